@@ -1,0 +1,517 @@
+//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, text and arithmetic.
+//! Operations are done on exact big integers and rounded once, half to even.
+
+use std::{cmp::Ordering, fmt};
+
+use num_bigint::BigUint;
+
+/// How an inexact result is rounded to an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// To the nearest, ties to the even neighbour.
+    HalfEven,
+    /// Toward zero.
+    Down,
+    /// Toward positive infinity.
+    Ceil,
+    /// Toward negative infinity.
+    Floor,
+}
+
+/// A 128-bit decimal, held as the bits BSON carries.
+#[derive(Clone, Copy)]
+pub struct Decimal128(u128);
+
+const EXPONENT_BIAS: i32 = 6176;
+const COEFFICIENT_BITS: u32 = 113;
+const MIN_EXPONENT: i64 = -6176;
+const MAX_EXPONENT: i64 = 6111;
+const DIGITS: i64 = 34;
+const MAX_TEXT_EXPONENT: i64 = 20_000;
+const MAX_COEFFICIENT: u128 = 9_999_999_999_999_999_999_999_999_999_999_999;
+
+impl Decimal128 {
+    /// Zero with exponent 0.
+    pub const ZERO: Self = Self((EXPONENT_BIAS as u128) << COEFFICIENT_BITS);
+
+    /// A quiet NaN.
+    pub const NAN: Self = Self(0x1f << 122);
+
+    /// From BSON's 16 little-endian bytes.
+    pub fn from_le_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_le_bytes(bytes))
+    }
+
+    /// BSON's 16 little-endian bytes.
+    pub fn to_le_bytes(self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+
+    /// Whether the sign bit is set.
+    pub fn is_negative(self) -> bool {
+        self.0 >> 127 == 1
+    }
+
+    /// Whether it is a NaN.
+    pub fn is_nan(self) -> bool {
+        (self.0 >> 122) & 0x1f == 0x1f
+    }
+
+    /// Whether it is an infinity.
+    pub fn is_infinite(self) -> bool {
+        (self.0 >> 122) & 0x1f == 0x1e
+    }
+
+    /// Whether it is zero of either sign.
+    pub fn is_zero(self) -> bool {
+        matches!(self.parts(), Some((_, 0, _)))
+    }
+
+    /// Sign, coefficient and exponent of a finite value; non-canonical coefficients read as zero.
+    pub fn parts(self) -> Option<(bool, u128, i32)> {
+        if (self.0 >> 123) & 0xf == 0xf {
+            return None;
+        }
+        let large = (self.0 >> 125) & 3 == 3;
+        let shift = if large { 111 } else { COEFFICIENT_BITS };
+        let exponent = i32::try_from((self.0 >> shift) & 0x3fff).unwrap_or(0) - EXPONENT_BIAS;
+        let coefficient = self.0 & ((1 << COEFFICIENT_BITS) - 1);
+        let canonical = !large && coefficient <= MAX_COEFFICIENT;
+        Some((self.is_negative(), if canonical { coefficient } else { 0 }, exponent))
+    }
+
+    /// A finite value from its parts, when they fit.
+    fn from_parts(negative: bool, coefficient: u128, exponent: i32) -> Option<Self> {
+        let biased = u128::try_from(exponent.checked_add(EXPONENT_BIAS)?).ok()?;
+        let fits = biased <= 0x2fff && coefficient <= MAX_COEFFICIENT;
+        fits.then(|| Self(u128::from(negative) << 127 | biased << COEFFICIENT_BITS | coefficient))
+    }
+
+    /// Reads MongoDB's text form (`1.5`, `1E+3`, `NaN`, `-Infinity`); `None` when it is not a number.
+    pub fn parse(text: &str) -> Option<Self> {
+        let body = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let word = body.eq_ignore_ascii_case("nan")
+            || body.eq_ignore_ascii_case("inf")
+            || body.eq_ignore_ascii_case("infinity");
+        if !word && !is_decimal_text(body) {
+            return None;
+        }
+        let negative = text.starts_with('-');
+        if word {
+            return Some(if body.starts_with(['n', 'N']) {
+                Self::NAN
+            } else {
+                Self::infinity(negative)
+            });
+        }
+        let (mantissa, exponent) = body.split_once(['e', 'E']).unwrap_or((body, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let coefficient = BigUint::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10)?;
+        let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') {
+            -MAX_TEXT_EXPONENT
+        } else {
+            MAX_TEXT_EXPONENT
+        });
+        let exponent = exponent.clamp(-MAX_TEXT_EXPONENT, MAX_TEXT_EXPONENT);
+        let fraction = i64::try_from(fraction.len()).ok()?;
+        Some(Self::rounded(negative, coefficient, exponent - fraction, false))
+    }
+
+    /// The exact value of an integer.
+    pub fn from_i64(value: i64) -> Self {
+        let sign = u128::from(value < 0) << 127;
+        Self(sign | Self::ZERO.0 | u128::from(value.unsigned_abs()))
+    }
+
+    /// A double to 15 significant digits, as MongoDB converts it.
+    pub fn from_f64(value: f64) -> Self {
+        if value.is_finite() && value != 0.0 {
+            if let Some(exact) = Self::parse(&trim_zeros(&format!("{value:.14e}"))) {
+                return exact;
+            }
+        }
+        match value {
+            v if v.is_nan() => Self::NAN,
+            v if v.is_infinite() => Self::infinity(v < 0.0),
+            v if v.is_sign_negative() => Self::ZERO.negate(),
+            _ => Self::ZERO,
+        }
+    }
+
+    /// The nearest double.
+    pub fn to_f64(self) -> f64 {
+        match self.parts() {
+            Some((negative, coefficient, exponent)) => {
+                let magnitude = format!("{coefficient}e{exponent}").parse().unwrap_or(0.0);
+                if negative { -magnitude } else { magnitude }
+            }
+            None if self.is_nan() => f64::NAN,
+            None if self.is_negative() => f64::NEG_INFINITY,
+            None => f64::INFINITY,
+        }
+    }
+
+    /// The integer it rounds to, or `None` when that is not an `i64`.
+    pub fn to_i64(self, rounding: Rounding) -> Option<i64> {
+        let (negative, coefficient, exponent) = self.round(rounding).parts()?;
+        let magnitude = scale_to_integer(coefficient, exponent)?;
+        let magnitude = i128::try_from(magnitude).ok()?;
+        i64::try_from(if negative { -magnitude } else { magnitude }).ok()
+    }
+
+    /// Rounded to an integral value; NaN and infinities stay.
+    pub fn round(self, rounding: Rounding) -> Self {
+        match self.parts() {
+            Some((_, _, exponent)) if exponent < 0 => self.at_exponent(0, rounding),
+            _ => self,
+        }
+    }
+
+    /// Rounded half to even so that the exponent is that of `10^exponent`; NaN where it does not fit.
+    pub fn quantize(self, exponent: i32) -> Self {
+        self.at_exponent(exponent, Rounding::HalfEven)
+    }
+
+    fn at_exponent(self, exponent: i32, rounding: Rounding) -> Self {
+        let Some((negative, coefficient, own)) = self.parts() else { return self };
+        let coefficient = BigUint::from(coefficient);
+        let scaled = if exponent <= own {
+            coefficient * power(i64::from(own) - i64::from(exponent))
+        } else {
+            let unit = power(i64::from(exponent) - i64::from(own));
+            let (whole, rest) = (&coefficient / &unit, &coefficient % &unit);
+            let up = match rounding {
+                Rounding::Down => false,
+                Rounding::Ceil => !negative && rest != BigUint::ZERO,
+                Rounding::Floor => negative && rest != BigUint::ZERO,
+                Rounding::HalfEven => rounds_up(&whole, &(rest * 2_u8).cmp(&unit), false),
+            };
+            whole + u8::from(up)
+        };
+        let fits = u128::try_from(scaled).ok();
+        fits.and_then(|value| Self::from_parts(negative, value, exponent)).unwrap_or(Self::NAN)
+    }
+
+    /// Sum.
+    pub fn add(self, other: Self) -> Self {
+        let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
+            return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
+                (true, _, _) => Self::NAN,
+                (_, None, None) if self.is_negative() != other.is_negative() => Self::NAN,
+                (_, None, _) => self,
+                _ => other,
+            };
+        };
+        let exponent = a.2.min(b.2);
+        let scaled = |(_, coefficient, own): (bool, u128, i32)| {
+            BigUint::from(coefficient) * power(i64::from(own - exponent))
+        };
+        let (x, y) = (scaled(a), scaled(b));
+        let (negative, sum) = match (a.0 == b.0, x.cmp(&y)) {
+            (true, _) => (a.0, x + y),
+            (false, Ordering::Less) => (b.0, y - x),
+            (false, Ordering::Greater) => (a.0, x - y),
+            (false, Ordering::Equal) => (false, BigUint::ZERO),
+        };
+        Self::rounded(negative, sum, i64::from(exponent), false)
+    }
+
+    /// Difference.
+    pub fn subtract(self, other: Self) -> Self {
+        self.add(other.negate())
+    }
+
+    /// Product.
+    pub fn multiply(self, other: Self) -> Self {
+        let negative = self.is_negative() != other.is_negative();
+        match (self.parts(), other.parts()) {
+            (Some((_, a, e)), Some((_, b, f))) => {
+                let product = BigUint::from(a) * BigUint::from(b);
+                Self::rounded(negative, product, i64::from(e) + i64::from(f), false)
+            }
+            _ if self.is_nan() || other.is_nan() || self.is_zero() || other.is_zero() => Self::NAN,
+            _ => Self::infinity(negative),
+        }
+    }
+
+    /// Quotient; division by zero gives an infinity or NaN.
+    pub fn divide(self, other: Self) -> Self {
+        let negative = self.is_negative() != other.is_negative();
+        let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
+            return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
+                (true, _, _) | (_, None, None) => Self::NAN,
+                (_, None, _) => Self::infinity(negative),
+                _ => Self::rounded(negative, BigUint::ZERO, 0, false),
+            };
+        };
+        if b == 0 {
+            return if a == 0 { Self::NAN } else { Self::infinity(negative) };
+        }
+        let ideal = i64::from(e) - i64::from(f);
+        let (top, bottom) = (BigUint::from(a) * power(2 * DIGITS), BigUint::from(b));
+        let (mut quotient, rest) = (&top / &bottom, &top % &bottom);
+        let mut exponent = ideal - 2 * DIGITS;
+        let exact = rest == BigUint::ZERO;
+        while exact && exponent < ideal && &quotient % 10_u8 == BigUint::ZERO {
+            quotient /= 10_u8;
+            exponent += 1;
+        }
+        Self::rounded(negative, quotient, exponent, !exact)
+    }
+
+    /// Remainder with the sign of the dividend, as C's `fmod`.
+    pub fn remainder(self, other: Self) -> Self {
+        let (Some((negative, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
+            let dividend = self.parts().is_some() && !other.is_nan();
+            return if dividend { self } else { Self::NAN };
+        };
+        if b == 0 {
+            return Self::NAN;
+        }
+        let exponent = e.min(f);
+        let scaled =
+            |value: u128, own: i32| BigUint::from(value) * power(i64::from(own - exponent));
+        Self::rounded(negative, scaled(a, e) % scaled(b, f), i64::from(exponent), false)
+    }
+
+    /// Square root; NaN below zero.
+    pub fn sqrt(self) -> Self {
+        match self.parts() {
+            Some((negative, 0, exponent)) => {
+                Self::rounded(negative, BigUint::ZERO, i64::from(exponent / 2), false)
+            }
+            Some((false, coefficient, exponent)) => {
+                let odd = exponent.rem_euclid(2);
+                let square = BigUint::from(coefficient) * power(2 * DIGITS + i64::from(odd));
+                let root = square.sqrt();
+                let sticky = &root * &root != square;
+                let (mut root, ideal) = (root, i64::from((exponent - odd) / 2));
+                let mut own = ideal - DIGITS;
+                while !sticky && own < ideal && &root % 10_u8 == BigUint::ZERO {
+                    root /= 10_u8;
+                    own += 1;
+                }
+                Self::rounded(false, root, own, sticky)
+            }
+            None if !self.is_negative() => self,
+            _ => Self::NAN,
+        }
+    }
+
+    /// The nearest value to `coefficient * 10^exponent` (a little more when `sticky`), half to even.
+    fn rounded(negative: bool, coefficient: BigUint, exponent: i64, sticky: bool) -> Self {
+        let digits = i64::try_from(coefficient.to_string().len()).unwrap_or(i64::MAX);
+        let excess = (digits - DIGITS).max(MIN_EXPONENT - exponent).max(0);
+        if excess == 0 || coefficient == BigUint::ZERO {
+            return Self::folded(negative, coefficient, exponent);
+        }
+        if digits + 1 < excess {
+            return Self::folded(negative, BigUint::ZERO, MIN_EXPONENT);
+        }
+        let unit = power(excess);
+        let (whole, rest) = (&coefficient / &unit, &coefficient % &unit);
+        let up = rounds_up(&whole, &(rest * 2_u8).cmp(&unit), sticky);
+        let kept = whole + u8::from(up);
+        if u128::try_from(&kept).is_ok_and(|value| value <= MAX_COEFFICIENT) {
+            Self::folded(negative, kept, exponent + excess)
+        } else {
+            Self::folded(negative, kept / 10_u8, exponent + excess + 1)
+        }
+    }
+
+    /// Brings a coefficient of at most 34 digits into the range of exponents.
+    fn folded(negative: bool, coefficient: BigUint, exponent: i64) -> Self {
+        let mut coefficient = u128::try_from(coefficient).unwrap_or(u128::MAX);
+        let mut exponent =
+            if coefficient == 0 { exponent.clamp(MIN_EXPONENT, MAX_EXPONENT) } else { exponent };
+        while MAX_EXPONENT < exponent && coefficient <= MAX_COEFFICIENT / 10 {
+            coefficient *= 10;
+            exponent -= 1;
+        }
+        let exponent = i32::try_from(exponent).unwrap_or(i32::MAX);
+        let value = Self::from_parts(negative, coefficient, exponent);
+        value.unwrap_or_else(|| Self::infinity(negative))
+    }
+
+    fn infinity(negative: bool) -> Self {
+        Self(u128::from(negative) << 127 | 0x1e << 122)
+    }
+
+    /// The value without its sign.
+    pub fn abs(self) -> Self {
+        Self(self.0 & (u128::MAX >> 1))
+    }
+
+    /// The value with its sign turned.
+    pub fn negate(self) -> Self {
+        Self(self.0 ^ (1 << 127))
+    }
+}
+
+fn power(exponent: i64) -> BigUint {
+    BigUint::from(10_u8).pow(u32::try_from(exponent).unwrap_or(0))
+}
+
+/// Whether half-to-even rounding goes up, `half` being the rest compared with one half.
+fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
+    match half {
+        Ordering::Less => false,
+        Ordering::Greater => true,
+        Ordering::Equal => sticky || whole.bit(0),
+    }
+}
+
+fn trim_zeros(text: &str) -> String {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    format!("{mantissa}E{exponent}")
+}
+
+fn is_decimal_text(text: &str) -> bool {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    let dots = mantissa.bytes().filter(|byte| *byte == b'.').count();
+    let exponent_ok = exponent.is_none_or(|text| {
+        let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    digits > 0 && dots <= 1 && digits + dots == mantissa.len() && exponent_ok
+}
+
+fn scale_to_integer(coefficient: u128, exponent: i32) -> Option<u128> {
+    if coefficient == 0 {
+        return Some(0);
+    }
+    let power = 10_u128.checked_pow(exponent.unsigned_abs());
+    if exponent < 0 { Some(coefficient / power?) } else { coefficient.checked_mul(power?) }
+}
+
+/// MongoDB's text: plain between 1E-6 and 34 digits, scientific elsewhere.
+impl fmt::Display for Decimal128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_nan() {
+            return f.write_str("NaN");
+        }
+        if self.is_negative() {
+            f.write_str("-")?;
+        }
+        let Some((_, coefficient, exponent)) = self.parts() else {
+            return f.write_str("Infinity");
+        };
+        let digits = coefficient.to_string();
+        let len = i32::try_from(digits.len()).unwrap_or(i32::MAX);
+        let scientific = exponent + len - 1;
+        if exponent > 0 || scientific < -6 {
+            let (first, rest) = digits.split_at(1);
+            let dot = if rest.is_empty() { "" } else { "." };
+            return write!(f, "{first}{dot}{rest}E{scientific:+}");
+        }
+        let fraction = usize::try_from(-exponent).unwrap_or(0);
+        if fraction == 0 {
+            return f.write_str(&digits);
+        }
+        let padded = format!("{digits:0>width$}", width = fraction + 1);
+        let (whole, rest) = padded.split_at(padded.len() - fraction);
+        write!(f, "{whole}.{rest}")
+    }
+}
+
+impl fmt::Debug for Decimal128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Decimal128({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips() {
+        for text in [
+            "0",
+            "1",
+            "-1",
+            "50.5",
+            "1E+3",
+            "0.000001",
+            "1E-7",
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "9.999999999999999999999999999999999E+6144",
+            "1.10",
+            "-0",
+            "123456789012345678901234",
+        ] {
+            assert_eq!(Decimal128::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "abc", "1.2.3", "1E", "--1", "0x1"] {
+            assert!(Decimal128::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bits_are_those_of_bson() {
+        let mut bytes = [0; 16];
+        bytes[0] = 0xf9;
+        bytes[1] = 0x01;
+        bytes[14] = 0x3e;
+        bytes[15] = 0x30;
+        assert_eq!(Decimal128::from_le_bytes(bytes).to_string(), "50.5");
+    }
+
+    #[test]
+    fn arithmetic_rounds_once_half_to_even() {
+        let parse = |text| Decimal128::parse(text).unwrap();
+        let third = "0.3333333333333333333333333333333333";
+        for (got, want) in [
+            (parse("1").divide(parse("3")), third),
+            (parse("6").divide(parse("2")), "3"),
+            (parse("1").divide(parse("0")), "Infinity"),
+            (parse("0").divide(parse("0")), "NaN"),
+            (parse("1.20").multiply(parse("3")), "3.60"),
+            (parse("2").sqrt(), "1.414213562373095048801688724209698"),
+            (parse("4").sqrt(), "2"),
+            (parse("1E+34").add(parse("1")), "1.000000000000000000000000000000000E+34"),
+            (parse("Infinity").subtract(parse("Infinity")), "NaN"),
+            (parse("9.999999999999999999999999999999999E+6144").multiply(parse("10")), "Infinity"),
+            (parse("1E-6176").divide(parse("10")), "0E-6176"),
+            (parse("2.5").round(Rounding::HalfEven), "2"),
+            (parse("-2.5").round(Rounding::Floor), "-3"),
+            (parse("1.005").quantize(-2), "1.00"),
+            (
+                parse("12345678901234567890123456789012345"),
+                "1.234567890123456789012345678901234E+34",
+            ),
+        ] {
+            assert_eq!(got.to_string(), want);
+        }
+    }
+
+    #[test]
+    fn integers_and_doubles() {
+        let parse = |text| Decimal128::parse(text).unwrap();
+        for (text, rounding, want) in [
+            ("50.5", Rounding::HalfEven, Some(50)),
+            ("51.5", Rounding::HalfEven, Some(52)),
+            ("-0.9", Rounding::Down, Some(0)),
+            ("-0.9", Rounding::Floor, Some(-1)),
+            ("9223372036854775807", Rounding::Down, Some(i64::MAX)),
+            ("-9223372036854775808", Rounding::Down, Some(i64::MIN)),
+            ("9223372036854775808", Rounding::Down, None),
+            ("1E+3", Rounding::Down, Some(1000)),
+            ("NaN", Rounding::Down, None),
+        ] {
+            assert_eq!(parse(text).to_i64(rounding), want, "{text}");
+        }
+        assert_eq!(Decimal128::from_f64(0.1).to_string(), "0.1");
+        assert_eq!(Decimal128::from_f64(20.0).to_f64(), 20.0);
+        assert_eq!(Decimal128::from_i64(-7).to_string(), "-7");
+        assert_eq!(parse("0.1").add(parse("0.2")).to_string(), "0.3");
+        assert_eq!(parse("7").remainder(parse("-3")).to_string(), "1");
+    }
+}

@@ -1,0 +1,118 @@
+//! Values as the shell writes them, for error messages and logs; not a wire format.
+
+use std::fmt;
+
+use crate::{DocRef, ValueRef};
+
+/// Shows a value in shell syntax: `{ a: 1, b: [ "x" ] }`.
+#[derive(Clone, Copy)]
+pub struct Shell<'a>(ValueRef<'a>);
+
+/// Wraps a value for display.
+pub fn shell(value: ValueRef<'_>) -> Shell<'_> {
+    Shell(value)
+}
+
+impl fmt::Display for Shell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ValueRef::Double(v) if v.is_finite() && v.fract() == 0.0 && v.abs() < 1e15 => {
+                write!(f, "{v:.1}")
+            }
+            ValueRef::Double(v) if v.is_nan() => f.write_str("nan.0"),
+            ValueRef::Double(v) if v.is_infinite() => {
+                f.write_str(if v < 0.0 { "-inf.0" } else { "inf.0" })
+            }
+            ValueRef::Double(v) => write!(f, "{v}"),
+            ValueRef::String(v) => write!(f, "\"{}\"", Escaped(v)),
+            ValueRef::Document(v) => document(f, v),
+            ValueRef::Array(v) => list(f, "[", "]", v.iter().map(|value| (None, value))),
+            ValueRef::Binary { subtype, bytes } => {
+                write!(f, "BinData({subtype}, ")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
+                f.write_str(")")
+            }
+            ValueRef::Undefined => f.write_str("undefined"),
+            ValueRef::ObjectId(v) => write!(f, "ObjectId('{v}')"),
+            ValueRef::Bool(v) => write!(f, "{v}"),
+            ValueRef::DateTime(v) => write!(f, "new Date({v})"),
+            ValueRef::Null => f.write_str("null"),
+            ValueRef::Regex { pattern, options } => write!(f, "/{pattern}/{options}"),
+            ValueRef::DbPointer { namespace, id } => write!(f, "DBRef(\"{namespace}\", {id})"),
+            ValueRef::JavaScript(v) => write!(f, "Code(\"{}\")", Escaped(v)),
+            ValueRef::Symbol(v) => write!(f, "\"{}\"", Escaped(v)),
+            ValueRef::JavaScriptWithScope { code, scope } => {
+                write!(f, "CodeWScope(\"{}\", ", Escaped(code))?;
+                document(f, scope)?;
+                f.write_str(")")
+            }
+            ValueRef::Int32(v) => write!(f, "{v}"),
+            ValueRef::Timestamp(v) => write!(f, "Timestamp({}, {})", v >> 32, v & 0xffff_ffff),
+            ValueRef::Int64(v) => write!(f, "{v}"),
+            ValueRef::Decimal128(v) => write!(f, "{v}"),
+            ValueRef::MaxKey => f.write_str("MaxKey"),
+            ValueRef::MinKey => f.write_str("MinKey"),
+        }
+    }
+}
+
+impl fmt::Debug for Shell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '"' => f.write_str("\\\""),
+            '\\' => f.write_str("\\\\"),
+            '\n' => f.write_str("\\n"),
+            '\r' => f.write_str("\\r"),
+            '\t' => f.write_str("\\t"),
+            c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c)),
+            c => write!(f, "{c}"),
+        })
+    }
+}
+
+fn document(f: &mut fmt::Formatter<'_>, value: DocRef<'_>) -> fmt::Result {
+    list(f, "{", "}", value.iter().map(|(name, value)| (Some(name), value)))
+}
+
+fn list<'a>(
+    f: &mut fmt::Formatter<'_>,
+    open: &str,
+    close: &str,
+    items: impl Iterator<Item = (Option<&'a str>, ValueRef<'a>)>,
+) -> fmt::Result {
+    f.write_str(open)?;
+    let mut empty = true;
+    for (name, value) in items {
+        f.write_str(if empty { " " } else { ", " })?;
+        empty = false;
+        if let Some(name) = name {
+            write!(f, "{name}: ")?;
+        }
+        write!(f, "{}", shell(value))?;
+    }
+    f.write_str(if empty { "" } else { " " })?;
+    f.write_str(close)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Value, array, doc, shell};
+
+    #[test]
+    fn shell_syntax() {
+        let tree = doc! {
+            "a": 1, "b": 2.0, "c": array!["x\"", Value::Null], "d": doc! {},
+            "e": Value::DateTime(5),
+        };
+        let text = shell(Value::Document(tree).as_ref()).to_string();
+        assert_eq!(text, r#"{ a: 1, b: 2.0, c: [ "x\"", null ], d: {}, e: new Date(5) }"#);
+    }
+}

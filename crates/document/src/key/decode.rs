@@ -1,0 +1,148 @@
+//! Key bytes back to values, as far as they were not cut.
+
+use std::borrow::Cow;
+
+use super::{class, number};
+use crate::{Document, ObjectId, Value, limits::KEPT_KEY_COMPONENT_BYTES};
+
+/// What a key component holds.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Component {
+    /// A value that compares as equal to the encoded one; its numeric type may differ.
+    Value(Value),
+    /// Only the beginning and a hash are there: look at the row.
+    Cut,
+}
+
+/// Reads the component at the start of `bytes`; answers it and what follows.
+pub fn decode(bytes: &[u8], descending: bool) -> Option<(Component, &[u8])> {
+    let window = turned(bytes, descending);
+    if let Some((value, rest)) = component(&window) {
+        let used = window.len() - rest.len();
+        return Some((Component::Value(value), bytes.get(used..)?));
+    }
+    Some((Component::Cut, bytes.get(KEPT_KEY_COMPONENT_BYTES + 16..)?))
+}
+
+/// Steps over one component.
+pub fn skip(bytes: &[u8], descending: bool) -> Option<&[u8]> {
+    decode(bytes, descending).map(|(_, rest)| rest)
+}
+
+/// The bytes in ascending form, no further than an uncut component can reach.
+fn turned(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
+    let window = bytes.get(..KEPT_KEY_COMPONENT_BYTES).unwrap_or(bytes);
+    if descending {
+        Cow::Owned(window.iter().map(|byte| !byte).collect())
+    } else {
+        Cow::Borrowed(window)
+    }
+}
+
+fn component(bytes: &[u8]) -> Option<(Value, &[u8])> {
+    let (class, rest) = bytes.split_first()?;
+    content(*class, rest)
+}
+
+fn content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
+    Some(match class {
+        class::MIN_KEY => (Value::MinKey, bytes),
+        class::UNDEFINED => (Value::Undefined, bytes),
+        class::NULL => (Value::Null, bytes),
+        class::NAN => (Value::Double(f64::NAN), bytes),
+        class::NUMBER => number::decode(bytes)?,
+        class::STRING => text(bytes).map(|(text, rest)| (Value::String(text), rest))?,
+        class::CODE => text(bytes).map(|(text, rest)| (Value::JavaScript(text), rest))?,
+        class::DOCUMENT => document(bytes).map(|(fields, rest)| (Value::Document(fields), rest))?,
+        class::ARRAY | class::JSON_ARRAY => array(bytes)?,
+        class::BINARY => binary(bytes)?,
+        class::OBJECT_ID => {
+            let (id, rest) = bytes.split_first_chunk()?;
+            (Value::ObjectId(ObjectId(*id)), rest)
+        }
+        class::BOOL | class::JSON_BOOL => {
+            let (byte, rest) = bytes.split_first()?;
+            (Value::Bool(*byte == 2), rest)
+        }
+        class::DATE => {
+            let (bits, rest) = bytes.split_first_chunk()?;
+            (Value::DateTime((u64::from_be_bytes(*bits) ^ (1 << 63)) as i64), rest)
+        }
+        class::TIMESTAMP => {
+            let (bits, rest) = bytes.split_first_chunk()?;
+            (Value::Timestamp(u64::from_be_bytes(*bits)), rest)
+        }
+        class::REGEX => {
+            let (pattern, rest) = text(bytes)?;
+            let (options, rest) = text(rest)?;
+            (Value::Regex { pattern, options }, rest)
+        }
+        class::DB_POINTER => {
+            let (namespace, rest) = text(bytes)?;
+            let (id, rest) = rest.split_first_chunk()?;
+            (Value::DbPointer { namespace, id: ObjectId(*id) }, rest)
+        }
+        class::CODE_WITH_SCOPE => {
+            let (code, rest) = text(bytes)?;
+            let (scope, rest) = document(rest)?;
+            (Value::JavaScriptWithScope { code, scope }, rest)
+        }
+        class::MAX_KEY => (Value::MaxKey, bytes),
+        _ => return None,
+    })
+}
+
+fn text(bytes: &[u8]) -> Option<(String, &[u8])> {
+    let mut text = Vec::new();
+    let mut rest = bytes;
+    loop {
+        let (byte, behind) = rest.split_first()?;
+        rest = behind;
+        match byte {
+            0 => return Some((String::from_utf8(text).ok()?, rest)),
+            1 => {
+                let (escaped, behind) = rest.split_first()?;
+                rest = behind;
+                text.push(escaped.checked_sub(1)?);
+            }
+            byte => text.push(*byte),
+        }
+    }
+}
+
+fn document(bytes: &[u8]) -> Option<(Document, &[u8])> {
+    let mut fields = Document::new();
+    let mut rest = bytes;
+    loop {
+        let (class, behind) = rest.split_first()?;
+        if *class == 0 {
+            return Some((fields, behind));
+        }
+        let (name, behind) = text(behind)?;
+        let (value, behind) = content(*class, behind)?;
+        fields.push(name, value);
+        rest = behind;
+    }
+}
+
+fn array(bytes: &[u8]) -> Option<(Value, &[u8])> {
+    let mut values = Vec::new();
+    let mut rest = bytes;
+    loop {
+        let (class, behind) = rest.split_first()?;
+        if *class == 0 {
+            return Some((Value::Array(values), behind));
+        }
+        let (value, behind) = content(*class, behind)?;
+        values.push(value);
+        rest = behind;
+    }
+}
+
+fn binary(bytes: &[u8]) -> Option<(Value, &[u8])> {
+    let (len, rest) = bytes.split_first_chunk()?;
+    let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;
+    let (subtype, rest) = rest.split_first()?;
+    let bytes = rest.get(..len)?;
+    Some((Value::Binary { subtype: *subtype, bytes: bytes.to_vec() }, rest.get(len..)?))
+}

@@ -1,0 +1,123 @@
+//! Values to key bytes.
+
+use sha2::{Digest, Sha256};
+
+use super::{TypeOrder, class, number};
+use crate::{DocRef, Number, ValueRef, limits::KEPT_KEY_COMPONENT_BYTES};
+
+/// Appends one component. `descending` turns its order round. Answers whether it was cut.
+pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    component(value, order, out);
+    let cut = KEPT_KEY_COMPONENT_BYTES < out.len() - start;
+    if cut {
+        let hash = Sha256::digest(&out[start..]);
+        out.truncate(start + KEPT_KEY_COMPONENT_BYTES);
+        out.extend_from_slice(&hash[..16]);
+    }
+    if descending {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    cut
+}
+
+fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
+    match value {
+        ValueRef::MinKey => class::MIN_KEY,
+        ValueRef::Undefined => class::UNDEFINED,
+        ValueRef::Null => class::NULL,
+        ValueRef::Int32(_) | ValueRef::Int64(_) => class::NUMBER,
+        ValueRef::Double(v) if v.is_nan() => class::NAN,
+        ValueRef::Decimal128(v) if v.is_nan() => class::NAN,
+        ValueRef::Double(_) | ValueRef::Decimal128(_) => class::NUMBER,
+        ValueRef::String(_) | ValueRef::Symbol(_) => class::STRING,
+        ValueRef::Document(_) => class::DOCUMENT,
+        ValueRef::Array(_) if order == TypeOrder::Json => class::JSON_ARRAY,
+        ValueRef::Array(_) => class::ARRAY,
+        ValueRef::Binary { .. } => class::BINARY,
+        ValueRef::ObjectId(_) => class::OBJECT_ID,
+        ValueRef::Bool(_) if order == TypeOrder::Json => class::JSON_BOOL,
+        ValueRef::Bool(_) => class::BOOL,
+        ValueRef::DateTime(_) => class::DATE,
+        ValueRef::Timestamp(_) => class::TIMESTAMP,
+        ValueRef::Regex { .. } => class::REGEX,
+        ValueRef::DbPointer { .. } => class::DB_POINTER,
+        ValueRef::JavaScript(_) => class::CODE,
+        ValueRef::JavaScriptWithScope { .. } => class::CODE_WITH_SCOPE,
+        ValueRef::MaxKey => class::MAX_KEY,
+    }
+}
+
+fn component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
+    out.push(class_of(value, order));
+    content(value, order, out);
+}
+
+/// What follows the class byte.
+fn content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
+    if let Some(number) = Number::of(value) {
+        if !number.is_nan() {
+            number::encode(number, out);
+        }
+        return;
+    }
+    match value {
+        ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => text(v, out),
+        ValueRef::Document(v) => document(v, order, out),
+        ValueRef::Array(v) => {
+            v.iter().for_each(|value| component(value, order, out));
+            out.push(0);
+        }
+        ValueRef::Binary { subtype, bytes } => {
+            let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            out.extend_from_slice(&len.to_be_bytes());
+            out.push(subtype);
+            out.extend_from_slice(bytes);
+        }
+        ValueRef::ObjectId(v) => out.extend_from_slice(&v.0),
+        ValueRef::Bool(v) => out.push(u8::from(v) + 1),
+        ValueRef::DateTime(v) => out.extend_from_slice(&flip(v).to_be_bytes()),
+        ValueRef::Timestamp(v) => out.extend_from_slice(&v.to_be_bytes()),
+        ValueRef::Regex { pattern, options } => {
+            text(pattern, out);
+            text(options, out);
+        }
+        ValueRef::DbPointer { namespace, id } => {
+            text(namespace, out);
+            out.extend_from_slice(&id.0);
+        }
+        ValueRef::JavaScriptWithScope { code, scope } => {
+            text(code, out);
+            document(scope, order, out);
+        }
+        _ => {}
+    }
+}
+
+/// Class, name and content of each field, as documents compare.
+fn document(fields: DocRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
+    for (name, value) in fields.iter() {
+        out.push(class_of(value, order));
+        text(name, out);
+        content(value, order, out);
+    }
+    out.push(0);
+}
+
+/// Text with 0 and 1 escaped by a 1, closed by a 0.
+fn text(text: &str, out: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        if byte <= 1 {
+            out.push(1);
+            out.push(byte + 1);
+        } else {
+            out.push(byte);
+        }
+    }
+    out.push(0);
+}
+
+/// An `i64` as a `u64` in the same order.
+fn flip(value: i64) -> u64 {
+    (value as u64) ^ (1 << 63)
+}

@@ -1,0 +1,49 @@
+//! Sortable keys: values encoded so that comparing bytes compares values, component by component.
+//! Components delimit themselves, so several can follow one another in one key.
+//!
+//! `encode(a) == encode(b)` exactly when `a` and `b` compare as equal. A component over
+//! [`KEPT_KEY_COMPONENT_BYTES`](crate::limits::KEPT_KEY_COMPONENT_BYTES) is cut there and closed by
+//! a 128-bit hash of the whole: equality still holds, order among cut values does not.
+
+mod decode;
+mod encode;
+mod number;
+
+#[cfg(test)]
+mod laws;
+
+pub use decode::{Component, decode, skip};
+pub use encode::encode;
+
+/// Which order of types a key is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeOrder {
+    /// BSON's: null, numbers, strings, objects, arrays, ...
+    Bson,
+    /// JSON's as Cosmos DB has it: null, booleans, numbers, strings, arrays, objects.
+    Json,
+}
+
+/// First byte of each class of values. Zero closes a nested document, so no class has it.
+mod class {
+    pub(super) const MIN_KEY: u8 = 0x08;
+    pub(super) const UNDEFINED: u8 = 0x0a;
+    pub(super) const NULL: u8 = 0x10;
+    pub(super) const JSON_BOOL: u8 = 0x14;
+    pub(super) const NAN: u8 = 0x18;
+    pub(super) const NUMBER: u8 = 0x1a;
+    pub(super) const STRING: u8 = 0x20;
+    pub(super) const JSON_ARRAY: u8 = 0x24;
+    pub(super) const DOCUMENT: u8 = 0x28;
+    pub(super) const ARRAY: u8 = 0x30;
+    pub(super) const BINARY: u8 = 0x38;
+    pub(super) const OBJECT_ID: u8 = 0x40;
+    pub(super) const BOOL: u8 = 0x48;
+    pub(super) const DATE: u8 = 0x50;
+    pub(super) const TIMESTAMP: u8 = 0x58;
+    pub(super) const REGEX: u8 = 0x60;
+    pub(super) const DB_POINTER: u8 = 0x68;
+    pub(super) const CODE: u8 = 0x70;
+    pub(super) const CODE_WITH_SCOPE: u8 = 0x78;
+    pub(super) const MAX_KEY: u8 = 0xf0;
+}

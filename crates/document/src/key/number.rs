@@ -1,0 +1,93 @@
+//! Numbers of all four types in one order: the double they truncate to (8 bytes), then a marker
+//! that says whether that was exact, then the exact decimal digits where it was not.
+
+use crate::{Decimal128, Number, Value, number::Exact};
+
+const EXACT: u8 = 0;
+const DIGITS: u8 = 1;
+const POINT_BIAS: i32 = 8192;
+
+/// Appends a number that is not NaN.
+pub(super) fn encode(number: Number, out: &mut Vec<u8>) {
+    let start = out.len();
+    let negative = match number {
+        Number::Int(value) if value.unsigned_abs() <= 1 << 53 => {
+            exact((value as f64).abs(), out);
+            value < 0
+        }
+        Number::Double(value) => {
+            exact(value.abs(), out);
+            value < 0.0
+        }
+        number => {
+            let value = Exact::of(number);
+            truncated(&value, number.to_f64().abs(), out);
+            value.negative
+        }
+    };
+    out[start] |= 0x80;
+    if negative {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+}
+
+fn exact(magnitude: f64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&magnitude.to_bits().to_be_bytes());
+    out.push(EXACT);
+}
+
+/// `nearest` is the nearest double of the magnitude; steps toward zero when it lies above.
+fn truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
+    let nearest = if nearest.is_infinite() && !value.infinite { f64::MAX } else { nearest };
+    let magnitude = |double: f64| Exact { negative: false, ..Exact::of(Number::Double(double)) };
+    let own = Exact { negative: false, digits: value.digits.clone(), ..*value };
+    let below = match magnitude(nearest).compare(&own) {
+        std::cmp::Ordering::Equal => return exact(nearest, out),
+        std::cmp::Ordering::Less => nearest,
+        std::cmp::Ordering::Greater => f64::from_bits(nearest.to_bits().saturating_sub(1)),
+    };
+    out.extend_from_slice(&below.to_bits().to_be_bytes());
+    out.push(DIGITS);
+    let point = u16::try_from(value.point + POINT_BIAS).unwrap_or(u16::MAX);
+    out.extend_from_slice(&point.to_be_bytes());
+    for pair in value.digits.chunks(2) {
+        let high = pair.first().copied().unwrap_or(0);
+        let low = pair.get(1).copied().unwrap_or(0);
+        out.push(high * 10 + low + 1);
+    }
+    out.push(0);
+}
+
+/// The number at the start of `bytes` and what follows it.
+pub(super) fn decode(bytes: &[u8]) -> Option<(Value, &[u8])> {
+    let negative = bytes.first()? & 0x80 == 0;
+    let turn = if negative { 0xff } else { 0 };
+    let mut bits = [0; 8];
+    for (bit, byte) in bits.iter_mut().zip(bytes.get(..8)?) {
+        *bit = byte ^ turn;
+    }
+    bits[0] &= 0x7f;
+    let double = f64::from_bits(u64::from_be_bytes(bits));
+    let double = if negative { -double } else { double };
+    match bytes.get(8)? ^ turn {
+        EXACT => Some((Value::Double(double), bytes.get(9..)?)),
+        DIGITS => digits(bytes.get(9..)?, turn, negative),
+        _ => None,
+    }
+}
+
+fn digits(bytes: &[u8], turn: u8, negative: bool) -> Option<(Value, &[u8])> {
+    let point = u16::from_be_bytes([bytes.first()? ^ turn, bytes.get(1)? ^ turn]);
+    let end = bytes.get(2..)?.iter().position(|byte| byte ^ turn == 0)?;
+    let mut text = String::new();
+    for byte in bytes.get(2..2 + end)? {
+        let pair = (byte ^ turn).checked_sub(1)?;
+        text.push(char::from(b'0' + pair / 10));
+        text.push(char::from(b'0' + pair % 10));
+    }
+    let significant = text.trim_end_matches('0');
+    let exponent = i32::from(point) - POINT_BIAS - i32::try_from(significant.len()).ok()?;
+    let sign = if negative { "-" } else { "" };
+    let value = Decimal128::parse(&format!("{sign}{significant}E{exponent}"))?;
+    Some((Value::Decimal128(value), bytes.get(end + 3..)?))
+}

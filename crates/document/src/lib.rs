@@ -1,0 +1,31 @@
+//! BSON values: kept raw from the wire to the disk, and as owned trees where something is edited.
+//! Holds the validator that wire bytes pass first, paths, the total order of values and the
+//! sortable key encoding. It does no I/O and knows neither protocols nor stores.
+
+pub mod limits;
+
+mod bits;
+mod builder;
+mod decimal;
+mod display;
+pub mod key;
+mod number;
+mod object_id;
+mod order;
+mod path;
+mod raw;
+mod tree;
+mod validate;
+mod value;
+
+pub use builder::{ArrayBuilder, DocBuilder};
+pub use decimal::{Decimal128, Rounding};
+pub use display::{Shell, shell};
+pub use number::{Number, compare_numbers};
+pub use object_id::ObjectId;
+pub use order::{BsonOrder, canonical_class, compare, compare_documents};
+pub use path::Path;
+pub use raw::{Element, RawElements, Reader, element_at};
+pub use tree::Document;
+pub use validate::{Invalid, validate, validate_depth};
+pub use value::{ArrayRef, DocBuf, DocRef, Kind, Value, ValueRef};

@@ -1,0 +1,224 @@
+//! Numbers of the four BSON types compared as one, exactly, Decimal128 included.
+
+use std::cmp::Ordering;
+
+use crate::{Decimal128, ValueRef};
+
+/// A number of any of the four types; 32 and 64-bit integers are one.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// `int` or `long`.
+    Int(i64),
+    /// `double`.
+    Double(f64),
+    /// `decimal`.
+    Decimal(Decimal128),
+}
+
+impl Number {
+    /// The number a value holds.
+    pub fn of(value: ValueRef<'_>) -> Option<Self> {
+        match value {
+            ValueRef::Int32(v) => Some(Self::Int(i64::from(v))),
+            ValueRef::Int64(v) => Some(Self::Int(v)),
+            ValueRef::Double(v) => Some(Self::Double(v)),
+            ValueRef::Decimal128(v) => Some(Self::Decimal(v)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a NaN.
+    pub fn is_nan(self) -> bool {
+        match self {
+            Self::Int(_) => false,
+            Self::Double(v) => v.is_nan(),
+            Self::Decimal(v) => v.is_nan(),
+        }
+    }
+
+    /// The nearest double.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Int(v) => v as f64,
+            Self::Double(v) => v,
+            Self::Decimal(v) => v.to_f64(),
+        }
+    }
+
+    /// The integer this number is, exactly; `None` for fractions, NaN and what is beyond `i64`.
+    pub fn to_i64_exact(self) -> Option<i64> {
+        match self {
+            Self::Int(v) => Some(v),
+            Self::Double(v) => exact_i64(v),
+            Self::Decimal(v) => {
+                let whole = v.to_i64(crate::Rounding::Down)?;
+                let same = compare_numbers(self, Self::Int(whole)).is_eq();
+                same.then_some(whole)
+            }
+        }
+    }
+}
+
+fn exact_i64(value: f64) -> Option<i64> {
+    let in_range = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
+    (in_range && value.fract() == 0.0).then_some(value as i64)
+}
+
+/// Orders two numbers exactly. NaN is below every number and equal to itself; `-0` equals `0`.
+pub fn compare_numbers(a: Number, b: Number) -> Ordering {
+    match (a.is_nan(), b.is_nan()) {
+        (true, true) => return Ordering::Equal,
+        (true, false) => return Ordering::Less,
+        (false, true) => return Ordering::Greater,
+        (false, false) => {}
+    }
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => a.cmp(&b),
+        (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
+        (Number::Int(a), Number::Double(b)) => int_to_double(a, b),
+        (Number::Double(a), Number::Int(b)) => int_to_double(b, a).reverse(),
+        (a, b) => Exact::of(a).compare(&Exact::of(b)),
+    }
+}
+
+fn int_to_double(a: i64, b: f64) -> Ordering {
+    if b >= 9_223_372_036_854_775_808.0 {
+        Ordering::Less
+    } else if b < -9_223_372_036_854_775_808.0 {
+        Ordering::Greater
+    } else {
+        let whole = b.trunc();
+        a.cmp(&(whole as i64)).then_with(|| whole.partial_cmp(&b).unwrap_or(Ordering::Equal))
+    }
+}
+
+/// A magnitude as decimal digits: `0.d1d2... * 10^point`, no zeros at either end.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Exact {
+    pub(crate) negative: bool,
+    pub(crate) infinite: bool,
+    pub(crate) digits: Vec<u8>,
+    pub(crate) point: i32,
+}
+
+impl Exact {
+    /// The exact value; NaN is the caller's case and reads as zero.
+    pub(crate) fn of(number: Number) -> Self {
+        match number {
+            Number::Int(v) => Self::new(v < 0, &v.unsigned_abs().to_string(), 0),
+            Number::Double(v) if v.is_infinite() => Self::infinity(v < 0.0),
+            Number::Double(v) => {
+                // 767 significant digits hold every double exactly.
+                let text = format!("{:.766e}", v.abs());
+                let (mantissa, exponent) = text.split_once('e').unwrap_or(("0", "0"));
+                let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+                let exponent: i32 = exponent.parse().unwrap_or(0);
+                let fraction = i32::try_from(digits.len()).unwrap_or(0) - 1;
+                Self::new(v < 0.0, &digits, exponent - fraction)
+            }
+            Number::Decimal(v) => match v.parts() {
+                Some((negative, coefficient, exponent)) => {
+                    Self::new(negative, &coefficient.to_string(), exponent)
+                }
+                None if v.is_nan() => Self::new(false, "0", 0),
+                None => Self::infinity(v.is_negative()),
+            },
+        }
+    }
+
+    fn new(negative: bool, digits: &str, exponent: i32) -> Self {
+        let point = exponent + i32::try_from(digits.len()).unwrap_or(0);
+        let significant = digits.trim_start_matches('0');
+        let leading = i32::try_from(digits.len() - significant.len()).unwrap_or(0);
+        let significant = significant.trim_end_matches('0');
+        if significant.is_empty() {
+            return Self { negative: false, infinite: false, digits: Vec::new(), point: 0 };
+        }
+        let digits = significant.bytes().map(|digit| digit - b'0').collect();
+        Self { negative, infinite: false, digits, point: point - leading }
+    }
+
+    fn infinity(negative: bool) -> Self {
+        Self { negative, infinite: true, digits: Vec::new(), point: 0 }
+    }
+
+    pub(crate) fn is_zero(&self) -> bool {
+        !self.infinite && self.digits.is_empty()
+    }
+
+    fn compare_magnitude(&self, other: &Self) -> Ordering {
+        self.infinite
+            .cmp(&other.infinite)
+            .then_with(|| other.is_zero().cmp(&self.is_zero()))
+            .then_with(|| self.point.cmp(&other.point))
+            .then_with(|| self.digits.cmp(&other.digits))
+    }
+
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
+        match (self.negative, other.negative) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => self.compare_magnitude(other),
+            (true, true) => other.compare_magnitude(self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(text: &str) -> Number {
+        Number::Decimal(Decimal128::parse(text).unwrap())
+    }
+
+    #[test]
+    fn numbers_of_all_types_stand_in_one_order() {
+        let ascending = [
+            Number::Double(f64::NAN),
+            Number::Double(f64::NEG_INFINITY),
+            decimal("-1E+400"),
+            Number::Double(-f64::MAX),
+            Number::Int(i64::MIN),
+            Number::Int(-1),
+            decimal("-1E-6000"),
+            Number::Int(0),
+            decimal("1E-6000"),
+            Number::Double(5e-324),
+            decimal("0.1"),
+            Number::Double(0.1),
+            Number::Int(1),
+            Number::Double(9_007_199_254_740_992.0),
+            Number::Int(9_007_199_254_740_993),
+            decimal("9007199254740993.5"),
+            Number::Int(i64::MAX),
+            Number::Double(9_223_372_036_854_775_808.0),
+            decimal("1E+400"),
+            decimal("Infinity"),
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(compare_numbers(*a, *b), i.cmp(&j), "{a:?} {b:?}");
+            }
+        }
+        for (a, b) in [
+            (Number::Int(20), decimal("20.00")),
+            (Number::Double(0.5), decimal("5E-1")),
+            (Number::Double(-0.0), decimal("-0")),
+            (Number::Double(f64::NAN), decimal("NaN")),
+            (Number::Double(f64::INFINITY), decimal("Infinity")),
+        ] {
+            assert_eq!(compare_numbers(a, b), Ordering::Equal, "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_told_from_fractions() {
+        assert_eq!(Number::Double(20.0).to_i64_exact(), Some(20));
+        assert_eq!(Number::Double(20.5).to_i64_exact(), None);
+        assert_eq!(Number::Double(f64::NAN).to_i64_exact(), None);
+        assert_eq!(Number::Double(9.3e18).to_i64_exact(), None);
+        assert_eq!(decimal("20.50").to_i64_exact(), None);
+        assert_eq!(decimal("2E+1").to_i64_exact(), Some(20));
+    }
+}

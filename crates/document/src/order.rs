@@ -1,0 +1,116 @@
+//! MongoDB's total order over all BSON values: by canonical class first, then by value.
+
+use std::cmp::Ordering;
+
+use crate::{ArrayRef, DocRef, Kind, Number, Value, ValueRef, compare_numbers};
+
+/// Where a kind stands among the kinds; numbers share a class, strings and symbols too.
+pub fn canonical_class(kind: Kind) -> u8 {
+    match kind {
+        Kind::MinKey => 1,
+        Kind::Undefined => 2,
+        Kind::Null => 5,
+        Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 => 10,
+        Kind::String | Kind::Symbol => 15,
+        Kind::Document => 20,
+        Kind::Array => 25,
+        Kind::Binary => 30,
+        Kind::ObjectId => 35,
+        Kind::Bool => 40,
+        Kind::DateTime => 45,
+        Kind::Timestamp => 47,
+        Kind::Regex => 50,
+        Kind::DbPointer => 55,
+        Kind::JavaScript => 60,
+        Kind::JavaScriptWithScope => 65,
+        Kind::MaxKey => 127,
+    }
+}
+
+/// Orders two values.
+pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+        return compare_numbers(a, b);
+    }
+    canonical_class(a.kind()).cmp(&canonical_class(b.kind())).then_with(|| same_class(a, b))
+}
+
+fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+    use ValueRef as V;
+    match (a, b) {
+        (V::String(a) | V::Symbol(a), V::String(b) | V::Symbol(b)) => a.cmp(b),
+        (V::Document(a), V::Document(b)) => compare_documents(a, b),
+        (V::Array(a), V::Array(b)) => compare_arrays(a, b),
+        (V::Binary { subtype: s, bytes: a }, V::Binary { subtype: t, bytes: b }) => {
+            a.len().cmp(&b.len()).then(s.cmp(&t)).then_with(|| a.cmp(b))
+        }
+        (V::ObjectId(a), V::ObjectId(b)) => a.cmp(&b),
+        (V::Bool(a), V::Bool(b)) => a.cmp(&b),
+        (V::DateTime(a), V::DateTime(b)) => a.cmp(&b),
+        (V::Timestamp(a), V::Timestamp(b)) => a.cmp(&b),
+        (V::Regex { pattern: a, options: s }, V::Regex { pattern: b, options: t }) => {
+            a.cmp(b).then_with(|| s.cmp(t))
+        }
+        (V::DbPointer { namespace: a, id: i }, V::DbPointer { namespace: b, id: j }) => {
+            a.cmp(b).then(i.cmp(&j))
+        }
+        (V::JavaScript(a), V::JavaScript(b)) => a.cmp(b),
+        (
+            V::JavaScriptWithScope { code: a, scope: s },
+            V::JavaScriptWithScope { code: b, scope: t },
+        ) => a.cmp(b).then_with(|| compare_documents(s, t)),
+        _ => Ordering::Equal,
+    }
+}
+
+/// Orders two documents field by field: class, then name, then value; a prefix is smaller.
+pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+    let mut rest = b.iter();
+    for (name, value) in a.iter() {
+        let Some((other_name, other)) = rest.next() else { return Ordering::Greater };
+        let order = canonical_class(value.kind())
+            .cmp(&canonical_class(other.kind()))
+            .then_with(|| name.cmp(other_name))
+            .then_with(|| compare(value, other));
+        if order.is_ne() {
+            return order;
+        }
+    }
+    if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
+}
+
+fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
+    let mut rest = b.iter();
+    for value in a.iter() {
+        let Some(other) = rest.next() else { return Ordering::Greater };
+        let order = compare(value, other);
+        if order.is_ne() {
+            return order;
+        }
+    }
+    if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
+}
+
+/// A value that sorts by BSON's order, for sets and maps.
+#[derive(Clone, Debug)]
+pub struct BsonOrder(pub Value);
+
+impl PartialEq for BsonOrder {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for BsonOrder {}
+
+impl PartialOrd for BsonOrder {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for BsonOrder {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(self.0.as_ref(), other.0.as_ref())
+    }
+}

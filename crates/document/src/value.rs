@@ -1,0 +1,516 @@
+//! The values of BSON, borrowed (`ValueRef`: raw bytes or a tree) and owned (`Value`: a tree).
+
+use crate::{Decimal128, Document, ObjectId, raw::Elements};
+
+/// BSON's element type codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the names are BSON's own")]
+pub enum Kind {
+    Double = 0x01,
+    String = 0x02,
+    Document = 0x03,
+    Array = 0x04,
+    Binary = 0x05,
+    Undefined = 0x06,
+    ObjectId = 0x07,
+    Bool = 0x08,
+    DateTime = 0x09,
+    Null = 0x0a,
+    Regex = 0x0b,
+    DbPointer = 0x0c,
+    JavaScript = 0x0d,
+    Symbol = 0x0e,
+    JavaScriptWithScope = 0x0f,
+    Int32 = 0x10,
+    Timestamp = 0x11,
+    Int64 = 0x12,
+    Decimal128 = 0x13,
+    MaxKey = 0x7f,
+    MinKey = 0xff,
+}
+
+impl Kind {
+    /// The kind with this element type code.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            0x01 => Self::Double,
+            0x02 => Self::String,
+            0x03 => Self::Document,
+            0x04 => Self::Array,
+            0x05 => Self::Binary,
+            0x06 => Self::Undefined,
+            0x07 => Self::ObjectId,
+            0x08 => Self::Bool,
+            0x09 => Self::DateTime,
+            0x0a => Self::Null,
+            0x0b => Self::Regex,
+            0x0c => Self::DbPointer,
+            0x0d => Self::JavaScript,
+            0x0e => Self::Symbol,
+            0x0f => Self::JavaScriptWithScope,
+            0x10 => Self::Int32,
+            0x11 => Self::Timestamp,
+            0x12 => Self::Int64,
+            0x13 => Self::Decimal128,
+            0x7f => Self::MaxKey,
+            0xff => Self::MinKey,
+            _ => return None,
+        })
+    }
+
+    /// The name that `$type` and error messages use ("int", "objectId", ...).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Double => "double",
+            Self::String => "string",
+            Self::Document => "object",
+            Self::Array => "array",
+            Self::Binary => "binData",
+            Self::Undefined => "undefined",
+            Self::ObjectId => "objectId",
+            Self::Bool => "bool",
+            Self::DateTime => "date",
+            Self::Null => "null",
+            Self::Regex => "regex",
+            Self::DbPointer => "dbPointer",
+            Self::JavaScript => "javascript",
+            Self::Symbol => "symbol",
+            Self::JavaScriptWithScope => "javascriptWithScope",
+            Self::Int32 => "int",
+            Self::Timestamp => "timestamp",
+            Self::Int64 => "long",
+            Self::Decimal128 => "decimal",
+            Self::MaxKey => "maxKey",
+            Self::MinKey => "minKey",
+        }
+    }
+}
+
+/// An owned raw document: well-formed BSON bytes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct DocBuf(Vec<u8>);
+
+impl DocBuf {
+    /// Takes bytes that a builder, the validator or a checksummed row vouches for.
+    pub fn from_trusted(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// The borrowed form.
+    pub fn as_ref(&self) -> DocRef<'_> {
+        DocRef::Raw(&self.0)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The bytes, owned.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// The value of the first field of this name.
+    pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
+        self.as_ref().get(name)
+    }
+}
+
+impl Default for DocBuf {
+    fn default() -> Self {
+        Self(vec![5, 0, 0, 0, 0])
+    }
+}
+
+impl std::fmt::Debug for DocBuf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", crate::shell(ValueRef::Document(self.as_ref())))
+    }
+}
+
+/// A borrowed document: raw bytes or a tree.
+#[derive(Clone, Copy)]
+pub enum DocRef<'a> {
+    /// Well-formed BSON bytes.
+    Raw(&'a [u8]),
+    /// An owned tree, borrowed.
+    Tree(&'a Document),
+}
+
+impl<'a> DocRef<'a> {
+    /// Fields in stored order.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, ValueRef<'a>)> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
+            Self::Tree(tree) => (Elements::empty(), tree.fields().iter()),
+        };
+        raw.chain(tree.map(|(name, value)| (name.as_str(), value.as_ref())))
+    }
+
+    /// The value of the first field of this name.
+    pub fn get(self, name: &str) -> Option<ValueRef<'a>> {
+        match self {
+            Self::Raw(bytes) => crate::raw::find(bytes, name),
+            Self::Tree(tree) => tree.get(name).map(Value::as_ref),
+        }
+    }
+
+    /// Whether there is no field.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Number of fields.
+    pub fn len(self) -> usize {
+        self.iter().count()
+    }
+
+    /// A tree of its own.
+    pub fn to_tree(self) -> Document {
+        match self {
+            Self::Raw(_) => {
+                self.iter().map(|(name, value)| (name.to_owned(), value.to_value())).collect()
+            }
+            Self::Tree(tree) => tree.clone(),
+        }
+    }
+
+    /// Raw bytes of its own.
+    pub fn to_buf(self) -> DocBuf {
+        match self {
+            Self::Raw(bytes) => DocBuf(bytes.to_vec()),
+            Self::Tree(tree) => tree.to_buf(),
+        }
+    }
+}
+
+impl std::fmt::Debug for DocRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", crate::shell(ValueRef::Document(*self)))
+    }
+}
+
+/// A borrowed array: raw bytes (a document with keys "0", "1", ...) or a tree.
+#[derive(Clone, Copy)]
+pub enum ArrayRef<'a> {
+    /// Well-formed BSON bytes of the array's document.
+    Raw(&'a [u8]),
+    /// Owned values, borrowed.
+    Tree(&'a [Value]),
+}
+
+impl<'a> ArrayRef<'a> {
+    /// Elements in order.
+    pub fn iter(self) -> impl Iterator<Item = ValueRef<'a>> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
+            Self::Tree(values) => (Elements::empty(), values.iter()),
+        };
+        raw.map(|(_, value)| value).chain(tree.map(Value::as_ref))
+    }
+
+    /// The element at this position.
+    pub fn get(self, index: usize) -> Option<ValueRef<'a>> {
+        match self {
+            Self::Raw(_) => self.iter().nth(index),
+            Self::Tree(values) => values.get(index).map(Value::as_ref),
+        }
+    }
+
+    /// Number of elements.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Raw(_) => self.iter().count(),
+            Self::Tree(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Owned elements.
+    pub fn to_values(self) -> Vec<Value> {
+        match self {
+            Self::Raw(_) => self.iter().map(ValueRef::to_value).collect(),
+            Self::Tree(values) => values.to_vec(),
+        }
+    }
+}
+
+impl std::fmt::Debug for ArrayRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", crate::shell(ValueRef::Array(*self)))
+    }
+}
+
+/// A borrowed value.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are BSON's own")]
+pub enum ValueRef<'a> {
+    Double(f64),
+    String(&'a str),
+    Document(DocRef<'a>),
+    Array(ArrayRef<'a>),
+    Binary {
+        subtype: u8,
+        bytes: &'a [u8],
+    },
+    Undefined,
+    ObjectId(ObjectId),
+    Bool(bool),
+    /// Milliseconds since 1970.
+    DateTime(i64),
+    Null,
+    Regex {
+        pattern: &'a str,
+        options: &'a str,
+    },
+    DbPointer {
+        namespace: &'a str,
+        id: ObjectId,
+    },
+    JavaScript(&'a str),
+    Symbol(&'a str),
+    JavaScriptWithScope {
+        code: &'a str,
+        scope: DocRef<'a>,
+    },
+    Int32(i32),
+    /// Seconds in the high half, increment in the low half.
+    Timestamp(u64),
+    Int64(i64),
+    Decimal128(Decimal128),
+    MaxKey,
+    MinKey,
+}
+
+impl<'a> ValueRef<'a> {
+    /// Its kind.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Double(_) => Kind::Double,
+            Self::String(_) => Kind::String,
+            Self::Document(_) => Kind::Document,
+            Self::Array(_) => Kind::Array,
+            Self::Binary { .. } => Kind::Binary,
+            Self::Undefined => Kind::Undefined,
+            Self::ObjectId(_) => Kind::ObjectId,
+            Self::Bool(_) => Kind::Bool,
+            Self::DateTime(_) => Kind::DateTime,
+            Self::Null => Kind::Null,
+            Self::Regex { .. } => Kind::Regex,
+            Self::DbPointer { .. } => Kind::DbPointer,
+            Self::JavaScript(_) => Kind::JavaScript,
+            Self::Symbol(_) => Kind::Symbol,
+            Self::JavaScriptWithScope { .. } => Kind::JavaScriptWithScope,
+            Self::Int32(_) => Kind::Int32,
+            Self::Timestamp(_) => Kind::Timestamp,
+            Self::Int64(_) => Kind::Int64,
+            Self::Decimal128(_) => Kind::Decimal128,
+            Self::MaxKey => Kind::MaxKey,
+            Self::MinKey => Kind::MinKey,
+        }
+    }
+
+    /// An owned copy.
+    pub fn to_value(self) -> Value {
+        match self {
+            Self::Double(v) => Value::Double(v),
+            Self::String(v) => Value::String(v.to_owned()),
+            Self::Document(v) => Value::Document(v.to_tree()),
+            Self::Array(v) => Value::Array(v.to_values()),
+            Self::Binary { subtype, bytes } => Value::Binary { subtype, bytes: bytes.to_vec() },
+            Self::Undefined => Value::Undefined,
+            Self::ObjectId(v) => Value::ObjectId(v),
+            Self::Bool(v) => Value::Bool(v),
+            Self::DateTime(v) => Value::DateTime(v),
+            Self::Null => Value::Null,
+            Self::Regex { pattern, options } => {
+                Value::Regex { pattern: pattern.to_owned(), options: options.to_owned() }
+            }
+            Self::DbPointer { namespace, id } => {
+                Value::DbPointer { namespace: namespace.to_owned(), id }
+            }
+            Self::JavaScript(v) => Value::JavaScript(v.to_owned()),
+            Self::Symbol(v) => Value::Symbol(v.to_owned()),
+            Self::JavaScriptWithScope { code, scope } => {
+                Value::JavaScriptWithScope { code: code.to_owned(), scope: scope.to_tree() }
+            }
+            Self::Int32(v) => Value::Int32(v),
+            Self::Timestamp(v) => Value::Timestamp(v),
+            Self::Int64(v) => Value::Int64(v),
+            Self::Decimal128(v) => Value::Decimal128(v),
+            Self::MaxKey => Value::MaxKey,
+            Self::MinKey => Value::MinKey,
+        }
+    }
+
+    /// The text of a string.
+    pub fn as_str(self) -> Option<&'a str> {
+        if let Self::String(v) = self { Some(v) } else { None }
+    }
+
+    /// The fields of a document.
+    pub fn as_document(self) -> Option<DocRef<'a>> {
+        if let Self::Document(v) = self { Some(v) } else { None }
+    }
+
+    /// The elements of an array.
+    pub fn as_array(self) -> Option<ArrayRef<'a>> {
+        if let Self::Array(v) = self { Some(v) } else { None }
+    }
+
+    /// A boolean, strictly.
+    pub fn as_bool(self) -> Option<bool> {
+        if let Self::Bool(v) = self { Some(v) } else { None }
+    }
+
+    /// Whether it is a number of any of the four types.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Int32(_) | Self::Int64(_) | Self::Double(_) | Self::Decimal128(_))
+    }
+
+    /// Whether it is null or undefined.
+    pub fn is_nullish(self) -> bool {
+        matches!(self, Self::Null | Self::Undefined)
+    }
+
+    /// MongoDB's truth: everything but false, zero, null and undefined (NaN is true).
+    pub fn is_truthy(self) -> bool {
+        match self {
+            Self::Bool(v) => v,
+            Self::Int32(v) => v != 0,
+            Self::Int64(v) => v != 0,
+            Self::Double(v) => v != 0.0,
+            Self::Decimal128(v) => !v.is_zero(),
+            Self::Null | Self::Undefined => false,
+            _ => true,
+        }
+    }
+}
+
+/// An owned value.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are BSON's own")]
+pub enum Value {
+    Double(f64),
+    String(String),
+    Document(Document),
+    Array(Vec<Value>),
+    Binary {
+        subtype: u8,
+        bytes: Vec<u8>,
+    },
+    Undefined,
+    ObjectId(ObjectId),
+    Bool(bool),
+    /// Milliseconds since 1970.
+    DateTime(i64),
+    Null,
+    Regex {
+        pattern: String,
+        options: String,
+    },
+    DbPointer {
+        namespace: String,
+        id: ObjectId,
+    },
+    JavaScript(String),
+    Symbol(String),
+    JavaScriptWithScope {
+        code: String,
+        scope: Document,
+    },
+    Int32(i32),
+    /// Seconds in the high half, increment in the low half.
+    Timestamp(u64),
+    Int64(i64),
+    Decimal128(Decimal128),
+    MaxKey,
+    MinKey,
+}
+
+impl Value {
+    /// The borrowed form.
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Self::Double(v) => ValueRef::Double(*v),
+            Self::String(v) => ValueRef::String(v),
+            Self::Document(v) => ValueRef::Document(DocRef::Tree(v)),
+            Self::Array(v) => ValueRef::Array(ArrayRef::Tree(v)),
+            Self::Binary { subtype, bytes } => ValueRef::Binary { subtype: *subtype, bytes },
+            Self::Undefined => ValueRef::Undefined,
+            Self::ObjectId(v) => ValueRef::ObjectId(*v),
+            Self::Bool(v) => ValueRef::Bool(*v),
+            Self::DateTime(v) => ValueRef::DateTime(*v),
+            Self::Null => ValueRef::Null,
+            Self::Regex { pattern, options } => ValueRef::Regex { pattern, options },
+            Self::DbPointer { namespace, id } => ValueRef::DbPointer { namespace, id: *id },
+            Self::JavaScript(v) => ValueRef::JavaScript(v),
+            Self::Symbol(v) => ValueRef::Symbol(v),
+            Self::JavaScriptWithScope { code, scope } => {
+                ValueRef::JavaScriptWithScope { code, scope: DocRef::Tree(scope) }
+            }
+            Self::Int32(v) => ValueRef::Int32(*v),
+            Self::Timestamp(v) => ValueRef::Timestamp(*v),
+            Self::Int64(v) => ValueRef::Int64(*v),
+            Self::Decimal128(v) => ValueRef::Decimal128(*v),
+            Self::MaxKey => ValueRef::MaxKey,
+            Self::MinKey => ValueRef::MinKey,
+        }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        self.as_ref().kind()
+    }
+}
+
+/// Equality by BSON's order: `1`, `1.0` and `Decimal128("1")` are equal.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        crate::compare(self.as_ref(), other.as_ref()).is_eq()
+    }
+}
+
+impl Eq for Value {}
+
+macro_rules! from {
+    ($($kind:ty => $variant:ident),*) => {
+        $(impl From<$kind> for Value {
+            fn from(value: $kind) -> Self {
+                Self::$variant(value)
+            }
+        })*
+    };
+}
+from!(f64 => Double, String => String, Document => Document, Vec<Value> => Array,
+    ObjectId => ObjectId, bool => Bool, i32 => Int32, i64 => Int64, Decimal128 => Decimal128);
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::String(value.to_owned())
+    }
+}
+
+impl From<DocRef<'_>> for Value {
+    fn from(value: DocRef<'_>) -> Self {
+        Self::Document(value.to_tree())
+    }
+}
+
+impl From<ValueRef<'_>> for Value {
+    fn from(value: ValueRef<'_>) -> Self {
+        value.to_value()
+    }
+}
+
+impl From<Vec<Document>> for Value {
+    fn from(value: Vec<Document>) -> Self {
+        Self::Array(value.into_iter().map(Self::Document).collect())
+    }
+}

@@ -1,0 +1,42 @@
+//! Errors of the language: a MongoDB error code and a text.
+
+use std::fmt;
+
+/// A request that MongoDB's language does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// MongoDB's error code, such as 2 (BadValue) or 40324 (unrecognized stage).
+    pub code: i32,
+    /// MongoDB's text where it is known.
+    pub message: String,
+}
+
+impl Error {
+    /// An error with this code.
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// 2 BadValue.
+    pub fn bad_value(message: impl Into<String>) -> Self {
+        Self::new(2, message)
+    }
+
+    /// 9 FailedToParse.
+    pub fn failed_to_parse(message: impl Into<String>) -> Self {
+        Self::new(9, message)
+    }
+
+    /// 14 TypeMismatch.
+    pub fn type_mismatch(message: impl Into<String>) -> Self {
+        Self::new(14, message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,12 @@
+//! MongoDB's query language: filters, projections, sorts, updates, expressions and pipelines,
+//! parsed from BSON into the plan of `query`. Syntax in, plan out: nothing is evaluated here.
+
+mod error;
+pub mod expression;
+pub mod filter;
+pub mod pipeline;
+pub mod projection;
+pub mod sort;
+pub mod update;
+
+pub use error::Error;

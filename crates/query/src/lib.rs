@@ -1,0 +1,16 @@
+//! What both query languages lower to, and its evaluator: filters, expressions, projections, edits
+//! and pipelines over documents. Pure: no I/O, not async, and it cannot see a store. Where a
+//! pipeline needs another collection it asks for it (`exec::Next::Want`) and is supplied.
+
+pub mod edit;
+mod error;
+pub mod exec;
+pub mod expr;
+pub mod filter;
+pub mod limits;
+pub mod project;
+pub mod sort;
+
+pub use error::{Error, Kind};
+pub use expr::{Context, Env, Expr};
+pub use filter::Filter;
