@@ -125,10 +125,11 @@ impl Decimal128 {
 
     /// A double to 15 significant digits, as MongoDB converts it.
     pub fn from_f64(value: f64) -> Self {
-        if value.is_finite() && value != 0.0 {
-            if let Some(exact) = Self::parse(&trim_zeros(&format!("{value:.14e}"))) {
-                return exact;
-            }
+        if value.is_finite()
+            && value != 0.0
+            && let Some(exact) = Self::parse(&trim_zeros(&format!("{value:.14e}")))
+        {
+            return exact;
         }
         match value {
             v if v.is_nan() => Self::NAN,
@@ -193,6 +194,7 @@ impl Decimal128 {
     }
 
     /// Sum.
+    #[expect(clippy::should_implement_trait, reason = "one of a family of named operations")]
     pub fn add(self, other: Self) -> Self {
         let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
             return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {

@@ -1,0 +1,55 @@
+//! What has to be durable so that time goes on where it was: a fixed-size record.
+
+/// Which boot of the machine a reading of the boot clock belongs to.
+pub type BootId = [u8; 16];
+
+/// A durable point of database time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Counts checkpoints; the larger of two slots is the newer.
+    pub number: u64,
+    /// The boot that `boot_ns` belongs to.
+    pub boot_id: BootId,
+    /// Nanoseconds of the boot clock when this was true.
+    pub boot_ns: i64,
+    /// Database time then, milliseconds since 1970.
+    pub ms: i64,
+    /// The last instant that may be reaped while a jump waits to be accepted, or `i64::MAX`.
+    pub reap_until_ms: i64,
+    /// Database time at which the jump counts as accepted by itself.
+    pub accepted_at_ms: i64,
+    /// Whether this data directory lives on a manual clock.
+    pub manual: bool,
+}
+
+/// Encoded size in bytes, without a checksum: that belongs to the file.
+pub(crate) const SIZE: usize = 8 + 16 + 8 + 8 + 8 + 8 + 1;
+
+impl Checkpoint {
+    /// Fixed-size big-endian form.
+    pub fn encode(&self) -> [u8; SIZE] {
+        let mut out = [0; SIZE];
+        out[..8].copy_from_slice(&self.number.to_be_bytes());
+        out[8..24].copy_from_slice(&self.boot_id);
+        out[24..32].copy_from_slice(&self.boot_ns.to_be_bytes());
+        out[32..40].copy_from_slice(&self.ms.to_be_bytes());
+        out[40..48].copy_from_slice(&self.reap_until_ms.to_be_bytes());
+        out[48..56].copy_from_slice(&self.accepted_at_ms.to_be_bytes());
+        out[56] = u8::from(self.manual);
+        out
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
+        Some(Self {
+            number: u64::from_be_bytes(number(0)?),
+            boot_id: bytes.get(8..24)?.try_into().ok()?,
+            boot_ns: i64::from_be_bytes(number(24)?),
+            ms: i64::from_be_bytes(number(32)?),
+            reap_until_ms: i64::from_be_bytes(number(40)?),
+            accepted_at_ms: i64::from_be_bytes(number(48)?),
+            manual: *bytes.get(56)? == 1,
+        })
+    }
+}

@@ -1,0 +1,308 @@
+//! The clock itself: start, now, tick, checkpoints, acceptance of jumps.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::{
+    BootId, Checkpoint, Instant, LEASE_MS, MAX_STEP_MS, Source,
+    shared::{Line, Shared},
+    steps::{ACCEPT_AFTER_MS, Decision, MAX_SLEW_PPM, Steps},
+};
+
+const STANDS_STILL: i64 = -1_000_000;
+
+/// How a clock moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// With the machine's clocks.
+    System,
+    /// Only when told.
+    Manual,
+}
+
+/// Why a clock was not moved or not started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Only a manual clock can be moved.
+    SystemClock,
+    /// Time never goes back.
+    Backwards {
+        /// Where the clock stands.
+        now: Instant,
+    },
+    /// The data directory was used with the other kind of clock.
+    OtherMode,
+}
+
+/// What `/status` and the metrics tell about the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Its mode.
+    pub mode: Mode,
+    /// Database time.
+    pub now: Instant,
+    /// Wall clock minus database time, milliseconds.
+    pub offset_ms: i64,
+    /// A step of the wall clock waits to be confirmed.
+    pub unconfirmed: bool,
+    /// What lies behind this instant must not be reaped yet because of a jump.
+    pub reap_until: Option<Instant>,
+    /// Time may be used; otherwise operations wait for a checkpoint.
+    pub running: bool,
+    /// Database time has kept pace with an independent clock.
+    pub keeps_pace: bool,
+}
+
+#[derive(Debug)]
+struct State {
+    steps: Steps,
+    boot_id: BootId,
+    number: u64,
+    reap_until_ms: i64,
+    accepted_at_ms: i64,
+    /// Monotonic clock and database time at the last check of the watchdog.
+    watched: Option<(u128, i64)>,
+    keeps_pace: bool,
+}
+
+/// The database clock.
+#[derive(Debug)]
+pub struct Clock {
+    mode: Mode,
+    source: Box<dyn Source>,
+    shared: Shared,
+    state: Mutex<State>,
+    renewed: Condvar,
+    renewed_async: Notify,
+}
+
+impl Clock {
+    /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
+    /// that [`tick`](Self::tick) asks for first is durable.
+    pub fn start(
+        mode: Mode,
+        source: Box<dyn Source>,
+        boot_id: BootId,
+        last: Option<Checkpoint>,
+    ) -> Result<Self, Refused> {
+        if last.is_some_and(|last| last.manual != (mode == Mode::Manual)) {
+            return Err(Refused::OtherMode);
+        }
+        let (wall, boot_ns) = (source.wall_ms(), source.boot_ns());
+        let mut reap_until_ms = last.map_or(i64::MAX, |last| last.reap_until_ms);
+        let mut accepted_at_ms = last.map_or(0, |last| last.accepted_at_ms);
+        let start_ms = match (mode, last) {
+            (Mode::Manual, Some(last)) => last.ms,
+            (Mode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
+            (Mode::System, None) => wall,
+            (Mode::System, Some(last)) if last.boot_id == boot_id => {
+                let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
+                let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
+                last.ms.saturating_add(elapsed).saturating_add(gained)
+            }
+            (Mode::System, Some(last)) => {
+                let least = last.ms.saturating_add(LEASE_MS);
+                if least.saturating_add(MAX_STEP_MS) < wall {
+                    reap_until_ms = reap_until_ms.min(least);
+                    accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
+                }
+                wall.max(least)
+            }
+        };
+        let line = Line {
+            base_ms: start_ms,
+            base_ns: 0,
+            boot_ns,
+            ppm: if mode == Mode::Manual { STANDS_STILL } else { 0 },
+            limit_ms: i64::MIN,
+        };
+        let state = State {
+            steps: Steps::default(),
+            boot_id,
+            number: last.map_or(0, |last| last.number),
+            reap_until_ms,
+            accepted_at_ms,
+            watched: None,
+            keeps_pace: true,
+        };
+        Ok(Self {
+            mode,
+            source,
+            shared: Shared::new(line),
+            state: Mutex::new(state),
+            renewed: Condvar::new(),
+            renewed_async: Notify::new(),
+        })
+    }
+
+    /// How it moves.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Database time, or `None` while a checkpoint is overdue and operations have to wait.
+    pub fn try_now(&self) -> Option<Instant> {
+        let (now, limit) = self.shared.read(&*self.source);
+        (now <= limit).then_some(Instant { ms: now })
+    }
+
+    /// Database time; waits while a checkpoint is overdue.
+    pub async fn now(&self) -> Instant {
+        loop {
+            let renewed = self.renewed_async.notified();
+            if let Some(now) = self.try_now() {
+                return now;
+            }
+            renewed.await;
+        }
+    }
+
+    /// Database time, for threads; waits while a checkpoint is overdue.
+    pub fn now_blocking(&self) -> Instant {
+        loop {
+            if let Some(now) = self.try_now() {
+                return now;
+            }
+            let state = self.lock();
+            if self.try_now().is_none() {
+                drop(self.renewed.wait(state));
+            }
+        }
+    }
+
+    /// The latest instant that may have been used: time itself, held at the limit.
+    pub fn last(&self) -> Instant {
+        let (now, limit) = self.shared.read(&*self.source);
+        Instant { ms: if limit == i64::MIN { now } else { now.min(limit) } }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares with the wall clock and answers the checkpoint to make durable now. Call it about
+    /// once a second and pass what was written to [`persisted`](Self::persisted).
+    pub fn tick(&self) -> Checkpoint {
+        let now = Instant { ms: self.shared.read(&*self.source).0 };
+        if self.mode == Mode::Manual {
+            return self.checkpoint_at(now.ms);
+        }
+        let wall = self.source.wall_ms();
+        let boot_ms = self.source.boot_ns() / 1_000_000;
+        let decision = self.lock().steps.decide(wall.saturating_sub(now.ms), boot_ms);
+        match decision {
+            Decision::Slew(ppm) => self.run_at(ppm),
+            Decision::Unconfirmed => self.run_at(0),
+            Decision::Step => return self.checkpoint_at(wall),
+            Decision::Jump => {
+                let mut state = self.lock();
+                if !state.steps.accepted {
+                    state.reap_until_ms = state.reap_until_ms.min(now.ms);
+                    state.accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
+                }
+                state.steps.accepted = false;
+                drop(state);
+                return self.checkpoint_at(wall);
+            }
+        }
+        self.checkpoint_at(now.ms)
+    }
+
+    fn run_at(&self, ppm: i64) {
+        let _state = self.lock();
+        self.shared.change(&*self.source, |line, boot_ns| {
+            let (base_ms, base_ns) = line.at(boot_ns);
+            Line { base_ms, base_ns, boot_ns, ppm, ..line }
+        });
+    }
+
+    pub(crate) fn checkpoint_at(&self, ms: i64) -> Checkpoint {
+        let mut state = self.lock();
+        state.number += 1;
+        if state.accepted_at_ms <= ms {
+            state.reap_until_ms = i64::MAX;
+        }
+        Checkpoint {
+            number: state.number,
+            boot_id: state.boot_id,
+            boot_ns: self.source.boot_ns(),
+            ms,
+            reap_until_ms: state.reap_until_ms,
+            accepted_at_ms: state.accepted_at_ms,
+            manual: self.mode == Mode::Manual,
+        }
+    }
+
+    /// A checkpoint is durable: time may be used up to a lease beyond it, and where it lies ahead
+    /// of time (a step, a move) time goes on from it.
+    pub fn persisted(&self, checkpoint: &Checkpoint) {
+        let state = self.lock();
+        self.shared.change(&*self.source, |line, boot_ns| {
+            let (now, ns) = line.at(boot_ns);
+            let ahead = now < checkpoint.ms;
+            let manual = self.mode == Mode::Manual;
+            let lease = if manual { 0 } else { LEASE_MS };
+            Line {
+                base_ms: now.max(checkpoint.ms),
+                base_ns: if ahead { 0 } else { ns },
+                boot_ns,
+                limit_ms: line.limit_ms.max(checkpoint.ms.saturating_add(lease)),
+                ..line
+            }
+        });
+        drop(state);
+        self.renewed.notify_all();
+        self.renewed_async.notify_waiters();
+    }
+
+    /// An operator accepts a step that waits, and lets what a jump killed be reaped.
+    pub fn accept(&self) {
+        let mut state = self.lock();
+        state.steps.accepted = state.steps.unconfirmed_since_ms.is_some();
+        state.reap_until_ms = i64::MAX;
+    }
+
+    /// Nothing that was live at this instant may be reaped yet.
+    pub fn reap_until(&self) -> Instant {
+        let state = self.lock();
+        let unconfirmed = state.steps.unconfirmed_since_ms.is_some();
+        let until = Instant { ms: state.reap_until_ms };
+        drop(state);
+        if unconfirmed { until.min(self.last()) } else { until }
+    }
+
+    /// Compares the pace of time with an independent clock; `false` turns readiness red.
+    pub fn watch(&self, monotonic: std::time::Duration) -> bool {
+        if self.mode == Mode::Manual {
+            return true;
+        }
+        let (now_ms, monotonic_ms) = (self.last().ms, monotonic.as_millis());
+        let mut state = self.lock();
+        if let Some((then, then_ms)) = state.watched {
+            let elapsed = i64::try_from(monotonic_ms.saturating_sub(then)).unwrap_or(i64::MAX);
+            if elapsed < 1000 {
+                return state.keeps_pace;
+            }
+            state.keeps_pace = elapsed / 2 <= now_ms.saturating_sub(then_ms);
+        }
+        state.watched = Some((monotonic_ms, now_ms));
+        state.keeps_pace
+    }
+
+    /// For status pages and metrics.
+    pub fn status(&self) -> Status {
+        let now = self.last();
+        let state = self.lock();
+        Status {
+            mode: self.mode,
+            now,
+            offset_ms: self.source.wall_ms().saturating_sub(now.ms),
+            unconfirmed: state.steps.unconfirmed_since_ms.is_some(),
+            reap_until: (state.reap_until_ms != i64::MAX)
+                .then_some(Instant { ms: state.reap_until_ms }),
+            running: self.try_now().is_some(),
+            keeps_pace: state.keeps_pace,
+        }
+    }
+}

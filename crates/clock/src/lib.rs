@@ -1,0 +1,20 @@
+//! The database clock: one source of now that never goes back, in a process or across restarts.
+//! It does no I/O: whoever runs it reads checkpoints from disk, ticks it, writes the checkpoints it
+//! asks for and says when they are durable. The only place that reads the machine's clocks.
+
+mod checkpoint;
+mod database;
+mod instant;
+mod machine;
+mod manual;
+mod shared;
+mod steps;
+
+pub use checkpoint::{BootId, Checkpoint};
+pub use database::{Clock, Mode, Refused, Status};
+pub use instant::Instant;
+pub use machine::{Machine, Source, monotonic, wall_ms};
+pub use steps::{LEASE_MS, MAX_STEP_MS, STEP_WINDOW_MS};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! The machine's clocks. Nothing else in the project reads them.
+
+use std::fmt;
+
+/// Where a clock gets its readings from; tests have their own.
+pub trait Source: Send + Sync + fmt::Debug {
+    /// Nanoseconds since boot, suspended time included.
+    fn boot_ns(&self) -> i64;
+    /// Milliseconds since 1970 by the wall clock, which may step.
+    fn wall_ms(&self) -> i64;
+}
+
+/// The real machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine;
+
+fn read(clock: rustix::time::ClockId) -> i64 {
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)
+}
+
+impl Source for Machine {
+    fn boot_ns(&self) -> i64 {
+        read(rustix::time::ClockId::Boottime)
+    }
+
+    fn wall_ms(&self) -> i64 {
+        wall_ms()
+    }
+}
+
+/// Milliseconds since 1970 by the wall clock: for logs and identifiers, never for documents.
+pub fn wall_ms() -> i64 {
+    read(rustix::time::ClockId::Realtime).div_euclid(1_000_000)
+}
+
+/// The machine's monotonic clock: for timeouts of cursors and sessions, and for measuring.
+pub fn monotonic() -> std::time::Duration {
+    let ns = read(rustix::time::ClockId::Monotonic);
+    std::time::Duration::from_nanos(u64::try_from(ns).unwrap_or(0))
+}

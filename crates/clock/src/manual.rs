@@ -1,0 +1,18 @@
+//! Moves of a clock that stands still: checked here, durable before they are adopted.
+
+use crate::{Checkpoint, Clock, Instant, Mode, Refused};
+
+impl Clock {
+    /// The checkpoint that would move a manual clock to `to`. Make it durable, then pass it to
+    /// [`Clock::persisted`]; moves have to be made one after the other.
+    pub fn move_to(&self, to: Instant) -> Result<Checkpoint, Refused> {
+        if self.mode() != Mode::Manual {
+            return Err(Refused::SystemClock);
+        }
+        let now = self.last();
+        if to < now {
+            return Err(Refused::Backwards { now });
+        }
+        Ok(self.checkpoint_at(to.ms))
+    }
+}

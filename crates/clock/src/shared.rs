@@ -1,0 +1,96 @@
+//! The parameters of running time, read by every operation without a lock.
+//!
+//! A sequence counter makes a reader that overlaps a change read again, boot clock included, so
+//! readings of all threads together never go back.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
+
+use crate::Source;
+
+/// Database time as a line over the boot clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Database time at `boot_ns`, milliseconds.
+    pub(crate) base_ms: i64,
+    /// And this many nanoseconds.
+    pub(crate) base_ns: i64,
+    /// Where on the boot clock the line starts.
+    pub(crate) boot_ns: i64,
+    /// Parts per million faster than the boot clock; -1,000,000 stands still.
+    pub(crate) ppm: i64,
+    /// No instant beyond this one may be used.
+    pub(crate) limit_ms: i64,
+}
+
+impl Line {
+    /// Milliseconds and the nanoseconds beyond them at a reading of the boot clock.
+    pub(crate) fn at(&self, boot_ns: i64) -> (i64, i64) {
+        let elapsed = boot_ns.saturating_sub(self.boot_ns).max(0);
+        let gained = i128::from(elapsed) * i128::from(self.ppm) / 1_000_000;
+        let elapsed = elapsed.saturating_add(i64::try_from(gained).unwrap_or(0));
+        let ns = self.base_ns.saturating_add(elapsed);
+        (self.base_ms.saturating_add(ns.div_euclid(1_000_000)), ns.rem_euclid(1_000_000))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    sequence: AtomicU64,
+    base_ms: AtomicI64,
+    base_ns: AtomicI64,
+    boot_ns: AtomicI64,
+    ppm: AtomicI64,
+    limit_ms: AtomicI64,
+}
+
+impl Shared {
+    pub(crate) fn new(line: Line) -> Self {
+        Self {
+            sequence: AtomicU64::new(0),
+            base_ms: AtomicI64::new(line.base_ms),
+            base_ns: AtomicI64::new(line.base_ns),
+            boot_ns: AtomicI64::new(line.boot_ns),
+            ppm: AtomicI64::new(line.ppm),
+            limit_ms: AtomicI64::new(line.limit_ms),
+        }
+    }
+
+    /// Database time now, and the limit.
+    pub(crate) fn read(&self, source: &dyn Source) -> (i64, i64) {
+        loop {
+            let before = self.sequence.load(Ordering::Acquire);
+            let line = self.line();
+            let boot_ns = source.boot_ns();
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
+                return (line.at(boot_ns).0, line.limit_ms);
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// The line as the only writer sees it.
+    pub(crate) fn line(&self) -> Line {
+        Line {
+            base_ms: self.base_ms.load(Ordering::Relaxed),
+            base_ns: self.base_ns.load(Ordering::Relaxed),
+            boot_ns: self.boot_ns.load(Ordering::Relaxed),
+            ppm: self.ppm.load(Ordering::Relaxed),
+            limit_ms: self.limit_ms.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Changes the line; `change` gets the old one and a reading of the boot clock that no reader
+    /// of the old line can pass. Callers hold the clock's lock.
+    pub(crate) fn change(&self, source: &dyn Source, change: impl FnOnce(Line, i64) -> Line) {
+        self.sequence.fetch_add(1, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        let line = change(self.line(), source.boot_ns());
+        self.base_ms.store(line.base_ms, Ordering::Relaxed);
+        self.base_ns.store(line.base_ns, Ordering::Relaxed);
+        self.boot_ns.store(line.boot_ns, Ordering::Relaxed);
+        self.ppm.store(line.ppm, Ordering::Relaxed);
+        self.limit_ms.store(line.limit_ms, Ordering::Relaxed);
+        self.sequence.fetch_add(1, Ordering::Release);
+    }
+}

@@ -1,0 +1,236 @@
+//! The rules of the database clock on a machine whose clocks the test moves.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use super::*;
+
+#[derive(Clone, Debug, Default)]
+struct Fake {
+    boot_ms: Arc<AtomicI64>,
+    wall_ms: Arc<AtomicI64>,
+}
+
+impl Source for Fake {
+    fn boot_ns(&self) -> i64 {
+        self.boot_ms.load(Ordering::SeqCst) * 1_000_000
+    }
+
+    fn wall_ms(&self) -> i64 {
+        self.wall_ms.load(Ordering::SeqCst)
+    }
+}
+
+impl Fake {
+    fn at(boot_ms: i64, wall_ms: i64) -> Self {
+        let fake = Self::default();
+        fake.boot_ms.store(boot_ms, Ordering::SeqCst);
+        fake.wall_ms.store(wall_ms, Ordering::SeqCst);
+        fake
+    }
+
+    /// Both clocks run for so long.
+    fn run(&self, ms: i64) {
+        self.boot_ms.fetch_add(ms, Ordering::SeqCst);
+        self.wall_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    fn step(&self, ms: i64) {
+        self.wall_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    fn start(&self, boot: u8, last: Option<Checkpoint>) -> Clock {
+        Clock::start(Mode::System, Box::new(self.clone()), [boot; 16], last).unwrap()
+    }
+}
+
+/// A clock that ticks every second for so long.
+fn ticks(clock: &Clock, fake: &Fake, seconds: i64) -> Checkpoint {
+    let mut checkpoint = clock.tick();
+    for _ in 0..seconds {
+        clock.persisted(&checkpoint);
+        fake.run(1000);
+        checkpoint = clock.tick();
+    }
+    clock.persisted(&checkpoint);
+    checkpoint
+}
+
+const START: i64 = 1_795_248_000_000;
+
+#[test]
+fn nothing_is_used_before_or_beyond_a_durable_checkpoint() {
+    let fake = Fake::at(5_000, START);
+    let clock = fake.start(1, None);
+    assert_eq!(clock.try_now(), None);
+    clock.persisted(&clock.tick());
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START)));
+    fake.run(LEASE_MS);
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START + LEASE_MS)));
+    fake.run(1);
+    assert_eq!(clock.try_now(), None);
+    assert_eq!(clock.last(), Instant::from_ms(START + LEASE_MS));
+    clock.persisted(&clock.tick());
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START + LEASE_MS + 1)));
+}
+
+#[test]
+fn a_wall_clock_set_back_only_slows_time() {
+    let fake = Fake::at(0, START);
+    let clock = fake.start(1, None);
+    ticks(&clock, &fake, 10);
+    fake.step(-3_600_000);
+    let before = clock.try_now().unwrap();
+    ticks(&clock, &fake, 1000);
+    let gained = clock.try_now().unwrap().since_ms(before);
+    assert!((999_400..1_000_000).contains(&gained), "{gained}");
+}
+
+#[test]
+fn small_steps_are_adopted_within_a_budget_and_large_ones_wait() {
+    let fake = Fake::at(0, START);
+    let clock = fake.start(1, None);
+    ticks(&clock, &fake, 1);
+    fake.step(40_000);
+    ticks(&clock, &fake, 1);
+    assert!(clock.status().offset_ms.abs() < 2);
+    fake.step(40_000);
+    ticks(&clock, &fake, 1);
+    assert!(clock.status().unconfirmed, "80 s within 10 minutes is over the budget");
+    fake.step(50_000);
+    ticks(&clock, &fake, 601);
+    assert!(!clock.status().unconfirmed);
+    assert!(clock.status().offset_ms.abs() < 2, "it lasted, so it was adopted");
+    let before_jump = clock.status().reap_until.unwrap();
+    assert!(before_jump < clock.last());
+    clock.accept();
+    assert_eq!(clock.reap_until(), Instant::MAX);
+}
+
+#[test]
+fn an_accepted_step_is_adopted_at_once_and_may_be_reaped() {
+    let fake = Fake::at(0, START);
+    let clock = fake.start(1, None);
+    ticks(&clock, &fake, 1);
+    fake.step(86_400_000);
+    ticks(&clock, &fake, 3);
+    assert!(clock.status().unconfirmed);
+    assert!(clock.reap_until() <= clock.last());
+    clock.accept();
+    ticks(&clock, &fake, 1);
+    assert!(clock.status().offset_ms.abs() < 2);
+    assert_eq!(clock.reap_until(), Instant::MAX);
+}
+
+#[test]
+fn a_jump_is_reaped_by_itself_after_a_day() {
+    let fake = Fake::at(0, START);
+    let clock = fake.start(1, None);
+    ticks(&clock, &fake, 1);
+    fake.step(86_400_000);
+    ticks(&clock, &fake, 605);
+    assert_ne!(clock.reap_until(), Instant::MAX);
+    for _ in 0..24 * 60 {
+        clock.persisted(&clock.tick());
+        fake.run(60_000);
+    }
+    clock.persisted(&clock.tick());
+    assert_eq!(clock.reap_until(), Instant::MAX);
+}
+
+#[test]
+fn a_restart_on_the_same_boot_follows_the_boot_clock_whatever_the_wall_says() {
+    let fake = Fake::at(0, START);
+    let clock = fake.start(1, None);
+    let last = ticks(&clock, &fake, 10);
+    fake.run(5_000);
+    fake.step(-9_000_000);
+    let again = fake.start(1, Some(last));
+    again.persisted(&again.tick());
+    let now = again.try_now().unwrap().ms;
+    assert!((last.ms + 5_000..last.ms + 5_010).contains(&now));
+}
+
+#[test]
+fn after_a_reboot_time_is_past_the_lease_and_a_long_gap_waits_to_be_reaped() {
+    let fake = Fake::at(0, START);
+    let last = ticks(&fake.start(1, None), &fake, 10);
+    let set_back = Fake::at(0, START - 1_000_000);
+    let clock = set_back.start(2, Some(last));
+    assert_eq!(clock.last(), Instant::from_ms(last.ms + LEASE_MS));
+    assert_eq!(clock.reap_until(), Instant::MAX);
+    let much_later = Fake::at(0, START + 86_400_000);
+    let clock = much_later.start(2, Some(last));
+    assert_eq!(clock.last(), Instant::from_ms(START + 86_400_000));
+    assert_eq!(clock.reap_until(), Instant::from_ms(last.ms + LEASE_MS));
+}
+
+#[test]
+fn a_manual_clock_stands_still_and_never_goes_back() {
+    let fake = Fake::at(0, START + 789);
+    let clock = Clock::start(Mode::Manual, Box::new(fake.clone()), [1; 16], None).unwrap();
+    clock.persisted(&clock.tick());
+    fake.run(90_000);
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START)));
+    let moved = clock.move_to(Instant::from_ms(START + 5)).unwrap();
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START)), "not before it is durable");
+    clock.persisted(&moved);
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START + 5)));
+    let now = Instant::from_ms(START + 5);
+    assert_eq!(clock.move_to(Instant::from_ms(START)), Err(Refused::Backwards { now }));
+    let again = Clock::start(Mode::Manual, Box::new(fake.clone()), [9; 16], Some(moved)).unwrap();
+    again.persisted(&again.tick());
+    assert_eq!(again.try_now(), Some(now), "a restart shows exactly that instant");
+    let other = Clock::start(Mode::System, Box::new(fake), [1; 16], Some(moved));
+    assert_eq!(other.unwrap_err(), Refused::OtherMode);
+}
+
+#[test]
+fn a_frozen_boot_clock_is_noticed() {
+    let fake = Fake::at(0, START);
+    let clock = fake.start(1, None);
+    clock.persisted(&clock.tick());
+    let at = std::time::Duration::from_secs;
+    assert!(clock.watch(at(1)));
+    fake.run(2_000);
+    clock.persisted(&clock.tick());
+    assert!(clock.watch(at(3)));
+    assert!(!clock.watch(at(8)));
+}
+
+#[test]
+fn checkpoints_round_trip_and_far_instants_saturate() {
+    let fake = Fake::at(7, START);
+    let checkpoint = fake.start(3, None).tick();
+    assert_eq!(Checkpoint::decode(&checkpoint.encode()), Some(checkpoint));
+    assert_eq!(Checkpoint::decode(&[0; 5]), None);
+    assert_eq!(Instant::from_seconds(i64::MAX).ms, i64::MAX);
+    assert_eq!(Instant::from_ms(-1).seconds(), -1);
+    assert_eq!(Instant::MAX.plus_ms(5), Instant::MAX);
+}
+
+#[test]
+fn readings_of_many_threads_never_go_back() {
+    let clock = Clock::start(Mode::System, Box::new(Machine), [1; 16], None).unwrap();
+    clock.persisted(&clock.tick());
+    let newest = AtomicI64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..20_000 {
+                    let floor = newest.load(Ordering::SeqCst);
+                    let now = clock.now_blocking().ms;
+                    assert!(floor <= now);
+                    newest.fetch_max(now, Ordering::SeqCst);
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..2_000 {
+                clock.persisted(&clock.tick());
+            }
+        });
+    });
+}

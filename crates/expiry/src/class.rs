@@ -1,0 +1,91 @@
+//! What a document's own root-level `ttl` says.
+
+use document::{Number, ValueRef};
+
+/// What a writer asks for; the deadline of [`Lifetime::After`] is known when the write is stamped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// No meaningful `ttl`: the collection's default applies.
+    Inherit,
+    /// `ttl` = -1.
+    Never,
+    /// `ttl` = this many seconds.
+    After(i64),
+}
+
+/// The class of a stored document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The collection's default applies.
+    Inherit,
+    /// It never dies by `_ts`.
+    Never,
+    /// It dies at this second, when TTL is on.
+    Explicit {
+        /// Seconds since 1970.
+        deadline: i64,
+    },
+}
+
+impl Lifetime {
+    /// The class of a write stamped in this second.
+    pub fn stamped(self, ts: i64) -> Class {
+        match self {
+            Self::Inherit => Class::Inherit,
+            Self::Never => Class::Never,
+            Self::After(seconds) => Class::Explicit { deadline: ts.saturating_add(seconds) },
+        }
+    }
+
+    /// What a root-level `ttl` asks for (ttl.md section 4, the rule for stored values).
+    pub fn of(ttl: Option<ValueRef<'_>>) -> Self {
+        match ttl.and_then(meaningful_ttl) {
+            None => Self::Inherit,
+            Some(-1) => Self::Never,
+            Some(seconds) => Self::After(seconds),
+        }
+    }
+}
+
+/// -1 or 1..2147483647 given as int32, int64 or a whole double; anything else means nothing.
+pub fn meaningful_ttl(value: ValueRef<'_>) -> Option<i64> {
+    if matches!(value, ValueRef::Decimal128(_)) {
+        return None;
+    }
+    let seconds = Number::of(value)?.to_i64_exact()?;
+    (seconds == -1 || (1..=i64::from(i32::MAX)).contains(&seconds)).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{Decimal128, Value};
+
+    use super::*;
+
+    #[test]
+    fn only_whole_numbers_in_range_mean_something() {
+        for (value, want) in [
+            (Value::Int32(20), Some(20)),
+            (Value::Int64(20), Some(20)),
+            (Value::Double(20.0), Some(20)),
+            (Value::Int32(-1), Some(-1)),
+            (Value::Double(-1.0), Some(-1)),
+            (Value::Int64(2_147_483_647), Some(2_147_483_647)),
+            (Value::Double(20.5), None),
+            (Value::Int64(2_147_483_648), None),
+            (Value::Int64(2_147_483_649), None),
+            (Value::Int32(0), None),
+            (Value::Double(-0.0), None),
+            (Value::Int32(-5), None),
+            (Value::String("20".into()), None),
+            (Value::Null, None),
+            (Value::Bool(true), None),
+            (Value::Double(f64::NAN), None),
+            (Value::Double(f64::INFINITY), None),
+            (Value::Decimal128(Decimal128::from_i64(20)), None),
+            (Value::DateTime(20), None),
+        ] {
+            assert_eq!(meaningful_ttl(value.as_ref()), want, "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The header in front of every stored row and index entry: all that visibility looks at.
+//!
+//! ```text
+//! format u8 | class u8 | dates u8 | stamp u64 | birth u64 | ts i64 | body checksum u32
+//!   | deadline i64, class explicit only | dates x (index u32, date i64) | checksum u32
+//! ```
+//! All integers big-endian. The last checksum covers the header, the first one the body.
+
+use std::fmt;
+
+use crate::{Class, Lifetime};
+
+const FORMAT: u8 = 1;
+const FIXED: usize = 3 + 8 + 8 + 8 + 4;
+const DATE: usize = 4 + 8;
+
+/// Stored bytes that do not agree with their checksums or their format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged;
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a stored row is damaged")
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// The checksum of a body, computed by the writer before the commit is ordered.
+pub fn checksum(body: &[u8]) -> u32 {
+    crc32c::crc32c(body)
+}
+
+/// The dates a header carries, by index id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Dates<'a>(&'a [u8]);
+
+impl<'a> Dates<'a> {
+    /// Index ids and dates in milliseconds.
+    pub fn iter(self) -> impl Iterator<Item = (u32, i64)> + use<'a> {
+        self.0.chunks_exact(DATE).filter_map(|chunk| {
+            let (index, date) = chunk.split_first_chunk()?;
+            Some((u32::from_be_bytes(*index), i64::from_be_bytes(*date.first_chunk()?)))
+        })
+    }
+}
+
+/// A header as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header<'a> {
+    /// Stamp of the write.
+    pub stamp: u64,
+    /// Stamp of the write that created the document.
+    pub birth: u64,
+    /// Whole second of the write.
+    pub ts: i64,
+    /// Class, with the deadline of class explicit.
+    pub class: Class,
+    /// Earliest dates by TTL index.
+    pub dates: Dates<'a>,
+    /// Checksum of the body behind it.
+    pub body_checksum: u32,
+}
+
+impl<'a> Header<'a> {
+    /// Splits stored bytes into header and what follows; checks the header's checksum.
+    pub fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Damaged> {
+        Self::try_split(bytes).ok_or(Damaged)
+    }
+
+    fn try_split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let [FORMAT, class, dates, ..] = *bytes else { return None };
+        let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
+        let (class, start) = match class {
+            0 => (Class::Inherit, FIXED),
+            1 => (Class::Never, FIXED),
+            2 => (Class::Explicit { deadline: i64::from_be_bytes(number(FIXED)?) }, FIXED + 8),
+            _ => return None,
+        };
+        let end = start + usize::from(dates) * DATE;
+        let stored: [u8; 4] = bytes.get(end..end + 4)?.try_into().ok()?;
+        if crc32c::crc32c(bytes.get(..end)?) != u32::from_be_bytes(stored) {
+            return None;
+        }
+        let header = Self {
+            stamp: u64::from_be_bytes(number(3)?),
+            birth: u64::from_be_bytes(number(11)?),
+            ts: i64::from_be_bytes(number(19)?),
+            class,
+            dates: Dates(bytes.get(start..end)?),
+            body_checksum: u32::from_be_bytes(bytes.get(27..31)?.try_into().ok()?),
+        };
+        Some((header, bytes.get(end + 4..)?))
+    }
+
+    /// Splits a row and checks the body too.
+    pub fn split_row(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Damaged> {
+        let (header, body) = Self::split(bytes)?;
+        if checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
+    }
+
+    /// Whether two headers say the same about life: what an index entry shares with its row.
+    pub fn same_life(&self, other: &Header<'_>) -> bool {
+        self.stamp == other.stamp
+            && self.birth == other.birth
+            && self.ts == other.ts
+            && self.class == other.class
+            && self.dates == other.dates
+    }
+}
+
+/// A header before its commit is stamped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// What the document asks for.
+    pub lifetime: Lifetime,
+    /// Birth stamp to keep; `None` for a new document.
+    pub birth: Option<u64>,
+    /// Earliest dates by TTL index.
+    pub dates: Vec<(u32, i64)>,
+    /// Checksum of the body.
+    pub body_checksum: u32,
+}
+
+impl Draft {
+    /// The stored form of a write that got this stamp in this second.
+    pub fn stamp(&self, stamp: u64, ts: i64) -> Vec<u8> {
+        let class = self.lifetime.stamped(ts);
+        encode(stamp, self.birth.unwrap_or(stamp), ts, class, &self.dates, self.body_checksum)
+    }
+}
+
+impl Header<'_> {
+    /// The stored form with other dates: what building a date index writes.
+    pub fn with_dates(&self, dates: &[(u32, i64)]) -> Vec<u8> {
+        encode(self.stamp, self.birth, self.ts, self.class, dates, self.body_checksum)
+    }
+
+    /// The stored form of this header in front of another body, such as an index entry's.
+    pub fn with_body(&self, body_checksum: u32) -> Vec<u8> {
+        let dates: Vec<_> = self.dates.iter().collect();
+        encode(self.stamp, self.birth, self.ts, self.class, &dates, body_checksum)
+    }
+}
+
+fn encode(
+    stamp: u64,
+    birth: u64,
+    ts: i64,
+    class: Class,
+    dates: &[(u32, i64)],
+    body_checksum: u32,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(FIXED + 12 + dates.len() * DATE);
+    let code = match class {
+        Class::Inherit => 0,
+        Class::Never => 1,
+        Class::Explicit { .. } => 2,
+    };
+    out.extend_from_slice(&[FORMAT, code, u8::try_from(dates.len()).unwrap_or(u8::MAX)]);
+    out.extend_from_slice(&stamp.to_be_bytes());
+    out.extend_from_slice(&birth.to_be_bytes());
+    out.extend_from_slice(&ts.to_be_bytes());
+    out.extend_from_slice(&body_checksum.to_be_bytes());
+    if let Class::Explicit { deadline } = class {
+        out.extend_from_slice(&deadline.to_be_bytes());
+    }
+    for (index, date) in dates.iter().take(usize::from(u8::MAX)) {
+        out.extend_from_slice(&index.to_be_bytes());
+        out.extend_from_slice(&date.to_be_bytes());
+    }
+    let checksum = crc32c::crc32c(&out);
+    out.extend_from_slice(&checksum.to_be_bytes());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_round_trip_and_every_flipped_bit_is_noticed() {
+        for (lifetime, dates) in [
+            (Lifetime::Inherit, vec![]),
+            (Lifetime::Never, vec![(3, -5)]),
+            (Lifetime::After(20), vec![(1, 7), (u32::MAX, i64::MAX)]),
+        ] {
+            let body = b"body";
+            let draft = Draft {
+                lifetime,
+                birth: Some(4),
+                dates: dates.clone(),
+                body_checksum: checksum(body),
+            };
+            let mut row = draft.stamp(9, 1000);
+            row.extend_from_slice(body);
+            let (header, rest) = Header::split_row(&row).unwrap();
+            assert_eq!((header.stamp, header.birth, header.ts, rest), (9, 4, 1000, &body[..]));
+            assert_eq!(header.class, lifetime.stamped(1000));
+            assert_eq!(header.dates.iter().collect::<Vec<_>>(), dates);
+            for bit in 0..row.len() * 8 {
+                let mut flipped = row.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(Header::split_row(&flipped), Err(Damaged), "bit {bit}");
+            }
+            for end in 0..row.len() {
+                assert_eq!(Header::split_row(&row[..end]), Err(Damaged), "cut at {end}");
+            }
+        }
+    }
+}

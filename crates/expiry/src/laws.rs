@@ -1,0 +1,161 @@
+//! The law of the product over random histories against a model that keeps a list of the dead.
+//!
+//! The model knows no floors: between two events it asks the matrix of ttl.md at every instant that
+//! could matter and remembers who died. Dead must be monotone, and nothing written later may be
+//! dead by an earlier floor.
+
+use clock::Instant;
+
+use crate::{Class, Default, Draft, Floors, Header, Lifetime, Settings, checksum};
+
+const HISTORIES: u64 = 20_000;
+const INDEXES: u32 = 2;
+
+#[derive(Debug)]
+struct Doc {
+    row: Vec<u8>,
+    /// Second of the write, own ttl, dates by index: what the model judges by.
+    ts: i64,
+    ttl: Option<i64>,
+    dates: Vec<(u32, i64)>,
+    died: bool,
+}
+
+#[derive(Debug, Default)]
+struct Model {
+    settings: Settings,
+    default: Option<i64>,
+    /// Naive settings of date indexes: seconds after the date.
+    after: [Option<i64>; INDEXES as usize],
+    docs: Vec<Doc>,
+    now_ms: i64,
+    stamp: u64,
+    reap: Vec<Floors>,
+}
+
+fn default_of(naive: Option<i64>) -> Default {
+    match naive {
+        None => Default::Off,
+        Some(-1) => Default::Infinite,
+        Some(n) => Default::Seconds(n),
+    }
+}
+
+impl Model {
+    /// Marks who is dead at this very instant under the settings in force.
+    fn judge(&mut self) {
+        let now_s = self.now_ms.div_euclid(1000);
+        for doc in &mut self.docs {
+            let by_ts = match (self.default, doc.ttl) {
+                (None, _) | (_, Some(-1)) | (Some(-1), None) => false,
+                (Some(_), Some(n)) | (Some(n), None) => doc.ts + n <= now_s,
+            };
+            let by_date = doc.dates.iter().any(|(index, date)| {
+                let after = self.after.get(*index as usize).copied().flatten();
+                after.is_some_and(|n| date + 1000 * n <= self.now_ms)
+            });
+            doc.died |= by_ts || by_date;
+        }
+    }
+
+    fn check(&self, context: &str) {
+        let at = Instant::from_ms(self.now_ms);
+        let floors = self.settings.floors(at);
+        for doc in &self.docs {
+            let (header, _) = Header::split(&doc.row).unwrap();
+            assert_eq!(self.settings.is_live(&header, at), !doc.died, "{context} {doc:?} {self:?}");
+            assert_eq!(floors.is_dead(&header), doc.died, "{context} {doc:?}");
+            for floors in &self.reap {
+                assert!(!floors.is_dead(&header) || doc.died, "{context} reaped alive {doc:?}");
+            }
+        }
+    }
+
+    fn write(&mut self, rng: &mut fastrand::Rng) {
+        self.stamp += 1;
+        let ts = self.now_ms.div_euclid(1000);
+        let ttl = [None, None, Some(-1), Some(rng.i64(1..6))][rng.usize(0..4)];
+        let lifetime = match ttl {
+            None => Lifetime::Inherit,
+            Some(-1) => Lifetime::Never,
+            Some(n) => Lifetime::After(n),
+        };
+        let date = self.now_ms + rng.i64(-9000..3000);
+        let dates: Vec<_> =
+            (0..INDEXES).filter(|_| rng.bool()).map(|index| (index, date)).collect();
+        let draft =
+            Draft { lifetime, birth: None, dates: dates.clone(), body_checksum: checksum(b"") };
+        let row = draft.stamp(self.stamp, ts);
+        assert_eq!(
+            Header::split(&row).unwrap().0.class,
+            match ttl {
+                None => Class::Inherit,
+                Some(-1) => Class::Never,
+                Some(n) => Class::Explicit { deadline: ts + n },
+            }
+        );
+        let doc = Doc { row, ts, ttl, dates, died: false };
+        self.docs.push(doc);
+    }
+
+    fn step(&mut self, rng: &mut fastrand::Rng) {
+        let at = Instant::from_ms(self.now_ms);
+        match rng.u8(0..10) {
+            0..=3 => self.write(rng),
+            4 | 5 => self.now_ms += [1, 250, 999, 1000, 2500][rng.usize(0..5)],
+            6 => {
+                self.default = [None, Some(-1), Some(rng.i64(1..6))][rng.usize(0..3)];
+                self.settings.change_default(default_of(self.default), at);
+            }
+            7 | 8 => {
+                self.stamp += 1;
+                let index = rng.u32(0..INDEXES);
+                let after = [None, Some(rng.i64(0..6))][rng.usize(0..2)];
+                self.after[index as usize] = after;
+                self.settings.date_rule(index).change(after, self.stamp, at);
+            }
+            _ => {
+                let floors = self.settings.floors(at).bounded(self.stamp + 1);
+                let least = self.reap.last().map(|held| held.least(&floors));
+                self.reap.extend(least);
+                self.reap.push(floors);
+            }
+        }
+    }
+}
+
+#[test]
+fn dead_is_monotone_and_no_floor_binds_what_comes_later() {
+    for seed in 0..HISTORIES {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut model = Model { now_ms: rng.i64(-3000..3000), ..Model::default() };
+        for step in 0..24 {
+            model.step(&mut rng);
+            model.judge();
+            model.check(&format!("seed {seed} step {step}"));
+        }
+    }
+}
+
+#[test]
+fn seconds_at_the_edges_of_calendars_do_not_wrap() {
+    let row = |ttl, ts| {
+        let draft =
+            Draft { lifetime: Lifetime::After(ttl), birth: None, dates: vec![], body_checksum: 0 };
+        draft.stamp(1, ts)
+    };
+    let mut settings = Settings::default();
+    settings.change_default(Default::Infinite, Instant::from_ms(0));
+    for (ttl, ts) in [
+        (20, 2_147_483_647),
+        (2_147_483_647, 2_147_483_647),
+        (2_147_483_647, 4_294_967_295),
+        (1, 4_294_967_295),
+        (2_147_483_647, -1),
+    ] {
+        let bytes = row(ttl, ts);
+        let (header, _) = Header::split(&bytes).unwrap();
+        assert!(settings.is_live(&header, Instant::from_ms((ts + ttl) * 1000 - 1)), "{ttl} {ts}");
+        assert!(!settings.is_live(&header, Instant::from_ms((ts + ttl) * 1000)), "{ttl} {ts}");
+    }
+}

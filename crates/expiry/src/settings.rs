@@ -1,0 +1,117 @@
+//! A collection's TTL state: its default, what earlier defaults killed for ever, and its date
+//! indexes. Changing any of it touches no document.
+
+use clock::Instant;
+
+use crate::{Class, DateFloor, DateRule, Floors, Header, dates::cutoff_ms};
+
+/// The collection's default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// TTL is off: nothing dies by `_ts` or its own `ttl`.
+    Off,
+    /// On, without a default: only documents with their own `ttl` die.
+    Infinite,
+    /// On: documents die this many seconds after their last write.
+    Seconds(i64),
+}
+
+/// All that decides the life of a collection's documents besides their headers and the instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The default in force.
+    pub default: Default,
+    /// Documents of class inherit with `_ts` up to this second are dead for ever.
+    pub inherit_floor: i64,
+    /// Documents of class explicit with a deadline up to this second are dead for ever.
+    pub explicit_floor: i64,
+    /// Date indexes, dropped ones included.
+    pub dates: Vec<DateRule>,
+}
+
+impl std::default::Default for Settings {
+    fn default() -> Self {
+        Self {
+            default: Default::Off,
+            inherit_floor: i64::MIN,
+            explicit_floor: i64::MIN,
+            dates: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Changes the default at an instant; what is dead then stays dead.
+    pub fn change_default(&mut self, default: Default, at: Instant) {
+        let floors = self.floors(at);
+        self.inherit_floor = floors.inherit_s;
+        self.explicit_floor = floors.explicit_s;
+        self.default = default;
+    }
+
+    /// The rule of a date index, made when there is none.
+    pub fn date_rule(&mut self, index: u32) -> &mut DateRule {
+        let at = match self.dates.iter().position(|rule| rule.index == index) {
+            Some(at) => at,
+            None => {
+                self.dates.push(DateRule::inactive(index));
+                self.dates.len() - 1
+            }
+        };
+        &mut self.dates[at]
+    }
+
+    /// Whether any document can die at all under these settings.
+    pub fn can_expire(&self) -> bool {
+        self.default != Default::Off
+            || self.inherit_floor != i64::MIN
+            || self.explicit_floor != i64::MIN
+            || !self.dates.is_empty()
+    }
+
+    /// What is dead for ever at an instant.
+    pub fn floors(&self, at: Instant) -> Floors {
+        let now_s = at.seconds();
+        let inherit_s = match self.default {
+            Default::Seconds(n) => self.inherit_floor.max(now_s.saturating_sub(n)),
+            Default::Off | Default::Infinite => self.inherit_floor,
+        };
+        let explicit_s = match self.default {
+            Default::Off => self.explicit_floor,
+            Default::Infinite | Default::Seconds(_) => self.explicit_floor.max(now_s),
+        };
+        let dates = self.dates.iter().map(|rule| DateFloor {
+            index: rule.index,
+            floor_ms: rule.after_s.map_or(i64::MIN, |after_s| cutoff_ms(after_s, at)),
+            pairs: rule.pairs.clone(),
+        });
+        Floors { inherit_s, explicit_s, dates: dates.collect() }
+    }
+
+    /// The instant at which a document dies: `MIN` when it is dead for ever, `MAX` when never.
+    pub fn death(&self, header: &Header<'_>) -> Instant {
+        let own = match header.class {
+            Class::Never => Instant::MAX,
+            Class::Inherit if header.ts <= self.inherit_floor => return Instant::MIN,
+            Class::Inherit => match self.default {
+                Default::Seconds(n) => Instant::from_seconds(header.ts.saturating_add(n)),
+                Default::Off | Default::Infinite => Instant::MAX,
+            },
+            Class::Explicit { deadline } if deadline <= self.explicit_floor => return Instant::MIN,
+            Class::Explicit { deadline } => match self.default {
+                Default::Off => Instant::MAX,
+                Default::Infinite | Default::Seconds(_) => Instant::from_seconds(deadline),
+            },
+        };
+        let by_date = header.dates.iter().filter_map(|(index, date_ms)| {
+            let rule = self.dates.iter().find(|rule| rule.index == index)?;
+            Some(rule.death(header.stamp, date_ms))
+        });
+        by_date.fold(own, Instant::min)
+    }
+
+    /// Whether a document is live at an instant: dead from its deadline on, inclusive.
+    pub fn is_live(&self, header: &Header<'_>, at: Instant) -> bool {
+        at < self.death(header)
+    }
+}
