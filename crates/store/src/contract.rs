@@ -1,0 +1,188 @@
+//! The traits a storage engine implements.
+
+use std::{fmt, future::Future, sync::Arc};
+
+use bytes::Bytes;
+
+use crate::{Error, Flight, Outcome, Space, Unit};
+
+/// Half-open range of keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// First key that may be in it.
+    pub start: Vec<u8>,
+    /// First key behind it; `None` reaches to the end of the space.
+    pub end: Option<Vec<u8>>,
+}
+
+impl Range {
+    /// All keys.
+    pub fn all() -> Self {
+        Self { start: Vec::new(), end: None }
+    }
+
+    /// Keys that begin with these bytes.
+    pub fn prefix(prefix: &[u8]) -> Self {
+        Self { start: prefix.to_vec(), end: successor(prefix) }
+    }
+
+    /// Whether no key can be in it.
+    pub fn is_empty(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| *end <= self.start)
+    }
+
+    /// What is left of the range behind a key that was read.
+    pub fn after(&self, key: &[u8], direction: Direction) -> Self {
+        match direction {
+            Direction::Forward => {
+                let mut start = key.to_vec();
+                start.push(0);
+                Self { start, end: self.end.clone() }
+            }
+            Direction::Backward => Self { start: self.start.clone(), end: Some(key.to_vec()) },
+        }
+    }
+}
+
+/// The first key behind all keys with this prefix.
+fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}
+
+/// Order of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Ascending keys.
+    Forward,
+    /// Descending keys.
+    Backward,
+}
+
+/// How much a page may hold: at least one row is given where there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Rows.
+    pub rows: usize,
+    /// Bytes of keys and values, roughly.
+    pub bytes: usize,
+}
+
+/// Rows in scan order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Keys and values.
+    pub rows: Vec<(Bytes, Bytes)>,
+    /// Whether there may be more behind the last row.
+    pub more: bool,
+}
+
+/// A still view of everything published at one moment.
+pub trait Snapshot: Clone + Send + Sync + 'static {
+    /// The value of a key.
+    fn get(
+        &self,
+        space: Space,
+        key: &[u8],
+    ) -> impl Future<Output = Result<Option<Bytes>, Error>> + Send;
+
+    /// A page of a range.
+    fn scan(
+        &self,
+        space: Space,
+        range: &Range,
+        direction: Direction,
+        limit: Limit,
+    ) -> impl Future<Output = Result<Page, Error>> + Send;
+}
+
+/// Where database time comes from when commits are stamped; waits while time may not be used.
+pub trait Timepiece: Send + Sync + 'static {
+    /// Database time, milliseconds; never goes back.
+    fn now_ms(&self) -> i64;
+}
+
+/// Judges keys and values during one compaction.
+pub type Judge = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
+
+/// Says which rows a compaction drops. Pure and monotone: once true for a key and value, true for
+/// ever. It sees no snapshot.
+pub trait DropPredicate: Send + Sync + 'static {
+    /// The judge for one compaction of a space.
+    fn open(&self, space: Space) -> Judge;
+}
+
+/// What a commit may span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicScope {
+    /// Everything.
+    Everything,
+    /// One logical partition.
+    Partition,
+}
+
+/// What an engine can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Largest key, bytes.
+    pub max_key_bytes: usize,
+    /// Largest value, bytes.
+    pub max_value_bytes: usize,
+    /// What a commit may span.
+    pub atomic_scope: AtomicScope,
+    /// Whether snapshots are still; otherwise each page is read at its own moment.
+    pub still_snapshots: bool,
+    /// Whether compaction applies a drop predicate; otherwise dead rows have to be deleted.
+    pub drops: bool,
+}
+
+/// A storage engine.
+pub trait Store: Send + Sync + 'static {
+    /// Its snapshots.
+    type Snapshot: Snapshot;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// A still view of what is published. Take [`published`](Self::published) before it.
+    fn snapshot(&self) -> Self::Snapshot;
+
+    /// The newest `seq` up to which every commit is visible.
+    fn published(&self) -> u64;
+
+    /// The commits under way.
+    fn flight(&self) -> &Flight;
+
+    /// Orders units, each all or nothing, and answers when they are durable and visible, one
+    /// outcome a unit. They share a durability wait and nothing else.
+    fn commit(&self, units: Vec<Unit>) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
+
+    /// Makes a space ready. Making one that exists changes nothing.
+    fn create_space(&self, space: Space) -> Result<(), Error>;
+
+    /// Removes a space and all its keys. Snapshots that are open may lose it.
+    fn drop_space(&self, space: Space) -> Result<(), Error>;
+
+    /// All spaces that exist.
+    fn spaces(&self) -> Vec<Space>;
+
+    /// Sets which rows compactions drop.
+    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>);
+
+    /// Compacts a space now, so that what the drop predicate says is dropped leaves.
+    fn reap(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Bytes a space takes, roughly.
+    fn space_bytes(&self, space: Space) -> u64;
+
+    /// Makes a clean stop: everything flushed, nothing to replay.
+    fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+impl fmt::Debug for dyn DropPredicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DropPredicate")
+    }
+}

@@ -1,0 +1,75 @@
+//! The in-flight table: which commits are ordered or about to be, and not yet visible.
+//!
+//! A committer enters a batch before it stamps anything in it, so a reader that took its instant
+//! first and then finds the table empty knows: whatever is stamped from now on is stamped later.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+
+const NONE: i64 = i64::MAX;
+
+/// The commits under way.
+#[derive(Debug)]
+pub struct Flight {
+    since_ms: AtomicI64,
+    batch: AtomicU64,
+    landed: AtomicU64,
+    newest_ms: AtomicI64,
+    news: Notify,
+}
+
+impl Default for Flight {
+    fn default() -> Self {
+        Self {
+            since_ms: AtomicI64::new(NONE),
+            batch: AtomicU64::new(0),
+            landed: AtomicU64::new(0),
+            newest_ms: AtomicI64::new(i64::MIN),
+            news: Notify::new(),
+        }
+    }
+}
+
+impl Flight {
+    /// A batch is about to be stamped, at this instant or later.
+    pub fn enter(&self, at_ms: i64) {
+        self.batch.fetch_add(1, Ordering::SeqCst);
+        self.since_ms.store(at_ms, Ordering::SeqCst);
+    }
+
+    /// A commit got this instant; it is not visible yet.
+    pub fn stamped(&self, at_ms: i64) {
+        self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
+    }
+
+    /// The batch is visible or was refused.
+    pub fn land(&self) {
+        self.since_ms.store(NONE, Ordering::SeqCst);
+        self.landed.store(self.batch.load(Ordering::SeqCst), Ordering::SeqCst);
+        self.news.notify_waiters();
+    }
+
+    /// The instant of the oldest commit under way, and the batch to wait for; `None` when there
+    /// is none.
+    pub fn oldest(&self) -> Option<(i64, u64)> {
+        let since = self.since_ms.load(Ordering::SeqCst);
+        (since != NONE).then(|| (since, self.batch.load(Ordering::SeqCst)))
+    }
+
+    /// No commit that is visible has a later instant.
+    pub fn newest_ms(&self) -> i64 {
+        self.newest_ms.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the commits that were under way with this batch are visible or refused.
+    pub async fn landed(&self, batch: u64) {
+        loop {
+            let news = self.news.notified();
+            if batch <= self.landed.load(Ordering::SeqCst) {
+                return;
+            }
+            news.await;
+        }
+    }
+}

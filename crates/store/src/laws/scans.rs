@@ -1,0 +1,153 @@
+//! Laws of pages, snapshots, spaces and reaping.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{
+    Bench,
+    commits::{commit_one, get, put},
+};
+use crate::{
+    Direction, DropPredicate, Judge, Limit, Mutation, Outcome, Range, Snapshot, Space, Store, Unit,
+};
+
+const ROWS: Space = Space::Rows(1);
+
+fn key(number: u32) -> Vec<u8> {
+    number.to_be_bytes()[2..].to_vec()
+}
+
+async fn fill(store: &impl Store, count: u32) {
+    store.create_space(ROWS).expect("a space");
+    let unit = Unit::new(vec![], move |_| (0..count).map(|n| put(&key(n * 2), &key(n))).collect());
+    assert!(matches!(commit_one(store, unit).await, Outcome::Committed(_)));
+}
+
+/// All rows of a range, read page by page.
+async fn read_all(
+    snapshot: &impl Snapshot,
+    range: Range,
+    direction: Direction,
+    limit: Limit,
+) -> Vec<(Bytes, Bytes)> {
+    let mut rows = Vec::new();
+    let mut rest = range;
+    loop {
+        let page = snapshot.scan(ROWS, &rest, direction, limit).await.expect("a page");
+        assert!(page.rows.len() <= limit.rows.max(1));
+        rows.extend(page.rows.iter().cloned());
+        match page.rows.last() {
+            Some((last, _)) if page.more => rest = rest.after(last, direction),
+            _ => return rows,
+        }
+    }
+}
+
+pub(super) async fn pages_of_every_size_in_both_directions(bench: &mut impl Bench) {
+    let store = bench.open().await;
+    fill(&store, 40).await;
+    let snapshot = store.snapshot();
+    for (start, end) in [(0, Some(100)), (0, None), (3, Some(41)), (4, Some(40)), (9, Some(9))] {
+        let range = Range { start: key(start), end: end.map(key) };
+        let want: Vec<Vec<u8>> = (0..40_u32)
+            .map(|n| n * 2)
+            .filter(|n| start <= *n && end.is_none_or(|end| *n < end))
+            .map(key)
+            .collect();
+        for rows in 1..45 {
+            for direction in [Direction::Forward, Direction::Backward] {
+                let limit = Limit { rows, bytes: 1 << 20 };
+                let got = read_all(&snapshot, range.clone(), direction, limit).await;
+                let mut got: Vec<Vec<u8>> = got.iter().map(|(key, _)| key.to_vec()).collect();
+                if direction == Direction::Backward {
+                    got.reverse();
+                }
+                assert_eq!(got, want, "{rows} rows {direction:?} from {start} to {end:?}");
+            }
+        }
+        let limit = Limit { rows: 100, bytes: 1 };
+        assert_eq!(read_all(&snapshot, range, Direction::Forward, limit).await.len(), want.len());
+    }
+}
+
+pub(super) async fn snapshots_do_not_move(bench: &mut impl Bench) {
+    let store = bench.open().await;
+    fill(&store, 10).await;
+    let snapshot = store.snapshot();
+    let copy = snapshot.clone();
+    for round in 0..5_u8 {
+        let unit = Unit::new(vec![], move |_| {
+            let gone = Mutation::Delete { space: ROWS, key: Bytes::from(key(2)) };
+            vec![put(&key(0), &[round]), put(&key(1), &[round]), gone]
+        });
+        commit_one(&store, unit).await;
+    }
+    drop(snapshot);
+    let limit = Limit { rows: 3, bytes: 1 << 20 };
+    let rows = read_all(&copy, Range::all(), Direction::Forward, limit).await;
+    let want: Vec<_> = (0..10).map(|n| (Bytes::from(key(n * 2)), Bytes::from(key(n)))).collect();
+    assert_eq!(rows, want);
+    assert_eq!(get(&store, &key(2)).await, None);
+    assert_eq!(get(&store, &key(0)).await.as_deref(), Some(&[4][..]));
+}
+
+pub(super) async fn spaces_are_apart_and_can_be_dropped(bench: &mut impl Bench) {
+    let store = bench.open().await;
+    let other = Space::Index(7);
+    store.create_space(ROWS).expect("a space");
+    store.create_space(other).expect("a space");
+    store.create_space(other).expect("the same space again");
+    let unit = Unit::new(vec![], move |_| {
+        let key = Bytes::from_static(b"k");
+        vec![
+            put(b"k", b"row"),
+            Mutation::Put { space: other, key, value: Bytes::from_static(b"entry") },
+        ]
+    });
+    commit_one(&store, unit).await;
+    let entry = store.snapshot().get(other, b"k").await.expect("a read");
+    assert_eq!(entry.as_deref(), Some(&b"entry"[..]));
+    store.drop_space(other).expect("a drop");
+    assert!(!store.spaces().contains(&other));
+    let store = bench.crash(store).await;
+    assert!(!store.spaces().contains(&other));
+    assert_eq!(get(&store, b"k").await.as_deref(), Some(&b"row"[..]));
+    store.create_space(Space::Index(8)).expect("a space");
+    assert_eq!(store.snapshot().get(Space::Index(8), b"k").await.expect("a read"), None);
+}
+
+struct DropSmall(u8);
+
+impl DropPredicate for DropSmall {
+    fn open(&self, space: Space) -> Judge {
+        let bound = self.0;
+        Box::new(move |_, value| space == ROWS && value.first().is_some_and(|first| *first < bound))
+    }
+}
+
+pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench) {
+    let store = bench.open().await;
+    store.create_space(ROWS).expect("a space");
+    let unit = |value: u8| {
+        Unit::new(vec![], move |_| {
+            (0..100_u32)
+                .map(|n| put(&key(n), &[value + u8::try_from(n % 2).unwrap_or(0)]))
+                .collect()
+        })
+    };
+    commit_one(&store, unit(5)).await;
+    commit_one(&store, unit(1)).await;
+    store.set_drop_predicate(Arc::new(DropSmall(2)));
+    store.reap(ROWS).await.expect("a reap");
+    // Even keys held 1, over an older 5 that must not come back; odd ones hold 2.
+    let store = if store.capabilities().drops { bench.crash(store).await } else { store };
+    for n in 0..100_u32 {
+        let held = get(&store, &key(n)).await;
+        if n % 2 == 1 {
+            assert_eq!(held.as_deref(), Some(&[2][..]), "{n}");
+        } else if store.capabilities().drops {
+            assert_eq!(held, None, "{n}");
+        }
+    }
+}

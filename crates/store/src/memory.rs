@@ -1,0 +1,343 @@
+//! A store that keeps nothing: versions of keys in an ordered map. Its drop predicate looks at no
+//! snapshot, as that of the embedded engine, so that tests meet the same danger.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+
+use crate::{
+    AtomicScope, Capabilities, Direction, DropPredicate, Error, Flight, Kind, Limit, Mutation,
+    Ordered, Outcome, Page, Range, Sequencer, Snapshot, Space, Stamp, Store, Timepiece, Unit,
+    decode_count, encode_count,
+};
+
+const MAX_KEY_BYTES: usize = 65_535;
+
+type Versions = Vec<(u64, Option<Bytes>)>;
+
+#[derive(Debug, Default)]
+struct Data {
+    spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
+    /// Open snapshots by `seq`.
+    open: BTreeMap<u64, usize>,
+}
+
+impl Data {
+    fn put(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
+        let oldest = self.open.keys().next().copied().unwrap_or(seq);
+        let versions = self.spaces.entry(space).or_default().entry(key).or_default();
+        // Keep what the oldest snapshot sees and everything later.
+        let seen = versions.iter().rposition(|(version, _)| *version <= oldest).unwrap_or(0);
+        versions.drain(..seen);
+        versions.push((seq, value));
+    }
+
+    fn get(&self, space: Space, key: &[u8], seq: u64) -> Option<Bytes> {
+        visible(self.spaces.get(&space)?.get(key)?, seq)
+    }
+}
+
+fn visible(versions: &Versions, seq: u64) -> Option<Bytes> {
+    versions.iter().rev().find(|(version, _)| *version <= seq).and_then(|(_, value)| value.clone())
+}
+
+/// Holds commits between their stamp and their publication, for tests.
+#[derive(Debug, Default)]
+pub struct Gate {
+    shut: AtomicBool,
+    opened: Notify,
+}
+
+impl Gate {
+    /// Commits that are stamped from now on stay invisible.
+    pub fn shut(&self) {
+        self.shut.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets them through.
+    pub fn open(&self) {
+        self.shut.store(false, Ordering::SeqCst);
+        self.opened.notify_waiters();
+    }
+
+    async fn pass(&self) {
+        loop {
+            let opened = self.opened.notified();
+            if !self.shut.load(Ordering::SeqCst) {
+                return;
+            }
+            opened.await;
+        }
+    }
+}
+
+struct Shared {
+    data: Mutex<Data>,
+    sequencer: tokio::sync::Mutex<Sequencer>,
+    time: Arc<dyn Timepiece>,
+    flight: Flight,
+    published: AtomicU64,
+    predicate: Mutex<Option<Arc<dyn DropPredicate>>>,
+    gate: Arc<Gate>,
+}
+
+/// The memory store. Clones share their data, so a clone outlives a "restart" of its user.
+#[derive(Clone)]
+pub struct MemoryStore {
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryStore").finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MemoryStore {
+    /// An empty store whose commits are stamped by this clock.
+    pub fn new(time: Arc<dyn Timepiece>) -> Self {
+        Self::with(Data::default(), Stamp { seq: 0, at_ms: i64::MIN }, time)
+    }
+
+    fn with(data: Data, last: Stamp, time: Arc<dyn Timepiece>) -> Self {
+        let shared = Shared {
+            data: Mutex::new(data),
+            sequencer: tokio::sync::Mutex::new(Sequencer::starting_after(last)),
+            time,
+            flight: Flight::default(),
+            published: AtomicU64::new(last.seq),
+            predicate: Mutex::new(None),
+            gate: Arc::new(Gate::default()),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// What a restart would find: everything published, nothing else.
+    pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
+        let seq = self.published();
+        let data = lock(&self.shared.data);
+        let mut copy = Data::default();
+        for (space, keys) in &data.spaces {
+            let held = copy.spaces.entry(*space).or_default();
+            for (key, versions) in keys {
+                if let Some(value) = visible(versions, seq) {
+                    held.insert(key.clone(), vec![(seq, Some(value))]);
+                }
+            }
+        }
+        drop(data);
+        Self::with(copy, Stamp { seq, at_ms: self.shared.flight.newest_ms() }, time)
+    }
+
+    /// The gate between stamp and publication.
+    pub fn gate(&self) -> Arc<Gate> {
+        Arc::clone(&self.shared.gate)
+    }
+
+    fn publish(&self, ordered: Ordered) {
+        let mut data = lock(&self.shared.data);
+        let Some(last) = ordered.last else { return };
+        for ((space, key), by) in ordered.sums {
+            let held = data.get(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
+            let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
+            data.put(space, key, (sum != [0; 2]).then(|| encode_count(sum)), last.seq);
+        }
+        for mutation in ordered.mutations {
+            match mutation {
+                Mutation::Put { space, key, value } => data.put(space, key, Some(value), last.seq),
+                Mutation::Delete { space, key } => data.put(space, key, None, last.seq),
+                Mutation::Add { .. } => {}
+            }
+        }
+        self.shared.published.store(last.seq, Ordering::SeqCst);
+    }
+}
+
+/// A still view of a memory store.
+pub struct MemorySnapshot {
+    shared: Arc<Shared>,
+    seq: u64,
+}
+
+impl std::fmt::Debug for MemorySnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemorySnapshot").field("seq", &self.seq).finish_non_exhaustive()
+    }
+}
+
+impl Clone for MemorySnapshot {
+    fn clone(&self) -> Self {
+        *lock(&self.shared.data).open.entry(self.seq).or_default() += 1;
+        Self { shared: Arc::clone(&self.shared), seq: self.seq }
+    }
+}
+
+impl Drop for MemorySnapshot {
+    fn drop(&mut self) {
+        let mut data = lock(&self.shared.data);
+        if let Some(count) = data.open.get_mut(&self.seq) {
+            *count -= 1;
+            if *count == 0 {
+                data.open.remove(&self.seq);
+            }
+        }
+    }
+}
+
+impl Snapshot for MemorySnapshot {
+    async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        Ok(lock(&self.shared.data).get(space, key, self.seq))
+    }
+
+    async fn scan(
+        &self,
+        space: Space,
+        range: &Range,
+        direction: Direction,
+        limit: Limit,
+    ) -> Result<Page, Error> {
+        let data = lock(&self.shared.data);
+        let Some(keys) = data.spaces.get(&space) else { return Ok(Page::default()) };
+        if range.is_empty() {
+            return Ok(Page::default());
+        }
+        let start = Bytes::copy_from_slice(&range.start);
+        let found = match &range.end {
+            Some(end) => keys.range(start..Bytes::copy_from_slice(end)),
+            None => keys.range(start..),
+        };
+        let live = |(key, versions): (&Bytes, &Versions)| {
+            Some((key.clone(), visible(versions, self.seq)?))
+        };
+        Ok(match direction {
+            Direction::Forward => page(found.filter_map(live), limit),
+            Direction::Backward => page(found.rev().filter_map(live), limit),
+        })
+    }
+}
+
+fn page(rows: impl Iterator<Item = (Bytes, Bytes)>, limit: Limit) -> Page {
+    let mut page = Page::default();
+    let mut bytes = 0;
+    for row in rows {
+        if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
+            page.more = true;
+            break;
+        }
+        bytes += row.0.len() + row.1.len();
+        page.rows.push(row);
+    }
+    page
+}
+
+impl Store for MemoryStore {
+    type Snapshot = MemorySnapshot;
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            max_key_bytes: MAX_KEY_BYTES,
+            max_value_bytes: 64 * 1024 * 1024,
+            atomic_scope: AtomicScope::Everything,
+            still_snapshots: true,
+            drops: true,
+        }
+    }
+
+    fn snapshot(&self) -> MemorySnapshot {
+        let mut data = lock(&self.shared.data);
+        let seq = self.published();
+        *data.open.entry(seq).or_default() += 1;
+        MemorySnapshot { shared: Arc::clone(&self.shared), seq }
+    }
+
+    fn published(&self) -> u64 {
+        self.shared.published.load(Ordering::SeqCst)
+    }
+
+    fn flight(&self) -> &Flight {
+        &self.shared.flight
+    }
+
+    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
+        let mut outcomes = Vec::with_capacity(units.len());
+        let mut units = units;
+        let mut sequencer = self.shared.sequencer.lock().await;
+        while !units.is_empty() {
+            self.shared.flight.enter(self.shared.time.now_ms().max(sequencer.last().at_ms));
+            let mut ordered = sequencer.order(units, &*self.shared.time, &self.shared.flight);
+            units = std::mem::take(&mut ordered.rest);
+            outcomes.append(&mut ordered.outcomes);
+            let fence = ordered.fence.take();
+            self.shared.gate.pass().await;
+            self.publish(ordered);
+            if let Some((fence, outcome)) = fence {
+                fence.lower(match outcome {
+                    Outcome::Committed(stamp) => Some(stamp),
+                    Outcome::Refused(_) => None,
+                });
+            }
+            self.shared.flight.land();
+        }
+        Ok(outcomes)
+    }
+
+    fn create_space(&self, space: Space) -> Result<(), Error> {
+        lock(&self.shared.data).spaces.entry(space).or_default();
+        Ok(())
+    }
+
+    fn drop_space(&self, space: Space) -> Result<(), Error> {
+        lock(&self.shared.data).spaces.remove(&space);
+        Ok(())
+    }
+
+    fn spaces(&self) -> Vec<Space> {
+        lock(&self.shared.data).spaces.keys().copied().collect()
+    }
+
+    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        *lock(&self.shared.predicate) = Some(predicate);
+    }
+
+    async fn reap(&self, space: Space) -> Result<(), Error> {
+        let predicate = lock(&self.shared.predicate).clone();
+        let Some(predicate) = predicate else {
+            return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
+        };
+        let judge = predicate.open(space);
+        let mut data = lock(&self.shared.data);
+        if let Some(keys) = data.spaces.get_mut(&space) {
+            keys.retain(|key, versions| {
+                for (_, value) in versions.iter_mut() {
+                    value.take_if(|value| judge(key, value));
+                }
+                versions.iter().any(|(_, value)| value.is_some())
+            });
+        }
+        Ok(())
+    }
+
+    fn space_bytes(&self, space: Space) -> u64 {
+        let data = lock(&self.shared.data);
+        let Some(keys) = data.spaces.get(&space) else { return 0 };
+        let newest = |versions: &Versions| {
+            versions.last().and_then(|(_, value)| value.as_ref()).map_or(0, Bytes::len)
+        };
+        keys.iter().map(|(key, versions)| (key.len() + newest(versions)) as u64).sum()
+    }
+
+    async fn close(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! The one order of commits: stamps units, checks their conditions against every commit before
+//! them, visible or not, and folds sums. Shared by the embedded stores; does no I/O.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+};
+
+use bytes::Bytes;
+
+use crate::{Condition, Flight, Mutation, Outcome, Refusal, Space, Stamp, Timepiece, Unit};
+
+/// How many keys a generation of recent writes holds before the older generation is forgotten.
+const GENERATION_KEYS: usize = 1 << 18;
+
+/// Which keys were written lately, by hash: a collision refuses a unit that could have passed, and
+/// its writer looks again.
+#[derive(Debug, Default)]
+struct Recent {
+    hasher: RandomState,
+    young: HashMap<u64, u64>,
+    old: HashMap<u64, u64>,
+    /// Writes up to this `seq` may have been forgotten.
+    forgotten: u64,
+    /// The newest `seq` in `old`.
+    old_newest: u64,
+}
+
+impl Recent {
+    fn hash(&self, space: Space, key: &[u8]) -> u64 {
+        self.hasher.hash_one((space, key))
+    }
+
+    fn is_newer(&self, space: Space, key: &[u8], seq: u64) -> bool {
+        if seq < self.forgotten {
+            return true;
+        }
+        let hash = self.hash(space, key);
+        let newest = self.young.get(&hash).or_else(|| self.old.get(&hash));
+        newest.is_some_and(|newest| seq < *newest)
+    }
+
+    fn note(&mut self, space: Space, key: &[u8], seq: u64) {
+        if GENERATION_KEYS <= self.young.len() {
+            self.forgotten = self.old_newest;
+            self.old = std::mem::take(&mut self.young);
+            self.old_newest = seq - 1;
+        }
+        let hash = self.hash(space, key);
+        self.young.insert(hash, seq);
+    }
+}
+
+/// Units in their order, ready to be written as one batch.
+#[derive(Debug, Default)]
+pub struct Ordered {
+    /// One a unit, in the order given.
+    pub outcomes: Vec<Outcome>,
+    /// Puts and deletes in order; a later one of the same key wins.
+    pub mutations: Vec<Mutation>,
+    /// Sums to add, folded.
+    pub sums: HashMap<(Space, Bytes), [i64; 2]>,
+    /// The last stamp given.
+    pub last: Option<Stamp>,
+    /// Where the units that were not ordered begin: a fence ends a batch.
+    pub rest: Vec<Unit>,
+    /// The fence that was raised, to be lowered with this outcome.
+    pub fence: Option<(std::sync::Arc<dyn crate::Fence>, Outcome)>,
+}
+
+impl std::fmt::Debug for dyn crate::Fence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fence")
+    }
+}
+
+/// Gives stamps.
+#[derive(Debug, Default)]
+pub struct Sequencer {
+    recent: Recent,
+    seq: u64,
+    at_ms: i64,
+}
+
+impl Sequencer {
+    /// Goes on behind the last stamp of an earlier run.
+    pub fn starting_after(last: Stamp) -> Self {
+        let recent = Recent { forgotten: last.seq, old_newest: last.seq, ..Recent::default() };
+        Self { recent, seq: last.seq, at_ms: last.at_ms }
+    }
+
+    /// The last stamp given.
+    pub fn last(&self) -> Stamp {
+        Stamp { seq: self.seq, at_ms: self.at_ms }
+    }
+
+    /// Orders units up to and including the first with a fence. The batch has to be in the
+    /// in-flight table already.
+    pub fn order(&mut self, units: Vec<Unit>, time: &dyn Timepiece, flight: &Flight) -> Ordered {
+        let mut ordered = Ordered::default();
+        let mut units = units.into_iter();
+        for unit in units.by_ref() {
+            let fence = unit.fence.clone();
+            if let Some(fence) = &fence {
+                fence.raise();
+            }
+            let outcome = self.order_one(unit, time, flight, &mut ordered);
+            ordered.outcomes.push(outcome);
+            if let Some(fence) = fence {
+                ordered.fence = Some((fence, outcome));
+                break;
+            }
+        }
+        ordered.rest = units.collect();
+        ordered
+    }
+
+    fn order_one(
+        &mut self,
+        unit: Unit,
+        time: &dyn Timepiece,
+        flight: &Flight,
+        ordered: &mut Ordered,
+    ) -> Outcome {
+        let at_ms = time.now_ms().max(self.at_ms);
+        for condition in &unit.conditions {
+            let refusal = match condition {
+                Condition::NotNewer { space, key, seq } => {
+                    self.recent.is_newer(*space, key, *seq).then_some(Refusal::Newer)
+                }
+                Condition::Before(instant_ms) => (*instant_ms <= at_ms).then_some(Refusal::Late),
+            };
+            if let Some(refusal) = refusal {
+                return Outcome::Refused(refusal);
+            }
+        }
+        self.seq += 1;
+        self.at_ms = at_ms;
+        flight.stamped(at_ms);
+        let stamp = Stamp { seq: self.seq, at_ms };
+        for mutation in (unit.write)(stamp) {
+            match mutation {
+                Mutation::Add { space, key, by } => {
+                    let sum = ordered.sums.entry((space, key)).or_default();
+                    sum[0] = sum[0].saturating_add(by[0]);
+                    sum[1] = sum[1].saturating_add(by[1]);
+                }
+                Mutation::Put { space, ref key, .. } | Mutation::Delete { space, ref key } => {
+                    self.recent.note(space, key, stamp.seq);
+                    ordered.mutations.push(mutation);
+                }
+            }
+        }
+        ordered.last = Some(stamp);
+        Outcome::Committed(stamp)
+    }
+}
+
+/// A pair of sums as stored.
+pub fn encode_count(sums: [i64; 2]) -> Bytes {
+    let mut out = Vec::with_capacity(16);
+    out.extend_from_slice(&sums[0].to_be_bytes());
+    out.extend_from_slice(&sums[1].to_be_bytes());
+    Bytes::from(out)
+}
+
+/// Reads what [`encode_count`] wrote; anything else is zero.
+pub fn decode_count(bytes: &[u8]) -> [i64; 2] {
+    let sum = |at: usize| -> Option<i64> {
+        Some(i64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+    };
+    [sum(0).unwrap_or(0), sum(8).unwrap_or(0)]
+}

@@ -1,0 +1,103 @@
+//! The memory store, alone and behind the fault-injecting wrapper, keeps the laws of stores.
+
+use store::{
+    Condition, Fault, FaultyStore, MemoryStore, Mutation, Snapshot, Space, Store, Unit,
+    laws::{self, Bench, ManualTime},
+};
+
+#[derive(Default)]
+struct Memory {
+    time: ManualTime,
+}
+
+impl Bench for Memory {
+    type Store = MemoryStore;
+
+    async fn open(&mut self) -> MemoryStore {
+        MemoryStore::new(self.time.timepiece())
+    }
+
+    async fn crash(&mut self, store: MemoryStore) -> MemoryStore {
+        store.reopen(self.time.timepiece())
+    }
+
+    fn time(&self) -> &ManualTime {
+        &self.time
+    }
+}
+
+#[derive(Default)]
+struct Faulty(Memory);
+
+impl Bench for Faulty {
+    type Store = FaultyStore<MemoryStore>;
+
+    async fn open(&mut self) -> Self::Store {
+        FaultyStore::new(self.0.open().await)
+    }
+
+    async fn crash(&mut self, store: Self::Store) -> Self::Store {
+        FaultyStore::new(self.0.crash(store.inner().clone()).await)
+    }
+
+    fn time(&self) -> &ManualTime {
+        self.0.time()
+    }
+}
+
+#[tokio::test]
+async fn memory_keeps_the_laws() {
+    laws::check(&mut Memory::default()).await;
+}
+
+#[tokio::test]
+async fn the_wrapper_without_faults_keeps_the_laws() {
+    laws::check(&mut Faulty::default()).await;
+}
+
+#[tokio::test]
+async fn faults_come_when_planned_and_only_then() {
+    let store = Faulty::default().open().await;
+    let put = || {
+        let (key, value) = ("k".into(), "v".into());
+        Unit::new(vec![], move |_| vec![Mutation::Put { space: Space::Catalog, key, value }])
+    };
+    store.fail(Fault::CommitLost, 2);
+    store.commit(vec![put()]).await.unwrap();
+    let before = store.published();
+    store.commit(vec![put()]).await.unwrap_err();
+    assert_eq!(store.published(), before, "nothing was written");
+    store.fail(Fault::AnswerLost, 1);
+    store.commit(vec![put()]).await.unwrap_err();
+    assert_eq!(store.published(), before + 1, "it was written, and nobody was told");
+    store.fail(Fault::Read, 1);
+    store.snapshot().get(Space::Catalog, b"k").await.unwrap_err();
+    assert!(store.snapshot().get(Space::Catalog, b"k").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_held_commit_is_in_flight_and_its_conditions_bind_others() {
+    let mut bench = Memory::default();
+    bench.time.set(10);
+    let store = bench.open().await;
+    let gate = store.gate();
+    gate.shut();
+    let held = {
+        let store = store.clone();
+        let unit = Unit::new(vec![], |_| {
+            vec![Mutation::Put { space: Space::Catalog, key: "k".into(), value: "v".into() }]
+        });
+        tokio::spawn(async move { store.commit(vec![unit]).await })
+    };
+    tokio::task::yield_now().await;
+    let (since, batch) = store.flight().oldest().unwrap();
+    assert_eq!((since, store.published()), (10, 0));
+    assert_eq!(store.snapshot().get(Space::Catalog, b"k").await.unwrap(), None);
+    gate.open();
+    store.flight().landed(batch).await;
+    held.await.unwrap().unwrap();
+    assert_eq!(store.flight().oldest(), None);
+    let stale = Condition::NotNewer { space: Space::Catalog, key: b"k".to_vec(), seq: 0 };
+    let outcomes = store.commit(vec![Unit::new(vec![stale], |_| vec![])]).await.unwrap();
+    assert!(matches!(outcomes[0], store::Outcome::Refused(_)));
+}
