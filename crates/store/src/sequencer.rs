@@ -129,6 +129,10 @@ impl Sequencer {
                     self.recent.is_newer(*space, key, *seq).then_some(Refusal::Newer)
                 }
                 Condition::Before(instant_ms) => (*instant_ms <= at_ms).then_some(Refusal::Late),
+                Condition::AfterPrevious => match ordered.outcomes.last() {
+                    Some(Outcome::Refused(refusal)) => Some(*refusal),
+                    _ => None,
+                },
             };
             if let Some(refusal) = refusal {
                 return Outcome::Refused(refusal);

@@ -30,6 +30,8 @@ pub enum Condition {
     },
     /// The stamp lies before this instant, milliseconds.
     Before(i64),
+    /// The unit before it in the same call was not refused.
+    AfterPrevious,
 }
 
 /// One change of a unit.

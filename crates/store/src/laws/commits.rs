@@ -63,6 +63,15 @@ pub(super) async fn conditions_see_every_commit_before(bench: &mut impl Bench) {
     let view = store.published();
     let again = Unit::new(vec![not_newer(b"k", view)], |_| vec![put(b"k", b"2")]);
     assert!(matches!(commit_one(&store, again).await, Outcome::Committed(_)));
+    let chained = |key: &'static [u8], seq| {
+        let conditions = vec![not_newer(key, seq), Condition::AfterPrevious];
+        Unit::new(conditions, move |_| vec![put(key, b"4")])
+    };
+    let seq = store.published();
+    let units = vec![chained(b"c", seq), chained(b"k", 0), chained(b"d", seq)];
+    let outcomes = store.commit(units).await.expect("a commit");
+    assert!(matches!(outcomes[0], Outcome::Committed(_)));
+    assert_eq!(outcomes[1..], [Outcome::Refused(Refusal::Newer); 2]);
     bench.time().set(1000);
     let before = |instant| Unit::new(vec![Condition::Before(instant)], |_| vec![]);
     assert_eq!(commit_one(&store, before(1000)).await, Outcome::Refused(Refusal::Late));

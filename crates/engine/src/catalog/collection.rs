@@ -1,0 +1,182 @@
+//! A collection in memory: its state as last published, and the fence that closes it while a
+//! change is between stamp and publication.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering as Atomic},
+};
+
+use arc_swap::ArcSwap;
+use query::Filter;
+use store::{Fence, Space, Stamp};
+use tokio::sync::Notify;
+
+use super::{Dialect, Record, encode};
+use crate::{Error, keys};
+
+/// A partial index's filter, parsed.
+pub(crate) type PartialFilter = Option<Arc<Filter>>;
+
+/// A collection's state; replaced as a whole.
+#[derive(Debug)]
+pub struct State {
+    /// What is durable about it.
+    pub record: Record,
+    /// Filters of partial indexes, in the order of `record.indexes`.
+    pub(crate) partial: Vec<PartialFilter>,
+}
+
+impl State {
+    pub(crate) fn new(record: Record, dialect: &dyn Dialect) -> Result<Self, Error> {
+        let parse = |index: &super::IndexSpec| -> Result<PartialFilter, Error> {
+            let Some(filter) = &index.partial else { return Ok(None) };
+            let parsed = dialect.filter(record.model, document::DocRef::Tree(filter));
+            parsed.map(|filter| Some(Arc::new(filter))).map_err(|message| {
+                Error::corrupt(format!("filter of index '{}': {message}", index.name))
+            })
+        };
+        let partial = record.indexes.iter().map(parse).collect::<Result<_, _>>()?;
+        Ok(Self { record, partial })
+    }
+}
+
+/// A collection.
+#[derive(Debug)]
+pub struct Collection {
+    /// Its id.
+    pub id: u32,
+    /// Even: open. Odd: a change is under way.
+    fence: AtomicU64,
+    lowered: Notify,
+    state: ArcSwap<State>,
+    dropped: AtomicBool,
+}
+
+/// Whether a list of operations stops at its first failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordering {
+    /// It stops.
+    Ordered,
+    /// Each operation stands for itself.
+    Unordered,
+}
+
+impl Collection {
+    pub(crate) fn new(state: State) -> Self {
+        Self {
+            id: state.record.id,
+            fence: AtomicU64::new(0),
+            lowered: Notify::new(),
+            state: ArcSwap::from_pointee(state),
+            dropped: AtomicBool::new(false),
+        }
+    }
+
+    /// Its state as last published.
+    pub fn state(&self) -> Arc<State> {
+        self.state.load_full()
+    }
+
+    /// Its rows.
+    pub(crate) fn rows(&self) -> Space {
+        Space::Rows(self.id)
+    }
+
+    /// Its index entries.
+    pub(crate) fn entries(&self) -> Space {
+        Space::Index(self.id)
+    }
+
+    /// Whether it was dropped.
+    pub fn is_dropped(&self) -> bool {
+        self.dropped.load(Atomic::SeqCst)
+    }
+
+    /// The fence's number while it is open.
+    pub(crate) fn fence(&self) -> Option<u64> {
+        let number = self.fence.load(Atomic::SeqCst);
+        number.is_multiple_of(2).then_some(number)
+    }
+
+    /// Waits until no change is under way.
+    pub(crate) async fn opened(&self) {
+        loop {
+            let lowered = self.lowered.notified();
+            if self.fence().is_some() {
+                return;
+            }
+            lowered.await;
+        }
+    }
+
+    fn raise(&self) {
+        self.fence.fetch_add(1, Atomic::SeqCst);
+    }
+
+    fn lower(&self) {
+        self.fence.fetch_add(1, Atomic::SeqCst);
+        self.lowered.notify_waiters();
+    }
+}
+
+/// What a published change does to memory.
+pub(crate) enum Publish {
+    /// The collection gets this state.
+    State(State),
+    /// The collection is gone.
+    Dropped,
+}
+
+type Prepared = std::sync::Mutex<Option<Publish>>;
+
+/// The fence of one change: closes the collection, and puts the new state in force when the change
+/// is visible.
+pub(crate) struct Change {
+    collection: Arc<Collection>,
+    prepared: Prepared,
+    after: Box<dyn Fn(bool) + Send + Sync>,
+}
+
+impl Change {
+    pub(crate) fn new(
+        collection: Arc<Collection>,
+        after: impl Fn(bool) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let prepared = Prepared::new(None);
+        Arc::new(Self { collection, prepared, after: Box::new(after) })
+    }
+
+    /// Called with the stamp: what is put in force on publication.
+    pub(crate) fn prepare(&self, publish: Publish) {
+        *self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(publish);
+    }
+}
+
+impl Fence for Change {
+    fn raise(&self) {
+        self.collection.raise();
+    }
+
+    fn lower(&self, published: Option<Stamp>) {
+        let mut prepared =
+            self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if published.is_some() {
+            match prepared.take() {
+                Some(Publish::State(state)) => self.collection.state.store(Arc::new(state)),
+                Some(Publish::Dropped) => self.collection.dropped.store(true, Atomic::SeqCst),
+                None => {}
+            }
+        }
+        (self.after)(published.is_some());
+        self.collection.lower();
+    }
+}
+
+/// The mutation that stores a record.
+pub(crate) fn put_record(record: &Record) -> store::Mutation {
+    store::Mutation::Put {
+        space: Space::Catalog,
+        key: keys::record(record.model, &record.namespace).into(),
+        value: encode(record).into(),
+    }
+}

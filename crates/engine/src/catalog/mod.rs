@@ -1,0 +1,23 @@
+//! What collections there are, in memory and as stored records. A change of a record is a commit in
+//! the same order as writes of documents.
+
+mod codec;
+mod collection;
+mod map;
+mod record;
+
+pub use collection::{Collection, Ordering, State};
+pub use map::Namespace;
+pub(crate) use codec::{decode, encode};
+pub(crate) use collection::{Change, PartialFilter, Publish, put_record};
+pub(crate) use map::Map;
+pub use record::{Books, IndexSpec, Model, Record};
+
+use document::DocRef;
+use query::Filter;
+
+/// What the engine asks a query language about stored settings.
+pub trait Dialect: Send + Sync + 'static {
+    /// Parses a filter as it was stored with a partial index.
+    fn filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String>;
+}

@@ -1,0 +1,126 @@
+//! A collection's record: what is durable about it.
+
+use document::Document;
+use expiry::Settings;
+
+use super::Namespace;
+
+/// Which data model, and so which door, a database belongs to. Their namespaces are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Model {
+    /// BSON documents with an `_id`.
+    Documents,
+    /// JSON items with an `id` and a partition key.
+    Items,
+}
+
+impl Model {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Documents => b'd',
+            Self::Items => b'i',
+        }
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        [Self::Documents, Self::Items].into_iter().find(|model| model.code() == code)
+    }
+}
+
+/// An index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexSpec {
+    /// Its id; never used again in its collection.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Paths in order, and whether each is descending.
+    pub key: Vec<(String, bool)>,
+    /// No two live documents share a value.
+    pub unique: bool,
+    /// Documents without any of its fields are left out.
+    pub sparse: bool,
+    /// Only documents that meet this filter are in it, in the door's language.
+    pub partial: Option<Document>,
+    /// Kept up to date, but never chosen for a query.
+    pub hidden: bool,
+    /// Seconds after which it expires documents.
+    pub expire_after: Option<i64>,
+    /// It stands for the collection's own default TTL and has no entries.
+    pub system_ttl: bool,
+    /// Some document has more than one entry in it.
+    pub multikey: bool,
+    /// It is complete and may be read.
+    pub ready: bool,
+    /// The specification as the door shows it.
+    pub shown: Document,
+}
+
+impl IndexSpec {
+    /// Whether it has entries on disk.
+    pub fn has_entries(&self) -> bool {
+        !self.system_ttl
+    }
+
+    /// The key pattern as a document of 1 and -1.
+    pub fn pattern(&self) -> Document {
+        let direction = |descending: &bool| if *descending { -1 } else { 1 };
+        self.key
+            .iter()
+            .map(|(path, descending)| (path.clone(), direction(descending).into()))
+            .collect()
+    }
+}
+
+/// How far the sums by second are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Books {
+    /// None are kept.
+    Off,
+    /// Writers keep them; what was there before is being added.
+    Building(u64),
+    /// Complete.
+    Ready(u64),
+}
+
+impl Books {
+    /// The build whose sums writers keep.
+    pub fn build(self) -> Option<u64> {
+        match self {
+            Self::Off => None,
+            Self::Building(build) | Self::Ready(build) => Some(build),
+        }
+    }
+}
+
+/// What is durable about a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Its id; never used again.
+    pub id: u32,
+    /// Which door it belongs to.
+    pub model: Model,
+    /// Its name.
+    pub namespace: Namespace,
+    /// Its TTL state.
+    pub settings: Settings,
+    /// Its indexes beside that of the id.
+    pub indexes: Vec<IndexSpec>,
+    /// The next index gets this id.
+    pub next_index: u32,
+    /// Dropped indexes whose entries may still be on disk.
+    pub dropped: Vec<u32>,
+    /// Sums by second.
+    pub books: Books,
+    /// Stamp of its creation.
+    pub created: u64,
+    /// What the door keeps with it.
+    pub options: Document,
+}
+
+impl Record {
+    /// The index with this name.
+    pub fn index(&self, name: &str) -> Option<&IndexSpec> {
+        self.indexes.iter().find(|index| index.name == name)
+    }
+}

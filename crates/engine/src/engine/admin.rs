@@ -1,0 +1,295 @@
+//! Collections come, change, get other names and go. Each is a commit in the one order.
+
+use std::sync::Arc;
+
+use document::Document;
+use store::{Condition, Mutation, Outcome, Snapshot, Space, Stamp, Store, Unit};
+
+use super::Engine;
+use crate::{
+    Collection, Error, Kind, Model, Namespace, Record, State,
+    catalog::{Books, Change, Publish, put_record},
+    error::What,
+    keys,
+    limits::{MAX_ATTEMPTS, MAX_NAMESPACE_BYTES},
+};
+
+/// What a change makes of a record; `None` when nothing has to change.
+pub(crate) type Edit<T> = dyn Fn(&State) -> Result<Option<(Arc<Apply>, T)>, Error> + Send + Sync;
+
+/// Applies a change to a record once the commit's stamp is known.
+pub(crate) type Apply = dyn Fn(&mut Record, Stamp) + Send + Sync;
+
+impl<S: Store> Engine<S> {
+    /// Makes a collection; an error when it exists.
+    pub async fn create(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        options: Document,
+    ) -> Result<Arc<Collection>, Error> {
+        if MAX_NAMESPACE_BYTES < namespace.database.len() + namespace.collection.len() + 1 {
+            let message = format!("namespace is too long: {namespace}");
+            return Err(Error::new(Kind::Invalid, message));
+        }
+        for _ in 0..MAX_ATTEMPTS {
+            if self.collection(model, namespace).is_some() {
+                let message = format!("Collection {namespace} already exists.");
+                return Err(Error::new(Kind::Exists(What::Collection), message));
+            }
+            if let Some(collection) = self.try_create(model, namespace, &options).await? {
+                return Ok(collection);
+            }
+        }
+        Err(Error::new(Kind::Conflict, "too many attempts to create a collection"))
+    }
+
+    /// The collection of this name, made when it is missing. Answers whether it was made.
+    pub async fn ensure(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+    ) -> Result<(Arc<Collection>, bool), Error> {
+        loop {
+            if let Some(collection) = self.collection(model, namespace) {
+                return Ok((collection, false));
+            }
+            match self.create(model, namespace, Document::new()).await {
+                Ok(collection) => return Ok((collection, true)),
+                Err(error) if error.kind == Kind::Exists(What::Collection) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn try_create(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        options: &Document,
+    ) -> Result<Option<Arc<Collection>>, Error> {
+        let seq = self.inner.store.published();
+        let stored = self.inner.store.snapshot().get(Space::Catalog, keys::NEXT_ID).await?;
+        let id = stored.and_then(|bytes| Some(u32::from_be_bytes(bytes.first_chunk().copied()?)));
+        let id = id.unwrap_or(1);
+        self.inner.store.create_space(Space::Rows(id))?;
+        self.inner.store.create_space(Space::Index(id))?;
+        let record = Record {
+            id,
+            model,
+            namespace: namespace.clone(),
+            settings: expiry::Settings::default(),
+            indexes: Vec::new(),
+            next_index: 1,
+            dropped: Vec::new(),
+            books: Books::Off,
+            created: 0,
+            options: options.clone(),
+        };
+        let state = State::new(record.clone(), &*self.inner.dialect)?;
+        let collection = Arc::new(Collection::new(state));
+        let key = keys::record(model, namespace);
+        let conditions = [key, keys::NEXT_ID.to_vec()]
+            .map(|key| Condition::NotNewer { space: Space::Catalog, key, seq });
+        let change = {
+            let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
+            let made = Arc::clone(&collection);
+            Change::new(Arc::clone(&collection), move |published| {
+                if published {
+                    map.insert(model, namespace.clone(), Arc::clone(&made));
+                }
+            })
+        };
+        let prepared = Arc::clone(&change);
+        let unit = Unit::new(conditions.into(), move |stamp| {
+            let record = Record { created: stamp.seq, ..record };
+            let next = Mutation::Put {
+                space: Space::Catalog,
+                key: keys::NEXT_ID.into(),
+                value: (id + 1).to_be_bytes().to_vec().into(),
+            };
+            let out = vec![put_record(&record), next];
+            prepared.prepare(Publish::State(State { record, partial: Vec::new() }));
+            out
+        });
+        let committed = self.commit_one(unit.with_fence(change)).await?;
+        Ok(committed.map(|_| collection))
+    }
+
+    /// Commits one unit; `None` when it was refused.
+    pub(crate) async fn commit_one(&self, unit: Unit) -> Result<Option<Stamp>, Error> {
+        match self.inner.store.commit(vec![unit]).await?.first() {
+            Some(Outcome::Committed(stamp)) => Ok(Some(*stamp)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Changes a collection's record as one commit, in force when it is visible. `edit` sees the
+    /// state and may find that nothing has to change.
+    pub(crate) async fn change<T>(
+        &self,
+        collection: &Arc<Collection>,
+        edit: &Edit<T>,
+    ) -> Result<Option<T>, Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            collection.opened().await;
+            let seq = self.inner.store.published();
+            let state = collection.state();
+            self.check_present(collection, &state)?;
+            let Some((apply, answer)) = edit(&state)? else { return Ok(None) };
+            let record = state.record.clone();
+            let key = keys::record(record.model, &record.namespace);
+            let condition = Condition::NotNewer { space: Space::Catalog, key, seq };
+            let change = Change::new(Arc::clone(collection), |_| {});
+            let prepared = Arc::clone(&change);
+            let dialect = Arc::clone(&self.inner.dialect);
+            let unit = Unit::new(vec![condition], move |stamp| {
+                let mut record = record;
+                apply(&mut record, stamp);
+                let out = vec![put_record(&record)];
+                let partial = partial_filters(&state, &record, &*dialect);
+                prepared.prepare(Publish::State(State { record, partial }));
+                out
+            });
+            if self.commit_one(unit.with_fence(change)).await?.is_some() {
+                return Ok(Some(answer));
+            }
+        }
+        Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
+    }
+
+    fn check_present(&self, collection: &Collection, state: &State) -> Result<(), Error> {
+        if collection.is_dropped() {
+            let message = format!("ns does not exist: {}", state.record.namespace);
+            return Err(Error::new(Kind::NotFound(What::Collection), message));
+        }
+        Ok(())
+    }
+
+    /// Replaces what the door keeps with a collection.
+    pub async fn set_options(
+        &self,
+        collection: &Arc<Collection>,
+        options: Document,
+    ) -> Result<(), Error> {
+        self.change(collection, &move |_| {
+            let options = options.clone();
+            let apply = move |record: &mut Record, _| record.options = options.clone();
+            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Drops a collection and everything in it. Answers whether it existed.
+    pub async fn drop_collection(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+    ) -> Result<bool, Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(collection) = self.collection(model, namespace) else { return Ok(false) };
+            collection.opened().await;
+            let seq = self.inner.store.published();
+            let key = keys::record(model, namespace);
+            let condition =
+                Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
+            let change = {
+                let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
+                Change::new(Arc::clone(&collection), move |published| {
+                    if published {
+                        map.remove(model, &namespace);
+                    }
+                })
+            };
+            let prepared = Arc::clone(&change);
+            let unit = Unit::new(vec![condition], move |_| {
+                prepared.prepare(Publish::Dropped);
+                vec![Mutation::Delete { space: Space::Catalog, key: key.into() }]
+            });
+            if self.commit_one(unit.with_fence(change)).await?.is_some() {
+                self.inner.store.drop_space(collection.rows())?;
+                self.inner.store.drop_space(collection.entries())?;
+                return Ok(true);
+            }
+        }
+        Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
+    }
+
+    /// Gives a collection another name; `replace` drops one that has it already.
+    pub async fn rename(
+        &self,
+        model: Model,
+        from: &Namespace,
+        to: &Namespace,
+        replace: bool,
+    ) -> Result<(), Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let collection = self.expect(model, from)?;
+            if self.collection(model, to).is_some() {
+                if !replace {
+                    let message = "target namespace exists";
+                    return Err(Error::new(Kind::Exists(What::Collection), message));
+                }
+                self.drop_collection(model, to).await?;
+            }
+            if self.try_rename(model, from, to, &collection).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
+    }
+
+    async fn try_rename(
+        &self,
+        model: Model,
+        from: &Namespace,
+        to: &Namespace,
+        collection: &Arc<Collection>,
+    ) -> Result<bool, Error> {
+        collection.opened().await;
+        let seq = self.inner.store.published();
+        let state = collection.state();
+        let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
+        let conditions = [&old_key, &new_key]
+            .map(|key| Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq });
+        let change = {
+            let (map, from, to) = (Arc::clone(&self.inner.map), from.clone(), to.clone());
+            let renamed = Arc::clone(collection);
+            Change::new(Arc::clone(collection), move |published| {
+                if published {
+                    map.remove(model, &from);
+                    map.insert(model, to.clone(), Arc::clone(&renamed));
+                }
+            })
+        };
+        let (prepared, to) = (Arc::clone(&change), to.clone());
+        let unit = Unit::new(conditions.into(), move |_| {
+            let record = Record { namespace: to, ..state.record.clone() };
+            let gone = Mutation::Delete { space: Space::Catalog, key: old_key.into() };
+            let out = vec![gone, put_record(&record)];
+            prepared.prepare(Publish::State(State { record, partial: state.partial.clone() }));
+            out
+        });
+        Ok(self.commit_one(unit.with_fence(change)).await?.is_some())
+    }
+}
+
+/// Filters of the indexes of a changed record: parsed ones are kept, new ones were parsed before.
+fn partial_filters(
+    old: &State,
+    record: &Record,
+    dialect: &dyn crate::Dialect,
+) -> Vec<crate::catalog::PartialFilter> {
+    let filter = |index: &crate::IndexSpec| {
+        let at = old.record.indexes.iter().position(|held| held.id == index.id);
+        match (at.and_then(|at| old.partial.get(at)), &index.partial) {
+            (Some(parsed), _) => parsed.clone(),
+            (None, None) => None,
+            (None, Some(filter)) => {
+                dialect.filter(record.model, document::DocRef::Tree(filter)).ok().map(Arc::new)
+            }
+        }
+    };
+    record.indexes.iter().map(filter).collect()
+}

@@ -1,0 +1,105 @@
+//! The engine as its users hold it: opening, collections, and what all operations share.
+
+mod admin;
+mod open;
+
+use std::sync::Arc;
+
+use clock::{Clock, Instant};
+use store::{Store, Timepiece};
+
+pub use open::Options;
+
+use crate::{
+    Collection, Dialect, Error, Kind, LiveView, Model, Namespace, Rules,
+    catalog::Map,
+    error::What,
+    expire::Reaper,
+    view::{self, Holds},
+};
+
+/// The engine. Clones share it.
+pub struct Engine<S: Store> {
+    pub(crate) inner: Arc<Inner<S>>,
+}
+
+impl<S: Store> Clone for Engine<S> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<S: Store> std::fmt::Debug for Engine<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct Inner<S: Store> {
+    pub(crate) store: S,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) map: Arc<Map>,
+    pub(crate) holds: Arc<Holds>,
+    pub(crate) reaper: Arc<Reaper>,
+    pub(crate) dialect: Arc<dyn Dialect>,
+    pub(crate) rules: Rules,
+}
+
+/// Database time as a store asks for it.
+#[derive(Debug)]
+pub(crate) struct EngineTime(pub(crate) Arc<Clock>);
+
+impl Timepiece for EngineTime {
+    fn now_ms(&self) -> i64 {
+        self.0.now_blocking().ms
+    }
+}
+
+impl<S: Store> Engine<S> {
+    /// Database time as a store asks for it: pass it to the store the engine will be opened on.
+    pub fn timepiece(clock: &Arc<Clock>) -> Arc<dyn Timepiece> {
+        Arc::new(EngineTime(Arc::clone(clock)))
+    }
+
+    /// The database clock.
+    pub fn clock(&self) -> &Arc<Clock> {
+        &self.inner.clock
+    }
+
+    /// Database time; waits while it may not be used.
+    pub async fn now(&self) -> Instant {
+        self.inner.clock.now().await
+    }
+
+    /// The store below.
+    pub fn store(&self) -> &S {
+        &self.inner.store
+    }
+
+    /// The collection of this name.
+    pub fn collection(&self, model: Model, namespace: &Namespace) -> Option<Arc<Collection>> {
+        self.inner.map.get(model, namespace)
+    }
+
+    /// The collection of this name, or an error that names it.
+    pub fn expect(&self, model: Model, namespace: &Namespace) -> Result<Arc<Collection>, Error> {
+        self.collection(model, namespace).ok_or_else(|| {
+            let message = format!("ns does not exist: {namespace}");
+            Error::new(Kind::NotFound(What::Collection), message)
+        })
+    }
+
+    /// All collections of a model, by name.
+    pub fn collections(&self, model: Model) -> Vec<(Namespace, Arc<Collection>)> {
+        let all = self.inner.map.all();
+        all.iter()
+            .filter(|((of, _), _)| *of == model)
+            .map(|((_, namespace), collection)| (namespace.clone(), Arc::clone(collection)))
+            .collect()
+    }
+
+    /// Opens a view of a collection.
+    pub async fn view(&self, collection: &Arc<Collection>) -> Result<LiveView<S>, Error> {
+        view::open(&self.inner, collection).await
+    }
+}

@@ -1,0 +1,128 @@
+//! The engine's errors, sorted by what the caller does next. Doors map every kind to a code.
+
+use std::fmt;
+
+use document::Document;
+
+/// What was not found or exists already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A database.
+    Database,
+    /// A collection.
+    Collection,
+    /// An index.
+    Index,
+}
+
+/// What the caller does about a failure. Doors match it exhaustively.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// The request is wrong: correct it.
+    Invalid,
+    /// It does not exist.
+    NotFound(What),
+    /// It exists already.
+    Exists(What),
+    /// A unique index holds this value for another document.
+    DuplicateKey {
+        /// Name of the index.
+        index: String,
+        /// Its key pattern.
+        pattern: Document,
+        /// The value that is held.
+        value: Document,
+    },
+    /// Indexes that exist do not go with the one asked for.
+    IndexConflict {
+        /// The same name with another key, rather than the same key with other options.
+        name: bool,
+    },
+    /// A document has arrays where an index allows at most one.
+    ParallelArrays,
+    /// Too many writers of the same document: try again.
+    Conflict,
+    /// A document or request is larger than allowed.
+    TooLarge,
+    /// Known, but not supported; the message names it.
+    Unsupported,
+    /// What a cursor was reading is gone.
+    Gone,
+    /// Evaluation failed.
+    Query(query::Error),
+    /// No space is left on the device.
+    Full,
+    /// The store stopped.
+    Unavailable,
+    /// Stored bytes are damaged.
+    Corrupt,
+}
+
+/// A failed operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// What the caller does about it.
+    pub kind: Kind,
+    /// For people.
+    pub message: String,
+}
+
+impl Error {
+    /// A failure of this kind.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    pub(crate) fn corrupt(message: impl Into<String>) -> Self {
+        Self::new(Kind::Corrupt, message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        let kind = match error.kind {
+            store::Kind::Full => Kind::Full,
+            store::Kind::Corrupt => Kind::Corrupt,
+            store::Kind::Refused | store::Kind::Unavailable => Kind::Unavailable,
+            store::Kind::Invalid => Kind::Invalid,
+        };
+        Self::new(kind, error.message)
+    }
+}
+
+impl From<query::Error> for Error {
+    fn from(error: query::Error) -> Self {
+        let message = error.message.clone();
+        Self::new(Kind::Query(error), message)
+    }
+}
+
+impl From<expiry::Damaged> for Error {
+    fn from(error: expiry::Damaged) -> Self {
+        Self::corrupt(error.to_string())
+    }
+}
+
+/// Why a read stopped: a failure, or something died in the last moments and it has to look again.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// Something died in the last moments: wait for the flight and look again.
+    Again,
+    /// A document has several entries in these indexes for the first time: note that first.
+    Multikey(Vec<u32>),
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}

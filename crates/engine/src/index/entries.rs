@@ -1,0 +1,269 @@
+//! What a document's entries in an index are: one tuple of values per combination that arrays give.
+
+use bytes::Bytes;
+use document::{
+    ArrayRef, DocRef, Document, ValueRef,
+    key::{TypeOrder, encode},
+};
+use expiry::earliest_date;
+use query::{Context, Filter};
+
+use crate::{Error, Kind, catalog::IndexSpec, keys, limits::MAX_ENTRIES_PER_DOCUMENT};
+
+/// A document's part in an index, before its commit is stamped.
+#[derive(Debug)]
+pub(crate) struct Drafted {
+    /// Keys and the bodies behind their headers, sorted by key.
+    pub(crate) entries: Vec<(Bytes, Bytes)>,
+    /// Several entries came from arrays.
+    pub(crate) multikey: bool,
+    /// The earliest date among the values, where the index expires documents.
+    pub(crate) date: Option<i64>,
+}
+
+/// A document's part in an index; `None` when a partial or sparse index leaves it out.
+pub(crate) fn draft(
+    index: &IndexSpec,
+    partial: Option<&Filter>,
+    document: DocRef<'_>,
+    row_key: &[u8],
+) -> Result<Option<Drafted>, Error> {
+    if let Some(filter) = partial
+        && !filter.matches(document, &Context::default())?
+    {
+        return Ok(None);
+    }
+    let tuples = tuples(index, document)?;
+    let Some(tuples) = tuples else { return Ok(None) };
+    let multikey = tuples.multikey;
+    let date = index.expire_after.and_then(|_| {
+        let dates = tuples.values.iter().filter_map(|tuple| earliest_date(*tuple.first()?));
+        dates.min()
+    });
+    let mut entries: Vec<(Bytes, Bytes)> =
+        tuples.values.iter().map(|tuple| entry(index, tuple, row_key)).collect();
+    entries.sort();
+    entries.dedup();
+    Ok(Some(Drafted { entries, multikey, date }))
+}
+
+fn entry(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
+    let mut key = keys::index(index.id);
+    for (value, (_, descending)) in tuple.iter().zip(&index.key) {
+        encode(*value, TypeOrder::Bson, *descending, &mut key);
+    }
+    if index.unique {
+        return (key.into(), Bytes::copy_from_slice(row_key));
+    }
+    key.extend_from_slice(row_key);
+    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX);
+    (key.into(), Bytes::copy_from_slice(&len.to_be_bytes()))
+}
+
+struct Tuples<'a> {
+    values: Vec<Vec<ValueRef<'a>>>,
+    multikey: bool,
+}
+
+/// Where the walk along one field of the index stands.
+#[derive(Clone, Copy, Debug)]
+enum At<'a> {
+    /// Its value is known.
+    Value(ValueRef<'a>),
+    /// Nothing is there.
+    Missing,
+    /// Still inside this document, with this part of the path to go.
+    Inside(DocRef<'a>, &'a str),
+    /// At an array, with this part of the path to go (empty: the elements are the values).
+    Array(ArrayRef<'a>, &'a str),
+}
+
+fn tuples<'a>(index: &'a IndexSpec, document: DocRef<'a>) -> Result<Option<Tuples<'a>>, Error> {
+    let start = index.key.iter().map(|(path, _)| At::Inside(document, path)).collect();
+    let mut out = Tuples { values: Vec::new(), multikey: false };
+    let mut all_missing = true;
+    expand(index, start, &mut out, &mut all_missing)?;
+    Ok((!(index.sparse && all_missing)).then_some(out))
+}
+
+/// Walks every field to a value or an array, then goes on once per element of the array.
+fn expand<'a>(
+    index: &IndexSpec,
+    fields: Vec<At<'a>>,
+    out: &mut Tuples<'a>,
+    all_missing: &mut bool,
+) -> Result<(), Error> {
+    let fields: Vec<At<'a>> = fields.into_iter().map(advance).collect();
+    let mut arrays = fields.iter().filter_map(|at| match at {
+        At::Array(array, _) => Some(*array),
+        _ => None,
+    });
+    let Some(array) = arrays.next() else {
+        let tuple = fields.iter().map(|at| match at {
+            At::Value(value) => {
+                *all_missing = false;
+                *value
+            }
+            _ => ValueRef::Null,
+        });
+        out.values.push(tuple.collect());
+        return check_count(index, out);
+    };
+    if arrays.any(|other| !same_array(array, other)) {
+        let message = format!(
+            "cannot index parallel arrays in index '{}'",
+            index.name
+        );
+        return Err(Error::new(Kind::ParallelArrays, message));
+    }
+    out.multikey = true;
+    if array.is_empty() {
+        let next = fields.iter().map(|at| match at {
+            At::Array(_, "") => At::Value(ValueRef::Undefined),
+            At::Array(..) => At::Missing,
+            other => *other,
+        });
+        return expand(index, next.collect(), out, all_missing);
+    }
+    for element in array.iter() {
+        let next = fields.iter().map(|at| match at {
+            At::Array(_, "") => At::Value(element),
+            At::Array(array, rest) => into_element(*array, element, rest),
+            other => *other,
+        });
+        expand(index, next.collect(), out, all_missing)?;
+    }
+    Ok(())
+}
+
+fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
+    if MAX_ENTRIES_PER_DOCUMENT < out.values.len() {
+        let message = format!("a document has too many entries in index '{}'", index.name);
+        return Err(Error::new(Kind::TooLarge, message));
+    }
+    Ok(())
+}
+
+fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
+    match (a, b) {
+        (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),
+        (ArrayRef::Tree(a), ArrayRef::Tree(b)) => std::ptr::eq(a, b),
+        _ => false,
+    }
+}
+
+/// Goes on with an element of an array; a position in the path names one of its elements.
+fn into_element<'a>(array: ArrayRef<'a>, element: ValueRef<'a>, rest: &'a str) -> At<'a> {
+    let (name, behind) = rest.split_once('.').unwrap_or((rest, ""));
+    let position = name.parse().ok().and_then(|position| array.get(position));
+    match (position, element) {
+        (Some(value), _) if behind.is_empty() => At::Value(value),
+        (Some(ValueRef::Document(inner)), _) => At::Inside(inner, behind),
+        (Some(_), _) => At::Missing,
+        (None, ValueRef::Document(inner)) => At::Inside(inner, rest),
+        (None, _) => At::Missing,
+    }
+}
+
+fn advance(mut at: At<'_>) -> At<'_> {
+    while let At::Inside(document, path) = at {
+        let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+        at = match document.get(name) {
+            None => At::Missing,
+            Some(ValueRef::Array(array)) => At::Array(array, rest),
+            Some(value) if rest.is_empty() => At::Value(value),
+            Some(ValueRef::Document(inner)) => At::Inside(inner, rest),
+            Some(_) => At::Missing,
+        };
+    }
+    at
+}
+
+/// The value a unique index refuses, as a document of its paths.
+pub(crate) fn refused_value(index: &IndexSpec, document: DocRef<'_>) -> Document {
+    let Ok(Some(tuples)) = tuples(index, document) else { return Document::new() };
+    let first = tuples.values.into_iter().next().unwrap_or_default();
+    index.key.iter().zip(first).map(|((path, _), value)| (path.clone(), value.to_value())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{Value, array, doc, shell};
+
+    use super::*;
+
+    fn spec(paths: &[&str], sparse: bool) -> IndexSpec {
+        IndexSpec {
+            id: 1,
+            name: "i".into(),
+            key: paths.iter().map(|path| ((*path).to_owned(), false)).collect(),
+            unique: false,
+            sparse,
+            partial: None,
+            hidden: false,
+            expire_after: None,
+            system_ttl: false,
+            multikey: false,
+            ready: true,
+            shown: Document::new(),
+        }
+    }
+
+    fn check(paths: &[&str], document: Document, want: &str) {
+        let index = spec(paths, false);
+        for reference in [DocRef::Tree(&document), document.to_buf().as_ref()] {
+            let found = tuples(&index, reference);
+            let text = match found {
+                Err(error) => format!("{:?}", error.kind),
+                Ok(None) => "left out".to_owned(),
+                Ok(Some(tuples)) => tuples
+                    .values
+                    .iter()
+                    .map(|tuple| {
+                        let parts: Vec<_> =
+                            tuple.iter().map(|value| shell(*value).to_string()).collect();
+                        parts.join(",")
+                    })
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            };
+            assert_eq!(text, want, "{paths:?} {document:?}");
+        }
+    }
+
+    #[test]
+    fn arrays_give_an_entry_per_element() {
+        check(&["a"], doc! { "a": 1 }, "1");
+        check(&["a"], doc! {}, "null");
+        check(&["a"], doc! { "a": array![1, 2] }, "1 2");
+        check(&["a"], doc! { "a": array![] }, "undefined");
+        check(&["a"], doc! { "a": array![array![1, 2], 3] }, "[ 1, 2 ] 3");
+        check(&["a.b"], doc! { "a": doc! { "b": 1 } }, "1");
+        check(&["a.b"], doc! { "a": array![doc! { "b": 1 }, doc! { "b": array![2, 3] }] }, "1 2 3");
+        check(&["a.b"], doc! { "a": array![1, doc! {}] }, "null null");
+        check(&["a.b"], doc! { "a": array![] }, "null");
+        check(&["a.0"], doc! { "a": array![7, 8] }, "7 7");
+        check(&["a.b"], doc! { "a": 5 }, "null");
+        check(&["a", "b"], doc! { "a": array![1, 2], "b": 3 }, "1,3 2,3");
+        check(
+            &["a.x", "a.y"],
+            doc! { "a": array![doc! { "x": 1, "y": 2 }, doc! { "x": 3 }] },
+            "1,2 3,null",
+        );
+        check(&["a", "b"], doc! { "a": array![1], "b": array![2] }, "ParallelArrays");
+        check(&["a", "b"], doc! { "a": Value::Null }, "null,null");
+    }
+
+    #[test]
+    fn a_sparse_index_leaves_out_what_has_none_of_its_fields() {
+        let index = spec(&["a", "b"], true);
+        for (document, entries) in [
+            (doc! { "c": 1 }, None),
+            (doc! { "a": 1 }, Some(1)),
+            (doc! { "b": Value::Null }, Some(1)),
+        ] {
+            let drafted = draft(&index, None, DocRef::Tree(&document), b"k").unwrap();
+            assert_eq!(drafted.map(|drafted| drafted.entries.len()), entries, "{document:?}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Secondary indexes: what a document's entries are, how indexes come, change and go.
+
+mod build;
+mod change;
+mod entries;
+
+pub use change::{IndexChange, IndexChanged};
+pub(crate) use entries::{Drafted, draft};

@@ -1,0 +1,32 @@
+//! The engine: collections of documents that expire exactly on time, over any store. It knows
+//! documents, indexes, views and commits; it knows no protocol and no query language's syntax.
+//!
+//! Every read goes through [`LiveView`], which cannot yield a dead row; every write of a document
+//! is one atomic unit of row, index entries and counts.
+
+mod access;
+mod catalog;
+mod engine;
+mod error;
+mod expire;
+mod index;
+mod keys;
+pub mod limits;
+mod read;
+mod rules;
+mod verify;
+mod view;
+mod write;
+
+pub use catalog::{Collection, Dialect, IndexSpec, Model, Namespace, Ordering, Record, State};
+pub use engine::{Engine, Options};
+pub use error::{Error, Kind, What};
+pub use expire::{Amount, Forecast, Preview, Unreaped, Within};
+pub use index::{IndexChange, IndexChanged};
+pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint};
+pub use rules::Rules;
+pub use verify::Report;
+pub use view::LiveView;
+pub use write::{
+    Edited, Modify, Modified, Removed, Update, Updated, insert::Inserted,
+};

@@ -1,0 +1,18 @@
+//! Sizes, counts and depths of the engine, with the figures of the systems it is compatible with.
+
+/// Rows of one page that a scan reads ahead.
+pub const PAGE_ROWS: usize = 256;
+/// Bytes of one page, roughly.
+pub const PAGE_BYTES: usize = 1 << 20;
+/// Times a write looks again after a conflict before it gives up.
+pub const MAX_ATTEMPTS: usize = 10_000;
+/// Indexes of one collection (MongoDB: 64).
+pub const MAX_INDEXES: usize = 64;
+/// Fields of one index (MongoDB: 32).
+pub const MAX_INDEX_FIELDS: usize = 32;
+/// Index entries one document may have in one index.
+pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
+/// Bytes of the name of a namespace (MongoDB: 255).
+pub const MAX_NAMESPACE_BYTES: usize = 255;
+/// Units of one commit call.
+pub const COMMIT_UNITS: usize = 1_000;

@@ -1,0 +1,104 @@
+//! Open views, so that reaping cannot pass them. Slots are per thread: no lock all connections
+//! share.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use clock::Instant;
+use expiry::Floors;
+use slab::Slab;
+
+use crate::State;
+
+const SHARDS: usize = 32;
+
+#[derive(Debug)]
+struct Held {
+    collection: u32,
+    /// `None` while the view is being opened: nothing at all may be reaped.
+    at: Option<(Instant, u64, Arc<State>)>,
+}
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Shard(Mutex<Slab<Held>>);
+
+impl Shard {
+    fn lock(&self) -> MutexGuard<'_, Slab<Held>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All open views.
+#[derive(Debug, Default)]
+pub(crate) struct Holds {
+    shards: [Shard; SHARDS],
+}
+
+static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static SHARD: usize = NEXT_THREAD.fetch_add(1, Ordering::Relaxed) % SHARDS;
+}
+
+impl Holds {
+    /// Registers a view that is about to be opened.
+    pub(crate) fn register(self: &Arc<Self>, collection: u32) -> Hold {
+        let shard = SHARD.with(|shard| *shard);
+        let slot = self.shards[shard].lock().insert(Held { collection, at: None });
+        Hold { holds: Arc::clone(self), shard, slot: Some(slot) }
+    }
+
+    /// Lowers the floors and the list of dropped indexes of a collection to what every open view
+    /// allows; `None` when one is being opened.
+    pub(crate) fn limit(
+        &self,
+        collection: u32,
+        floors: Floors,
+        dropped: Vec<u32>,
+    ) -> Option<(Floors, Vec<u32>)> {
+        let mut limited = (floors, dropped);
+        for shard in &self.shards {
+            for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
+                let (instant, seq, state) = held.at.as_ref()?;
+                let own = state.record.settings.floors(*instant).bounded(seq + 1);
+                limited.0 = limited.0.least(&own);
+                limited.1.retain(|index| state.record.dropped.contains(index));
+            }
+        }
+        Some(limited)
+    }
+}
+
+/// One open view's hold; let go when dropped.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    holds: Arc<Holds>,
+    shard: usize,
+    slot: Option<usize>,
+}
+
+impl Hold {
+    /// The view is open: it holds the reap floors here.
+    pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<State>) {
+        let Some(slot) = self.slot else { return };
+        if let Some(held) = self.holds.shards[self.shard].lock().get_mut(slot) {
+            held.at = Some((instant, seq, Arc::clone(state)));
+        }
+    }
+
+    /// Holds nothing any more.
+    pub(crate) fn let_go(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.holds.shards[self.shard].lock().try_remove(slot);
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}

@@ -1,0 +1,182 @@
+//! Inserts: a new document takes the place of a dead one, and only of a dead one.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bytes::Bytes;
+use document::{DocBuf, DocRef, Document};
+use expiry::Lifetime;
+use store::{Condition, Outcome, Store, Unit};
+
+use super::{Draft, unit::row_key};
+use crate::{
+    Collection, Engine, Error, Kind, LiveView, Ordering,
+    error::Halt,
+    limits::{COMMIT_UNITS, MAX_ATTEMPTS},
+};
+
+/// What became of a list of inserts.
+#[derive(Debug, Default)]
+pub struct Inserted {
+    /// How many documents are in.
+    pub count: usize,
+    /// Failures by position; at most one when the list is ordered.
+    pub failed: Vec<(usize, Error)>,
+}
+
+impl<S: Store> Engine<S> {
+    /// A writer in a view, under this engine's rules.
+    pub(crate) fn draft<'a>(&self, view: &'a LiveView<S>) -> Draft<'a, S> {
+        let rules = self.inner.rules;
+        Draft {
+            view,
+            epoch: rules.epoch,
+            versions: rules.versions,
+            before_death: rules.before_death,
+        }
+    }
+
+    /// Inserts documents that carry an id, each with the lifetime its door reads from it.
+    pub async fn insert(
+        &self,
+        collection: &Arc<Collection>,
+        documents: Vec<(DocBuf, Lifetime)>,
+        ordering: Ordering,
+    ) -> Result<Inserted, Error> {
+        let mut out = Inserted::default();
+        let mut waiting: Vec<(usize, DocBuf, Lifetime)> = documents
+            .into_iter()
+            .enumerate()
+            .map(|(at, (document, lifetime))| (at, document, lifetime))
+            .collect();
+        let mut attempts = 0;
+        while !waiting.is_empty() {
+            attempts += 1;
+            if MAX_ATTEMPTS < attempts {
+                return Err(Error::new(Kind::Conflict, "too many writers of the same document"));
+            }
+            let rest = waiting.split_off(waiting.len().min(COMMIT_UNITS));
+            let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
+            if ordering == Ordering::Ordered && !out.failed.is_empty() {
+                return Ok(out);
+            }
+            refused.extend(rest);
+            waiting = refused;
+        }
+        out.failed.sort_by_key(|(at, _)| *at);
+        Ok(out)
+    }
+
+    /// One round: what could be built is committed, what was refused comes back.
+    async fn insert_some(
+        &self,
+        collection: &Arc<Collection>,
+        documents: Vec<(usize, DocBuf, Lifetime)>,
+        ordering: Ordering,
+        out: &mut Inserted,
+    ) -> Result<Vec<(usize, DocBuf, Lifetime)>, Error> {
+        let view = self.view(collection).await?;
+        let mut units: Vec<Unit> = Vec::with_capacity(documents.len());
+        let mut sent = Vec::with_capacity(documents.len());
+        let mut again = Vec::new();
+        let mut taken: HashMap<Bytes, ()> = HashMap::new();
+        let mut documents = documents.into_iter();
+        while let Some((at, document, lifetime)) = documents.next() {
+            let key = row_key(document.as_ref())?;
+            let twice = taken.insert(key, ()).is_some();
+            let built = if twice {
+                Err(Halt::Again)
+            } else {
+                self.insert_unit(&view, document.clone(), lifetime).await
+            };
+            match built {
+                Ok(mut unit) => {
+                    if ordering == Ordering::Ordered && !units.is_empty() {
+                        unit.conditions.push(Condition::AfterPrevious);
+                    }
+                    units.push(unit);
+                    sent.push((at, document, lifetime));
+                }
+                Err(Halt::Failed(error)) => {
+                    out.failed.push((at, error));
+                    if ordering == Ordering::Ordered {
+                        break;
+                    }
+                }
+                Err(halt) => {
+                    self.settle(collection, &view, halt).await?;
+                    again.push((at, document, lifetime));
+                    if ordering == Ordering::Ordered {
+                        again.extend(documents.by_ref());
+                        break;
+                    }
+                }
+            }
+        }
+        drop(view);
+        let outcomes = if units.is_empty() {
+            Vec::new()
+        } else {
+            self.inner.store.commit(units).await?
+        };
+        let mut refused = Vec::new();
+        for (outcome, document) in outcomes.into_iter().zip(sent) {
+            match outcome {
+                Outcome::Committed(_) => out.count += 1,
+                Outcome::Refused(_) => refused.push(document),
+            }
+        }
+        if ordering == Ordering::Ordered && !refused.is_empty() {
+            // What failed behind a refused document was judged too early.
+            for (at, error) in std::mem::take(&mut out.failed) {
+                debug_assert!(refused.iter().all(|(before, ..)| *before < at), "{error}");
+            }
+            refused.extend(again);
+            refused.extend(documents);
+            return Ok(refused);
+        }
+        refused.extend(again);
+        Ok(refused)
+    }
+
+    async fn insert_unit(
+        &self,
+        view: &LiveView<S>,
+        document: DocBuf,
+        lifetime: Lifetime,
+    ) -> Result<Unit, Halt> {
+        let key = row_key(document.as_ref())?;
+        if view.get(&key).await?.is_some() {
+            return Err(duplicate_id(document.as_ref()).into());
+        }
+        self.draft(view).put(key, document, lifetime, None).await
+    }
+
+    /// Does what a halted operation waits for, so that it can look again.
+    pub(crate) async fn settle(
+        &self,
+        collection: &Arc<Collection>,
+        view: &LiveView<S>,
+        halt: Halt,
+    ) -> Result<(), Error> {
+        match halt {
+            Halt::Failed(error) => Err(error),
+            Halt::Again => {
+                view.land(&self.inner).await;
+                Ok(())
+            }
+            Halt::Multikey(indexes) => self.set_multikey(collection, indexes).await,
+        }
+    }
+}
+
+/// The failure of an insert whose id is taken.
+fn duplicate_id(document: DocRef<'_>) -> Error {
+    let mut value = Document::new();
+    if let Some(id) = document.get("_id") {
+        value.push("_id", id);
+    }
+    let mut pattern = Document::new();
+    pattern.push("_id", 1);
+    let kind = Kind::DuplicateKey { index: "_id_".to_owned(), pattern, value };
+    Error::new(kind, "the id is taken")
+}

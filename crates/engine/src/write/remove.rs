@@ -1,0 +1,76 @@
+//! Removes documents that a filter means.
+
+use std::sync::Arc;
+
+use query::Context;
+use store::{Outcome, Store};
+
+use crate::{
+    Collection, Engine, Error, Find, Kind,
+    error::Halt,
+    limits::{COMMIT_UNITS, MAX_ATTEMPTS},
+    read::Finder,
+};
+
+/// What a remove did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Documents removed.
+    pub count: usize,
+}
+
+impl<S: Store> Engine<S> {
+    /// Removes the first document that is found, or all of them.
+    pub async fn remove(
+        &self,
+        collection: &Arc<Collection>,
+        find: &Find,
+        many: bool,
+        context: &Arc<Context>,
+    ) -> Result<Removed, Error> {
+        let mut removed = Removed::default();
+        for _ in 0..MAX_ATTEMPTS {
+            let view = self.view(collection).await?;
+            let mut finder = Finder::new(&view.state, find)?;
+            match self.remove_in(&view, &mut finder, many, context, &mut removed).await {
+                Ok(true) => return Ok(removed),
+                Ok(false) => {}
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+        Err(Error::new(Kind::Conflict, "too many writers of the same document"))
+    }
+
+    /// One pass in one view; answers whether nothing was refused.
+    async fn remove_in(
+        &self,
+        view: &crate::LiveView<S>,
+        finder: &mut Finder,
+        many: bool,
+        context: &Arc<Context>,
+        removed: &mut Removed,
+    ) -> Result<bool, Halt> {
+        let mut clean = true;
+        loop {
+            let wanted = if many { COMMIT_UNITS } else { 1 };
+            let rows = finder.take(view, context, wanted).await?;
+            if rows.is_empty() {
+                return Ok(clean);
+            }
+            let draft = self.draft(view);
+            let mut units = Vec::with_capacity(rows.len());
+            for row in rows {
+                units.push(draft.remove(draft.previous(row)?));
+            }
+            for outcome in self.inner.store.commit(units).await? {
+                match outcome {
+                    Outcome::Committed(_) => removed.count += 1,
+                    Outcome::Refused(_) => clean = false,
+                }
+            }
+            if !many {
+                return Ok(clean);
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Builds the one unit of a document's write: conditions, row, index entries, counts.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use document::{DocBuf, DocRef, ValueRef};
+use expiry::{Header, Lifetime, checksum};
+use store::{Condition, Mutation, Space, Stamp, Store, Unit};
+
+use super::{Entered, count};
+use crate::{
+    Error, Kind, LiveView, State,
+    error::Halt,
+    index::{Drafted, draft},
+    keys,
+    view::Row,
+};
+
+/// What a write replaces.
+#[derive(Debug)]
+pub(crate) struct Previous {
+    row: Row,
+    entered: Entered,
+    /// Keys of its entries.
+    entries: Vec<Bytes>,
+}
+
+/// A write of one document in one view.
+pub(crate) struct Draft<'a, S: Store> {
+    pub(crate) view: &'a LiveView<S>,
+    pub(crate) epoch: bool,
+    pub(crate) versions: bool,
+    pub(crate) before_death: bool,
+}
+
+/// The entries of a document in all indexes.
+struct Entries {
+    all: Vec<(Bytes, Bytes)>,
+    unique: Vec<Bytes>,
+    dates: Vec<(u32, i64)>,
+    /// Indexes that get more than one entry of a document for the first time.
+    multikey: Vec<u32>,
+}
+
+impl<S: Store> Draft<'_, S> {
+    fn state(&self) -> &Arc<State> {
+        &self.view.state
+    }
+
+    /// The conditions every write of a row shares.
+    fn conditions(&self, row_key: &[u8]) -> Vec<Condition> {
+        let seq = self.view.seq;
+        let record = &self.state().record;
+        let mut conditions = Vec::with_capacity(4);
+        if self.versions {
+            let space = self.view.collection.rows();
+            conditions.push(Condition::NotNewer { space, key: row_key.to_vec(), seq });
+        }
+        if self.epoch {
+            let key = keys::record(record.model, &record.namespace);
+            conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
+        }
+        conditions
+    }
+
+    /// What a write over a live row replaces.
+    pub(crate) fn previous(&self, row: Row) -> Result<Previous, Error> {
+        let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
+        let bytes = i64::try_from(row.body().len()).unwrap_or(i64::MAX);
+        let entered = Entered { class: header.class, ts: header.ts, bytes };
+        let entries = self.entries(row.document(), &row.key)?;
+        let entries = entries.all.into_iter().map(|(key, _)| key).collect();
+        Ok(Previous { row, entered, entries })
+    }
+
+    fn entries(&self, document: DocRef<'_>, row_key: &[u8]) -> Result<Entries, Error> {
+        let mut out =
+            Entries { all: Vec::new(), unique: Vec::new(), dates: Vec::new(), multikey: Vec::new() };
+        let state = self.state();
+        for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
+            if !index.has_entries() {
+                continue;
+            }
+            let Some(Drafted { entries, multikey, date }) =
+                draft(index, partial.as_deref(), document, row_key)?
+            else {
+                continue;
+            };
+            if multikey && !index.multikey {
+                out.multikey.push(index.id);
+            }
+            if let Some(date) = date {
+                out.dates.push((index.id, date));
+            }
+            if index.unique {
+                out.unique.extend(entries.iter().map(|(key, _)| key.clone()));
+            }
+            out.all.extend(entries);
+        }
+        Ok(out)
+    }
+
+    /// Fails when another live document holds a value of a unique index.
+    async fn check_unique(
+        &self,
+        entries: &Entries,
+        document: DocRef<'_>,
+        row_key: &[u8],
+    ) -> Result<(), Halt> {
+        for key in &entries.unique {
+            let id = keys::index_of(key);
+            let index = self.state().record.indexes.iter().find(|index| Some(index.id) == id);
+            let Some(index) = index else { continue };
+            let held = self.view.unique(index, key).await?;
+            if held.is_some_and(|held| held.row_key != row_key) {
+                return Err(crate::index::duplicate(index, document).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The unit that writes `body` under `row_key`, over `previous` when that is live.
+    pub(crate) async fn put(
+        &self,
+        row_key: Bytes,
+        body: DocBuf,
+        lifetime: Lifetime,
+        previous: Option<Previous>,
+    ) -> Result<Unit, Halt> {
+        let entries = self.entries(body.as_ref(), &row_key)?;
+        self.check_unique(&entries, body.as_ref(), &row_key).await?;
+        let mut conditions = self.conditions(&row_key);
+        let space = self.view.collection.entries();
+        let unique = entries.unique.iter().map(|key| Condition::NotNewer {
+            space,
+            key: key.to_vec(),
+            seq: self.view.seq,
+        });
+        conditions.extend(unique);
+        if self.before_death && let Some(previous) = &previous {
+            conditions.push(Condition::Before(previous.row.death.ms));
+        }
+        if !entries.multikey.is_empty() {
+            return Err(Halt::Multikey(entries.multikey));
+        }
+        let state = Arc::clone(self.state());
+        let draft = expiry::Draft {
+            lifetime,
+            birth: previous.as_ref().map(|previous| previous.row.birth),
+            dates: entries.dates,
+            body_checksum: checksum(body.bytes()),
+        };
+        let rows = self.view.collection.rows();
+        let write = move |stamp: Stamp| {
+            let ts = stamp.at_ms.div_euclid(1000);
+            let header = draft.stamp(stamp.seq, ts);
+            let mut out = Vec::with_capacity(2 + entries.all.len() * 2);
+            put_entries(&header, space, entries.all, previous.as_ref(), &mut out);
+            let bytes = i64::try_from(body.bytes().len()).unwrap_or(i64::MAX);
+            if let Some(previous) = &previous {
+                count(&state.record, &previous.entered, -1, &mut out);
+            }
+            let entered = Entered { class: draft.lifetime.stamped(ts), ts, bytes };
+            count(&state.record, &entered, 1, &mut out);
+            let mut value = header;
+            value.extend_from_slice(body.bytes());
+            out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
+            out
+        };
+        Ok(Unit::new(conditions, write))
+    }
+
+    /// The unit that removes a live row.
+    pub(crate) fn remove(&self, previous: Previous) -> Unit {
+        let mut conditions = self.conditions(&previous.row.key);
+        if self.before_death {
+            conditions.push(Condition::Before(previous.row.death.ms));
+        }
+        let state = Arc::clone(self.state());
+        let (rows, space) = (self.view.collection.rows(), self.view.collection.entries());
+        Unit::new(conditions, move |_| {
+            let mut out = Vec::with_capacity(2 + previous.entries.len());
+            count(&state.record, &previous.entered, -1, &mut out);
+            let gone = previous.entries.into_iter().map(|key| Mutation::Delete { space, key });
+            out.extend(gone);
+            out.push(Mutation::Delete { space: rows, key: previous.row.key });
+            out
+        })
+    }
+}
+
+/// Puts every entry again with the new header, also where the value is the same, and removes what
+/// the document is no longer under.
+fn put_entries(
+    header: &[u8],
+    space: Space,
+    entries: Vec<(Bytes, Bytes)>,
+    previous: Option<&Previous>,
+    out: &mut Vec<Mutation>,
+) {
+    if let Some(previous) = previous {
+        let gone = previous.entries.iter().filter(|key| {
+            entries.binary_search_by(|(held, _)| held.cmp(key)).is_err()
+        });
+        out.extend(gone.map(|key| Mutation::Delete { space, key: key.clone() }));
+    }
+    let Ok((header, _)) = Header::split(header) else { return };
+    for (key, body) in entries {
+        let mut value = header.with_body(checksum(&body));
+        value.extend_from_slice(&body);
+        out.push(Mutation::Put { space, key, value: value.into() });
+    }
+}
+
+/// The key of a document's row, by its id.
+pub(crate) fn row_key(document: DocRef<'_>) -> Result<Bytes, Error> {
+    let id = document.get("_id").unwrap_or(ValueRef::Null);
+    Ok(Bytes::from(keys::row(id)))
+}
