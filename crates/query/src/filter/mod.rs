@@ -21,7 +21,7 @@ pub use bits::{BitTest, Mask, Quantity};
 pub use compare::{Comparison, meets};
 pub use pattern::Pattern;
 pub use set::InSet;
-pub use test::{Element, Test};
+pub use test::{Condition, Test};
 pub use types::TypeSet;
 pub use walk::{Leaf, Seen, any_value, array_index};
 

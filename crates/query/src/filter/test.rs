@@ -33,16 +33,17 @@ pub enum Test {
     /// An array with an element, itself a document or array, that meets a filter.
     ElemMatch(Box<Filter>),
     /// An array with an element that meets a condition on values.
-    ElemValue(Element),
+    ElemValue(Condition),
 }
 
-/// A condition on one element of an array.
+/// A condition on values without a path: what an element of an array has to meet, or, put at a
+/// path, a filter.
 #[derive(Clone, Debug)]
-pub enum Element {
+pub enum Condition {
     /// All of them.
-    All(Vec<Element>),
+    All(Vec<Condition>),
     /// Not this one.
-    Not(Box<Element>),
+    Not(Box<Condition>),
     /// A test.
     Test(Box<Test>),
     /// Never true.
@@ -113,7 +114,17 @@ impl Test {
     }
 }
 
-impl Element {
+impl Condition {
+    /// The condition on the values at a path.
+    pub fn at(self, path: &Path) -> Filter {
+        match self {
+            Self::All(all) => Filter::all(all.into_iter().map(|one| one.at(path)).collect()),
+            Self::Not(condition) => Filter::Not(Box::new(condition.at(path))),
+            Self::Test(test) => Filter::Path(path.clone(), *test),
+            Self::Never => Filter::Never,
+        }
+    }
+
     /// Whether one element meets the condition.
     pub fn meets(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
         match self {
