@@ -70,7 +70,7 @@ impl Filter {
 
     /// Whether a document meets the condition and, if an array was walked on the way, the index of
     /// the element that met it: what the positional `$` stands for. The last condition that walked
-    /// an array decides; negated ones do not count.
+    /// an array decides; negated ones and alternatives do not count.
     pub fn matched_index(
         &self,
         document: DocRef<'_>,
@@ -99,7 +99,7 @@ impl Filter {
             }
             Self::Or(any) => {
                 for filter in any {
-                    if filter.check(document, context, index)? {
+                    if filter.check(document, context, &mut None)? {
                         return Ok(true);
                     }
                 }
