@@ -24,24 +24,40 @@ pub(crate) use pattern::from_query_error;
 
 /// Parses a filter document.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
-    document(filter, Scope { depth: 0, top: true })
+    document(filter, Scope { depth: 0, place: Place::Top })
 }
 
-/// Parses a filter on embedded documents, where what needs the whole document is refused.
-pub(crate) fn parse_nested(filter: DocRef<'_>) -> Result<Filter, Error> {
-    document(filter, Scope { depth: 0, top: false })
+/// Parses a filter of a part of a document, as updates have them: no `$expr`.
+pub(crate) fn parse_part(filter: DocRef<'_>) -> Result<Filter, Error> {
+    document(filter, Scope { depth: 0, place: Place::Part })
 }
 
 /// Parses the condition `{$gt: 1, $lt: 5}` on values without a path.
 pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error> {
-    condition("", operators, Scope { depth: 0, top: false })
+    condition("", operators, Scope { depth: 0, place: Place::Part })
+}
+
+/// Parses the operand of `$elemMatch`.
+pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<Test, Error> {
+    arrays::elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
+}
+
+/// What a filter is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A whole document.
+    Top,
+    /// An element of an array of it.
+    Element,
+    /// Some part of it, in an update.
+    Part,
 }
 
 /// Where in a filter the parser is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     depth: usize,
-    top: bool,
+    place: Place,
 }
 
 impl Scope {
@@ -57,7 +73,8 @@ impl Scope {
 
     /// One level further in, below an array.
     pub(crate) fn element(self) -> Result<Self, Error> {
-        Ok(Self { top: false, ..self.deeper()? })
+        let place = if self.place == Place::Top { Place::Element } else { self.place };
+        Ok(Self { place, ..self.deeper()? })
     }
 }
 
@@ -88,7 +105,7 @@ fn unsupported_filter(
     _: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Option<Filter>, Error> {
-    if !scope.top && name == "$where" {
+    if scope.place != Place::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
     }
     Err(unsupported(name))
@@ -140,8 +157,12 @@ fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Er
 }
 
 fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
-    if !scope.top {
-        return Err(Error::bad_value("$expr can only be applied to the top-level document"));
+    match scope.place {
+        Place::Top => {}
+        Place::Element => {
+            return Err(Error::bad_value("$expr can only be applied to the top-level document"));
+        }
+        Place::Part => return Err(Error::new(224, "$expr is not allowed in this context")),
     }
     Ok(Some(Filter::Expr(Box::new(expression::parse(value)?))))
 }
