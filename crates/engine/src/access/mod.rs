@@ -1,0 +1,8 @@
+//! Chooses how candidates are found: by id, by an index, or by walking the rows. The filter is
+//! always checked again on the row, so a choice only has to cover what the filter means.
+
+mod bounds;
+mod choose;
+mod implied;
+
+pub(crate) use choose::{Access, Chosen, choose};

@@ -1,0 +1,58 @@
+//! What a query looks for and how it wants to be found, and what it says about its plan.
+
+use std::sync::Arc;
+
+use document::Document;
+use query::{Filter, sort::Sort};
+use store::Direction;
+
+/// A wish for a certain access path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Hint {
+    /// None.
+    #[default]
+    None,
+    /// The rows in this direction.
+    Natural(Direction),
+    /// The index of this name.
+    Index(String),
+    /// The index with this key pattern.
+    Key(Document),
+}
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Find {
+    /// Which documents.
+    pub filter: Arc<Filter>,
+    /// The order that would spare sorting.
+    pub sort: Option<Sort>,
+    /// A wish for an access path.
+    pub hint: Hint,
+}
+
+impl Find {
+    /// All documents that a filter means, in any order.
+    pub fn new(filter: Filter) -> Self {
+        Self { filter: Arc::new(filter), sort: None, hint: Hint::None }
+    }
+}
+
+/// How a query was or would be run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explain {
+    /// The index that is read; `None` for the rows themselves.
+    pub index: Option<String>,
+    /// Its key pattern.
+    pub pattern: Document,
+    /// Point reads by id.
+    pub by_id: bool,
+    /// Whether rows come in the order of the sort.
+    pub sorted: bool,
+    /// Backward.
+    pub backward: bool,
+    /// Entries looked at so far, dead ones left out.
+    pub keys_examined: u64,
+    /// Documents looked at so far, dead ones left out.
+    pub documents_examined: u64,
+}

@@ -1,0 +1,224 @@
+//! Walks the candidates of an access path in a view and keeps those the filter means. It remembers
+//! where it is, so that it can go on in a later view.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use query::{Context, Filter};
+use store::{Limit, Range, Store};
+
+use super::{Explain, Find};
+use crate::{
+    Error, IndexSpec, LiveView, State,
+    access::{Access, Chosen, choose},
+    error::Halt,
+    limits::{PAGE_BYTES, PAGE_ROWS},
+    view::{Entry, Row},
+};
+
+#[derive(Clone, Debug)]
+enum Candidate {
+    Row(Row),
+    Entry(Entry),
+    Id(Vec<u8>),
+}
+
+impl Candidate {
+    fn key(&self) -> &[u8] {
+        match self {
+            Self::Row(row) => &row.key,
+            Self::Entry(entry) => &entry.key,
+            Self::Id(key) => key,
+        }
+    }
+}
+
+/// A walk over candidates.
+#[derive(Clone, Debug)]
+pub(crate) struct Finder {
+    filter: Arc<Filter>,
+    chosen: Chosen,
+    /// Index definitions may change between views; a plan is only good while they do not.
+    created: u64,
+    /// The range being walked.
+    at: usize,
+    /// What is left of it; `None` before it is begun.
+    rest: Option<Range>,
+    /// Read ahead from the range being walked.
+    ahead: VecDeque<Candidate>,
+    /// The last candidate that was used.
+    last: Option<Bytes>,
+    /// Rows met through an index that may name a row several times.
+    seen: Option<HashSet<Bytes>>,
+    pub(crate) explain: Explain,
+}
+
+impl Finder {
+    /// Plans a walk.
+    pub(crate) fn new(state: &State, find: &Find) -> Result<Self, Error> {
+        let chosen = choose(state, &find.filter, find.sort.as_ref(), &find.hint)?;
+        let mut explain = Explain {
+            sorted: chosen.sorted,
+            backward: chosen.direction == store::Direction::Backward,
+            ..Explain::default()
+        };
+        let mut seen = None;
+        match &chosen.access {
+            Access::Ids(_) => explain.by_id = true,
+            Access::Rows(_) => {}
+            Access::Index { index, .. } => {
+                explain.index = Some(index.name.clone());
+                explain.pattern = index.pattern();
+                seen = index.multikey.then(HashSet::new);
+            }
+        }
+        Ok(Self {
+            filter: Arc::clone(&find.filter),
+            chosen,
+            created: state.record.created,
+            at: 0,
+            rest: None,
+            ahead: VecDeque::new(),
+            last: None,
+            seen,
+            explain,
+        })
+    }
+
+    /// Whether rows come in the order of the sort.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.chosen.sorted
+    }
+
+    /// Whether the collection is still the one, and the index still there, that was planned for.
+    pub(crate) fn is_good(&self, state: &State) -> bool {
+        self.created == state.record.created
+            && match &self.chosen.access {
+                Access::Index { index, .. } => {
+                    state.record.indexes.iter().any(|held| {
+                        held.id == index.id && (index.multikey || !held.multikey)
+                    })
+                }
+                _ => true,
+            }
+    }
+
+    /// Goes on behind the last candidate in another view: what was read ahead is read again.
+    pub(crate) fn resume(&mut self) {
+        self.ahead.clear();
+        self.rest = match (&self.last, self.range(self.at)) {
+            (Some(last), Some(range)) => Some(range.after(last, self.chosen.direction)),
+            _ => None,
+        };
+    }
+
+    fn range(&self, at: usize) -> Option<&Range> {
+        match &self.chosen.access {
+            Access::Ids(_) => None,
+            Access::Rows(ranges) | Access::Index { ranges, .. } => ranges.get(at),
+        }
+    }
+
+    /// Up to `wanted` rows that the filter means; none at the end.
+    pub(crate) async fn take<S: Store>(
+        &mut self,
+        view: &LiveView<S>,
+        context: &Context,
+        wanted: usize,
+    ) -> Result<Vec<Row>, Halt> {
+        let mut found = Vec::new();
+        while found.len() < wanted {
+            let Some(candidate) = self.next(view, wanted - found.len()).await? else { break };
+            let key = Bytes::copy_from_slice(candidate.key());
+            if let Some(row) = self.row(view, candidate).await? {
+                self.explain.documents_examined += 1;
+                if self.filter.is_always() || self.filter.matches(row.document(), context)? {
+                    found.push(row);
+                }
+            }
+            self.last = Some(key);
+        }
+        Ok(found)
+    }
+
+    async fn row<S: Store>(
+        &mut self,
+        view: &LiveView<S>,
+        candidate: Candidate,
+    ) -> Result<Option<Row>, Halt> {
+        match candidate {
+            Candidate::Row(row) => Ok(Some(row)),
+            Candidate::Id(key) => view.get(&key).await,
+            Candidate::Entry(entry) => {
+                self.explain.keys_examined += 1;
+                if let Some(seen) = &mut self.seen
+                    && !seen.insert(entry.row_key.clone())
+                {
+                    return Ok(None);
+                }
+                view.row_of(&entry).await.map(Some)
+            }
+        }
+    }
+
+    async fn next<S: Store>(
+        &mut self,
+        view: &LiveView<S>,
+        wanted: usize,
+    ) -> Result<Option<Candidate>, Halt> {
+        loop {
+            if let Some(candidate) = self.ahead.pop_front() {
+                return Ok(Some(candidate));
+            }
+            if let Access::Ids(ids) = &self.chosen.access {
+                let id = ids.get(self.at).cloned();
+                self.at += 1;
+                return Ok(id.map(Candidate::Id));
+            }
+            let Some(whole) = self.range(self.at) else { return Ok(None) };
+            let range = match &self.rest {
+                Some(rest) => rest.clone(),
+                None => whole.clone(),
+            };
+            self.read_ahead(view, &range, wanted).await?;
+        }
+    }
+
+    /// Reads a page of the range being walked; at its end goes to the next one.
+    async fn read_ahead<S: Store>(
+        &mut self,
+        view: &LiveView<S>,
+        range: &Range,
+        wanted: usize,
+    ) -> Result<(), Halt> {
+        let limit = Limit { rows: wanted.clamp(16, PAGE_ROWS), bytes: PAGE_BYTES };
+        let direction = self.chosen.direction;
+        let rest = match &self.chosen.access {
+            Access::Index { index, .. } => {
+                let index: IndexSpec = IndexSpec::clone(index);
+                let page = view.entries(&index, range, direction, limit).await?;
+                self.ahead.extend(page.items.into_iter().map(Candidate::Entry));
+                page.rest
+            }
+            _ => {
+                let page = view.rows(range, direction, limit).await?;
+                self.ahead.extend(page.items.into_iter().map(Candidate::Row));
+                page.rest
+            }
+        };
+        match rest {
+            Some(rest) => self.rest = Some(rest),
+            None if self.ahead.is_empty() => {
+                self.at += 1;
+                self.rest = None;
+                self.last = None;
+            }
+            // The end of the range is met when what was read ahead is used up.
+            None => self.rest = Some(Range { start: vec![0xff], end: Some(vec![0xff]) }),
+        }
+        Ok(())
+    }
+}
