@@ -14,19 +14,17 @@ mod keys;
 pub mod limits;
 mod read;
 mod rules;
-mod verify;
 mod view;
 mod write;
 
-pub use catalog::{Collection, Dialect, IndexSpec, Model, Namespace, Ordering, Record, State};
+pub use catalog::{
+    Books, Collection, Dialect, IndexSpec, Model, Namespace, Ordering, Record, State,
+};
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
 pub use expire::{Amount, Forecast, Preview, Unreaped, Within};
 pub use index::{IndexChange, IndexChanged};
-pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint};
+pub use read::{Explain, Find, Hint};
 pub use rules::Rules;
-pub use verify::Report;
 pub use view::LiveView;
-pub use write::{
-    Edited, Modify, Modified, Removed, Update, Updated, insert::Inserted,
-};
+pub use write::{Inserted, Removed};

@@ -7,11 +7,7 @@ use super::{
     bounds::{Bounds, bounds, conjuncts, successor},
     implied::implies,
 };
-use crate::{
-    Error, Hint, IndexSpec, Kind, State,
-    error::What,
-    keys,
-};
+use crate::{Error, Hint, IndexSpec, Kind, State, error::What, keys};
 
 /// Most combinations of points that one plan takes apart.
 const MAX_RANGES: usize = 4_000;
@@ -24,10 +20,7 @@ pub(crate) enum Access {
     /// Rows in these ranges.
     Rows(Vec<Range>),
     /// Entries of an index in these ranges.
-    Index {
-        index: Box<IndexSpec>,
-        ranges: Vec<Range>,
-    },
+    Index { index: Box<IndexSpec>, ranges: Vec<Range> },
 }
 
 /// A choice.
@@ -92,10 +85,7 @@ fn is_id_pattern(pattern: &document::Document) -> bool {
     matches!(pattern.fields(), [(name, _)] if name == "_id")
 }
 
-fn find_index(
-    state: &State,
-    matches: impl Fn(&IndexSpec) -> bool,
-) -> Result<&IndexSpec, Error> {
+fn find_index(state: &State, matches: impl Fn(&IndexSpec) -> bool) -> Result<&IndexSpec, Error> {
     let found = state.record.indexes.iter().find(|index| matches(index));
     let found = found.filter(|index| index.ready && index.has_entries() && !index.hidden);
     found.ok_or_else(|| {
@@ -120,7 +110,8 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> Candidate {
             (10_000, Access::Ids(keys))
         }
         Some(Bounds::Spans(spans)) => {
-            let range = |span: super::bounds::Span| Range { start: span.start, end: Some(span.end) };
+            let range =
+                |span: super::bounds::Span| Range { start: span.start, end: Some(span.end) };
             let mut ranges: Vec<_> = spans.into_iter().map(range).collect();
             if direction == Direction::Backward {
                 ranges.reverse();
@@ -216,11 +207,8 @@ fn provides(index: &IndexSpec, equal: usize, points: usize, sort: &Sort) -> Opti
         if path != part.path.as_str() {
             return None;
         }
-        let needed = if *descending == part.descending {
-            Direction::Forward
-        } else {
-            Direction::Backward
-        };
+        let needed =
+            if *descending == part.descending { Direction::Forward } else { Direction::Backward };
         if direction.is_some_and(|direction| direction != needed) {
             return None;
         }

@@ -158,8 +158,7 @@ impl Fence for Change {
     }
 
     fn lower(&self, published: Option<Stamp>) {
-        let mut prepared =
-            self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut prepared = self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if published.is_some() {
             match prepared.take() {
                 Some(Publish::State(state)) => self.collection.state.store(Arc::new(state)),

@@ -6,11 +6,11 @@ mod collection;
 mod map;
 mod record;
 
-pub use collection::{Collection, Ordering, State};
-pub use map::Namespace;
 pub(crate) use codec::{decode, encode};
 pub(crate) use collection::{Change, PartialFilter, Publish, put_record};
+pub use collection::{Collection, Ordering, State};
 pub(crate) use map::Map;
+pub use map::Namespace;
 pub use record::{Books, IndexSpec, Model, Record};
 
 use document::DocRef;

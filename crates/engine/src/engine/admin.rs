@@ -89,8 +89,11 @@ impl<S: Store> Engine<S> {
         let state = State::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
         let key = keys::record(model, namespace);
-        let conditions = [key, keys::NEXT_ID.to_vec()]
-            .map(|key| Condition::NotNewer { space: Space::Catalog, key, seq });
+        let conditions = [key, keys::NEXT_ID.to_vec()].map(|key| Condition::NotNewer {
+            space: Space::Catalog,
+            key,
+            seq,
+        });
         let change = {
             let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
             let made = Arc::clone(&collection);
@@ -192,8 +195,7 @@ impl<S: Store> Engine<S> {
             collection.opened().await;
             let seq = self.inner.store.published();
             let key = keys::record(model, namespace);
-            let condition =
-                Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
+            let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
             let change = {
                 let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
                 Change::new(Arc::clone(&collection), move |published| {
@@ -251,8 +253,11 @@ impl<S: Store> Engine<S> {
         let seq = self.inner.store.published();
         let state = collection.state();
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
-        let conditions = [&old_key, &new_key]
-            .map(|key| Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq });
+        let conditions = [&old_key, &new_key].map(|key| Condition::NotNewer {
+            space: Space::Catalog,
+            key: key.clone(),
+            seq,
+        });
         let change = {
             let (map, from, to) = (Arc::clone(&self.inner.map), from.clone(), to.clone());
             let renamed = Arc::clone(collection);

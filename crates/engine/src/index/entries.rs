@@ -110,10 +110,7 @@ fn expand<'a>(
         return check_count(index, out);
     };
     if arrays.any(|other| !same_array(array, other)) {
-        let message = format!(
-            "cannot index parallel arrays in index '{}'",
-            index.name
-        );
+        let message = format!("cannot index parallel arrays in index '{}'", index.name);
         return Err(Error::new(Kind::ParallelArrays, message));
     }
     out.multikey = true;

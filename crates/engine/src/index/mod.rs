@@ -4,5 +4,6 @@ mod build;
 mod change;
 mod entries;
 
+pub(crate) use change::duplicate;
 pub use change::{IndexChange, IndexChanged};
 pub(crate) use entries::{Drafted, draft};

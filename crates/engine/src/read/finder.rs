@@ -97,11 +97,11 @@ impl Finder {
     pub(crate) fn is_good(&self, state: &State) -> bool {
         self.created == state.record.created
             && match &self.chosen.access {
-                Access::Index { index, .. } => {
-                    state.record.indexes.iter().any(|held| {
-                        held.id == index.id && (index.multikey || !held.multikey)
-                    })
-                }
+                Access::Index { index, .. } => state
+                    .record
+                    .indexes
+                    .iter()
+                    .any(|held| held.id == index.id && (index.multikey || !held.multikey)),
                 _ => true,
             }
     }

@@ -1,9 +1,7 @@
 //! Reads: what a query looks for, how it walks its candidates, and cursors over several views.
 
-mod cursor;
 mod find;
 mod finder;
 
-pub use cursor::{Batch, BatchLimit, Cursor};
 pub use find::{Explain, Find, Hint};
 pub(crate) use finder::Finder;

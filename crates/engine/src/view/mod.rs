@@ -95,6 +95,11 @@ impl<S: Store> LiveView<S> {
         }
     }
 
+    /// Nothing that died by this instant can come back.
+    pub(crate) fn settled(&self) -> Instant {
+        if self.last_moments { self.settled } else { self.instant }
+    }
+
     /// The instant of death of a live row; `None` when it is dead.
     fn judge(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
         let death = self.state.record.settings.death(header);

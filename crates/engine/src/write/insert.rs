@@ -113,11 +113,8 @@ impl<S: Store> Engine<S> {
             }
         }
         drop(view);
-        let outcomes = if units.is_empty() {
-            Vec::new()
-        } else {
-            self.inner.store.commit(units).await?
-        };
+        let outcomes =
+            if units.is_empty() { Vec::new() } else { self.inner.store.commit(units).await? };
         let mut refused = Vec::new();
         for (outcome, document) in outcomes.into_iter().zip(sent) {
             match outcome {

@@ -2,14 +2,11 @@
 //! looked at again in a new one when it is refused.
 
 mod counts;
-pub mod insert;
-mod modify;
+mod insert;
 mod remove;
 mod unit;
-mod update;
 
-pub(crate) use counts::{Entered, add as count};
-pub use modify::{Modified, Modify};
+pub(crate) use counts::{Entered, LEVELS, add as count};
+pub use insert::Inserted;
 pub use remove::Removed;
-pub(crate) use unit::{Draft, Previous};
-pub use update::{Edited, Update, Updated};
+pub(crate) use unit::Draft;

@@ -9,7 +9,7 @@ use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{Entered, count};
 use crate::{
-    Error, Kind, LiveView, State,
+    Error, LiveView, State,
     error::Halt,
     index::{Drafted, draft},
     keys,
@@ -74,8 +74,12 @@ impl<S: Store> Draft<'_, S> {
     }
 
     fn entries(&self, document: DocRef<'_>, row_key: &[u8]) -> Result<Entries, Error> {
-        let mut out =
-            Entries { all: Vec::new(), unique: Vec::new(), dates: Vec::new(), multikey: Vec::new() };
+        let mut out = Entries {
+            all: Vec::new(),
+            unique: Vec::new(),
+            dates: Vec::new(),
+            multikey: Vec::new(),
+        };
         let state = self.state();
         for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
             if !index.has_entries() {
@@ -137,7 +141,9 @@ impl<S: Store> Draft<'_, S> {
             seq: self.view.seq,
         });
         conditions.extend(unique);
-        if self.before_death && let Some(previous) = &previous {
+        if self.before_death
+            && let Some(previous) = &previous
+        {
             conditions.push(Condition::Before(previous.row.death.ms));
         }
         if !entries.multikey.is_empty() {
@@ -199,9 +205,10 @@ fn put_entries(
     out: &mut Vec<Mutation>,
 ) {
     if let Some(previous) = previous {
-        let gone = previous.entries.iter().filter(|key| {
-            entries.binary_search_by(|(held, _)| held.cmp(key)).is_err()
-        });
+        let gone = previous
+            .entries
+            .iter()
+            .filter(|key| entries.binary_search_by(|(held, _)| held.cmp(key)).is_err());
         out.extend(gone.map(|key| Mutation::Delete { space, key: key.clone() }));
     }
     let Ok((header, _)) = Header::split(header) else { return };

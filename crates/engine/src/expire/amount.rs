@@ -1,0 +1,30 @@
+//! Documents and their bytes, counted together.
+
+/// How many documents, and how many bytes they take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Documents.
+    pub documents: i64,
+    /// Bytes of their bodies.
+    pub bytes: i64,
+}
+
+impl Amount {
+    pub(crate) fn of(sums: [i64; 2]) -> Self {
+        Self { documents: sums[0], bytes: sums[1] }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            documents: self.documents.saturating_add(other.documents),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+
+    pub(crate) fn minus(self, other: Self) -> Self {
+        Self {
+            documents: self.documents.saturating_sub(other.documents),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Changes of a collection's TTL. Each is a commit in the one order; none touches a document.
+
+use std::sync::Arc;
+
+use clock::Instant;
+use expiry::Default;
+use store::{Stamp, Store};
+
+use crate::{
+    Collection, Engine, Error, Record, State,
+    catalog::Books,
+    engine::{Apply, Edit},
+};
+
+impl<S: Store> Engine<S> {
+    /// Changes the default TTL: in force for every operation that begins after this answers.
+    pub async fn set_default_ttl(
+        &self,
+        collection: &Arc<Collection>,
+        default: Default,
+    ) -> Result<(), Error> {
+        let floors = self.inner.rules.floors;
+        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+            if state.record.settings.default == default {
+                return Ok(None);
+            }
+            let apply = move |record: &mut Record, stamp: Stamp| {
+                apply_default(record, default, stamp, floors);
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+        });
+        self.change(collection, &*edit).await?;
+        self.build_books(collection).await
+    }
+}
+
+/// Changes the default in a record; what is dead at the stamp stays dead.
+pub(crate) fn apply_default(record: &mut Record, default: Default, stamp: Stamp, floors: bool) {
+    if floors {
+        record.settings.change_default(default, Instant::from_ms(stamp.at_ms));
+    } else {
+        record.settings.default = default;
+    }
+    if default != Default::Off && record.books == Books::Off {
+        record.books = Books::Building(stamp.seq);
+    }
+}

@@ -1,0 +1,12 @@
+//! Expiry beyond visibility: changes of TTL, counts without scanning, forecasts, reaping.
+
+mod amount;
+mod books;
+mod change;
+mod forecast;
+mod reap;
+
+pub use amount::Amount;
+pub(crate) use change::apply_default;
+pub use forecast::{Forecast, Preview, Unreaped, Within};
+pub(crate) use reap::Reaper;

@@ -1,0 +1,263 @@
+//! Reaping: the floors that compaction may judge by, and when a collection is worth compacting.
+//!
+//! The drop predicate sees no snapshot, so it never judges by the floors of now, but by reap
+//! floors: those of a view the reaper opened at least the delay ago, lowered to what every open
+//! view and the clock allow. They only rise, and start at nothing after a restart.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use expiry::{Floors, Header};
+use store::{DropPredicate, Judge, Space, Store};
+
+use super::{Amount, Unreaped};
+use crate::{Collection, Engine, Error, catalog::Books, error::Halt, keys};
+
+/// How often the reaper opens views.
+const SAMPLE_EVERY: Duration = Duration::from_secs(1);
+/// Dead bytes at which a collection is compacted even when most of it lives.
+const REAP_BYTES: i64 = 256 * 1024 * 1024;
+/// Dead bytes below which half being dead is no reason yet.
+const REAP_LEAST_BYTES: i64 = 64 * 1024;
+
+/// What may be dropped from one collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Allowed {
+    floors: Floors,
+    dropped: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct PerCollection {
+    /// Samples by the time they were taken, oldest first.
+    samples: VecDeque<(Duration, Allowed)>,
+    allowed: Option<Arc<Allowed>>,
+    /// What was dead by the floors of the last compaction.
+    reaped: Amount,
+    reaped_floors: Option<Arc<Allowed>>,
+}
+
+type Collections = BTreeMap<u32, PerCollection>;
+
+#[derive(Debug, Default)]
+struct Floored(Mutex<Collections>);
+
+impl Floored {
+    fn lock(&self) -> MutexGuard<'_, Collections> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl DropPredicate for Floored {
+    fn open(&self, space: Space) -> Judge {
+        let id = match space {
+            Space::Rows(id) | Space::Index(id) => id,
+            Space::Catalog | Space::Counts => return Box::new(|_, _| false),
+        };
+        let allowed = self.lock().get(&id).and_then(|of| of.allowed.clone());
+        let Some(allowed) = allowed else { return Box::new(|_, _| false) };
+        Box::new(move |key, value| {
+            let entries = matches!(space, Space::Index(_)) && !allowed.dropped.is_empty();
+            if entries && keys::index_of(key).is_some_and(|id| allowed.dropped.contains(&id)) {
+                return true;
+            }
+            Header::split(value).is_ok_and(|(header, _)| allowed.floors.is_dead(&header))
+        })
+    }
+}
+
+/// The reaper's state.
+#[derive(Debug)]
+pub(crate) struct Reaper {
+    delay: Duration,
+    floored: Arc<Floored>,
+    passes: AtomicU64,
+    reaped_documents: AtomicU64,
+}
+
+impl Reaper {
+    pub(crate) fn new(delay: Duration) -> Self {
+        Self {
+            delay,
+            floored: Arc::default(),
+            passes: AtomicU64::new(0),
+            reaped_documents: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn predicate(&self) -> Arc<dyn DropPredicate> {
+        Arc::clone(&self.floored) as Arc<dyn DropPredicate>
+    }
+}
+
+impl<S: Store> Engine<S> {
+    /// Passes of the reaper and documents it had compacted away, since the start.
+    pub fn reaped(&self) -> (u64, u64) {
+        let reaper = &self.inner.reaper;
+        (reaper.passes.load(Ordering::Relaxed), reaper.reaped_documents.load(Ordering::Relaxed))
+    }
+
+    /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
+    /// pass is due.
+    pub async fn reap(&self, elapsed: Duration) -> Result<Duration, Error> {
+        let reaper = Arc::clone(&self.inner.reaper);
+        let all = self.inner.map.all();
+        let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
+        reaper.floored.lock().retain(|id, _| known.contains(id));
+        for collection in all.values() {
+            let record = &collection.state().record;
+            if record.settings.can_expire() || !record.dropped.is_empty() {
+                match self.reap_collection(collection, elapsed).await {
+                    Ok(()) => {}
+                    Err(_) if collection.is_dropped() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        reaper.passes.fetch_add(1, Ordering::Relaxed);
+        Ok(elapsed.saturating_add(SAMPLE_EVERY.min(reaper.delay.max(Duration::from_millis(100)))))
+    }
+
+    async fn reap_collection(
+        &self,
+        collection: &Arc<Collection>,
+        elapsed: Duration,
+    ) -> Result<(), Error> {
+        let (sample, estimate) = self.sample(collection).await?;
+        let delay = self.inner.reaper.delay;
+        let due = {
+            let mut all = self.inner.reaper.floored.lock();
+            let of = all.entry(collection.id).or_default();
+            of.samples.push_back((elapsed, sample));
+            let mut newest = None;
+            while let Some((at, _)) = of.samples.front()
+                && at.saturating_add(delay) <= elapsed
+            {
+                newest = of.samples.pop_front().map(|(_, sample)| sample);
+            }
+            newest
+        };
+        let Some(due) = due else { return Ok(()) };
+        let limited = if self.inner.rules.holds {
+            self.inner.holds.limit(collection.id, due.floors, due.dropped)
+        } else {
+            Some((due.floors, due.dropped))
+        };
+        let Some((floors, dropped)) = limited else { return Ok(()) };
+        let allowed = Arc::new(Allowed { floors, dropped });
+        self.allow(collection, allowed, estimate).await
+    }
+
+    /// Puts reap floors in force and compacts when enough is dead by them.
+    async fn allow(
+        &self,
+        collection: &Arc<Collection>,
+        allowed: Arc<Allowed>,
+        estimate: Estimate,
+    ) -> Result<(), Error> {
+        let due = {
+            let mut all = self.inner.reaper.floored.lock();
+            let of = all.entry(collection.id).or_default();
+            let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
+            of.allowed = Some(Arc::clone(&allowed));
+            let dead = estimate.dead.minus(of.reaped);
+            let new_drops = of
+                .reaped_floors
+                .as_ref()
+                .map_or(!allowed.dropped.is_empty(), |held| held.dropped != allowed.dropped);
+            !same
+                && (new_drops
+                    || (REAP_LEAST_BYTES <= dead.bytes
+                        && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes)))
+        };
+        if !due {
+            return Ok(());
+        }
+        self.compact(collection, allowed, estimate.dead).await
+    }
+
+    async fn compact(
+        &self,
+        collection: &Arc<Collection>,
+        allowed: Arc<Allowed>,
+        dead: Amount,
+    ) -> Result<(), Error> {
+        self.inner.store.reap(collection.entries()).await?;
+        self.inner.store.reap(collection.rows()).await?;
+        let mut all = self.inner.reaper.floored.lock();
+        let of = all.entry(collection.id).or_default();
+        let documents = dead.minus(of.reaped).documents;
+        of.reaped = dead;
+        of.reaped_floors = Some(allowed);
+        let documents = u64::try_from(documents).unwrap_or(0);
+        self.inner.reaper.reaped_documents.fetch_add(documents, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The floors of a view of now, and how much is dead by them.
+    async fn sample(&self, collection: &Arc<Collection>) -> Result<(Allowed, Estimate), Error> {
+        loop {
+            let view = self.view(collection).await?;
+            let record = &view.state.record;
+            let at = view.settled().min(self.inner.clock.reap_until());
+            let floors = record.settings.floors(at).bounded(view.seq + 1);
+            let estimate = match view.estimate(&floors).await {
+                Ok(estimate) => estimate,
+                Err(halt) => {
+                    self.settle(collection, &view, halt).await?;
+                    continue;
+                }
+            };
+            return Ok((Allowed { floors, dropped: record.dropped.clone() }, estimate));
+        }
+    }
+
+    /// Dead bytes of a collection that are probably still there.
+    pub(crate) async fn unreaped(&self, collection: &Arc<Collection>) -> Result<Unreaped, Error> {
+        let (_, estimate) = self.sample(collection).await?;
+        let all = self.inner.reaper.floored.lock();
+        let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
+        Ok(Unreaped { amount: estimate.dead.minus(reaped), oldest_dead_seconds: 0 })
+    }
+
+    /// Compacts a collection under the reap floors in force, whether it is worth it or not.
+    pub async fn reap_now(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let allowed =
+            self.inner.reaper.floored.lock().get(&collection.id).and_then(|of| of.allowed.clone());
+        match allowed {
+            Some(allowed) => {
+                let (_, estimate) = self.sample(collection).await?;
+                self.compact(collection, allowed, estimate.dead).await
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// How much of a collection is dead and how much lives.
+#[derive(Clone, Copy, Debug, Default)]
+struct Estimate {
+    dead: Amount,
+    live: Amount,
+}
+
+impl<S: Store> crate::LiveView<S> {
+    async fn estimate(&self, floors: &Floors) -> Result<Estimate, Halt> {
+        let record = &self.state.record;
+        let total = self.totals(&[0, 1, 2]).await?;
+        let dead = match record.books {
+            Books::Ready(build) if record.settings.dates.is_empty() => {
+                self.dead(build, floors).await?
+            }
+            // Where deaths are not on the books, what does not live any more is dead.
+            _ => total.minus(self.live().await?),
+        };
+        Ok(Estimate { dead, live: total.minus(dead) })
+    }
+}

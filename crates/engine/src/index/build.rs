@@ -1,0 +1,223 @@
+//! Builds indexes online: writers keep them from the commit that made them on; the build adds what
+//! was there before, conditional on each row, and then puts them in force.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bytes::Bytes;
+use expiry::checksum;
+use store::{Condition, Direction, Limit, Mutation, Outcome, Range, Space, Stamp, Store, Unit};
+
+use super::{
+    change::{change_rule, duplicate, remove},
+    draft,
+};
+use crate::{
+    Collection, Engine, Error, IndexSpec, Kind, LiveView, Record, State,
+    catalog::Books,
+    engine::{Apply, Edit},
+    error::Halt,
+    keys,
+    limits::{PAGE_BYTES, PAGE_ROWS},
+    view::Row,
+};
+
+const PAGE: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
+
+fn unbuilt(state: &State) -> Vec<u32> {
+    state.record.indexes.iter().filter(|index| !index.ready).map(|index| index.id).collect()
+}
+
+impl<S: Store> Engine<S> {
+    /// Finishes what an earlier run did not.
+    pub(crate) async fn resume_builds(&self) -> Result<(), Error> {
+        for collection in self.inner.map.all().values() {
+            if !unbuilt(&collection.state()).is_empty() {
+                self.build_indexes(collection).await?;
+            }
+            if matches!(collection.state().record.books, Books::Building(_)) {
+                self.restart_books(collection).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn restart_books(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let edit: Box<Edit<()>> = Box::new(|_: &State| {
+            let apply =
+                |record: &mut Record, stamp: Stamp| record.books = Books::Building(stamp.seq);
+            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+        });
+        self.change(collection, &*edit).await?;
+        self.build_books(collection).await
+    }
+
+    /// Builds the indexes of a collection that are not complete; on failure they are gone.
+    pub(crate) async fn build_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let wanted = unbuilt(&collection.state());
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let built = self.fill(collection, &wanted).await;
+        self.finish(collection, built.is_ok()).await?;
+        built
+    }
+
+    async fn fill(&self, collection: &Arc<Collection>, wanted: &[u32]) -> Result<(), Error> {
+        let mut rest = Some(Range::all());
+        while let Some(range) = rest {
+            let view = self.view(collection).await?;
+            let page = match view.rows(&range, Direction::Forward, PAGE).await {
+                Ok(page) => page,
+                Err(halt) => {
+                    self.settle(collection, &view, halt).await?;
+                    rest = Some(range);
+                    continue;
+                }
+            };
+            rest = match self.fill_page(&view, page.items, wanted).await {
+                Ok(true) => page.rest,
+                Ok(false) => Some(range),
+                Err(halt) => {
+                    self.settle(collection, &view, halt).await?;
+                    Some(range)
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of a page of rows; answers whether none was refused.
+    async fn fill_page(
+        &self,
+        view: &LiveView<S>,
+        rows: Vec<Row>,
+        wanted: &[u32],
+    ) -> Result<bool, Halt> {
+        let mut units = Vec::with_capacity(rows.len());
+        let mut taken = HashMap::new();
+        for row in rows {
+            units.push(self.fill_row(view, row, wanted, &mut taken).await?);
+        }
+        if units.is_empty() {
+            return Ok(true);
+        }
+        let outcomes = self.inner.store.commit(units).await?;
+        Ok(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Committed(_))))
+    }
+
+    async fn fill_row(
+        &self,
+        view: &LiveView<S>,
+        row: Row,
+        wanted: &[u32],
+        taken: &mut HashMap<Bytes, Bytes>,
+    ) -> Result<Unit, Halt> {
+        let record = &view.state.record;
+        let mut all: Vec<(Bytes, Bytes)> = Vec::new();
+        let mut dates = Vec::new();
+        let mut conditions = self.row_conditions(view, &row);
+        for (index, partial) in record.indexes.iter().zip(&view.state.partial) {
+            if !index.has_entries() {
+                continue;
+            }
+            let drafted = draft(index, partial.as_deref(), row.document(), &row.key)?;
+            let Some(drafted) = drafted else { continue };
+            if drafted.multikey && !index.multikey {
+                return Err(Halt::Multikey(vec![index.id]));
+            }
+            dates.extend(drafted.date.map(|date| (index.id, date)));
+            if index.unique && wanted.contains(&index.id) {
+                for (key, _) in &drafted.entries {
+                    self.check_free(view, index, key, &row, taken).await?;
+                    conditions.push(Condition::NotNewer {
+                        space: view.collection.entries(),
+                        key: key.to_vec(),
+                        seq: view.seq,
+                    });
+                }
+            }
+            all.extend(drafted.entries);
+        }
+        let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
+        let rewritten = header.with_dates(&dates);
+        let changed = header.dates.iter().ne(dates.iter().copied());
+        let mut out = Vec::new();
+        let (header, _) = expiry::Header::split(&rewritten)?;
+        for (key, body) in all {
+            let new = keys::index_of(&key).is_some_and(|id| wanted.contains(&id));
+            if new || changed {
+                let mut value = header.with_body(checksum(&body));
+                value.extend_from_slice(&body);
+                let space = view.collection.entries();
+                out.push(Mutation::Put { space, key, value: value.into() });
+            }
+        }
+        if changed {
+            let mut value = rewritten.clone();
+            value.extend_from_slice(row.body());
+            let space = view.collection.rows();
+            out.push(Mutation::Put { space, key: row.key.clone(), value: value.into() });
+        }
+        Ok(Unit::new(conditions, move |_| out))
+    }
+
+    fn row_conditions(&self, view: &LiveView<S>, row: &Row) -> Vec<Condition> {
+        let record = &view.state.record;
+        let catalog = keys::record(record.model, &record.namespace);
+        vec![
+            Condition::NotNewer {
+                space: view.collection.rows(),
+                key: row.key.to_vec(),
+                seq: view.seq,
+            },
+            Condition::NotNewer { space: Space::Catalog, key: catalog, seq: view.seq },
+            Condition::Before(row.death.ms),
+        ]
+    }
+
+    async fn check_free(
+        &self,
+        view: &LiveView<S>,
+        index: &IndexSpec,
+        key: &Bytes,
+        row: &Row,
+        taken: &mut HashMap<Bytes, Bytes>,
+    ) -> Result<(), Halt> {
+        let held = view.unique(index, key).await?.map(|held| held.row_key);
+        let held = held.or_else(|| taken.get(key).cloned());
+        if held.is_some_and(|held| held != row.key) {
+            return Err(duplicate(index, row.document()).into());
+        }
+        taken.insert(key.clone(), row.key.clone());
+        Ok(())
+    }
+
+    /// Puts built indexes in force, or takes them back.
+    async fn finish(&self, collection: &Arc<Collection>, built: bool) -> Result<(), Error> {
+        let floors = self.inner.rules.floors;
+        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+            let wanted = unbuilt(state);
+            let apply = move |record: &mut Record, stamp: Stamp| {
+                for id in &wanted {
+                    let found = record.indexes.iter_mut().find(|index| index.id == *id);
+                    let Some(index) = found else { continue };
+                    if built {
+                        index.ready = true;
+                        let after = index.expire_after;
+                        if after.is_some() {
+                            change_rule(record, *id, after, stamp, floors);
+                        }
+                    } else {
+                        let name = index.name.clone();
+                        remove(record, &name, stamp, floors);
+                    }
+                }
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+        });
+        match self.change(collection, &*edit).await {
+            Err(error) if error.kind == Kind::NotFound(crate::error::What::Collection) => Ok(()),
+            changed => changed.map(|_| ()),
+        }
+    }
+}

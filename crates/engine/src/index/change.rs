@@ -1,0 +1,311 @@
+//! Indexes come, change and go: commits in the one order, as every change of a collection.
+
+use std::sync::Arc;
+
+use clock::Instant;
+use document::{DocRef, Document};
+use expiry::Default;
+use store::{Stamp, Store};
+
+use super::entries::refused_value;
+use crate::{
+    Collection, Engine, Error, IndexSpec, Kind, Record, State,
+    engine::{Apply, Edit},
+    error::What,
+    expire::apply_default,
+    limits::{MAX_INDEX_FIELDS, MAX_INDEXES},
+};
+
+/// What is to change about an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexChange {
+    /// Seconds after which it expires documents.
+    pub expire_after: Option<i64>,
+    /// Never chosen for a query.
+    pub hidden: Option<bool>,
+}
+
+/// What an index was before it was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexChanged {
+    /// Seconds after which it expired documents.
+    pub expire_after: Option<i64>,
+    /// Whether it was hidden.
+    pub hidden: bool,
+}
+
+/// The failure of a write whose value another live document holds.
+pub(crate) fn duplicate(index: &IndexSpec, document: DocRef<'_>) -> Error {
+    let kind = Kind::DuplicateKey {
+        index: index.name.clone(),
+        pattern: index.pattern(),
+        value: refused_value(index, document),
+    };
+    Error::new(kind, format!("a value of unique index '{}' is taken", index.name))
+}
+
+/// Whether an index that is asked for exists already.
+fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
+    let same_shape = |held: &IndexSpec| held.key == wanted.key && held.partial == wanted.partial;
+    let same_options = |held: &IndexSpec| {
+        held.unique == wanted.unique
+            && held.sparse == wanted.sparse
+            && held.expire_after == wanted.expire_after
+            && held.hidden == wanted.hidden
+    };
+    if let Some(held) = record.index(&wanted.name) {
+        if held.key != wanted.key {
+            let message = format!(
+                "An existing index has the same name as the requested index. When index names are \
+                 not specified, they are auto generated and can cause conflicts. Requested index: \
+                 {:?}, existing index: {:?}",
+                wanted.pattern(),
+                held.pattern()
+            );
+            return Err(Error::new(Kind::IndexConflict { name: true }, message));
+        }
+        if same_shape(held) && same_options(held) {
+            return Ok(true);
+        }
+        let message = format!(
+            "An equivalent index already exists with the same name but different options. \
+             Index: '{}'",
+            held.name
+        );
+        return Err(Error::new(Kind::IndexConflict { name: false }, message));
+    }
+    if let Some(held) = record.indexes.iter().find(|held| same_shape(held)) {
+        let message = if same_options(held) {
+            format!("Index already exists with a different name: {}", held.name)
+        } else {
+            format!(
+                "An equivalent index already exists with a different name and options. Index: '{}'",
+                held.name
+            )
+        };
+        return Err(Error::new(Kind::IndexConflict { name: false }, message));
+    }
+    Ok(false)
+}
+
+impl<S: Store> Engine<S> {
+    /// Makes indexes and answers how many there are before and after, that of the id included.
+    /// Ids in the specifications are ignored. An index that exists already is left as it is.
+    pub async fn create_indexes(
+        &self,
+        collection: &Arc<Collection>,
+        wanted: Vec<IndexSpec>,
+    ) -> Result<(usize, usize), Error> {
+        let floors = self.inner.rules.floors;
+        let dialect = Arc::clone(&self.inner.dialect);
+        let edit: Box<Edit<(usize, usize)>> = Box::new(move |state: &State| {
+            let before = state.record.indexes.len() + 1;
+            let mut missing: Vec<IndexSpec> = Vec::new();
+            let mut seen = state.record.clone();
+            for spec in &wanted {
+                if exists(&seen, spec)? {
+                    continue;
+                }
+                check(spec, &seen)?;
+                if let Some(filter) = &spec.partial {
+                    dialect
+                        .filter(state.record.model, DocRef::Tree(filter))
+                        .map_err(|message| Error::new(Kind::Invalid, message))?;
+                }
+                seen.indexes.push(spec.clone());
+                missing.push(spec.clone());
+            }
+            let after = before + missing.len();
+            let apply = move |record: &mut Record, stamp: Stamp| {
+                missing.iter().for_each(|spec| add(record, spec.clone(), stamp, floors));
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, (before, after))))
+        });
+        let (before, after) = self.change(collection, &*edit).await?.unwrap_or((1, 1));
+        if before != after {
+            self.build_indexes(collection).await?;
+        }
+        self.build_books(collection).await?;
+        Ok((before, after))
+    }
+
+    /// Drops indexes by name, and answers how many there were, that of the id included.
+    pub async fn drop_indexes(
+        &self,
+        collection: &Arc<Collection>,
+        names: Vec<String>,
+    ) -> Result<usize, Error> {
+        let floors = self.inner.rules.floors;
+        let edit: Box<Edit<usize>> = Box::new(move |state: &State| {
+            for name in &names {
+                if state.record.index(name).is_none() {
+                    let message = format!("index not found with name [{name}]");
+                    return Err(Error::new(Kind::NotFound(What::Index), message));
+                }
+            }
+            let names = names.clone();
+            let apply = move |record: &mut Record, stamp: Stamp| {
+                names.iter().for_each(|name| remove(record, name, stamp, floors));
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, state.record.indexes.len() + 1)))
+        });
+        Ok(self.change(collection, &*edit).await?.unwrap_or(1))
+    }
+
+    /// Changes an index and answers what it was. A plain index that gets `expire_after` becomes
+    /// one that expires documents, once every header carries its date.
+    pub async fn change_index(
+        &self,
+        collection: &Arc<Collection>,
+        name: &str,
+        change: IndexChange,
+    ) -> Result<IndexChanged, Error> {
+        let floors = self.inner.rules.floors;
+        let name = name.to_owned();
+        let edit: Box<Edit<IndexChanged>> = Box::new(move |state: &State| {
+            let Some(held) = state.record.index(&name) else {
+                let message = format!("cannot find index {name}");
+                return Err(Error::new(Kind::NotFound(What::Index), message));
+            };
+            let was = IndexChanged { expire_after: held.expire_after, hidden: held.hidden };
+            let name = name.clone();
+            let apply = move |record: &mut Record, stamp: Stamp| {
+                apply_change(record, &name, change, stamp, floors);
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, was)))
+        });
+        let changed = self.change(collection, &*edit).await?;
+        self.build_indexes(collection).await?;
+        self.build_books(collection).await?;
+        changed.ok_or_else(|| Error::new(Kind::Conflict, "the index was not changed"))
+    }
+
+    /// Notes that documents have several entries in these indexes.
+    pub(crate) async fn set_multikey(
+        &self,
+        collection: &Arc<Collection>,
+        indexes: Vec<u32>,
+    ) -> Result<(), Error> {
+        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+            let missing = |index: &IndexSpec| indexes.contains(&index.id) && !index.multikey;
+            if !state.record.indexes.iter().any(missing) {
+                return Ok(None);
+            }
+            let indexes = indexes.clone();
+            let apply = move |record: &mut Record, _| {
+                for index in &mut record.indexes {
+                    index.multikey |= indexes.contains(&index.id);
+                }
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+        });
+        self.change(collection, &*edit).await?;
+        Ok(())
+    }
+}
+
+fn check(spec: &IndexSpec, record: &Record) -> Result<(), Error> {
+    if MAX_INDEXES <= record.indexes.len() + 1 {
+        let message = format!(
+            "add index fails, too many indexes for {} key:{}",
+            record.namespace,
+            document::shell(document::Value::Document(spec.pattern()).as_ref())
+        );
+        return Err(Error::new(Kind::Invalid, message));
+    }
+    if spec.key.is_empty() || MAX_INDEX_FIELDS < spec.key.len() {
+        return Err(Error::new(Kind::Invalid, "an index has between 1 and 32 fields"));
+    }
+    Ok(())
+}
+
+fn add(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
+    let id = record.next_index;
+    record.next_index += 1;
+    if spec.system_ttl
+        && let Some(seconds) = spec.expire_after
+    {
+        apply_default(record, default_of(seconds), stamp, floors);
+    }
+    if !spec.system_ttl && spec.expire_after.is_some() {
+        record.settings.date_rule(id);
+    }
+    let ready = !spec.has_entries();
+    record.indexes.push(IndexSpec { id, ready, multikey: false, ..spec });
+}
+
+pub(super) fn remove(record: &mut Record, name: &str, stamp: Stamp, floors: bool) {
+    let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
+    let index = record.indexes.remove(at);
+    if index.system_ttl {
+        if index.expire_after.is_some() {
+            apply_default(record, Default::Off, stamp, floors);
+        }
+        return;
+    }
+    record.dropped.push(index.id);
+    if index.expire_after.is_some() {
+        change_rule(record, index.id, None, stamp, floors);
+    }
+}
+
+fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Stamp, floors: bool) {
+    let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
+    if let Some(hidden) = change.hidden {
+        record.indexes[at].hidden = hidden;
+    }
+    let Some(seconds) = change.expire_after else { return };
+    let (id, system, was) = {
+        let index = &mut record.indexes[at];
+        (index.id, index.system_ttl, index.expire_after.replace(seconds))
+    };
+    if system {
+        apply_default(record, default_of(seconds), stamp, floors);
+    } else if was.is_some() && record.settings.date_rule(id).after_s.is_some() {
+        change_rule(record, id, Some(seconds), stamp, floors);
+    } else {
+        // Becomes active once every header carries the date.
+        record.settings.date_rule(id);
+        record.indexes[at].ready = false;
+    }
+}
+
+pub(super) fn change_rule(
+    record: &mut Record,
+    index: u32,
+    after_s: Option<i64>,
+    stamp: Stamp,
+    floors: bool,
+) {
+    let rule = record.settings.date_rule(index);
+    if floors {
+        rule.change(after_s, stamp.seq, Instant::from_ms(stamp.at_ms));
+    } else {
+        rule.after_s = after_s;
+    }
+}
+
+fn default_of(seconds: i64) -> Default {
+    if seconds == -1 { Default::Infinite } else { Default::Seconds(seconds) }
+}
+
+/// The specification of an index that has no id yet.
+impl IndexSpec {
+    /// An index on these paths (`true`: descending) without options.
+    pub fn new(name: impl Into<String>, key: Vec<(String, bool)>) -> Self {
+        Self {
+            id: 0,
+            name: name.into(),
+            key,
+            unique: false,
+            sparse: false,
+            partial: None,
+            hidden: false,
+            expire_after: None,
+            system_ttl: false,
+            multikey: false,
+            ready: false,
+            shown: Document::new(),
+        }
+    }
+}
