@@ -91,7 +91,7 @@ fn put(value: &mut Value, new: Value) -> bool {
 
 impl Operator {
     /// Whether it makes a field that is missing.
-    pub(super) fn creates(&self) -> bool {
+    pub fn creates(&self) -> bool {
         !matches!(
             self,
             Self::Unset | Self::PopFirst | Self::PopLast | Self::Pull(_) | Self::PullAll(_)

@@ -76,6 +76,11 @@ impl Operators {
         &self.leaves
     }
 
+    /// The filters of array elements.
+    pub fn filters(&self) -> &[ElementFilter] {
+        &self.filters
+    }
+
     pub(super) fn touches_root(&self, name: &str) -> bool {
         self.leaves.iter().any(|leaf| {
             let from = match &leaf.operator {
