@@ -94,6 +94,25 @@ impl ArrayBuilder<'_> {
         append(&mut self.builder.bytes, name, value);
     }
 
+    /// Appends a document that `fill` builds in place.
+    pub fn document(&mut self, fill: impl FnOnce(&mut DocBuilder)) {
+        self.open(Kind::Document);
+        self.builder.nested(|builder| fill(builder));
+    }
+
+    /// Appends an array that `fill` builds in place.
+    pub fn array(&mut self, fill: impl FnOnce(&mut ArrayBuilder<'_>)) {
+        self.open(Kind::Array);
+        self.builder.nested(|builder| fill(&mut ArrayBuilder { builder, next: 0 }));
+    }
+
+    fn open(&mut self, kind: Kind) {
+        let mut name = [0; 20];
+        self.builder.bytes.push(kind as u8);
+        push_name(&mut self.builder.bytes, index_name(self.next, &mut name));
+        self.next += 1;
+    }
+
     /// Bytes of the whole document so far.
     pub fn len(&self) -> usize {
         self.builder.len()

@@ -6,6 +6,8 @@ pub mod expression;
 pub mod filter;
 pub mod pipeline;
 pub mod projection;
+#[cfg(test)]
+mod shell_text;
 pub mod sort;
 pub mod update;
 

@@ -1,12 +1,107 @@
 //! Sort documents (`{a: 1, b: -1}`).
 
-use document::DocRef;
-use query::sort::Sort;
+use document::{DocRef, Number, Path, ValueRef, shell};
+use query::sort::{MAX_SORT_PARTS, Part, Sort};
 
-use crate::Error;
+use crate::{Error, filter::unsupported, projection::field_path};
 
 /// Parses a sort document.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
-    let _ = sort;
-    Ok(Sort::default())
+    let mut parts: Vec<Part> = Vec::new();
+    for (name, value) in sort.iter() {
+        let descending = direction(name, value)?;
+        field_path::check(name)?;
+        if parts.iter().any(|part| part.path.as_str() == name) {
+            let text = format!("$sort key must not contain duplicate keys (duplicate: '{name}')");
+            return Err(Error::new(7_472_500, text));
+        }
+        if parts.len() >= MAX_SORT_PARTS {
+            return Err(Error::new(13103, "too many compound keys"));
+        }
+        parts.push(Part { path: Path::new(name), descending });
+    }
+    Ok(Sort { parts })
+}
+
+fn direction(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
+    if let ValueRef::Document(meta) = value {
+        return Err(refused_document(meta));
+    }
+    if name == "$natural" {
+        return Err(unsupported("$natural in a sort"));
+    }
+    let Some(number) = Number::of(value) else {
+        let text = format!("Illegal key in $sort specification: {name}: {}", shell(value));
+        return Err(Error::new(15974, text));
+    };
+    match number.to_f64().trunc() {
+        1.0 => Ok(false),
+        -1.0 => Ok(true),
+        _ => Err(Error::new(
+            15975,
+            "$sort key ordering must be 1 (for ascending) or -1 (for descending)",
+        )),
+    }
+}
+
+fn refused_document(meta: DocRef<'_>) -> Error {
+    let Some(name) = meta.get("$meta") else {
+        return Error::new(17312, "$meta is the only expression supported by $sort right now");
+    };
+    if meta.len() > 1 {
+        return Error::failed_to_parse("Cannot have additional keys in a $meta sort specification");
+    }
+    match name.as_str() {
+        Some("textScore" | "randVal" | "searchScore" | "geoNearDistance" | "vectorSearchScore") => {
+            unsupported("$meta in a sort")
+        }
+        _ => Error::new(31138, format!("Illegal $meta sort: $meta: {}", shell(name))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::shell_text::document;
+
+    #[test]
+    fn orders_and_refusals() {
+        for (sort, expected) in [
+            ("{a: 1, 'b.c': -1}", Ok("a+ b.c-")),
+            ("{a: 1.0, b: NumberLong(-1), c: NumberDecimal('1')}", Ok("a+ b- c+")),
+            ("{}", Ok("")),
+            ("{a: 0}", Err(15975)),
+            ("{a: 2}", Err(15975)),
+            ("{a: NaN}", Err(15975)),
+            ("{a: 'x'}", Err(15974)),
+            ("{a: true}", Err(15974)),
+            ("{a: {$meta: 'textScore'}}", Err(238)),
+            ("{a: {$meta: 'x'}}", Err(31138)),
+            ("{a: {$meta: 'textScore', x: 1}}", Err(9)),
+            ("{a: {x: 1}}", Err(17312)),
+            ("{$natural: 1}", Err(238)),
+            ("{'': 1}", Err(40352)),
+            ("{'a.': 1}", Err(40353)),
+            ("{'a..b': 1}", Err(15998)),
+            ("{$a: 1}", Err(16410)),
+            ("{a: 1, b: 1, a: -1}", Err(7_472_500)),
+        ] {
+            let sort_document = document(sort).to_buf();
+            let parsed = parse(sort_document.as_ref()).map_err(|error| error.code);
+            let shown = parsed.map(|sort| {
+                let sign = |descending| if descending { "-" } else { "+" };
+                let show = |part: &super::Part| format!("{}{}", part.path, sign(part.descending));
+                sort.parts.iter().map(show).collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(shown, expected.map(str::to_owned), "{sort}");
+        }
+    }
+
+    #[test]
+    fn a_sort_has_at_most_32_keys() {
+        let keys = |count: i32| (0..count).map(|i| (format!("a{i}"), 1.into())).collect();
+        let of = |count| -> document::Document { keys(count) };
+        assert_eq!(parse(of(32).to_buf().as_ref()).map(|sort| sort.parts.len()), Ok(32));
+        assert_eq!(parse(of(33).to_buf().as_ref()).map_err(|error| error.code), Err(13103));
+    }
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Context, Env, Error, Expr, Filter, Kind,
     expr::values_for_join,
-    filter::{Comparison, Test},
+    filter::{Comparison, InSet, Test},
     limits::MAX_DOCUMENT_BYTES,
 };
 
@@ -78,12 +78,12 @@ impl Lookup {
 
 /// The filter of an equality join: one of the values; no value is null.
 fn joined(mut values: Vec<Value>, foreign: &Path) -> Filter {
-    let equal = |value: Value| Filter::Path(foreign.clone(), Test::Compare(Comparison::Eq, value));
-    match values.len() {
-        0 => equal(Value::Null),
-        1 => equal(values.pop().unwrap_or(Value::Null)),
-        _ => Filter::Or(values.into_iter().map(equal).collect()),
-    }
+    let test = match values.len() {
+        0 => Test::Compare(Comparison::Eq, Value::Null),
+        1 => Test::Compare(Comparison::Eq, values.pop().unwrap_or(Value::Null)),
+        _ => Test::In(InSet::new(values, Vec::new())),
+    };
+    Filter::Path(foreign.clone(), test)
 }
 
 /// A join, running.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use document::{Document, Value, ValueRef};
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
 use super::{Env, Expr, Got, budget, fail, mismatch};
-use crate::Error;
+use crate::{Error, filter::Pattern};
 
 /// What is asked about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,27 +134,16 @@ impl RegexCall {
 }
 
 fn compile(name: &str, pattern: &str, options: &str) -> Result<Compiled, Error> {
-    let mut builder = RegexBuilder::new(pattern);
-    builder.size_limit(4 << 20);
-    for option in options.chars() {
-        match option {
-            'i' => builder.case_insensitive(true),
-            'm' => builder.multi_line(true),
-            's' => builder.dot_matches_new_line(true),
-            'x' => builder.ignore_whitespace(true),
-            'u' => &mut builder,
-            other => {
-                let text = format!("{name} invalid flag in regex options: {other}");
-                return Err(fail(51108, text));
-            }
-        };
+    match Pattern::new(pattern, options) {
+        Ok(pattern) => Ok(Compiled(Arc::new(pattern.regex().clone()))),
+        Err(error) if error.number == 51108 => {
+            Err(Error { message: format!("{name} {}", error.message), ..error })
+        }
+        Err(error) => {
+            let reason = error.message.trim_start_matches("Regular expression is invalid: ");
+            Err(fail(51111, format!("Invalid Regex in {name}: {reason}")))
+        }
     }
-    let built = builder.build();
-    built.map(|regex| Compiled(Arc::new(regex))).map_err(|error| {
-        let reason = error.to_string();
-        let reason = reason.lines().last().unwrap_or_default().trim();
-        fail(51111, format!("Invalid Regex in {name}: {reason}"))
-    })
 }
 
 /// A match as a document, and how many characters lie before its start, counting on from

@@ -1,14 +1,70 @@
 //! Projections: which part of a document is returned, and what is computed beside it.
 
+mod compute;
+mod copy;
+mod node;
+mod special;
+#[cfg(test)]
+mod tests;
+
 use document::{DocBuf, DocRef};
 
-use crate::{Context, Error, Filter};
+use crate::{Context, Env, Error, Filter, Kind, limits::MAX_DOCUMENT_BYTES};
+
+pub use node::{Collision, Computed, Item, Node};
+pub use special::Special;
+
+/// What the named fields are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The ones that stay.
+    Inclusion,
+    /// The ones that go.
+    Exclusion,
+}
 
 /// A projection.
 #[derive(Clone, Debug)]
-pub struct Projection {}
+pub struct Projection {
+    mode: Mode,
+    node: Node,
+    specials: Vec<Special>,
+}
 
 impl Projection {
+    /// Includes or excludes the fields of a tree, computes others, then does what is special.
+    pub fn new(mode: Mode, node: Node, specials: Vec<Special>) -> Self {
+        Self { mode, node, specials }
+    }
+
+    /// What the named fields are.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The named fields.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Whether every document stays as it is.
+    pub fn is_identity(&self) -> bool {
+        self.mode == Mode::Exclusion && self.node.is_empty() && self.specials.is_empty()
+    }
+
+    /// Whether the filter that a document met is needed to project it.
+    pub fn needs_filter(&self) -> bool {
+        self.specials.iter().any(|special| matches!(special, Special::Positional { .. }))
+    }
+
+    /// The dotted paths of a pure inclusion: what an index would have to hold to answer alone.
+    pub fn needs(&self) -> Option<Vec<String>> {
+        let pure = self.mode == Mode::Inclusion
+            && self.specials.is_empty()
+            && !self.node.has_computed();
+        pure.then(|| self.node.paths())
+    }
+
     /// The projected document. `filter` is the one that the document met, for the positional `$`.
     pub fn apply(
         &self,
@@ -16,7 +72,27 @@ impl Projection {
         filter: Option<&Filter>,
         context: &Context,
     ) -> Result<DocBuf, Error> {
-        let _ = (filter, context);
-        Ok(document.to_buf())
+        if self.is_identity() {
+            return Ok(document.to_buf());
+        }
+        let copied = copy::document(document, &self.node, self.mode);
+        if self.specials.is_empty() && !self.node.has_computed() {
+            return Ok(copied);
+        }
+        let mut tree = copied.as_ref().to_tree();
+        let env = Env::new(document, context);
+        compute::document(&mut tree, &self.node, &env)?;
+        for special in &self.specials {
+            special.apply(&mut tree, document, filter, context)?;
+        }
+        let projected = tree.to_buf();
+        if projected.bytes().len() > MAX_DOCUMENT_BYTES {
+            let text = format!(
+                "BSONObj size: {} is invalid. Size must be between 0 and {MAX_DOCUMENT_BYTES}",
+                projected.bytes().len()
+            );
+            return Err(Error::new(Kind::TooLarge, 10334, text));
+        }
+        Ok(projected)
     }
 }

@@ -1,0 +1,64 @@
+//! The operands of `$all` and `$elemMatch`.
+
+use document::{ArrayRef, DocRef, ValueRef};
+use query::filter::{Condition, Test};
+
+use super::operators::{Operator, condition, test};
+use super::{Scope, document, equals, is_operators, pattern};
+use crate::Error;
+
+/// `$all`: every value of the list is there, or every `$elemMatch` finds an element.
+pub(super) fn all(op: Operator<'_>) -> Result<Condition, Error> {
+    let Some(array) = op.value.as_array() else {
+        return Err(Error::bad_value("$all needs an array"));
+    };
+    let Some(first) = array.iter().next() else { return Ok(Condition::Never) };
+    let conditions = if elem_match_of(first).is_some() {
+        all_elem_match(array, op.scope)?
+    } else {
+        array.iter().map(one_of_all).collect::<Result<_, _>>()?
+    };
+    Ok(Condition::All(conditions))
+}
+
+fn elem_match_of(value: ValueRef<'_>) -> Option<ValueRef<'_>> {
+    let (name, inner) = value.as_document()?.iter().next()?;
+    (name == "$elemMatch").then_some(inner)
+}
+
+fn all_elem_match(array: ArrayRef<'_>, scope: Scope) -> Result<Vec<Condition>, Error> {
+    let parse = |value: ValueRef<'_>| match elem_match_of(value) {
+        Some(inner) => Ok(test(elem_match(inner, scope)?)),
+        None => Err(Error::bad_value("$all/$elemMatch has to be consistent")),
+    };
+    array.iter().map(parse).collect()
+}
+
+fn one_of_all(value: ValueRef<'_>) -> Result<Condition, Error> {
+    match value {
+        ValueRef::Document(inner) if is_operators(inner) => {
+            Err(Error::bad_value("no $ expressions in $all"))
+        }
+        ValueRef::Regex { pattern, options } => {
+            Ok(test(Test::Pattern(pattern::compile(pattern, options)?)))
+        }
+        value => Ok(test(equals(value.to_value()))),
+    }
+}
+
+/// `$elemMatch`: a filter on embedded documents, or operators on the elements themselves.
+pub(super) fn elem_match(value: ValueRef<'_>, scope: Scope) -> Result<Test, Error> {
+    let Some(inner) = value.as_document() else {
+        return Err(Error::bad_value("$elemMatch needs an Object"));
+    };
+    let scope = scope.element()?;
+    if is_operators(inner) && !starts_with_logic(inner) {
+        return Ok(Test::ElemValue(condition("", inner, scope)?));
+    }
+    Ok(Test::ElemMatch(Box::new(document(inner, scope)?)))
+}
+
+fn starts_with_logic(inner: DocRef<'_>) -> bool {
+    let first = inner.iter().next().map(|(name, _)| name);
+    first.is_some_and(|name| super::TOP_OPERATORS.iter().any(|(known, _)| *known == name))
+}

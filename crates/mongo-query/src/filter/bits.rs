@@ -1,0 +1,40 @@
+//! The operand of the bit tests: a number, binary data or a list of positions.
+
+use document::{ValueRef, shell};
+use query::filter::Mask;
+
+use super::number::whole;
+use crate::Error;
+
+/// The bits that an operand names.
+pub(super) fn mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
+    match value {
+        ValueRef::Binary { bytes, .. } => Ok(Mask::from_bytes(bytes)),
+        ValueRef::Array(array) => {
+            let mut positions = Vec::new();
+            for (at, value) in array.iter().enumerate() {
+                positions.push(position(at, value)?);
+            }
+            Ok(Mask::from_positions(positions))
+        }
+        value if value.is_number() => {
+            let number = whole(operator, value).map_err(Error::failed_to_parse)?;
+            Ok(Mask::from_number(number.unsigned_abs()))
+        }
+        value => Err(Error::bad_value(format!(
+            "{field} takes an Array, a number, or a BinData but received: {operator}: {}",
+            shell(value)
+        ))),
+    }
+}
+
+fn position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
+    let invalid = |reason: String| {
+        Error::bad_value(format!("Failed to parse bit position. {reason}"))
+    };
+    let position = whole(&at.to_string(), value).map_err(invalid)?;
+    let fits = i32::try_from(position).ok().and_then(|position| u32::try_from(position).ok());
+    fits.ok_or_else(|| {
+        invalid(format!("bit positions cannot be represented as a 32-bit signed integer: {at}: {}", shell(value)))
+    })
+}

@@ -1,0 +1,197 @@
+//! Filter documents (`{a: {$gt: 1}}`): the top level and what nests in it.
+
+mod arrays;
+mod bits;
+mod number;
+mod operators;
+mod pattern;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+use document::{DocRef, Path, Value, ValueRef};
+use query::{
+    Filter,
+    filter::{Comparison, Condition, Test},
+    limits::MAX_EXPRESSION_DEPTH,
+};
+
+use crate::{Error, expression};
+
+pub(crate) use operators::{FIELD_OPERATORS, condition};
+pub(crate) use pattern::from_query_error;
+
+/// Parses a filter document.
+pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
+    document(filter, Scope { depth: 0, place: Place::Top })
+}
+
+/// Parses a filter of a part of a document, as updates have them: no `$expr`.
+pub(crate) fn parse_part(filter: DocRef<'_>) -> Result<Filter, Error> {
+    document(filter, Scope { depth: 0, place: Place::Part })
+}
+
+/// Parses the condition `{$gt: 1, $lt: 5}` on values without a path.
+pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error> {
+    condition("", operators, Scope { depth: 0, place: Place::Part })
+}
+
+/// Parses the operand of `$elemMatch`.
+pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<Test, Error> {
+    arrays::elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
+}
+
+/// What a filter is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A whole document.
+    Top,
+    /// An element of an array of it.
+    Element,
+    /// Some part of it, in an update.
+    Part,
+}
+
+/// Where in a filter the parser is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope {
+    depth: usize,
+    place: Place,
+}
+
+impl Scope {
+    /// One level further in.
+    pub(crate) fn deeper(self) -> Result<Self, Error> {
+        let depth = self.depth + 1;
+        if depth > MAX_EXPRESSION_DEPTH {
+            let text = format!("exceeded maximum query tree depth of {MAX_EXPRESSION_DEPTH}");
+            return Err(Error::bad_value(text));
+        }
+        Ok(Self { depth, ..self })
+    }
+
+    /// One level further in, below an array.
+    pub(crate) fn element(self) -> Result<Self, Error> {
+        let place = if self.place == Place::Top { Place::Element } else { self.place };
+        Ok(Self { place, ..self.deeper()? })
+    }
+}
+
+type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
+
+/// The operators that stand where a field name would.
+pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
+    ("$and", |name, value, scope| Ok(Some(Filter::all(list(name, value, scope)?)))),
+    ("$or", |name, value, scope| Ok(Some(Filter::Or(list(name, value, scope)?)))),
+    ("$nor", |name, value, scope| Ok(Some(Filter::Nor(list(name, value, scope)?)))),
+    ("$expr", expr),
+    ("$comment", |_, _, _| Ok(None)),
+    ("$alwaysTrue", |_, _, _| Ok(Some(Filter::always()))),
+    ("$alwaysFalse", |_, _, _| Ok(Some(Filter::Never))),
+    ("$text", unsupported_filter),
+    ("$where", unsupported_filter),
+    ("$jsonSchema", unsupported_filter),
+    ("$sampleRate", unsupported_filter),
+];
+
+/// The error for what is known but not supported.
+pub(crate) fn unsupported(name: &str) -> Error {
+    Error::new(238, format!("{name} is not supported"))
+}
+
+fn unsupported_filter(
+    name: &str,
+    _: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Option<Filter>, Error> {
+    if scope.place != Place::Top && name == "$where" {
+        return Err(Error::bad_value("$where can only be applied to the top-level document"));
+    }
+    Err(unsupported(name))
+}
+
+fn document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
+    let mut all = Vec::new();
+    for (name, value) in filter.iter() {
+        let parsed = if name.starts_with('$') && !matches!(name, "$id" | "$ref" | "$db") {
+            top_operator(name, value, scope)?
+        } else {
+            Some(field(name, value, scope)?)
+        };
+        match parsed {
+            Some(Filter::And(inner)) => all.extend(inner),
+            Some(other) => all.push(other),
+            None => {}
+        }
+    }
+    Ok(Filter::all(all))
+}
+
+fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
+    match TOP_OPERATORS.iter().find(|(known, _)| *known == name) {
+        Some((_, parse)) => parse(name, value, scope),
+        None => Err(Error::bad_value(format!(
+            "unknown top level operator: {name}. If you have a field name that starts with a '$' \
+             symbol, consider using $getField or $setField."
+        ))),
+    }
+}
+
+fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
+    let scope = scope.deeper()?;
+    let Some(array) = value.as_array() else {
+        return Err(Error::bad_value(format!("{name} must be an array")));
+    };
+    let mut filters = Vec::new();
+    for entry in array.iter() {
+        let Some(entry) = entry.as_document() else {
+            return Err(Error::bad_value("$or/$and/$nor entries need to be full objects"));
+        };
+        filters.push(document(entry, scope)?);
+    }
+    if filters.is_empty() {
+        return Err(Error::bad_value("$and/$or/$nor must be a nonempty array"));
+    }
+    Ok(filters)
+}
+
+fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
+    match scope.place {
+        Place::Top => {}
+        Place::Element => {
+            return Err(Error::bad_value("$expr can only be applied to the top-level document"));
+        }
+        Place::Part => return Err(Error::new(224, "$expr is not allowed in this context")),
+    }
+    Ok(Some(Filter::Expr(Box::new(expression::parse(value)?))))
+}
+
+fn field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
+    let path = Path::new(name);
+    match value {
+        ValueRef::Document(operators) if is_operators(operators) => {
+            Ok(condition(name, operators, scope)?.at(&path))
+        }
+        ValueRef::Regex { pattern, options } => {
+            Ok(Filter::Path(path, Test::Pattern(pattern::compile(pattern, options)?)))
+        }
+        ValueRef::Undefined => Err(Error::bad_value("cannot compare to undefined")),
+        value => Ok(Filter::Path(path, equals(value.to_value()))),
+    }
+}
+
+/// The test of equality with a value.
+pub(crate) fn equals(value: Value) -> Test {
+    Test::Compare(Comparison::Eq, value)
+}
+
+/// Whether a document holds operators rather than being a value: its first name begins with `$`
+/// and it is not a database reference.
+pub(crate) fn is_operators(document: DocRef<'_>) -> bool {
+    match document.iter().next() {
+        Some(("$ref", _)) => document.get("$id").is_none(),
+        Some((name, _)) => name.starts_with('$'),
+        None => false,
+    }
+}

@@ -1,0 +1,68 @@
+//! Numbers as operands: `$mod` and `$size`.
+
+use document::{Number, Rounding, ValueRef, shell};
+use query::filter::Test;
+
+use crate::Error;
+
+/// Why a number is not a whole one that is not negative.
+pub(super) fn whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
+    let shown = format!("{label}: {}", shell(value));
+    let Some(number) = Number::of(value) else { return Err(format!("Expected a number in: {shown}")) };
+    if number.is_nan() {
+        return Err(format!("Expected an integer, but found NaN in: {shown}"));
+    }
+    match number.to_i64_exact() {
+        Some(whole) if whole < 0 => Err(format!("Expected a non-negative number in: {shown}")),
+        Some(whole) => Ok(whole),
+        None if number.to_f64().abs() >= 9.2e18 => {
+            Err(format!("Cannot represent as a 64-bit integer: {shown}"))
+        }
+        None => Err(format!("Expected an integer: {shown}")),
+    }
+}
+
+/// The operand of `$size`.
+pub(super) fn size(value: ValueRef<'_>) -> Result<i64, Error> {
+    whole("$size", value)
+        .map_err(|reason| Error::bad_value(format!("Failed to parse $size. {reason}")))
+}
+
+/// `$mod: [divisor, remainder]`, both cut to whole numbers.
+pub(super) fn modulo(value: ValueRef<'_>) -> Result<Test, Error> {
+    let Some(array) = value.as_array() else {
+        return Err(Error::bad_value("malformed mod, needs to be an array"));
+    };
+    let mut parts = array.iter();
+    let (Some(divisor), Some(remainder)) = (parts.next(), parts.next()) else {
+        return Err(Error::bad_value("malformed mod, not enough elements"));
+    };
+    if parts.next().is_some() {
+        return Err(Error::bad_value("malformed mod, too many elements"));
+    }
+    let divisor = cut("divisor", divisor)?;
+    let remainder = cut("remainder", remainder)?;
+    if divisor == 0 {
+        return Err(Error::bad_value("divisor cannot be 0"));
+    }
+    Ok(Test::Mod { divisor, remainder })
+}
+
+fn cut(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
+    let Some(number) = Number::of(value) else {
+        return Err(Error::bad_value(format!("malformed mod, {what} not a number")));
+    };
+    let invalid = |reason: &str| {
+        let text = format!("malformed mod, {what} value is invalid :: caused by :: {reason}");
+        Error::bad_value(text)
+    };
+    if !number.to_f64().is_finite() {
+        return Err(invalid("Unable to coerce NaN/Inf to integral type"));
+    }
+    let whole = match number {
+        Number::Int(v) => Some(v),
+        Number::Double(v) => Number::Double(v.trunc()).to_i64_exact(),
+        Number::Decimal(v) => v.to_i64(Rounding::Down),
+    };
+    whole.ok_or_else(|| invalid("Out of bounds coercing to integral value"))
+}

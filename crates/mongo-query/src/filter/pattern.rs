@@ -1,0 +1,44 @@
+//! The operands of `$regex` and `$options`.
+
+use document::{DocRef, ValueRef};
+use query::filter::Pattern;
+
+use crate::Error;
+
+/// An evaluator's error as one of the language.
+pub(crate) fn from_query_error(error: query::Error) -> Error {
+    Error::new(error.number, error.message)
+}
+
+/// Compiles a pattern.
+pub(super) fn compile(pattern: &str, options: &str) -> Result<Pattern, Error> {
+    Pattern::new(pattern, options).map_err(from_query_error)
+}
+
+/// `$regex`, with the `$options` beside it.
+pub(super) fn parse(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
+    let options = match siblings.get("$options") {
+        None => None,
+        Some(ValueRef::String(options)) => Some(options),
+        Some(_) => return Err(Error::bad_value("$options has to be a string")),
+    };
+    match value {
+        ValueRef::String(pattern) if pattern.contains('\0') => {
+            Err(Error::bad_value("Regular expression cannot contain an embedded null byte"))
+        }
+        ValueRef::String(pattern) => compile(pattern, options.unwrap_or_default()),
+        ValueRef::Regex { options: own, .. } if options.is_some() && !own.is_empty() => {
+            Err(Error::new(51075, "options set in both $regex and $options"))
+        }
+        ValueRef::Regex { pattern, options: own } => compile(pattern, options.unwrap_or(own)),
+        _ => Err(Error::bad_value("$regex has to be a string")),
+    }
+}
+
+/// `$options` is read with `$regex`; alone it is an error.
+pub(super) fn options_alone(siblings: DocRef<'_>) -> Result<(), Error> {
+    match siblings.get("$regex") {
+        Some(_) => Ok(()),
+        None => Err(Error::bad_value("$options needs a $regex")),
+    }
+}

@@ -1,0 +1,84 @@
+//! The operand of `$type`: codes, names and lists of them.
+
+use document::{Kind, Number, ValueRef, shell};
+use query::filter::TypeSet;
+
+use crate::Error;
+
+/// All kinds, to find one by its name.
+pub(crate) const KINDS: [Kind; 21] = [
+    Kind::Double,
+    Kind::String,
+    Kind::Document,
+    Kind::Array,
+    Kind::Binary,
+    Kind::Undefined,
+    Kind::ObjectId,
+    Kind::Bool,
+    Kind::DateTime,
+    Kind::Null,
+    Kind::Regex,
+    Kind::DbPointer,
+    Kind::JavaScript,
+    Kind::Symbol,
+    Kind::JavaScriptWithScope,
+    Kind::Int32,
+    Kind::Timestamp,
+    Kind::Int64,
+    Kind::Decimal128,
+    Kind::MaxKey,
+    Kind::MinKey,
+];
+
+/// The types that an operand names.
+pub(super) fn parse(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
+    let mut types = TypeSet::default();
+    match value {
+        ValueRef::Array(array) => {
+            for value in array.iter() {
+                one(value, &mut types)?;
+            }
+        }
+        value => one(value, &mut types)?,
+    }
+    if types.is_empty() {
+        return Err(Error::failed_to_parse(format!("{field} must match at least one type")));
+    }
+    Ok(types)
+}
+
+fn one(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
+    if let ValueRef::String(name) = value {
+        return named(name, types);
+    }
+    let Some(number) = Number::of(value) else {
+        return Err(Error::type_mismatch("type must be represented as a number or a string"));
+    };
+    let kind = match number.to_i64_exact() {
+        Some(-1) => Some(Kind::MinKey),
+        Some(0) => {
+            let text = "Invalid numerical type code: 0. Instead use {$exists:false}.";
+            return Err(Error::bad_value(text));
+        }
+        Some(code @ 1..=127) => u8::try_from(code).ok().and_then(Kind::from_code),
+        _ => None,
+    };
+    let Some(kind) = kind else {
+        let text = format!("Invalid numerical type code: {}", shell(value));
+        return Err(Error::bad_value(text));
+    };
+    types.insert(kind);
+    Ok(())
+}
+
+fn named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
+    if name == "number" {
+        types.extend(TypeSet::numbers());
+        return Ok(());
+    }
+    let Some(kind) = KINDS.iter().find(|kind| kind.name() == name) else {
+        return Err(Error::bad_value(format!("Unknown type name alias: {name}")));
+    };
+    types.insert(*kind);
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! Gathers the leaves of a projection and decides whether it includes or excludes.
+
+use document::Path;
+use query::project::{Collision, Computed, Item, Mode, Node, Projection, Special};
+
+use crate::Error;
+
+/// What stands at a path.
+#[derive(Debug)]
+pub(super) enum Leaf {
+    Include,
+    Exclude,
+    /// A value, with its text for messages.
+    Computed(Computed, String),
+    FirstElement(Computed),
+    Slice { skip: Option<i64>, limit: i64 },
+    Positional,
+}
+
+/// A projection under construction.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    mode: Option<Mode>,
+    node: Node,
+    specials: Vec<Special>,
+    /// `_id: 1` or `_id: 0`.
+    id: Option<bool>,
+    positional: bool,
+    first_element: bool,
+    /// Slices, which are named only if the projection turns out to include.
+    slices: Vec<String>,
+    /// Exclusions and inclusions share the tree; slices have to collide with it too.
+    taken: Node,
+}
+
+impl Builder {
+    /// Adds a leaf.
+    pub(super) fn add(&mut self, path: &str, leaf: Leaf) -> Result<(), Error> {
+        self.take(path)?;
+        match leaf {
+            Leaf::Include if path == "_id" => self.id = Some(true),
+            Leaf::Exclude if path == "_id" => self.id = Some(false),
+            Leaf::Include => {
+                if self.mode == Some(Mode::Exclusion) {
+                    let text =
+                        format!("Cannot do inclusion on field {} in exclusion projection", name(path));
+                    return Err(Error::new(31253, text));
+                }
+                self.named(path, Mode::Inclusion)?;
+            }
+            Leaf::Exclude => {
+                if self.mode == Some(Mode::Inclusion) {
+                    let text =
+                        format!("Cannot do exclusion on field {} in inclusion projection", name(path));
+                    return Err(Error::new(31254, text));
+                }
+                self.named(path, Mode::Exclusion)?;
+            }
+            Leaf::Computed(computed, shown) => {
+                if self.mode == Some(Mode::Exclusion) {
+                    let text = format!(
+                        "Cannot use an expression {}: {shown} in an exclusion projection",
+                        name(path)
+                    );
+                    return Err(Error::new(31310, text));
+                }
+                self.mode = Some(Mode::Inclusion);
+                self.insert(path, Item::Computed(Box::new(computed)))?;
+            }
+            Leaf::FirstElement(computed) => {
+                self.first_element = true;
+                self.both("Cannot specify positional operator and $elemMatch.")?;
+                self.insert(path, Item::Computed(Box::new(computed)))?;
+            }
+            Leaf::Slice { skip, limit } => {
+                self.slices.push(path.to_owned());
+                self.specials.push(Special::Slice { path: Path::new(path), skip, limit });
+            }
+            Leaf::Positional => self.add_positional(path)?,
+        }
+        Ok(())
+    }
+
+    fn add_positional(&mut self, path: &str) -> Result<(), Error> {
+        if self.positional {
+            let text = "Cannot specify more than one positional projection per query.";
+            return Err(Error::new(31276, text));
+        }
+        if self.mode == Some(Mode::Exclusion) {
+            let text = "positional projection cannot be used with exclusion";
+            return Err(Error::new(31395, text));
+        }
+        self.positional = true;
+        self.both("Cannot specify positional operator and $elemMatch.")?;
+        self.named(path, Mode::Inclusion)?;
+        self.specials.push(Special::Positional { path: Path::new(path) });
+        Ok(())
+    }
+
+    fn both(&self, text: &str) -> Result<(), Error> {
+        if self.positional && self.first_element {
+            return Err(Error::new(31255, text));
+        }
+        Ok(())
+    }
+
+    fn named(&mut self, path: &str, mode: Mode) -> Result<(), Error> {
+        self.mode = Some(mode);
+        self.insert(path, Item::Named)
+    }
+
+    fn insert(&mut self, path: &str, item: Item) -> Result<(), Error> {
+        let parts: Vec<&str> = path.split('.').collect();
+        self.node.insert(&parts, item).map_err(|collision| collides(path, collision))
+    }
+
+    /// Every path may stand only once.
+    fn take(&mut self, path: &str) -> Result<(), Error> {
+        let parts: Vec<&str> = path.split('.').collect();
+        self.taken.insert(&parts, Item::Named).map_err(|collision| collides(path, collision))
+    }
+
+    /// The projection.
+    pub(super) fn finish(mut self) -> Result<Projection, Error> {
+        let mode = self.mode.unwrap_or(match self.id {
+            Some(true) => Mode::Inclusion,
+            _ if self.first_element => Mode::Inclusion,
+            _ => Mode::Exclusion,
+        });
+        match (mode, self.id) {
+            (Mode::Inclusion, Some(false)) | (Mode::Exclusion, None | Some(true)) => {}
+            (Mode::Inclusion, None) if self.node.get("_id").is_some() => {}
+            (Mode::Inclusion, _) | (Mode::Exclusion, Some(false)) => {
+                self.insert("_id", Item::Named)?;
+            }
+        }
+        if mode == Mode::Inclusion {
+            for path in std::mem::take(&mut self.slices) {
+                self.insert(&path, Item::Named)?;
+            }
+        }
+        Ok(Projection::new(mode, self.node, self.specials))
+    }
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+fn collides(path: &str, collision: Collision) -> Error {
+    match collision {
+        Collision::Here => Error::new(31250, format!("Path collision at {path}")),
+        Collision::Through(remaining) => {
+            let parts: Vec<&str> = path.split('.').collect();
+            let rest = parts.get(parts.len().saturating_sub(remaining)..).unwrap_or_default();
+            let text = format!("Path collision at {path} remaining portion {}", rest.join("."));
+            Error::new(31249, text)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What only a find's projection has: `$slice`, `$elemMatch`, `$meta` and the positional `$`.
+
+use document::{Number, ValueRef};
+use query::project::Computed;
+
+use super::build::{Builder, Leaf};
+use crate::{
+    Error,
+    filter::{self, unsupported},
+};
+
+type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
+
+/// The operators of a find's projection; what a row does not take is left to expressions.
+pub(crate) const FIND_OPERATORS: &[(&str, Parse)] =
+    &[("$slice", slice), ("$elemMatch", elem_match), ("$meta", meta)];
+
+/// Adds what an operator means; false when it is none of these.
+pub(super) fn operator(
+    path: &str,
+    name: &str,
+    operand: ValueRef<'_>,
+    builder: &mut Builder,
+) -> Result<bool, Error> {
+    let Some((_, parse)) = FIND_OPERATORS.iter().find(|(known, _)| *known == name) else {
+        return Ok(false);
+    };
+    match parse(path, operand)? {
+        Some(leaf) => builder.add(path, leaf).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// `$slice: limit` and `$slice: [skip, limit]`.
+fn slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+    if let Some(limit) = clamped(operand) {
+        return Ok(Some(Leaf::Slice { skip: None, limit }));
+    }
+    let Some(array) = operand.as_array() else { return Ok(None) };
+    let mut parts = array.iter();
+    let (skip, limit) = (parts.next().and_then(clamped), parts.next().and_then(clamped));
+    Ok(match (skip, limit, parts.next()) {
+        (Some(skip), Some(limit), None) if limit > 0 => {
+            Some(Leaf::Slice { skip: Some(skip), limit })
+        }
+        _ => None,
+    })
+}
+
+/// A number cut to a whole one within 32 bits.
+fn clamped(value: ValueRef<'_>) -> Option<i64> {
+    let number = Number::of(value)?;
+    let (low, high) = (f64::from(i32::MIN), f64::from(i32::MAX));
+    Some(if number.is_nan() { 0 } else { number.to_f64().clamp(low, high) as i64 })
+}
+
+fn elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+    let Some(inner) = operand.as_document() else {
+        return Err(Error::new(
+            31274,
+            format!("elemMatch: Invalid argument, object required, but got {}", operand.kind().name()),
+        ));
+    };
+    if path.contains('.') {
+        return Err(Error::new(31275, "Cannot use $elemMatch projection on a nested field."));
+    }
+    let test = filter::parse_elem_match(inner)?;
+    let field = path.to_owned();
+    Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
+}
+
+fn meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+    const KNOWN: [&str; 9] = [
+        "textScore",
+        "indexKey",
+        "recordId",
+        "sortKey",
+        "randVal",
+        "geoNearDistance",
+        "geoNearPoint",
+        "searchScore",
+        "searchHighlights",
+    ];
+    match operand.as_str() {
+        Some(name) if !KNOWN.contains(&name) => {
+            Err(Error::new(17308, format!("Unsupported argument to $meta: {name}")))
+        }
+        _ => Err(unsupported("$meta")),
+    }
+}
+
+/// A path that ends in `.$`.
+pub(super) fn positional(
+    path: &str,
+    value: ValueRef<'_>,
+    builder: &mut Builder,
+) -> Result<(), Error> {
+    let Some(array) = path.strip_suffix(".$").filter(|rest| !rest.split('.').any(|p| p == "$"))
+    else {
+        return Err(Error::new(
+            31394,
+            "As of 4.4, it's illegal to specify positional operator in the middle of a path.\
+             Positional projection may only be used at the end, for example: a.b.$. If the query \
+             previously used a form like a.b.$.d, remove the parts following the '$' and the \
+             results will be equivalent.",
+        ));
+    };
+    super::field_path::check(array)?;
+    match value {
+        ValueRef::Bool(_) => {}
+        value if value.is_number() => {}
+        ValueRef::Document(_) => {
+            let text = "positional projection cannot be used with an expression or sub object";
+            return Err(Error::new(31271, text));
+        }
+        _ => {
+            let text = "positional projection cannot be used with a literal";
+            return Err(Error::new(31308, text));
+        }
+    }
+    if !value.is_truthy() {
+        let text = "positional projection cannot be used with exclusion";
+        return Err(Error::new(31395, text));
+    }
+    builder.add(array, Leaf::Positional)
+}

@@ -1,0 +1,118 @@
+//! Projection documents, as find's option and as the `$project` stage.
+
+mod build;
+pub(crate) mod field_path;
+mod find;
+#[cfg(test)]
+mod tests;
+
+use document::{DocRef, ValueRef};
+use query::project::{Computed, Projection};
+
+use crate::{Error, expression};
+use build::{Builder, Leaf};
+
+pub(crate) use find::FIND_OPERATORS;
+
+/// Which of the two places a projection stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Find,
+    Stage,
+}
+
+/// Deepest nesting of documents in a projection.
+const MAX_DEPTH: usize = 100;
+
+/// Parses the projection of a find.
+pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
+    parse(projection, Place::Find)
+}
+
+/// Parses the body of a `$project` stage.
+pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
+    if projection.is_empty() {
+        let text = "Invalid $project :: caused by :: projection specification must have at least \
+                    one field";
+        return Err(Error::new(51272, text));
+    }
+    parse(projection, Place::Stage)
+}
+
+fn parse(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
+    let mut builder = Builder::default();
+    for (name, value) in projection.iter() {
+        field(name, value, place, 0, &mut builder)?;
+    }
+    builder.finish()
+}
+
+fn field(
+    path: &str,
+    value: ValueRef<'_>,
+    place: Place,
+    depth: usize,
+    builder: &mut Builder,
+) -> Result<(), Error> {
+    if depth > MAX_DEPTH {
+        return Err(Error::new(15, "projection is nested too deeply"));
+    }
+    if place == Place::Find && path.split('.').any(|part| part == "$") && path != "$" {
+        return find::positional(path, value, builder);
+    }
+    field_path::check(path)?;
+    match value {
+        ValueRef::Document(inner) => document(path, inner, place, depth, builder),
+        ValueRef::Bool(_) | ValueRef::Int32(_) | ValueRef::Int64(_) => {
+            builder.add(path, leaf(value.is_truthy()))
+        }
+        ValueRef::Double(_) | ValueRef::Decimal128(_) => {
+            builder.add(path, leaf(value.is_truthy()))
+        }
+        value => compute(path, value, builder),
+    }
+}
+
+fn leaf(included: bool) -> Leaf {
+    if included { Leaf::Include } else { Leaf::Exclude }
+}
+
+fn document(
+    path: &str,
+    inner: DocRef<'_>,
+    place: Place,
+    depth: usize,
+    builder: &mut Builder,
+) -> Result<(), Error> {
+    let mut fields = inner.iter();
+    let Some((first, operand)) = fields.next() else {
+        let text = "An empty sub-projection is not a valid value. Found empty object at path";
+        return Err(Error::new(51270, text));
+    };
+    if first.starts_with('$') && fields.next().is_none() {
+        if place == Place::Find && find::operator(path, first, operand, builder)? {
+            return Ok(());
+        }
+        return compute(path, ValueRef::Document(inner), builder);
+    }
+    for (name, value) in inner.iter() {
+        if name.contains('.') && place == Place::Stage {
+            let text = format!("FieldPath field names may not contain '.' in '{name}'.");
+            return Err(Error::new(16412, text));
+        }
+        field(&format!("{path}.{name}"), value, place, depth + 1, builder)?;
+    }
+    Ok(())
+}
+
+fn compute(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
+    let expr = expression::parse(value).map_err(|error| match (error.code, value) {
+        (168, ValueRef::Document(inner)) => {
+            let name = inner.iter().next().map_or("", |(name, _)| name);
+            Error::new(31325, format!("Unknown expression {name}"))
+        }
+        _ => error,
+    })?;
+    let shown = document::shell(value).to_string();
+    builder.add(path, Leaf::Computed(Computed::Expr(expr), shown))
+}

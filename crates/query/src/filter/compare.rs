@@ -1,0 +1,56 @@
+//! Comparisons of one value with an operand, bracketed by the operand's class of types.
+
+use std::cmp::Ordering;
+
+use document::{Kind, Number, ValueRef, canonical_class, compare};
+
+/// A comparison operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Equal.
+    Eq,
+    /// Less, within the operand's class of types.
+    Lt,
+    /// Less or equal, within the operand's class of types.
+    Lte,
+    /// Greater, within the operand's class of types.
+    Gt,
+    /// Greater or equal, within the operand's class of types.
+    Gte,
+}
+
+impl Comparison {
+    /// Whether it holds for an operand in this order to the other.
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Eq => order.is_eq(),
+            Self::Lt => order.is_lt(),
+            Self::Lte => order.is_le(),
+            Self::Gt => order.is_gt(),
+            Self::Gte => order.is_ge(),
+        }
+    }
+}
+
+/// Whether a value (`None`: missing) meets a comparison with an operand. Missing equals null;
+/// NaN equals only NaN and is neither less nor greater than a number; only `MinKey` and `MaxKey`
+/// compare with values of every class.
+pub fn meets(comparison: Comparison, value: Option<ValueRef<'_>>, operand: ValueRef<'_>) -> bool {
+    let Some(value) = value else {
+        return match operand.kind() {
+            Kind::Null => comparison.holds(Ordering::Equal),
+            Kind::MinKey => comparison.holds(Ordering::Greater),
+            Kind::MaxKey => comparison.holds(Ordering::Less),
+            _ => false,
+        };
+    };
+    if let (Some(a), Some(b)) = (Number::of(value), Number::of(operand)) {
+        if a.is_nan() || b.is_nan() {
+            return a.is_nan() && b.is_nan() && comparison.holds(Ordering::Equal);
+        }
+        return comparison.holds(compare(value, operand));
+    }
+    let comparable = canonical_class(value.kind()) == canonical_class(operand.kind())
+        || matches!(operand.kind(), Kind::MinKey | Kind::MaxKey);
+    comparable && comparison.holds(compare(value, operand))
+}

@@ -1,0 +1,129 @@
+//! Regular expressions: compiled once, matched against strings in linear time.
+
+use document::ValueRef;
+use regex::{Regex, RegexBuilder};
+
+use super::pattern_syntax::{Flags, translate};
+use crate::{Error, Kind};
+
+/// Largest compiled pattern, in bytes.
+const MAX_COMPILED_BYTES: usize = 1 << 20;
+/// Longest pattern text, in bytes.
+const MAX_PATTERN_BYTES: usize = 32_764;
+
+/// A compiled pattern with the text and the options it came from.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    source: String,
+    options: String,
+    regex: Regex,
+}
+
+impl Pattern {
+    /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Look-around, references
+    /// back and other syntax that needs backtracking are refused by name.
+    pub fn new(source: &str, options: &str) -> Result<Self, Error> {
+        let mut flags = Flags::default();
+        for option in options.chars() {
+            match option {
+                'i' => flags.ignore_case = true,
+                'm' => flags.multi_line = true,
+                's' => flags.dot_all = true,
+                'x' => flags.extended = true,
+                'u' => {}
+                other => {
+                    let text = format!("invalid flag in regex options: {other}");
+                    return Err(Error::new(Kind::Invalid, 51108, text));
+                }
+            }
+        }
+        if source.len() > MAX_PATTERN_BYTES {
+            let text = "Regular expression is invalid: regular expression is too large";
+            return Err(Error::new(Kind::TooLarge, 51091, text));
+        }
+        let translated = translate(source, flags)?;
+        let regex = RegexBuilder::new(&translated)
+            .case_insensitive(flags.ignore_case)
+            .multi_line(flags.multi_line)
+            .dot_matches_new_line(flags.dot_all)
+            .ignore_whitespace(flags.extended)
+            .size_limit(MAX_COMPILED_BYTES)
+            .build()
+            .map_err(refused)?;
+        let mut options: Vec<char> = options.chars().collect();
+        options.sort_unstable();
+        options.dedup();
+        Ok(Self { source: source.to_owned(), options: options.into_iter().collect(), regex })
+    }
+
+    /// The text it came from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Its options in alphabetical order.
+    pub fn options(&self) -> &str {
+        &self.options
+    }
+
+    /// The compiled form.
+    pub fn regex(&self) -> &Regex {
+        &self.regex
+    }
+
+    /// Whether a string matches, or a stored pattern is the same one.
+    pub fn meets(&self, value: ValueRef<'_>) -> bool {
+        match value {
+            ValueRef::String(text) | ValueRef::Symbol(text) => self.regex.is_match(text),
+            ValueRef::Regex { pattern, options } => {
+                pattern == self.source && options == self.options
+            }
+            _ => false,
+        }
+    }
+
+    /// The text that every match starts with, when the pattern is anchored to it (`^abc`): strings
+    /// below it or not beginning with it cannot match.
+    pub fn prefix(&self) -> Option<String> {
+        if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
+            return None;
+        }
+        let rest = self.source.strip_prefix('^').or_else(|| self.source.strip_prefix("\\A"))?;
+        let mut prefix = String::new();
+        let mut chars = rest.chars().peekable();
+        while let Some(next) = chars.next() {
+            let literal = match next {
+                '\\' => match chars.next() {
+                    Some(escaped) if escaped.is_ascii_punctuation() => escaped,
+                    _ => break,
+                },
+                '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '}' => break,
+                plain => plain,
+            };
+            if matches!(chars.peek(), Some('*' | '?' | '{')) {
+                break;
+            }
+            prefix.push(literal);
+            if chars.peek() == Some(&'+') {
+                break;
+            }
+        }
+        (!prefix.is_empty()).then_some(prefix)
+    }
+}
+
+fn refused(error: regex::Error) -> Error {
+    match error {
+        regex::Error::CompiledTooBig(_) => {
+            let text = "Regular expression is invalid: regular expression is too large";
+            Error::new(Kind::TooLarge, 51091, text)
+        }
+        other => {
+            let text = other.to_string();
+            let reason = text.lines().last().unwrap_or_default();
+            let reason = reason.trim_start_matches("error: ");
+            let text = format!("Regular expression is invalid: {reason}");
+            Error::new(Kind::Invalid, 51091, text)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The values that a dotted path leads to: embedded documents are entered, arrays on the way are
+//! walked element by element, and a numeric part is both an array index and a field name.
+
+use document::{ArrayRef, DocRef, Path, ValueRef};
+
+/// What is visited where the path ends at an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaf {
+    /// Its elements and then the array itself.
+    Elements,
+    /// Only the array itself.
+    Whole,
+}
+
+/// A visited value.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The value; `None` where the path leads nowhere.
+    pub value: Option<ValueRef<'a>>,
+    /// Index in the outermost array that was walked to get here.
+    pub index: Option<usize>,
+}
+
+/// Visits the values at a path until `visit` answers true; answers whether it did.
+pub fn any_value<'a, E>(
+    document: DocRef<'a>,
+    path: &Path,
+    leaf: Leaf,
+    visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+) -> Result<bool, E> {
+    Walk { path, leaf }.document(document, 0, None, visit)
+}
+
+/// The index that a path part is, when it is a decimal number without leading zeros.
+pub fn array_index(part: &str) -> Option<usize> {
+    let digits = part.as_bytes();
+    let plain = digits.first().is_some_and(|first| *first != b'0' || digits.len() == 1)
+        && digits.iter().all(u8::is_ascii_digit);
+    if plain { part.parse().ok() } else { None }
+}
+
+struct Walk<'p> {
+    path: &'p Path,
+    leaf: Leaf,
+}
+
+impl<'p> Walk<'p> {
+    fn is_last(&self, part: usize) -> bool {
+        part + 1 >= self.path.len()
+    }
+
+    /// The values of `document` at the path from `part` on.
+    fn document<'a, E>(
+        &self,
+        mut document: DocRef<'a>,
+        mut part: usize,
+        index: Option<usize>,
+        visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        loop {
+            let value = document.get(self.path.part(part));
+            match value {
+                Some(ValueRef::Array(array)) => return self.array(array, part + 1, index, visit),
+                Some(ValueRef::Document(inner)) if !self.is_last(part) => {
+                    document = inner;
+                    part += 1;
+                }
+                _ => {
+                    let value = value.filter(|_| self.is_last(part));
+                    return visit(Seen { value, index });
+                }
+            }
+        }
+    }
+
+    /// The values of an array, the path from `part` on still before it.
+    fn array<'a, E>(
+        &self,
+        array: ArrayRef<'a>,
+        part: usize,
+        outer: Option<usize>,
+        visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        if part >= self.path.len() {
+            return self.leaf_array(array, outer, visit);
+        }
+        let wanted = array_index(self.path.part(part));
+        for (at, element) in array.iter().enumerate() {
+            let index = outer.or(Some(at));
+            if let ValueRef::Document(inner) = element {
+                if self.document(inner, part, index, visit)? {
+                    return Ok(true);
+                }
+            }
+            if wanted != Some(at) {
+                continue;
+            }
+            let met = match element {
+                _ if self.is_last(part) => visit(Seen { value: Some(element), index })?,
+                ValueRef::Document(inner) => self.document(inner, part + 1, outer, visit)?,
+                ValueRef::Array(inner) => self.array(inner, part + 1, outer, visit)?,
+                _ => false,
+            };
+            if met {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn leaf_array<'a, E>(
+        &self,
+        array: ArrayRef<'a>,
+        outer: Option<usize>,
+        visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        if self.leaf == Leaf::Elements {
+            for (at, element) in array.iter().enumerate() {
+                if visit(Seen { value: Some(element), index: outer.or(Some(at)) })? {
+                    return Ok(true);
+                }
+            }
+        }
+        visit(Seen { value: Some(ValueRef::Array(array)), index: outer })
+    }
+}

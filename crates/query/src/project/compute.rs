@@ -1,0 +1,45 @@
+//! Sets the computed fields of a projection in what was copied.
+
+use document::{Document, Value};
+
+use super::{Item, Node};
+use crate::{Env, Error};
+
+/// Sets the computed fields of a document.
+pub(super) fn document(out: &mut Document, node: &Node, env: &Env<'_>) -> Result<(), Error> {
+    if !node.has_computed() {
+        return Ok(());
+    }
+    for (name, item) in node.fields() {
+        match item {
+            Item::Computed(computed) => match computed.value(env)? {
+                Some(value) => out.insert(name.as_str(), value),
+                None => drop(out.remove(name)),
+            },
+            Item::Node(inner) if inner.has_computed() => match out.get_mut(name) {
+                Some(held) => value(held, inner, env)?,
+                None => {
+                    let mut made = Document::new();
+                    document(&mut made, inner, env)?;
+                    out.push(name.as_str(), made);
+                }
+            },
+            Item::Node(_) | Item::Named => {}
+        }
+    }
+    Ok(())
+}
+
+/// Sets them in every document of an array; what is no document becomes one.
+fn value(held: &mut Value, node: &Node, env: &Env<'_>) -> Result<(), Error> {
+    match held {
+        Value::Document(inner) => document(inner, node, env),
+        Value::Array(values) => values.iter_mut().try_for_each(|held| value(held, node, env)),
+        other => {
+            let mut made = Document::new();
+            document(&mut made, node, env)?;
+            *other = Value::Document(made);
+            Ok(())
+        }
+    }
+}

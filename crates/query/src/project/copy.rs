@@ -1,0 +1,69 @@
+//! Copies the included part of a document, or all but the excluded part, without decoding it.
+
+use document::{ArrayBuilder, ArrayRef, DocBuf, DocBuilder, DocRef, Reader, ValueRef};
+
+use super::{Item, Mode, Node};
+
+/// The copy.
+pub(super) fn document(document: DocRef<'_>, node: &Node, mode: Mode) -> DocBuf {
+    let mut out = DocBuilder::new();
+    fields(document, node, mode, &mut out);
+    out.finish()
+}
+
+fn fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
+    match document {
+        DocRef::Raw(bytes) => {
+            for element in Reader::new(bytes) {
+                match (node.get(element.name_str()), mode) {
+                    (None, Mode::Exclusion) | (Some(Item::Named), Mode::Inclusion) => {
+                        out.append_raw(element.name, element.kind, element.value);
+                    }
+                    (Some(Item::Node(inner)), mode) => {
+                        if let Some(value) = element.decode() {
+                            nested(element.name_str(), value, inner, mode, out);
+                        }
+                    }
+                    (Some(Item::Computed(_)), Mode::Exclusion) => {
+                        out.append_raw(element.name, element.kind, element.value);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        DocRef::Tree(tree) => {
+            for (name, value) in tree.fields() {
+                match (node.get(name), mode) {
+                    (Some(Item::Node(inner)), mode) => {
+                        nested(name, value.as_ref(), inner, mode, out);
+                    }
+                    (None | Some(Item::Computed(_)), Mode::Exclusion)
+                    | (Some(Item::Named), Mode::Inclusion) => out.append(name, value.as_ref()),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// A field of which only parts are named.
+fn nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
+    match value {
+        ValueRef::Document(inner) => out.document(name, |out| fields(inner, node, mode, out)),
+        ValueRef::Array(array) => out.array(name, |out| elements(array, node, mode, out)),
+        value if mode == Mode::Exclusion => out.append(name, value),
+        _ => {}
+    }
+}
+
+fn elements(array: ArrayRef<'_>, node: &Node, mode: Mode, out: &mut ArrayBuilder<'_>) {
+    for value in array.iter() {
+        match value {
+            ValueRef::Document(inner) => out.document(|out| fields(inner, node, mode, out)),
+            ValueRef::Array(inner) => out.array(|out| elements(inner, node, mode, out)),
+            // A computed field turns plain elements into documents later.
+            value if mode == Mode::Exclusion || node.has_computed() => out.push(value),
+            _ => {}
+        }
+    }
+}
