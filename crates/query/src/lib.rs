@@ -7,6 +7,7 @@ mod error;
 pub mod exec;
 pub mod expr;
 pub mod filter;
+pub mod group;
 pub mod limits;
 pub mod project;
 pub mod sort;

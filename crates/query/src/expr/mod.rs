@@ -1,47 +1,125 @@
-//! Expressions over a document and variables.
+//! Expressions over a document and variables: a tree of literals, field paths, forms that decide
+//! what to evaluate, and calls of functions from one table.
 
-use document::{DocRef, Document, Value};
+mod budget;
+mod context;
+mod env;
+mod form;
+pub mod functions;
+mod got;
+mod path;
+mod regular;
+mod sorted;
 
-use crate::Error;
+#[cfg(test)]
+mod tests;
 
-/// What stays the same for every row of one operation.
-#[derive(Clone, Debug, Default)]
-pub struct Context {
-    /// The operation's instant, milliseconds since 1970: `$$NOW`.
-    pub now_ms: i64,
-    /// Constants that the request bound (`let`).
-    pub constants: Document,
-}
+pub(crate) use budget::too_large;
+pub use budget::{check_built, weight};
+pub use context::{Context, Random};
+pub use env::Env;
+pub(crate) use env::scope;
+pub use form::{Filtering, Mapping};
+pub use functions::Function;
+pub use got::Got;
+pub use path::{read_path, values_for_join};
+pub use regular::{Compiled, RegexCall, RegexForm};
+pub use sorted::{SortBy, sort_values};
 
-/// What an expression is evaluated over.
-#[derive(Clone, Copy, Debug)]
-pub struct Env<'a> {
-    /// The document: `$$ROOT`.
-    pub root: DocRef<'a>,
-    /// The operation.
-    pub context: &'a Context,
-}
+use std::sync::Arc;
 
-impl<'a> Env<'a> {
-    /// A document of an operation, without further variables.
-    pub fn new(root: DocRef<'a>, context: &'a Context) -> Self {
-        Self { root, context }
-    }
-}
+use document::{Path, Value};
+
+use crate::{Error, Kind};
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub enum Expr {
     /// A constant.
     Literal(Value),
+    /// An optional argument that was not given.
+    Absent,
+    /// The whole document: `$$ROOT`.
+    Root,
+    /// A path of the document.
+    Field(Path),
+    /// A variable, or what lies below it.
+    Variable(Arc<str>, Option<Path>),
+    /// The operation's instant.
+    Now,
+    /// Nothing: in an object or a computed field, the field is left out.
+    Remove,
+    /// A document of computed fields.
+    Object(Vec<(String, Expr)>),
+    /// An array of computed elements; a missing element is null.
+    Array(Vec<Expr>),
+    /// A function of evaluated arguments.
+    Call(&'static Function, Vec<Expr>),
+    /// True when all are.
+    And(Vec<Expr>),
+    /// True when one is.
+    Or(Vec<Expr>),
+    /// Condition, then, else.
+    Cond(Box<[Expr; 3]>),
+    /// The first pair whose condition holds, else the default.
+    Switch(Vec<(Expr, Expr)>, Option<Box<Expr>>),
+    /// The first that is neither null nor missing, else the last.
+    IfNull(Vec<Expr>),
+    /// Variables for a body; all are evaluated before any is bound.
+    Let(Vec<(Arc<str>, Expr)>, Box<Expr>),
+    /// A body for each element.
+    Map(Box<Mapping>),
+    /// The elements that meet a condition.
+    Filter(Box<Filtering>),
+    /// Input, initial value, body over `value` and `this`.
+    Reduce(Box<[Expr; 3]>),
+    /// A regular expression applied to text.
+    Regex(Box<RegexCall>),
+    /// An array in another order.
+    SortArray(Box<Expr>, SortBy),
 }
+
+/// What functions answer: a value or nothing.
+pub type Answer = Result<Option<Value>, Error>;
 
 impl Expr {
     /// Its value over a document; `None` is a missing value, which is neither null nor undefined.
-    pub fn eval(&self, env: &Env<'_>) -> Result<Option<Value>, Error> {
-        let _ = env;
+    pub fn eval(&self, env: &Env<'_>) -> Answer {
+        Ok(self.get(env)?.into_value())
+    }
+
+    /// Whether its value counts as true.
+    pub fn is_true(&self, env: &Env<'_>) -> Result<bool, Error> {
+        Ok(self.get(env)?.is_truthy())
+    }
+
+    /// Its value, borrowed from the document or the expression where that is possible.
+    pub fn get<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
         match self {
-            Self::Literal(value) => Ok(Some(value.clone())),
+            Self::Literal(value) => Ok(Got::Ref(value.as_ref())),
+            Self::Absent => Ok(Got::Absent),
+            Self::Root => Ok(Got::Ref(document::ValueRef::Document(env.root))),
+            Self::Field(path) => Ok(read_path(env.root, path, 0)),
+            Self::Variable(name, path) => env.variable(name, path.as_ref()),
+            Self::Now => Ok(Got::Own(Value::DateTime(env.context.now_ms))),
+            Self::Remove => Ok(Got::Missing),
+            Self::Call(function, args) => function.call(args, env),
+            _ => form::get(self, env),
         }
     }
+
+    /// The constant it is, when it is one without evaluation.
+    pub fn as_literal(&self) -> Option<&Value> {
+        if let Self::Literal(value) = self { Some(value) } else { None }
+    }
+}
+
+/// A failure the request has to correct.
+pub(crate) fn fail(number: i32, message: impl Into<String>) -> Error {
+    Error::new(Kind::Invalid, number, message)
+}
+
+/// A value of a type that does not fit.
+pub(crate) fn mismatch(number: i32, message: impl Into<String>) -> Error {
+    Error::new(Kind::TypeMismatch, number, message)
 }

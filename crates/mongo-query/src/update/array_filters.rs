@@ -1,0 +1,64 @@
+//! `arrayFilters`: filters of array elements that paths name as `$[x]`.
+
+use document::{ArrayRef, DocRef};
+use query::edit::ElementFilter;
+
+use crate::{Error, filter};
+
+/// Parses the filters.
+pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
+    let mut parsed: Vec<ElementFilter> = Vec::new();
+    let Some(filters) = filters else { return Ok(parsed) };
+    for (at, value) in filters.iter().enumerate() {
+        let Some(document) = value.as_document() else {
+            return Err(Error::type_mismatch(format!(
+                "BSON field 'update.updates.arrayFilters.{at}' is the wrong type '{}', expected \
+                 type 'object'",
+                value.kind().name()
+            )));
+        };
+        let filter = one(document)?;
+        if parsed.iter().any(|known| known.name == filter.name) {
+            return Err(Error::failed_to_parse(format!(
+                "Found multiple array filters with the same top-level field name {}",
+                filter.name
+            )));
+        }
+        parsed.push(filter);
+    }
+    Ok(parsed)
+}
+
+fn one(document: DocRef<'_>) -> Result<ElementFilter, Error> {
+    let caused = |error: Error| {
+        let text = format!("Error parsing array filter :: caused by :: {}", error.message);
+        Error::new(error.code, text)
+    };
+    let filter = filter::parse_part(document).map_err(caused)?;
+    let (mut name, mut other): (Option<&str>, Option<&str>) = (None, None);
+    filter.visit_paths(&mut |path| match name {
+        None => name = Some(path.first()),
+        Some(name) if name != path.first() => other = other.or(Some(path.first())),
+        Some(_) => {}
+    });
+    let Some(name) = name else {
+        return Err(Error::failed_to_parse(
+            "Cannot use an expression without a top-level field name in arrayFilters",
+        ));
+    };
+    if let Some(other) = other {
+        return Err(caused(Error::failed_to_parse(format!(
+            "Expected a single top-level field name, found '{name}' and '{other}'"
+        ))));
+    }
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric());
+    if !plain {
+        return Err(caused(Error::bad_value(format!(
+            "The top-level field name must be an alphanumeric string beginning with a lowercase \
+             letter, found '{name}'"
+        ))));
+    }
+    let name = name.to_owned();
+    Ok(ElementFilter { name, filter })
+}

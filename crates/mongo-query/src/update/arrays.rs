@@ -1,0 +1,160 @@
+//! The operands of the operators on arrays.
+
+use document::{DocRef, Number, Path, Value, ValueRef, shell};
+use query::{
+    edit::{Pull, Push, PushOrder},
+    sort::{Part, Sort},
+};
+
+use crate::{Error, filter};
+
+/// The modifiers of `$push`, for the table of what is supported.
+pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
+    ("$each", |push, value| {
+        push.values = each("$push", value)?;
+        Ok(())
+    }),
+    ("$position", |push, value| {
+        push.position = Some(whole(value).ok_or_else(|| {
+            let kind = value.kind().name();
+            let text = format!("The value for $position must be an integer value, not of type: {kind}");
+            Error::bad_value(text)
+        })?);
+        Ok(())
+    }),
+    ("$slice", |push, value| {
+        push.slice = Some(whole(value).ok_or_else(|| {
+            let kind = value.kind().name();
+            let text = format!(
+                "The value for $slice must be an integer value but was given type: {kind}"
+            );
+            Error::bad_value(text)
+        })?);
+        Ok(())
+    }),
+    ("$sort", |push, value| {
+        push.order = Some(order(value)?);
+        Ok(())
+    }),
+];
+
+type Modifier = fn(&mut Push, ValueRef<'_>) -> Result<(), Error>;
+
+fn whole(value: ValueRef<'_>) -> Option<i64> {
+    Number::of(value)?.to_i64_exact()
+}
+
+/// `$push: value` or `$push: {$each: [...], ...}`.
+pub(super) fn push(value: ValueRef<'_>) -> Result<Push, Error> {
+    let modified = value.as_document().filter(|document| document.get("$each").is_some());
+    let Some(modifiers) = modified else {
+        return Ok(Push { values: vec![value.to_value()], ..Push::default() });
+    };
+    let mut push = Push::default();
+    for (name, value) in modifiers.iter() {
+        let Some((_, parse)) = PUSH_MODIFIERS.iter().find(|(known, _)| *known == name) else {
+            return Err(Error::bad_value(format!("Unrecognized clause in $push: {name}")));
+        };
+        parse(&mut push, value)?;
+    }
+    Ok(push)
+}
+
+fn each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+    value.as_array().map(|array| array.to_values()).ok_or_else(|| {
+        Error::bad_value(format!(
+            "The argument to $each in {operator} must be an array but it was of type: {}",
+            value.kind().name()
+        ))
+    })
+}
+
+fn order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
+    if value.is_number() {
+        let descending = direction(value)
+            .ok_or_else(|| Error::bad_value("The $sort element value must be either 1 or -1"))?;
+        return Ok(PushOrder::Whole { descending });
+    }
+    let Some(fields) = value.as_document() else {
+        return Err(Error::bad_value(
+            "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort \
+             embedded fields",
+        ));
+    };
+    if fields.is_empty() {
+        return Err(Error::bad_value(
+            "The sort pattern is empty when it should be a set of fields.",
+        ));
+    }
+    let mut parts = Vec::new();
+    for (name, value) in fields.iter() {
+        let descending = direction(value)
+            .ok_or_else(|| Error::bad_value("The sort element value must be either 1 or -1"))?;
+        if name.is_empty() {
+            return Err(Error::bad_value("The sort field cannot be empty"));
+        }
+        if name.split('.').any(str::is_empty) {
+            let text = format!("The sort field is a dotted field but has an empty part: {name}");
+            return Err(Error::bad_value(text));
+        }
+        parts.push(Part { path: Path::new(name), descending });
+    }
+    Ok(PushOrder::Fields(Sort { parts }))
+}
+
+fn direction(value: ValueRef<'_>) -> Option<bool> {
+    match whole(value)? {
+        1 => Some(false),
+        -1 => Some(true),
+        _ => None,
+    }
+}
+
+/// `$addToSet: value` or `$addToSet: {$each: [...]}`.
+pub(super) fn add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+    let first = value.as_document().and_then(|document| document.iter().next());
+    let Some(("$each", values)) = first else { return Ok(vec![value.to_value()]) };
+    if value.as_document().is_some_and(|document| document.len() > 1) {
+        return Err(Error::bad_value(format!(
+            "Found unexpected fields after $each in $addToSet: {}",
+            shell(value)
+        )));
+    }
+    values.as_array().map(|array| array.to_values()).ok_or_else(|| {
+        Error::type_mismatch(format!(
+            "The argument to $each in $addToSet must be an array but it was of type {}",
+            values.kind().name()
+        ))
+    })
+}
+
+/// `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`.
+pub(super) fn pull(value: ValueRef<'_>) -> Result<Pull, Error> {
+    match value {
+        ValueRef::Regex { .. } => {
+            let mut operators = document::Document::new();
+            operators.push("$regex", value.to_value());
+            Ok(Pull::Condition(filter::parse_condition(DocRef::Tree(&operators))?))
+        }
+        ValueRef::Document(inner) if starts_with_operator(inner) => {
+            Ok(Pull::Condition(filter::parse_condition(inner)?))
+        }
+        ValueRef::Document(inner) => Ok(Pull::Filter(filter::parse_part(inner)?)),
+        other => Ok(Pull::Equal(other.to_value())),
+    }
+}
+
+fn starts_with_operator(document: DocRef<'_>) -> bool {
+    let first = document.iter().next().map(|(name, _)| name);
+    first.is_some_and(|name| filter::FIELD_OPERATORS.iter().any(|(known, _)| *known == name))
+}
+
+/// `$pullAll: [...]`.
+pub(super) fn pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+    value.as_array().map(|array| array.to_values()).ok_or_else(|| {
+        Error::bad_value(format!(
+            "$pullAll requires an array argument but was given a {}",
+            value.kind().name()
+        ))
+    })
+}

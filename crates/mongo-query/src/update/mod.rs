@@ -1,0 +1,120 @@
+//! Update documents: replacements, operators and pipelines.
+
+mod array_filters;
+mod arrays;
+mod operators;
+#[cfg(test)]
+mod tests;
+
+use document::{ArrayRef, DocRef, ValueRef, shell};
+use query::edit::{Edit, EditPath, Leaf, Operator, Operators, Step};
+
+use crate::{Error, filter::from_query_error, pipeline};
+
+pub(crate) use operators::UPDATE_OPERATORS;
+
+/// Parses an update: a document or an array of stages.
+pub fn parse(
+    update: ValueRef<'_>,
+    array_filters: Option<ArrayRef<'_>>,
+    multi: bool,
+) -> Result<Edit, Error> {
+    match update {
+        ValueRef::Array(_) if array_filters.is_some() => Err(Error::failed_to_parse(
+            "arrayFilters may not be specified for pipeline-style updates",
+        )),
+        ValueRef::Array(stages) => Ok(Edit::Pipeline(pipeline::parse_update(stages)?)),
+        ValueRef::Document(update) if is_replacement(update) => {
+            if multi {
+                let text = "multi update is not supported for replacement-style update";
+                return Err(Error::failed_to_parse(text));
+            }
+            if array_filters.is_some_and(|filters| !filters.is_empty()) {
+                let text = "arrayFilters may not be specified for replacement-style updates";
+                return Err(Error::failed_to_parse(text));
+            }
+            replacement(update)
+        }
+        ValueRef::Document(update) => operators(update, array_filters),
+        _ => Err(Error::failed_to_parse(
+            "Update argument must be either an object or an array",
+        )),
+    }
+}
+
+fn is_replacement(update: DocRef<'_>) -> bool {
+    !update.iter().next().is_some_and(|(name, _)| name.starts_with('$'))
+}
+
+fn replacement(update: DocRef<'_>) -> Result<Edit, Error> {
+    for (name, _) in update.iter() {
+        refuse_dollar(name)?;
+    }
+    Ok(Edit::Replacement(update.to_tree()))
+}
+
+/// Names at the root of a stored document do not begin with `$`.
+fn refuse_dollar(name: &str) -> Result<(), Error> {
+    if !name.starts_with('$') || matches!(name, "$ref" | "$id" | "$db") {
+        return Ok(());
+    }
+    Err(Error::new(
+        52,
+        format!(
+            "The dollar ($) prefixed field '{name}' in '{name}' is not allowed in the context of an \
+             update's replacement document. Consider using an aggregation pipeline with \
+             $replaceWith."
+        ),
+    ))
+}
+
+fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
+    let filters = array_filters::parse(array_filters)?;
+    let mut leaves = Vec::new();
+    for (name, value) in update.iter() {
+        let Some((name, parse)) = UPDATE_OPERATORS.iter().find(|(known, _)| *known == name) else {
+            return Err(Error::failed_to_parse(format!(
+                "Unknown modifier: {name}. Expected a valid update modifier or pipeline-style \
+                 update specified as an array"
+            )));
+        };
+        let Some(fields) = value.as_document() else {
+            return Err(Error::failed_to_parse(format!(
+                "Modifiers operate on fields but we found type {} instead. For example: {{$mod: \
+                 {{<field>: ...}}}} not {{{name}: {}}}",
+                value.kind().name(),
+                shell(value)
+            )));
+        };
+        for (field, operand) in fields.iter() {
+            leaves.push(leaf(field, parse(field, operand)?)?);
+        }
+    }
+    let operators = Operators::new(leaves, filters).map_err(from_query_error)?;
+    for filter in operators.filters() {
+        let used = Step::Filtered(filter.name.clone());
+        if !operators.leaves().iter().any(|leaf| leaf.path.steps().contains(&used)) {
+            return Err(Error::failed_to_parse(format!(
+                "The array filter for identifier '{}' was not used in the update {}",
+                filter.name,
+                shell(ValueRef::Document(update))
+            )));
+        }
+    }
+    Ok(Edit::Operators(operators))
+}
+
+fn leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
+    // A renaming is applied where the value goes.
+    let (path, operator) = match operator {
+        Operator::RenameFrom(target) => {
+            let source = EditPath::parse(field).map_err(from_query_error)?;
+            (target, Operator::RenameFrom(source))
+        }
+        other => (EditPath::parse(field).map_err(from_query_error)?, other),
+    };
+    if operator.creates() {
+        refuse_dollar(path.root())?;
+    }
+    Ok(Leaf { path, operator })
+}

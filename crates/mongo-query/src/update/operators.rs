@@ -1,0 +1,150 @@
+//! The update operators: one table row each.
+
+use document::{Number, Value, ValueRef, shell};
+use query::edit::{BitOperator, EditPath, Operator};
+
+use super::arrays;
+use crate::{Error, filter::from_query_error};
+
+type Parse = fn(&str, ValueRef<'_>) -> Result<Operator, Error>;
+
+/// The operators, each parsed from a field's path and its operand. `$rename` answers its target as
+/// the path, which the caller turns around.
+pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
+    ("$set", |_, value| Ok(Operator::Set(value.to_value()))),
+    ("$setOnInsert", |_, value| Ok(Operator::SetOnInsert(value.to_value()))),
+    ("$unset", |_, _| Ok(Operator::Unset)),
+    ("$inc", |path, value| number("increment", path, value).map(Operator::Add)),
+    ("$mul", |path, value| number("multiply", path, value).map(Operator::Multiply)),
+    ("$min", |_, value| Ok(Operator::Min(value.to_value()))),
+    ("$max", |_, value| Ok(Operator::Max(value.to_value()))),
+    ("$rename", rename),
+    ("$currentDate", current_date),
+    ("$push", |_, value| arrays::push(value).map(Operator::Push)),
+    ("$addToSet", |_, value| arrays::add_to_set(value).map(Operator::AddToSet)),
+    ("$pop", pop),
+    ("$pull", |_, value| arrays::pull(value).map(Operator::Pull)),
+    ("$pullAll", |_, value| arrays::pull_all(value).map(Operator::PullAll)),
+    ("$bit", |_, value| bits(value).map(Operator::Bits)),
+];
+
+fn number(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
+    if value.is_number() {
+        return Ok(value.to_value());
+    }
+    let shown = format!("{{{path}: {}}}", shell(value));
+    Err(Error::type_mismatch(format!("Cannot {verb} with non-numeric argument: {shown}")))
+}
+
+fn rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+    let shown = format!("{path}: {}", shell(value));
+    let Some(target) = value.as_str() else {
+        let text = format!("The 'to' field for $rename must be a string: {shown}");
+        return Err(Error::bad_value(text));
+    };
+    if target.contains('\0') {
+        let text = "The 'to' field for $rename cannot contain an embedded null byte";
+        return Err(Error::bad_value(text));
+    }
+    let source = EditPath::parse(path).map_err(from_query_error)?;
+    let target = EditPath::parse(target).map_err(from_query_error)?;
+    if source == target {
+        let text = format!("The source and target field for $rename must differ: {shown}");
+        return Err(Error::bad_value(text));
+    }
+    let (from, to) = (document::Path::new(path), document::Path::new(target.as_str()));
+    if from.conflicts_with(&to) {
+        return Err(Error::bad_value(format!(
+            "The source and target field for $rename must not be on the same path: {shown}"
+        )));
+    }
+    for (which, path) in [("source", &source), ("destination", &target)] {
+        if path.is_dynamic() {
+            let text = format!("The {which} field for $rename may not be dynamic: {path}");
+            return Err(Error::bad_value(text));
+        }
+    }
+    Ok(Operator::RenameFrom(target))
+}
+
+fn current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+    const WANTED: &str = "The '$type' string field is required to be 'date' or 'timestamp': \
+                          {$currentDate: {field : {$type: 'date'}}}";
+    let spec = match value {
+        ValueRef::Bool(_) => return Ok(Operator::CurrentDate),
+        ValueRef::Document(spec) => spec,
+        other => {
+            return Err(Error::bad_value(format!(
+                "{} is not valid type for $currentDate. Please use a boolean ('true') or a $type \
+                 expression ({{$type: 'timestamp/date'}}).",
+                other.kind().name()
+            )));
+        }
+    };
+    if let Some((name, _)) = spec.iter().find(|(name, _)| *name != "$type") {
+        return Err(Error::bad_value(format!("Unrecognized $currentDate option: {name}")));
+    }
+    match spec.get("$type").and_then(ValueRef::as_str) {
+        Some("date") => Ok(Operator::CurrentDate),
+        Some("timestamp") => Ok(Operator::CurrentTimestamp),
+        _ => Err(Error::bad_value(WANTED)),
+    }
+}
+
+fn pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+    let Some(number) = Number::of(value) else {
+        let text = format!("Expected a number in: {path}: {}", shell(value));
+        return Err(Error::failed_to_parse(text));
+    };
+    match number.to_i64_exact() {
+        Some(1) => Ok(Operator::PopLast),
+        Some(-1) => Ok(Operator::PopFirst),
+        Some(other) => {
+            Err(Error::failed_to_parse(format!("$pop expects 1 or -1, found: {other}")))
+        }
+        None => {
+            let text = format!("Expected an integer: {path}: {}", shell(value));
+            Err(Error::failed_to_parse(text))
+        }
+    }
+}
+
+fn bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
+    let Some(operations) = value.as_document() else {
+        return Err(Error::bad_value(format!(
+            "The $bit modifier is not compatible with a {}. You must pass in an embedded document: \
+             {{$bit: {{field: {{and/or/xor: #}}}}",
+            value.kind().name()
+        )));
+    };
+    let mut parsed = Vec::new();
+    for (name, operand) in operations.iter() {
+        let shown = format!("{{{name}: {}}}", shell(operand));
+        let operator = match name {
+            "and" => BitOperator::And,
+            "or" => BitOperator::Or,
+            "xor" => BitOperator::Xor,
+            other => {
+                return Err(Error::bad_value(format!(
+                    "The $bit modifier only supports 'and', 'or', and 'xor', not '{other}' which \
+                     is an unknown operator: {shown}"
+                )));
+            }
+        };
+        if !matches!(operand, ValueRef::Int32(_) | ValueRef::Int64(_)) {
+            return Err(Error::bad_value(format!(
+                "The $bit modifier field must be an Integer(32/64 bit); a '{}' is not supported \
+                 here: {shown}",
+                operand.kind().name()
+            )));
+        }
+        parsed.push((operator, operand.to_value()));
+    }
+    if parsed.is_empty() {
+        return Err(Error::bad_value(
+            "You must pass in at least one bitwise operation. The format is: {$bit: {field: \
+             {and/or/xor: #}}",
+        ));
+    }
+    Ok(parsed)
+}

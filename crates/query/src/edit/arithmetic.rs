@@ -1,0 +1,77 @@
+//! Sums, products and bit operations of numbers, in the narrowest type that holds the result.
+
+use document::{Decimal128, Value};
+
+use super::BitOperator;
+
+/// A sum; `None` when it overflows 64 bits.
+pub(super) fn add(a: &Value, b: &Value) -> Option<Value> {
+    combine(a, b, i64::checked_add, |a, b| a + b, Decimal128::add)
+}
+
+/// A product; `None` when it overflows 64 bits.
+pub(super) fn multiply(a: &Value, b: &Value) -> Option<Value> {
+    combine(a, b, i64::checked_mul, |a, b| a * b, Decimal128::multiply)
+}
+
+fn combine(
+    a: &Value,
+    b: &Value,
+    whole: fn(i64, i64) -> Option<i64>,
+    double: fn(f64, f64) -> f64,
+    decimal: fn(Decimal128, Decimal128) -> Decimal128,
+) -> Option<Value> {
+    match (a, b) {
+        (Value::Decimal128(_), _) | (_, Value::Decimal128(_)) => {
+            Some(Value::Decimal128(decimal(to_decimal(a)?, to_decimal(b)?)))
+        }
+        (Value::Double(_), _) | (_, Value::Double(_)) => {
+            Some(Value::Double(double(to_double(a)?, to_double(b)?)))
+        }
+        (Value::Int32(a), Value::Int32(b)) => {
+            let result = whole(i64::from(*a), i64::from(*b))?;
+            Some(i32::try_from(result).map_or(Value::Int64(result), Value::Int32))
+        }
+        (a, b) => Some(Value::Int64(whole(to_whole(a)?, to_whole(b)?)?)),
+    }
+}
+
+fn to_decimal(value: &Value) -> Option<Decimal128> {
+    match value {
+        Value::Decimal128(v) => Some(*v),
+        Value::Double(v) => Some(Decimal128::from_f64(*v)),
+        other => to_whole(other).map(Decimal128::from_i64),
+    }
+}
+
+fn to_double(value: &Value) -> Option<f64> {
+    match value {
+        Value::Double(v) => Some(*v),
+        other => to_whole(other).map(|v| v as f64),
+    }
+}
+
+fn to_whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int32(v) => Some(i64::from(*v)),
+        Value::Int64(v) => Some(*v),
+        _ => None,
+    }
+}
+
+/// A bit operation on two whole numbers; 32 bits wide if both are.
+pub(super) fn bits(operator: BitOperator, a: &Value, b: &Value) -> Option<Value> {
+    if let (Value::Int32(a), Value::Int32(b)) = (a, b) {
+        return Some(Value::Int32(match operator {
+            BitOperator::And => a & b,
+            BitOperator::Or => a | b,
+            BitOperator::Xor => a ^ b,
+        }));
+    }
+    let (a, b) = (to_whole(a)?, to_whole(b)?);
+    Some(Value::Int64(match operator {
+        BitOperator::And => a & b,
+        BitOperator::Or => a | b,
+        BitOperator::Xor => a ^ b,
+    }))
+}

@@ -1,0 +1,47 @@
+//! What every edited document has to keep to: its `_id`, a size and a depth.
+
+use document::{DocBuf, Document, Invalid, Value, ValueRef, limits, shell, validate_depth};
+
+use super::identical;
+use crate::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
+
+/// The `_id` is the same, bit by bit.
+pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), Error> {
+    let same = match (old, new.get("_id")) {
+        (Some(old), Some(new)) => identical(&old.to_value(), new),
+        (None, None) => true,
+        _ => false,
+    };
+    if same {
+        return Ok(());
+    }
+    let text = "Performing an update on the path '_id' would modify the immutable field '_id'";
+    Err(Error::new(Kind::Immutable, 66, text))
+}
+
+/// The error for a document that came out with another `_id`.
+pub(super) fn id_altered(new: &Value) -> Error {
+    let text = format!(
+        "After applying the update, the (immutable) field '_id' was found to have been altered to \
+         _id: {}",
+        shell(new.as_ref())
+    );
+    Error::new(Kind::Immutable, 66, text)
+}
+
+/// The document may be stored.
+pub(super) fn fits(document: &DocBuf) -> Result<(), Error> {
+    if document.bytes().len() > MAX_DOCUMENT_BYTES {
+        let text =
+            format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");
+        return Err(Error::new(Kind::TooLarge, 17419, text));
+    }
+    match validate_depth(document.bytes(), limits::MAX_STORED_DEPTH) {
+        Ok(()) => Ok(()),
+        Err(Invalid::Depth(depth)) => {
+            let text = format!("Document exceeds maximum nesting depth of {depth}");
+            Err(Error::new(Kind::TooLarge, 15, text))
+        }
+        Err(other) => Err(Error::new(Kind::Invalid, 22, other.to_string())),
+    }
+}

@@ -1,0 +1,316 @@
+//! All operators of one update: expanded to concrete paths of a document and applied in order.
+
+use document::{DocRef, Document, Value, shell};
+
+use super::{
+    Operator,
+    operator::Spot,
+    path::{EditPath, Step, check_conflicts, index, order},
+    place::{self, Found},
+};
+use crate::{Context, Error, Filter, Kind};
+
+/// One operator at one path.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    /// Where.
+    pub path: EditPath,
+    /// What.
+    pub operator: Operator,
+}
+
+/// A filter of array elements that paths refer to by name.
+#[derive(Clone, Debug)]
+pub struct ElementFilter {
+    /// Its name: the `x` of `$[x]`.
+    pub name: String,
+    /// A filter of documents that hold the element under the name.
+    pub filter: Filter,
+}
+
+/// The operators of one update.
+#[derive(Clone, Debug)]
+pub struct Operators {
+    leaves: Vec<Leaf>,
+    filters: Vec<ElementFilter>,
+    dynamic: bool,
+}
+
+/// A concrete path with its operator.
+struct Target<'a> {
+    path: Vec<String>,
+    operator: &'a Operator,
+}
+
+impl Operators {
+    /// Refuses operators that conflict, and names of filters that are missing.
+    pub fn new(leaves: Vec<Leaf>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
+        let mut paths = Vec::new();
+        for leaf in &leaves {
+            paths.push((leaf.path.names(), paths.len()));
+            if let Operator::RenameFrom(source) = &leaf.operator {
+                paths.push((source.names(), paths.len()));
+            }
+            for step in leaf.path.steps() {
+                let Step::Filtered(name) = step else { continue };
+                if !filters.iter().any(|filter| filter.name == *name) {
+                    let text = format!(
+                        "No array filter found for identifier '{name}' in path '{}'",
+                        leaf.path
+                    );
+                    return Err(Error::new(Kind::Invalid, 2, text));
+                }
+            }
+        }
+        check_conflicts(paths)?;
+        let mut sorted: Vec<(Vec<String>, Leaf)> =
+            leaves.into_iter().map(|leaf| (leaf.path.names(), leaf)).collect();
+        sorted.sort_by(|a, b| order(&a.0, &b.0));
+        let leaves: Vec<Leaf> = sorted.into_iter().map(|(_, leaf)| leaf).collect();
+        let dynamic = leaves.iter().any(|leaf| leaf.path.is_dynamic());
+        Ok(Self { leaves, filters, dynamic })
+    }
+
+    /// The operators in the order they are applied.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// The filters of array elements.
+    pub fn filters(&self) -> &[ElementFilter] {
+        &self.filters
+    }
+
+    pub(super) fn touches_root(&self, name: &str) -> bool {
+        self.leaves.iter().any(|leaf| {
+            let from = match &leaf.operator {
+                Operator::RenameFrom(source) => Some(source.root()),
+                _ => None,
+            };
+            leaf.path.root() == name || from == Some(name)
+        })
+    }
+
+    pub(super) fn is_positional(&self) -> bool {
+        self.leaves.iter().any(|leaf| leaf.path.steps().contains(&Step::Matched))
+    }
+
+    /// Applies them to a document; whether any bit of it changed.
+    pub(super) fn apply(
+        &self,
+        document: Document,
+        inserted: bool,
+        filter: Option<&Filter>,
+        original: Option<DocRef<'_>>,
+        context: &Context,
+    ) -> Result<(Document, bool), Error> {
+        let matched = if self.is_positional() {
+            let index = filter.zip(original).map(|(filter, old)| filter.matched_index(old, context));
+            index.transpose()?.flatten()
+        } else {
+            None
+        };
+        let id = match document.get("_id") {
+            Some(id) => format!("_id: {}", shell(id.as_ref())),
+            None => "no id".to_owned(),
+        };
+        let mut root = Value::Document(document);
+        let targets = self.targets(&mut root, inserted, matched, context)?;
+        let mut changed = false;
+        for target in &targets {
+            let spot = Spot { path: &target.path, id: &id, context };
+            changed |= match target.operator {
+                Operator::RenameFrom(source) => rename(&mut root, source, spot)?,
+                operator => apply_one(&mut root, operator, spot)?,
+            };
+        }
+        match root {
+            Value::Document(document) => Ok((document, changed)),
+            _ => Ok((Document::new(), changed)),
+        }
+    }
+
+    fn targets(
+        &self,
+        root: &mut Value,
+        inserted: bool,
+        matched: Option<usize>,
+        context: &Context,
+    ) -> Result<Vec<Target<'_>>, Error> {
+        let mut targets = Vec::with_capacity(self.leaves.len());
+        for leaf in &self.leaves {
+            if matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted {
+                continue;
+            }
+            if !leaf.path.is_dynamic() {
+                targets.push(Target { path: leaf.path.names(), operator: &leaf.operator });
+                continue;
+            }
+            let mut expansion =
+                Expansion { path: &leaf.path, filters: &self.filters, matched, context, out: vec![] };
+            expansion.expand(root, &mut Vec::new())?;
+            let target = |path| Target { path, operator: &leaf.operator };
+            targets.extend(expansion.out.into_iter().map(target));
+        }
+        if self.dynamic {
+            let paths = targets.iter().enumerate().map(|(at, target)| (target.path.clone(), at));
+            check_conflicts(paths.collect())?;
+            targets.sort_by(|a, b| order(&a.path, &b.path));
+        }
+        Ok(targets)
+    }
+}
+
+/// Turns a path with positional parts into the concrete ones of a document.
+struct Expansion<'a> {
+    path: &'a EditPath,
+    filters: &'a [ElementFilter],
+    matched: Option<usize>,
+    context: &'a Context,
+    out: Vec<Vec<String>>,
+}
+
+impl Expansion<'_> {
+    /// `before` is the concrete path so far.
+    fn expand(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
+        let Some(step) = self.path.steps().get(before.len()) else {
+            self.out.push(before.clone());
+            return Ok(());
+        };
+        let indexes = match step {
+            Step::Name(name) => {
+                before.push(name.clone());
+                self.expand(root, before)?;
+                before.pop();
+                return Ok(());
+            }
+            Step::Matched => vec![self.matched.ok_or_else(|| {
+                let text =
+                    "The positional operator did not find the match needed from the query.";
+                Error::new(Kind::Invalid, 2, text)
+            })?],
+            Step::Every => (0..elements(root, before)?.len()).collect(),
+            Step::Filtered(name) => self.filtered(name, elements(root, before)?)?,
+        };
+        for index in indexes {
+            before.push(index.to_string());
+            self.expand(root, before)?;
+            before.pop();
+        }
+        Ok(())
+    }
+
+    fn filtered(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
+        let filters = self.filters;
+        let Some(filter) = filters.iter().find(|filter| filter.name == name) else {
+            return Ok(Vec::new());
+        };
+        let mut indexes = Vec::new();
+        for (at, value) in values.iter().enumerate() {
+            let mut wrapped = Document::new();
+            wrapped.push(name, value.clone());
+            if filter.filter.matches(DocRef::Tree(&wrapped), self.context)? {
+                indexes.push(at);
+            }
+        }
+        Ok(indexes)
+    }
+}
+
+/// The array at a concrete path.
+fn elements<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
+    match place::find(root, path) {
+        Found::Value(Value::Array(values)) => Ok(values),
+        Found::Value(other) => {
+            let text = format!(
+                "Cannot apply array updates to non-array element {}: {}",
+                path.last().map_or("", String::as_str),
+                shell(other.as_ref())
+            );
+            Err(Error::new(Kind::Invalid, 2, text))
+        }
+        Found::Missing | Found::Blocked(_) => {
+            let text = format!(
+                "The path '{}' must exist in the document in order to apply array updates.",
+                path.join(".")
+            );
+            Err(Error::new(Kind::Invalid, 2, text))
+        }
+    }
+}
+
+fn apply_one(root: &mut Value, operator: &Operator, spot: Spot<'_>) -> Result<bool, Error> {
+    if matches!(operator, Operator::Unset) {
+        return Ok(unset(root, spot.path));
+    }
+    match place::find(root, spot.path) {
+        Found::Value(value) => operator.modify(value, spot),
+        Found::Blocked(blocked) if operator.creates() => Err(blocked.cannot_create()),
+        Found::Blocked(blocked) => Err(blocked.cannot_use(&spot.path.join("."))),
+        Found::Missing => match operator.create(spot) {
+            Some(value) => place::create(root, spot.path, value).map(|()| true),
+            None => Ok(false),
+        },
+    }
+}
+
+fn unset(root: &mut Value, path: &[String]) -> bool {
+    let in_array = match path.split_last() {
+        Some((_, before)) => matches!(place::find(root, before), Found::Value(Value::Array(_))),
+        None => false,
+    };
+    match place::remove(root, path) {
+        Some(old) => !(in_array && matches!(old, Value::Null)),
+        None => false,
+    }
+}
+
+fn rename(root: &mut Value, source: &EditPath, spot: Spot<'_>) -> Result<bool, Error> {
+    let from = source.names();
+    match place::find(root, &from) {
+        Found::Missing => return Ok(false),
+        Found::Blocked(blocked) => {
+            let text = format!(
+                "cannot use the part ({} of {source}) to traverse the element ({})",
+                blocked.before, blocked.element
+            );
+            return Err(Error::new(Kind::Invalid, 28, text));
+        }
+        Found::Value(_) => {}
+    }
+    refuse_array(root, &from, "source", spot)?;
+    refuse_array(root, spot.path, "destination", spot)?;
+    if let Found::Blocked(blocked) = place::find(root, spot.path) {
+        return Err(blocked.cannot_create());
+    }
+    let Some(value) = place::remove(root, &from) else { return Ok(false) };
+    match place::find(root, spot.path) {
+        Found::Value(held) => *held = value,
+        _ => place::create(root, spot.path, value)?,
+    }
+    Ok(true)
+}
+
+/// Neither end of a renaming may lie in an array.
+fn refuse_array(
+    root: &mut Value,
+    path: &[String],
+    which: &str,
+    spot: Spot<'_>,
+) -> Result<(), Error> {
+    for (at, part) in path.iter().enumerate().skip(1) {
+        let before = path.get(..at).unwrap_or_default();
+        let inside = matches!(place::find(root, before), Found::Value(Value::Array(_)));
+        if inside && index(part).is_some() {
+            let text = format!(
+                "The {which} field cannot be an array element, '{}' in doc with {} has an array \
+                 field called '{}'",
+                path.join("."),
+                spot.id,
+                before.last().map_or("", String::as_str)
+            );
+            return Err(Error::new(Kind::Invalid, 2, text));
+        }
+    }
+    Ok(())
+}

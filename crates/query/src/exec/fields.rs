@@ -1,0 +1,152 @@
+//! Computed fields set in documents (`$addFields`): a tree of names with expressions at its ends.
+
+use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
+
+use crate::{Context, Env, Error, Expr, expr::Got};
+
+/// Fields to set.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    entries: Vec<(String, Entry)>,
+}
+
+/// What is set under a name.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// A computed value; nothing removes the field.
+    Value(Expr),
+    /// Fields below.
+    Below(Fields),
+}
+
+/// Two paths of which one lies below the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict;
+
+impl Fields {
+    /// No fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Sets an expression at a path.
+    pub fn set(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
+        let Some((name, rest)) = path.split_first() else { return Err(Conflict) };
+        let held = self.entries.iter_mut().find(|(held, _)| held == name).map(|(_, entry)| entry);
+        match (held, rest) {
+            (None, []) => self.entries.push(((*name).to_owned(), Entry::Value(expr))),
+            (None, rest) => {
+                let mut below = Self::new();
+                below.set(rest, expr)?;
+                self.entries.push(((*name).to_owned(), Entry::Below(below)));
+            }
+            (Some(Entry::Below(below)), rest) if !rest.is_empty() => below.set(rest, expr)?,
+            _ => return Err(Conflict),
+        }
+        Ok(())
+    }
+
+    /// The document with the fields set.
+    pub fn apply(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
+        let done = self.evaluate(&Env::new(document, context))?;
+        let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
+        let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
+        write(&mut builder, document, &done);
+        Ok(builder.finish())
+    }
+
+    fn evaluate<'e>(&'e self, env: &Env<'e>) -> Result<Vec<Done<'e>>, Error> {
+        let one = |(name, entry): &'e (String, Entry)| {
+            Ok(match entry {
+                Entry::Value(expr) => Done { name, value: Some(expr.get(env)?), below: Vec::new() },
+                Entry::Below(fields) => Done { name, value: None, below: fields.evaluate(env)? },
+            })
+        };
+        self.entries.iter().map(one).collect()
+    }
+}
+
+/// An evaluated entry.
+#[derive(Debug)]
+struct Done<'e> {
+    name: &'e str,
+    value: Option<Got<'e>>,
+    below: Vec<Done<'e>>,
+}
+
+fn write(builder: &mut DocBuilder, document: DocRef<'_>, done: &[Done<'_>]) {
+    let mut seen = vec![false; done.len()];
+    let mut entry_of = |name: &str| {
+        let at = done.iter().position(|entry| entry.name == name)?;
+        if let Some(seen) = seen.get_mut(at) {
+            *seen = true;
+        }
+        done.get(at)
+    };
+    match document {
+        DocRef::Raw(bytes) => {
+            for element in Reader::new(bytes) {
+                match entry_of(element.name_str()) {
+                    Some(entry) => write_entry(builder, entry, element.decode()),
+                    None => builder.append_raw(element.name, element.kind, element.value),
+                }
+            }
+        }
+        DocRef::Tree(_) => {
+            for (name, value) in document.iter() {
+                match entry_of(name) {
+                    Some(entry) => write_entry(builder, entry, Some(value)),
+                    None => builder.append(name, value),
+                }
+            }
+        }
+    }
+    for (entry, seen) in done.iter().zip(seen) {
+        if !seen {
+            write_entry(builder, entry, None);
+        }
+    }
+}
+
+/// Writes an entry in place of what the document held.
+fn write_entry(builder: &mut DocBuilder, entry: &Done<'_>, held: Option<ValueRef<'_>>) {
+    match (&entry.value, held) {
+        (Some(value), _) => {
+            if let Some(value) = value.value() {
+                builder.append(entry.name, value);
+            }
+        }
+        (None, Some(ValueRef::Document(fields))) => {
+            builder.document(entry.name, |builder| write(builder, fields, &entry.below));
+        }
+        (None, Some(ValueRef::Array(values))) => {
+            let values = in_array(values, &entry.below);
+            builder.append(entry.name, ValueRef::Array(ArrayRef::Tree(&values)));
+        }
+        (None, _) => {
+            let nothing = Document::new();
+            let nothing = DocRef::Tree(&nothing);
+            builder.document(entry.name, |builder| write(builder, nothing, &entry.below));
+        }
+    }
+}
+
+/// Sets the fields in every element; elements that are not documents become some.
+fn in_array(values: ArrayRef<'_>, below: &[Done<'_>]) -> Vec<Value> {
+    let one = |value: ValueRef<'_>| match value {
+        ValueRef::Array(values) => Value::Array(in_array(values, below)),
+        other => {
+            let nothing = Document::new();
+            let fields = other.as_document().unwrap_or(DocRef::Tree(&nothing));
+            let mut builder = DocBuilder::new();
+            write(&mut builder, fields, below);
+            Value::Document(builder.finish().as_ref().to_tree())
+        }
+    };
+    values.iter().map(one).collect()
+}

@@ -1,0 +1,119 @@
+//! Rows in groups. Keys are compared by their canonical encoding, so that equal numbers of any
+//! type are one group; documents are read no further than the expressions need.
+
+use std::{collections::HashMap, sync::Arc};
+
+use document::{
+    DocBuilder, DocRef, Document, Value, ValueRef,
+    key::{TypeOrder, encode},
+};
+
+use super::{
+    Meter, Row,
+    operator::{Operator, Poll},
+    sized,
+};
+use crate::{
+    Context, Env, Error, Expr,
+    expr::weight,
+    group::{Field, State},
+};
+
+/// What a group is, and what is computed of it.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The key; missing is null.
+    pub id: Expr,
+    /// The computed fields.
+    pub fields: Vec<Field>,
+}
+
+/// A group, running.
+#[derive(Debug)]
+pub(super) struct Grouping {
+    group: Arc<Group>,
+    index: HashMap<Box<[u8]>, usize>,
+    groups: Vec<(Value, Vec<State>)>,
+    key: Vec<u8>,
+    meter: Meter,
+    done: Option<std::vec::IntoIter<(Value, Vec<State>)>>,
+}
+
+impl Grouping {
+    pub(super) fn new(group: Group) -> Self {
+        Self {
+            group: Arc::new(group),
+            index: HashMap::new(),
+            groups: Vec::new(),
+            key: Vec::new(),
+            meter: Meter::new("$group"),
+            done: None,
+        }
+    }
+
+    /// The position of a key's group.
+    fn find(&mut self, id: ValueRef<'_>, context: &Context) -> Result<usize, Error> {
+        self.key.clear();
+        encode(id, TypeOrder::Bson, false, &mut self.key);
+        if let Some(at) = self.index.get(self.key.as_slice()) {
+            return Ok(*at);
+        }
+        let states = start(&self.group.fields, id, context)?;
+        let at = self.groups.len();
+        self.meter.add(self.key.len() + weight(id) + states.len() * 96 + 64)?;
+        self.index.insert(self.key.clone().into_boxed_slice(), at);
+        self.groups.push((id.to_value(), states));
+        Ok(at)
+    }
+}
+
+/// The states of a new group with this key.
+pub(super) fn start(
+    fields: &[Field],
+    id: ValueRef<'_>,
+    context: &Context,
+) -> Result<Vec<State>, Error> {
+    let nothing = Document::new();
+    let root = id.as_document().unwrap_or(DocRef::Tree(&nothing));
+    let env = Env::new(root, context);
+    fields.iter().map(|field| field.start(&env)).collect()
+}
+
+/// The row of a group.
+pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Result<Row, Error> {
+    let mut builder = DocBuilder::new();
+    builder.append("_id", id.as_ref());
+    for (field, state) in fields.iter().zip(states) {
+        builder.append(&field.name, state.value().as_ref());
+    }
+    Ok(Row::made(sized(builder.finish())?))
+}
+
+impl Operator for Grouping {
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let env = Env::new(row.document.as_ref(), context);
+        let group = Arc::clone(&self.group);
+        let id = group.id.get(&env)?;
+        let at = self.find(id.or_null(), context)?;
+        let Some((_, states)) = self.groups.get_mut(at) else { return Ok(()) };
+        let mut grown = 0;
+        for (field, state) in group.fields.iter().zip(states) {
+            grown += field.add(state, &env)?;
+        }
+        self.meter.add(grown)
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.index.clear();
+        self.done = Some(std::mem::take(&mut self.groups).into_iter());
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        let Some(done) = &mut self.done else { return Ok(Poll::Need) };
+        match done.next() {
+            Some((id, states)) => Ok(Poll::Row(finished(&id, &self.group.fields, states)?)),
+            None => Ok(Poll::Done),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Joins: rows of another collection beside each row, or behind all rows. The other collection
+//! is asked for with a filter that an index can serve.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use document::{DocBuf, DocRef, Path, Value};
+
+use super::{
+    Fields, Request, Row, Stage,
+    operator::{Operator, Poll},
+    sized,
+};
+use crate::{
+    Context, Env, Error, Expr, Filter, Kind,
+    expr::values_for_join,
+    filter::{Comparison, InSet, Test},
+    limits::MAX_DOCUMENT_BYTES,
+};
+
+/// Rows of another collection beside each row.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    /// Its database, when it is another one.
+    pub database: Option<String>,
+    /// Its name.
+    pub collection: String,
+    /// Where the array of its rows goes.
+    pub name: Path,
+    /// The path of a row and the path of the other collection that have to hold equal values.
+    pub join: Option<(Path, Path)>,
+    /// Variables of a row for the stages.
+    pub variables: Vec<(Arc<str>, Expr)>,
+    /// What is done to the other rows.
+    pub stages: Arc<[Stage]>,
+}
+
+/// Then the rows of another collection.
+#[derive(Clone, Debug)]
+pub struct UnionWith {
+    /// Its database, when it is another one.
+    pub database: Option<String>,
+    /// Its name.
+    pub collection: String,
+    /// What is done to its rows.
+    pub stages: Arc<[Stage]>,
+}
+
+impl Lookup {
+    fn request(&self, document: DocRef<'_>, context: &Arc<Context>) -> Result<Request, Error> {
+        let filter = match &self.join {
+            Some((local, foreign)) => joined(values_for_join(document, local), foreign),
+            None => Filter::And(Vec::new()),
+        };
+        let mut bound = Arc::clone(context);
+        if !self.variables.is_empty() {
+            let env = Env::new(document, context);
+            let mut inner = (**context).clone();
+            for (name, expr) in &self.variables {
+                let value = expr.eval(&env)?.unwrap_or(Value::Undefined);
+                inner.constants.insert(name.to_string(), value);
+            }
+            bound = Arc::new(inner);
+        }
+        Ok(Request {
+            database: self.database.clone(),
+            collection: self.collection.clone(),
+            filter,
+            stages: Arc::clone(&self.stages),
+            context: bound,
+        })
+    }
+
+    /// Whether every row asks for the same.
+    fn is_constant(&self) -> bool {
+        self.join.is_none() && self.variables.is_empty()
+    }
+}
+
+/// The filter of an equality join: one of the values; no value is null.
+fn joined(mut values: Vec<Value>, foreign: &Path) -> Filter {
+    let test = match values.len() {
+        0 => Test::Compare(Comparison::Eq, Value::Null),
+        1 => Test::Compare(Comparison::Eq, values.pop().unwrap_or(Value::Null)),
+        _ => Test::In(InSet::new(values, Vec::new())),
+    };
+    Filter::Path(foreign.clone(), test)
+}
+
+/// A join, running.
+#[derive(Debug)]
+pub(super) struct Joining {
+    lookup: Lookup,
+    row: Option<Row>,
+    asked: bool,
+    supplied: Option<Value>,
+    kept: Option<Value>,
+    ended: bool,
+}
+
+impl Joining {
+    pub(super) fn new(lookup: Lookup) -> Self {
+        Self { lookup, row: None, asked: false, supplied: None, kept: None, ended: false }
+    }
+
+    fn answer(&self, row: Row, rows: Value, context: &Context) -> Result<Poll, Error> {
+        let mut fields = Fields::new();
+        // One path cannot be in conflict with another.
+        let _ = fields.set(&self.lookup.name.parts().collect::<Vec<_>>(), Expr::Literal(rows));
+        let document = sized(fields.apply(row.document.as_ref(), context)?)?;
+        Ok(Poll::Row(Row { document, origin: row.origin }))
+    }
+}
+
+impl Operator for Joining {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.row = Some(row);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        let Some(row) = self.row.take() else {
+            return Ok(if self.ended { Poll::Done } else { Poll::Need });
+        };
+        if let Some(rows) = self.supplied.take() {
+            return self.answer(row, rows, context);
+        }
+        if let Some(rows) = &self.kept {
+            return self.answer(row, rows.clone(), context);
+        }
+        let request = self.lookup.request(row.document.as_ref(), context)?;
+        self.row = Some(row);
+        self.asked = true;
+        Ok(Poll::Want(Box::new(request)))
+    }
+
+    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+        let bytes: usize = rows.iter().map(|row| row.bytes().len()).sum();
+        if MAX_DOCUMENT_BYTES < bytes {
+            let from = &self.lookup.collection;
+            let text = format!(
+                "Total size of documents in {from} matching pipeline's $lookup stage exceeds {MAX_DOCUMENT_BYTES} bytes"
+            );
+            return Err(Error::new(Kind::TooLarge, 4568, text));
+        }
+        let rows = Value::Array(rows.iter().map(|row| Value::from(row.as_ref())).collect());
+        if self.lookup.is_constant() {
+            self.kept = Some(rows.clone());
+        }
+        self.supplied = Some(rows);
+        Ok(())
+    }
+}
+
+/// A union, running.
+#[derive(Debug)]
+pub(super) struct Uniting {
+    union: UnionWith,
+    row: Option<Row>,
+    ended: bool,
+    others: Option<VecDeque<DocBuf>>,
+}
+
+impl Uniting {
+    pub(super) fn new(union: UnionWith) -> Self {
+        Self { union, row: None, ended: false, others: None }
+    }
+}
+
+impl Operator for Uniting {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.row = Some(row);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if let Some(row) = self.row.take() {
+            return Ok(Poll::Row(row));
+        }
+        if !self.ended {
+            return Ok(Poll::Need);
+        }
+        match &mut self.others {
+            Some(others) => {
+                Ok(others.pop_front().map_or(Poll::Done, |row| Poll::Row(Row::made(row))))
+            }
+            None => Ok(Poll::Want(Box::new(Request {
+                database: self.union.database.clone(),
+                collection: self.union.collection.clone(),
+                filter: Filter::And(Vec::new()),
+                stages: Arc::clone(&self.union.stages),
+                context: Arc::clone(context),
+            }))),
+        }
+    }
+
+    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+        self.others = Some(rows.into());
+        Ok(())
+    }
+}

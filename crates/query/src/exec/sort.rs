@@ -1,0 +1,70 @@
+//! Rows in order. With a limit, only about twice as many rows as wanted are ever held.
+
+use std::sync::Arc;
+
+use super::{
+    Meter, Row,
+    operator::{Operator, Poll},
+};
+use crate::{
+    Context, Error,
+    expr::weight,
+    sort::{Sort, SortKey},
+};
+
+/// A sort, running.
+#[derive(Debug)]
+pub(super) struct Sorting {
+    sort: Sort,
+    most: Option<usize>,
+    held: Vec<(SortKey, Row)>,
+    meter: Meter,
+    sorted: Option<std::vec::IntoIter<(SortKey, Row)>>,
+}
+
+fn bytes_of((key, row): &(SortKey, Row)) -> usize {
+    key.0.iter().map(|value| weight(value.as_ref())).sum::<usize>() + row.weight()
+}
+
+impl Sorting {
+    pub(super) fn new(sort: Sort, limit: Option<u64>) -> Self {
+        let most = limit.and_then(|limit| usize::try_from(limit).ok());
+        Self { sort, most, held: Vec::new(), meter: Meter::new("$sort"), sorted: None }
+    }
+
+    /// Puts the held rows in order and drops those beyond the limit.
+    fn settle(&mut self) {
+        let sort = &self.sort;
+        self.held.sort_by(|(a, _), (b, _)| sort.compare(a, b));
+        if let Some(most) = self.most.filter(|most| *most < self.held.len()) {
+            self.held.truncate(most);
+            self.meter.bytes = self.held.iter().map(bytes_of).sum();
+        }
+    }
+}
+
+impl Operator for Sorting {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        let key = self.sort.key(row.document.as_ref());
+        let entry = (key, row);
+        self.meter.add(bytes_of(&entry))?;
+        self.held.push(entry);
+        if self.most.is_some_and(|most| most.saturating_mul(2).max(64) <= self.held.len()) {
+            self.settle();
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.settle();
+        self.sorted = Some(std::mem::take(&mut self.held).into_iter());
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(match &mut self.sorted {
+            None => Poll::Need,
+            Some(rows) => rows.next().map_or(Poll::Done, |(_, row)| Poll::Row(row)),
+        })
+    }
+}

@@ -1,0 +1,455 @@
+//! Arithmetic.
+
+use document::{Decimal128, Number, Rounding, Value, ValueRef};
+
+use super::super::{Answer, fail, got::shown, mismatch};
+use super::number::{is_int, number_value, to_decimal};
+use super::{
+    Function, In,
+    Takes::{Any, Between, Exactly},
+    row,
+};
+use crate::{Error, group::Sum};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("$abs", Exactly(1), abs, "magnitude of a number"),
+    row("$add", Any, add, "sum of numbers, or a date moved by milliseconds"),
+    row("$ceil", Exactly(1), ceil, "least integral number not below"),
+    row("$divide", Exactly(2), divide, "quotient"),
+    row("$exp", Exactly(1), exp, "e to a power"),
+    row("$floor", Exactly(1), floor, "greatest integral number not above"),
+    row("$ln", Exactly(1), ln, "natural logarithm"),
+    row("$log", Exactly(2), log, "logarithm to a base"),
+    row("$log10", Exactly(1), log10, "logarithm to base 10"),
+    row("$mod", Exactly(2), modulo, "remainder"),
+    row("$multiply", Any, multiply, "product"),
+    row("$pow", Exactly(2), pow, "power"),
+    row("$round", Between(1, 2), round, "rounded half to even at a place"),
+    row("$sqrt", Exactly(1), sqrt, "square root"),
+    row("$subtract", Exactly(2), subtract, "difference of numbers or dates"),
+    row("$trunc", Between(1, 2), trunc, "cut at a place"),
+    row("$sigmoid", Exactly(1), sigmoid, "logistic function"),
+];
+
+/// The only argument as a number; `None` for null.
+pub(super) fn unary(call: &In<'_>) -> Result<Option<Number>, Error> {
+    if call.arg(0).is_nullish() {
+        return Ok(None);
+    }
+    match Number::of(call.value(0)) {
+        Some(number) => Ok(Some(number)),
+        None => Err(mismatch(
+            28765,
+            format!("{} only supports numeric types, not {}", call.name, call.arg(0).type_name()),
+        )),
+    }
+}
+
+fn some(value: impl Into<Value>) -> Answer {
+    Ok(Some(value.into()))
+}
+
+pub(super) const NULL: Answer = Ok(Some(Value::Null));
+
+fn abs(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    match number {
+        Number::Int(i64::MIN) => Err(fail(28680, "can't take $abs of long long min")),
+        Number::Int(v) => some(number_value(Number::Int(v.abs()), is_int(call.value(0)))),
+        Number::Double(v) => some(v.abs()),
+        Number::Decimal(v) => some(v.abs()),
+    }
+}
+
+fn add(call: &In<'_>) -> Answer {
+    let mut sum = Sum::default();
+    let mut date = None;
+    for arg in call.args {
+        match arg.operand() {
+            value if value.is_nullish() => return NULL,
+            ValueRef::DateTime(at) => {
+                if date.replace(at).is_some() {
+                    return Err(fail(16612, "only one date allowed in an $add expression"));
+                }
+            }
+            value if value.is_number() => sum.add(value),
+            value => {
+                let text = "$add only supports numeric or date types, not";
+                return Err(mismatch(16554, format!("{text} {}", value.kind().name())));
+            }
+        }
+    }
+    let Some(at) = date else { return some(sum.value()) };
+    moved(at, sum.value().as_ref(), 1).map(Some)
+}
+
+/// A date moved by a number of milliseconds.
+fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
+    let by = match Number::of(by) {
+        Some(Number::Int(v)) => Some(v),
+        Some(Number::Double(v)) if v.abs() < 9.2e18 => Some(v.round() as i64),
+        Some(Number::Decimal(v)) => v.to_i64(Rounding::HalfEven),
+        _ => None,
+    };
+    let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
+    at.map(Value::DateTime).ok_or_else(|| fail(15, "date overflow"))
+}
+
+fn subtract(call: &In<'_>) -> Answer {
+    if call.any_nullish() {
+        return NULL;
+    }
+    let (left, right) = (call.value(0), call.value(1));
+    match (left, right) {
+        (ValueRef::DateTime(a), ValueRef::DateTime(b)) => match a.checked_sub(b) {
+            Some(difference) => return some(difference),
+            None => return Err(fail(15, "overflow in $subtract of dates")),
+        },
+        (ValueRef::DateTime(a), by) if by.is_number() => return moved(a, by, -1).map(Some),
+        _ => {}
+    }
+    let (Some(a), Some(b)) = (Number::of(left), Number::of(right)) else {
+        return Err(mismatch(
+            14,
+            format!("can't $subtract {} from {}", right.kind().name(), left.kind().name()),
+        ));
+    };
+    let difference = match (a, b) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            Number::Decimal(to_decimal(a).subtract(to_decimal(b)))
+        }
+        (Number::Int(a), Number::Int(b)) => {
+            a.checked_sub(b).map_or(Number::Double(a as f64 - b as f64), Number::Int)
+        }
+        (a, b) => Number::Double(a.to_f64() - b.to_f64()),
+    };
+    some(number_value(difference, is_int(left) && is_int(right)))
+}
+
+fn multiply(call: &In<'_>) -> Answer {
+    let mut product = Number::Int(1);
+    let mut narrow = true;
+    let mut null = false;
+    for arg in call.args {
+        let value = arg.operand();
+        if value.is_nullish() {
+            null = true;
+            continue;
+        }
+        let Some(number) = Number::of(value) else {
+            return Err(mismatch(
+                14,
+                format!("$multiply only supports numeric types, not {}", value.kind().name()),
+            ));
+        };
+        narrow &= is_int(value);
+        product = match (product, number) {
+            (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+                Number::Decimal(to_decimal(product).multiply(to_decimal(number)))
+            }
+            (Number::Int(a), Number::Int(b)) => {
+                a.checked_mul(b).map_or(Number::Double(a as f64 * b as f64), Number::Int)
+            }
+            (a, b) => Number::Double(a.to_f64() * b.to_f64()),
+        };
+    }
+    if null { NULL } else { some(number_value(product, narrow)) }
+}
+
+/// Both arguments as numbers; `None` when one is null.
+fn binary(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
+    match (Number::of(call.value(0)), Number::of(call.value(1))) {
+        (Some(a), Some(b)) => Ok(Some((a, b))),
+        _ if call.any_nullish() => Ok(None),
+        _ => {
+            let (a, b) = (call.arg(0).type_name(), call.arg(1).type_name());
+            let text = format!("{} only supports numeric types, not {a} and {b}", call.name);
+            Err(mismatch(number, text))
+        }
+    }
+}
+
+fn divide(call: &In<'_>) -> Answer {
+    let Some((a, b)) = binary(call, 14)? else { return NULL };
+    match (a, b) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            let b = to_decimal(b);
+            if b.is_zero() {
+                return Err(fail(2, "can't $divide by zero"));
+            }
+            some(to_decimal(a).divide(b))
+        }
+        (_, b) if b.to_f64() == 0.0 => Err(fail(2, "can't $divide by zero")),
+        (a, b) => some(a.to_f64() / b.to_f64()),
+    }
+}
+
+fn modulo(call: &In<'_>) -> Answer {
+    let Some((a, b)) = binary(call, 16611)? else { return NULL };
+    let zero = || Err(fail(16610, "can't $mod by zero"));
+    let narrow = is_int(call.value(0)) && is_int(call.value(1));
+    match (a, b) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            let b = to_decimal(b);
+            if b.is_zero() { zero() } else { some(to_decimal(a).remainder(b)) }
+        }
+        (Number::Int(_), Number::Int(0)) => zero(),
+        (Number::Int(a), Number::Int(b)) => {
+            some(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
+        }
+        (_, Number::Double(0.0)) => zero(),
+        (a, b) if b.to_f64() == 0.0 => some(a.to_f64() % b.to_f64()),
+        (a, b) => some(a.to_f64() % b.to_f64()),
+    }
+}
+
+fn ceil(call: &In<'_>) -> Answer {
+    integral(call, f64::ceil, Rounding::Ceil)
+}
+
+fn floor(call: &In<'_>) -> Answer {
+    integral(call, f64::floor, Rounding::Floor)
+}
+
+fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    match number {
+        Number::Int(v) => some(number_value(Number::Int(v), is_int(call.value(0)))),
+        Number::Double(v) => some(double(v)),
+        Number::Decimal(v) => some(v.round(rounding)),
+    }
+}
+
+/// A function of doubles; decimals go through doubles and come back to 15 digits.
+pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> Value {
+    let result = function(number.to_f64());
+    match number {
+        Number::Decimal(_) => Value::Decimal128(Decimal128::from_f64(result)),
+        _ => Value::Double(result),
+    }
+}
+
+fn exp(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    some(through_double(number, f64::exp))
+}
+
+fn sigmoid(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    some(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
+}
+
+fn positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
+    if number.is_nan() || number.to_f64() > 0.0 {
+        return Ok(());
+    }
+    Err(fail(
+        code,
+        format!(
+            "{}'s argument must be a positive number, but is {}",
+            call.name,
+            shown(call.value(0))
+        ),
+    ))
+}
+
+fn ln(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    positive(call, number, 28766)?;
+    some(through_double(number, f64::ln))
+}
+
+fn log10(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    positive(call, number, 28761)?;
+    some(through_double(number, f64::log10))
+}
+
+fn log(call: &In<'_>) -> Answer {
+    if call.any_nullish() {
+        return NULL;
+    }
+    let part = |index: usize, what: &str, code: i32| {
+        Number::of(call.value(index)).ok_or_else(|| {
+            let kind = call.arg(index).type_name();
+            mismatch(code, format!("$log's {what} must be numeric, not {kind}"))
+        })
+    };
+    let (number, base) = (part(0, "argument", 28756)?, part(1, "base", 28757)?);
+    positive(call, number, 28758)?;
+    let value = base.to_f64();
+    if !value.is_nan() && (value <= 0.0 || value == 1.0) {
+        let text = "$log's base must be a positive number not equal to 1, but is";
+        return Err(fail(28759, format!("{text} {}", shown(call.value(1)))));
+    }
+    let result = if value == 10.0 {
+        number.to_f64().log10()
+    } else if value == 2.0 {
+        number.to_f64().log2()
+    } else {
+        number.to_f64().ln() / value.ln()
+    };
+    match (number, base) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => some(Decimal128::from_f64(result)),
+        _ => some(result),
+    }
+}
+
+fn sqrt(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    if !number.is_nan() && number.to_f64() < 0.0 {
+        return Err(fail(28714, "$sqrt's argument must be greater than or equal to 0"));
+    }
+    match number {
+        Number::Decimal(v) => some(v.sqrt()),
+        other => some(other.to_f64().sqrt()),
+    }
+}
+
+fn pow(call: &In<'_>) -> Answer {
+    if call.any_nullish() {
+        return NULL;
+    }
+    let part = |index: usize, what: &str, code: i32| {
+        Number::of(call.value(index)).ok_or_else(|| {
+            let kind = call.arg(index).type_name();
+            mismatch(code, format!("$pow's {what} must be numeric, not {kind}"))
+        })
+    };
+    let (base, exponent) = (part(0, "base", 28762)?, part(1, "exponent", 28763)?);
+    if base.to_f64() == 0.0 && exponent.to_f64() < 0.0 {
+        return Err(fail(28764, "$pow cannot take a base of 0 and a negative exponent"));
+    }
+    let narrow = is_int(call.value(0)) && is_int(call.value(1));
+    match (base, exponent) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => some(decimal_pow(base, exponent)),
+        (Number::Int(b), Number::Int(e)) => {
+            let power = match (b, u32::try_from(e)) {
+                (1, _) => Some(1),
+                (-1, _) => Some(if e % 2 == 0 { 1 } else { -1 }),
+                (_, Ok(e)) => b.checked_pow(e),
+                (_, Err(_)) => None,
+            };
+            match power {
+                Some(power) => some(number_value(Number::Int(power), narrow)),
+                None => some((b as f64).powf(e as f64)),
+            }
+        }
+        (b, e) => some(b.to_f64().powf(e.to_f64())),
+    }
+}
+
+/// Whole exponents by squaring, others through doubles.
+fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
+    let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
+    let Some(whole) = whole else {
+        return Decimal128::from_f64(base.to_f64().powf(exponent.to_f64()));
+    };
+    let (mut square, mut left) = (to_decimal(base), whole.unsigned_abs());
+    let mut power = Decimal128::from_i64(1);
+    while left > 0 {
+        if left % 2 == 1 {
+            power = power.multiply(square);
+        }
+        square = square.multiply(square);
+        left /= 2;
+    }
+    if whole < 0 { Decimal128::from_i64(1).divide(power) } else { power }
+}
+
+fn round(call: &In<'_>) -> Answer {
+    at_place(call, Rounding::HalfEven)
+}
+
+fn trunc(call: &In<'_>) -> Answer {
+    at_place(call, Rounding::Down)
+}
+
+/// The place argument of `$round` and `$trunc`; `None` when it is null.
+fn place(call: &In<'_>) -> Result<Option<i32>, Error> {
+    let arg = call.arg(1);
+    if arg.is_absent() {
+        return Ok(Some(0));
+    }
+    if arg.is_nullish() {
+        return Ok(None);
+    }
+    let Some(number) = Number::of(arg.operand()) else {
+        let text = format!("can't convert from BSON type {} to long", arg.type_name());
+        return Err(mismatch(16004, text));
+    };
+    let Some(whole) = number.to_i64_exact() else {
+        let text = format!("precision argument to  {} must be a integral value", call.name);
+        return Err(fail(51082, text));
+    };
+    match i32::try_from(whole) {
+        Ok(place) if (-20..=100).contains(&place) => Ok(Some(place)),
+        _ => Err(fail(
+            51083,
+            format!(
+                "cannot apply {} with precision value {whole} value must be in [-20, 100]",
+                call.name
+            ),
+        )),
+    }
+}
+
+fn at_place(call: &In<'_>, rounding: Rounding) -> Answer {
+    if call.arg(0).is_nullish() {
+        return NULL;
+    }
+    let Some(number) = Number::of(call.value(0)) else {
+        let kind = call.arg(0).type_name();
+        let text = format!("{} only supports numeric types, not {kind}", call.name);
+        return Err(mismatch(51081, text));
+    };
+    let Some(place) = place(call)? else { return NULL };
+    match number {
+        Number::Int(v) if place >= 0 => some(number_value(Number::Int(v), is_int(call.value(0)))),
+        Number::Int(v) => {
+            let rounded = int_at_place(v, place, rounding);
+            let rounded = rounded.ok_or_else(|| {
+                fail(51080, "invalid conversion from Decimal128 result in $round resulting from arguments: [value, precision]")
+            })?;
+            some(number_value(Number::Int(rounded), is_int(call.value(0))))
+        }
+        Number::Double(v) => some(double_at_place(v, place, rounding)),
+        Number::Decimal(v) => some(decimal_at_place(v, place, rounding)),
+    }
+}
+
+fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
+    let unit = 10_i128.pow(place.unsigned_abs());
+    let value = i128::from(value);
+    let (mut whole, rest) = (value / unit, value % unit);
+    if rounding == Rounding::HalfEven {
+        let twice = rest.abs() * 2;
+        if twice > unit || (twice == unit && whole % 2 != 0) {
+            whole += rest.signum();
+        }
+    }
+    i64::try_from(whole * unit).ok()
+}
+
+fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    if place == 0 {
+        return if rounding == Rounding::Down { value.trunc() } else { value.round_ties_even() };
+    }
+    decimal_at_place(Decimal128::from_f64(value), place, rounding).to_f64()
+}
+
+fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
+    let Some((_, _, exponent)) = value.parts() else { return value };
+    if exponent >= -place {
+        return value;
+    }
+    if rounding == Rounding::HalfEven {
+        return value.quantize(-place);
+    }
+    // Moving the point keeps every digit: only the exponent changes.
+    let shift = |by: i32| Decimal128::parse(&format!("1E{by}")).unwrap_or(Decimal128::ZERO);
+    value.multiply(shift(place)).round(rounding).multiply(shift(-place))
+}
