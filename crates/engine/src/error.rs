@@ -50,6 +50,8 @@ pub enum Kind {
     Gone,
     /// Evaluation failed.
     Query(query::Error),
+    /// The time limit of the operation is over.
+    TimedOut,
     /// No space is left on the device.
     Full,
     /// The store stopped.

@@ -67,13 +67,6 @@ pub(crate) fn total(collection: u32, class: u8) -> Bytes {
     Bytes::from(key)
 }
 
-/// Prefix of the totals of a collection.
-pub(crate) fn totals(collection: u32) -> Vec<u8> {
-    let mut key = collection.to_be_bytes().to_vec();
-    key.push(b'c');
-    key
-}
-
 /// Key of the sum of one bucket of a class; `build` keeps abandoned books apart.
 pub(crate) fn sum(collection: u32, build: u64, class: u8, level: u8, bucket: i64) -> Bytes {
     let mut key = collection.to_be_bytes().to_vec();
@@ -82,15 +75,4 @@ pub(crate) fn sum(collection: u32, build: u64, class: u8, level: u8, bucket: i64
     key.extend_from_slice(&[class, level]);
     key.extend_from_slice(&((bucket as u64) ^ (1 << 63)).to_be_bytes());
     Bytes::from(key)
-}
-
-/// The bucket in a key that [`sum`] made.
-pub(crate) fn bucket_of(key: &[u8]) -> Option<i64> {
-    let bits = key.get(key.len().checked_sub(8)?..)?;
-    Some((u64::from_be_bytes(bits.try_into().ok()?) ^ (1 << 63)) as i64)
-}
-
-/// Prefix of everything counted for a collection.
-pub(crate) fn counted(collection: u32) -> Vec<u8> {
-    collection.to_be_bytes().to_vec()
 }

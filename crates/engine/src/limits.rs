@@ -14,5 +14,7 @@ pub const MAX_INDEX_FIELDS: usize = 32;
 pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 /// Bytes of the name of a namespace (MongoDB: 255).
 pub const MAX_NAMESPACE_BYTES: usize = 255;
+/// Documents of another collection that one row may bring in, bytes (MongoDB: 100 MB a stage).
+pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
 /// Units of one commit call.
 pub const COMMIT_UNITS: usize = 1_000;

@@ -131,9 +131,23 @@ impl Finder {
     ) -> Result<Vec<Row>, Halt> {
         let mut found = Vec::new();
         while found.len() < wanted {
-            let Some(candidate) = self.next(view, wanted - found.len()).await? else { break };
+            let next = match self.next(view, wanted - found.len()).await {
+                Err(Halt::Again) if !found.is_empty() => break,
+                next => next?,
+            };
+            let Some(candidate) = next else { break };
             let key = Bytes::copy_from_slice(candidate.key());
-            if let Some(row) = self.row(view, candidate).await? {
+            let row = match self.row(view, &candidate).await {
+                Err(Halt::Again) => {
+                    self.put_back(candidate);
+                    if found.is_empty() {
+                        return Err(Halt::Again);
+                    }
+                    break;
+                }
+                row => row?,
+            };
+            if let Some(row) = row {
                 self.explain.documents_examined += 1;
                 if self.filter.is_always() || self.filter.matches(row.document(), context)? {
                     found.push(row);
@@ -144,14 +158,29 @@ impl Finder {
         Ok(found)
     }
 
+    /// What could not be judged in this view is the next candidate of a later one.
+    fn put_back(&mut self, candidate: Candidate) {
+        match (&candidate, &mut self.seen) {
+            (Candidate::Id(_), _) => {
+                self.at -= 1;
+                return;
+            }
+            (Candidate::Entry(entry), Some(seen)) => {
+                seen.remove(&entry.row_key);
+            }
+            _ => {}
+        }
+        self.ahead.push_front(candidate);
+    }
+
     async fn row<S: Store>(
         &mut self,
         view: &LiveView<S>,
-        candidate: Candidate,
+        candidate: &Candidate,
     ) -> Result<Option<Row>, Halt> {
         match candidate {
-            Candidate::Row(row) => Ok(Some(row)),
-            Candidate::Id(key) => view.get(&key).await,
+            Candidate::Row(row) => Ok(Some(row.clone())),
+            Candidate::Id(key) => view.get(key).await,
             Candidate::Entry(entry) => {
                 self.explain.keys_examined += 1;
                 if let Some(seen) = &mut self.seen
@@ -159,7 +188,7 @@ impl Finder {
                 {
                     return Ok(None);
                 }
-                view.row_of(&entry).await.map(Some)
+                view.row_of(entry).await.map(Some)
             }
         }
     }

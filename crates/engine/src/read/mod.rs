@@ -1,7 +1,10 @@
 //! Reads: what a query looks for, how it walks its candidates, and cursors over several views.
 
+mod cursor;
 mod find;
 mod finder;
+mod origin;
 
+pub use cursor::{Batch, BatchLimit, Cursor, Plan};
 pub use find::{Explain, Find, Hint};
 pub(crate) use finder::Finder;

@@ -167,7 +167,7 @@ impl<S: Store> Engine<S> {
 }
 
 /// The failure of an insert whose id is taken.
-fn duplicate_id(document: DocRef<'_>) -> Error {
+pub(super) fn duplicate_id(document: DocRef<'_>) -> Error {
     let mut value = Document::new();
     if let Some(id) = document.get("_id") {
         value.push("_id", id);

@@ -5,8 +5,10 @@ mod counts;
 mod insert;
 mod remove;
 mod unit;
+mod update;
 
 pub(crate) use counts::{Entered, LEVELS, add as count};
 pub use insert::Inserted;
 pub use remove::Removed;
 pub(crate) use unit::Draft;
+pub use update::{Edited, Update, Updated, Writer};

@@ -1,0 +1,392 @@
+//! A query over several batches. Each batch is one view at one instant; a walk goes on behind its
+//! last key, and a document that was held back is judged again before it is returned.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use document::DocBuf;
+use expiry::Header;
+use query::{
+    Context, Filter,
+    exec::{self, Exec, Next, Request, Stage},
+};
+use store::Store;
+
+use super::{Explain, Find, Finder, Hint, origin};
+use crate::{
+    Collection, Engine, Error, Kind, LiveView, Model, Namespace,
+    error::Halt,
+    limits::{MAX_LOOKUP_BYTES, PAGE_ROWS},
+    view::Row,
+};
+
+/// What a query is: a filter, then stages.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Which documents.
+    pub filter: Filter,
+    /// What is done to them.
+    pub stages: Vec<Stage>,
+    /// A wish for an access path.
+    pub hint: Hint,
+    /// When the query has to give up, on the machine's monotonic clock.
+    pub deadline: Option<Duration>,
+}
+
+impl Plan {
+    /// A filter without stages.
+    pub fn new(filter: Filter) -> Self {
+        Self { filter, stages: Vec::new(), hint: Hint::None, deadline: None }
+    }
+
+    /// The same plan with these stages.
+    pub fn with_stages(self, stages: Vec<Stage>) -> Self {
+        Self { stages, ..self }
+    }
+}
+
+/// How much a batch may hold; one document always fits.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchLimit {
+    /// Documents.
+    pub documents: usize,
+    /// Bytes of documents.
+    pub bytes: usize,
+}
+
+/// Documents of one batch.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Well-formed BSON, one a document.
+    pub documents: Vec<Bytes>,
+    /// There is nothing behind it.
+    pub done: bool,
+}
+
+/// A query and how far it got.
+pub struct Cursor<S: Store> {
+    engine: Engine<S>,
+    model: Model,
+    database: String,
+    collection: Option<Arc<Collection>>,
+    find: Find,
+    stages: Arc<[Stage]>,
+    context: Arc<Context>,
+    deadline: Option<Duration>,
+    /// Documents left of a plain limit.
+    left: Option<u64>,
+    finder: Option<Finder>,
+    exec: Option<Exec>,
+    /// Rows that did not fit the last batch.
+    held: VecDeque<Held>,
+    began: bool,
+    fed: bool,
+}
+
+impl<S: Store> std::fmt::Debug for Cursor<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cursor").field("find", &self.find).finish_non_exhaustive()
+    }
+}
+
+/// A document on its way out, with what says whether it still lives.
+#[derive(Debug)]
+struct Held {
+    document: Bytes,
+    origin: Option<Box<[u8]>>,
+}
+
+enum Step {
+    Out(Held),
+    End,
+}
+
+impl<S: Store> Engine<S> {
+    /// Starts a query on a collection; one that does not exist has no documents.
+    pub fn query(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        plan: Plan,
+        context: Arc<Context>,
+    ) -> Result<Cursor<S>, Error> {
+        let collection = self.collection(model, namespace);
+        let (sort, mut stages) = match plan.stages.first() {
+            Some(Stage::Sort { sort, .. }) => (Some(sort.clone()), plan.stages),
+            _ => (None, plan.stages),
+        };
+        let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
+        let finder = match &collection {
+            Some(collection) => Some(Finder::new(&collection.state(), &find)?),
+            None => None,
+        };
+        let sorted = finder.as_ref().is_some_and(Finder::is_sorted);
+        if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
+            match *limit {
+                Some(limit) => stages[0] = Stage::Limit(limit),
+                None => drop(stages.remove(0)),
+            }
+        }
+        let left = match stages.as_slice() {
+            [Stage::Limit(limit)] => Some(*limit),
+            _ => None,
+        };
+        let stages: Arc<[Stage]> = if left.is_some() { Arc::default() } else { stages.into() };
+        let mut cursor = Cursor {
+            engine: self.clone(),
+            model,
+            database: namespace.database.clone(),
+            collection,
+            find,
+            stages,
+            context,
+            deadline: plan.deadline,
+            left,
+            finder,
+            exec: None,
+            held: VecDeque::new(),
+            began: false,
+            fed: false,
+        };
+        cursor.start();
+        Ok(cursor)
+    }
+}
+
+impl<S: Store> Cursor<S> {
+    fn start(&mut self) {
+        self.fed = false;
+        self.held.clear();
+        self.exec = (!self.stages.is_empty())
+            .then(|| Exec::new(Arc::clone(&self.stages), Arc::clone(&self.context)));
+    }
+
+    /// How it runs.
+    pub fn explain(&self) -> Explain {
+        self.finder.as_ref().map(|finder| finder.explain.clone()).unwrap_or_default()
+    }
+
+    /// What a sort stage is left to do because no index gives its order.
+    pub fn sorts(&self) -> bool {
+        matches!(self.stages.first(), Some(Stage::Sort { .. }))
+    }
+
+    /// The next batch, judged at its own instant.
+    pub async fn next(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
+        let first = !std::mem::replace(&mut self.began, true);
+        let mut batch = Batch::default();
+        let Some(collection) = self.collection.clone() else {
+            self.fed = true;
+            let filled = self.fill(None, limit, &mut batch, true).await;
+            return filled.map(|()| batch).map_err(failed);
+        };
+        let mut fresh = first;
+        let left = self.left;
+        loop {
+            let view = self.open(&collection).await?;
+            if !fresh && let Some(finder) = &mut self.finder {
+                finder.resume();
+            }
+            match self.fill(Some(&view), limit, &mut batch, fresh).await {
+                Ok(()) => return Ok(batch),
+                Err(Halt::Again) if !first && !batch.documents.is_empty() => return Ok(batch),
+                Err(halt) => self.engine.settle(&collection, &view, halt).await?,
+            }
+            if first {
+                // Nothing was given yet: begin again, so that the whole batch has one instant.
+                batch = Batch::default();
+                self.left = left;
+                self.finder = Some(Finder::new(&collection.state(), &self.find)?);
+                self.start();
+            }
+            fresh = first;
+        }
+    }
+
+    async fn open(&self, collection: &Arc<Collection>) -> Result<LiveView<S>, Error> {
+        let view = match self.engine.view(collection).await {
+            Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
+                let message = "the collection was dropped while a cursor was reading it";
+                return Err(Error::new(Kind::Gone, message));
+            }
+            view => view?,
+        };
+        if self.finder.as_ref().is_some_and(|finder| !finder.is_good(&view.state)) {
+            let message = "an index was dropped or changed while a cursor was reading it";
+            return Err(Error::new(Kind::Gone, message));
+        }
+        Ok(view)
+    }
+
+    async fn fill(
+        &mut self,
+        view: Option<&LiveView<S>>,
+        limit: BatchLimit,
+        batch: &mut Batch,
+        fresh: bool,
+    ) -> Result<(), Halt> {
+        let mut bytes = batch.documents.iter().map(Bytes::len).sum::<usize>();
+        // What was held back was judged in an earlier view.
+        let mut stale = if fresh { 0 } else { self.held.len() };
+        let mut from_exec = !fresh;
+        while batch.documents.len() < limit.documents {
+            if self.left == Some(0) {
+                batch.done = true;
+                return Ok(());
+            }
+            let held = match self.held.pop_front() {
+                Some(held) => held,
+                None => match self.step(view, limit.documents - batch.documents.len()).await? {
+                    Step::Out(held) => {
+                        stale = usize::from(from_exec && held.origin.is_some());
+                        held
+                    }
+                    Step::End => {
+                        batch.done = true;
+                        return Ok(());
+                    }
+                },
+            };
+            if 0 < stale {
+                stale -= 1;
+                if !still_lives(view, &held).await? {
+                    continue;
+                }
+            }
+            from_exec = from_exec && self.exec.is_some();
+            if !batch.documents.is_empty() && limit.bytes < bytes + held.document.len() {
+                self.held.push_front(held);
+                return Ok(());
+            }
+            bytes += held.document.len();
+            self.left = self.left.map(|left| left - 1);
+            batch.documents.push(held.document);
+        }
+        if self.left == Some(0) {
+            batch.done = true;
+        }
+        Ok(())
+    }
+
+    /// The next document, from the walk or from the stages.
+    async fn step(&mut self, view: Option<&LiveView<S>>, wanted: usize) -> Result<Step, Halt> {
+        let Some(mut exec) = self.exec.take() else { return self.walk(view, wanted).await };
+        let step = self.run(&mut exec, view, wanted).await;
+        self.exec = Some(exec);
+        step
+    }
+
+    async fn walk(&mut self, view: Option<&LiveView<S>>, wanted: usize) -> Result<Step, Halt> {
+        let (Some(view), Some(finder)) = (view, &mut self.finder) else { return Ok(Step::End) };
+        check_time(self.deadline)?;
+        let left = self.left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
+        let mut held = rows.into_iter().map(|row| Held {
+            origin: Some(origin::of(&row)),
+            document: row.value.slice(row.start..),
+        });
+        match held.next() {
+            Some(first) => {
+                self.held.extend(held);
+                Ok(Step::Out(first))
+            }
+            None => Ok(Step::End),
+        }
+    }
+
+    async fn run(
+        &mut self,
+        exec: &mut Exec,
+        view: Option<&LiveView<S>>,
+        wanted: usize,
+    ) -> Result<Step, Halt> {
+        loop {
+            match exec.next()? {
+                Next::Row(row) => {
+                    let document = Bytes::from(row.document.into_bytes());
+                    return Ok(Step::Out(Held { document, origin: row.origin }));
+                }
+                Next::Done => return Ok(Step::End),
+                Next::Want(request) => exec.supply(self.answer(request).await?)?,
+                Next::NeedInput => {
+                    check_time(self.deadline)?;
+                    self.feed(exec, view, wanted).await?;
+                }
+            }
+        }
+    }
+
+    async fn feed(
+        &mut self,
+        exec: &mut Exec,
+        view: Option<&LiveView<S>>,
+        wanted: usize,
+    ) -> Result<(), Halt> {
+        let (Some(view), Some(finder), false) = (view, &mut self.finder, self.fed) else {
+            exec.finish();
+            return Ok(());
+        };
+        let streaming = exec::is_streaming(&self.stages);
+        let wanted = if streaming { wanted.min(PAGE_ROWS) } else { PAGE_ROWS };
+        let rows = finder.take(view, &self.context, wanted).await?;
+        if rows.is_empty() {
+            self.fed = true;
+            exec.finish();
+        }
+        for row in rows {
+            let origin = Some(origin::of(&row));
+            let document = DocBuf::from_trusted(row.body().to_vec());
+            exec.offer(exec::Row { document, origin })?;
+        }
+        Ok(())
+    }
+
+    /// The rows of another collection that a stage wants.
+    async fn answer(&self, request: Request) -> Result<Vec<DocBuf>, Error> {
+        let database = request.database.unwrap_or_else(|| self.database.clone());
+        let namespace = Namespace::new(database, request.collection);
+        let plan = Plan {
+            filter: request.filter,
+            stages: request.stages.to_vec(),
+            hint: Hint::None,
+            deadline: self.deadline,
+        };
+        let mut inner = self.engine.query(self.model, &namespace, plan, request.context)?;
+        let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
+        let batch = Box::pin(inner.next(all)).await?;
+        if !batch.done {
+            let message = "documents of another collection exceed the memory limit of a stage";
+            return Err(Error::new(Kind::TooLarge, message));
+        }
+        Ok(batch.documents.into_iter().map(|bytes| DocBuf::from_trusted(bytes.into())).collect())
+    }
+}
+
+fn failed(halt: Halt) -> Error {
+    match halt {
+        Halt::Failed(error) => error,
+        Halt::Again | Halt::Multikey(_) => Error::new(Kind::Conflict, "looked again for nothing"),
+    }
+}
+
+fn check_time(deadline: Option<Duration>) -> Result<(), Error> {
+    match deadline {
+        Some(deadline) if deadline <= clock::monotonic() => {
+            Err(Error::new(Kind::TimedOut, "operation exceeded time limit"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a document that was read in an earlier view lives in this one: by its own header, or
+/// because the same life of it was written again.
+async fn still_lives<S: Store>(view: Option<&LiveView<S>>, held: &Held) -> Result<bool, Halt> {
+    let (Some(view), Some(origin)) = (view, &held.origin) else { return Ok(true) };
+    let Some((key, header)) = origin::split(origin) else { return Ok(false) };
+    let (header, _) = Header::split(header)?;
+    if view.is_live(&header) {
+        return Ok(true);
+    }
+    let row: Option<Row> = view.get(key).await?;
+    Ok(row.is_some_and(|row| row.birth == header.birth))
+}
