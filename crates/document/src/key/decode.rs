@@ -49,7 +49,6 @@ fn content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
         class::MIN_KEY => (Value::MinKey, bytes),
         class::UNDEFINED => (Value::Undefined, bytes),
         class::NULL => (Value::Null, bytes),
-        class::NAN => (Value::Double(f64::NAN), bytes),
         class::NUMBER => number::decode(bytes)?,
         class::STRING => text(bytes).map(|(text, rest)| (Value::String(text), rest))?,
         class::CODE => text(bytes).map(|(text, rest)| (Value::JavaScript(text), rest))?,

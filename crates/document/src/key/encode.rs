@@ -26,10 +26,10 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
         ValueRef::MinKey => class::MIN_KEY,
         ValueRef::Undefined => class::UNDEFINED,
         ValueRef::Null => class::NULL,
-        ValueRef::Int32(_) | ValueRef::Int64(_) => class::NUMBER,
-        ValueRef::Double(v) if v.is_nan() => class::NAN,
-        ValueRef::Decimal128(v) if v.is_nan() => class::NAN,
-        ValueRef::Double(_) | ValueRef::Decimal128(_) => class::NUMBER,
+        ValueRef::Int32(_)
+        | ValueRef::Int64(_)
+        | ValueRef::Double(_)
+        | ValueRef::Decimal128(_) => class::NUMBER,
         ValueRef::String(_) | ValueRef::Symbol(_) => class::STRING,
         ValueRef::Document(_) => class::DOCUMENT,
         ValueRef::Array(_) if order == TypeOrder::Json => class::JSON_ARRAY,
@@ -56,10 +56,7 @@ fn component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
 /// What follows the class byte.
 fn content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     if let Some(number) = Number::of(value) {
-        if !number.is_nan() {
-            number::encode(number, out);
-        }
-        return;
+        return number::encode(number, out);
     }
     match value {
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => text(v, out),

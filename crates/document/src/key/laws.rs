@@ -92,6 +92,19 @@ proptest! {
 }
 
 #[test]
+fn a_nan_inside_a_document_is_a_number_first() {
+    let field = |name: &str, value: Value| {
+        let mut fields = crate::Document::new();
+        fields.push(name, value);
+        Value::Document(fields)
+    };
+    let (zero, nan) = (field("a", Value::Int32(0)), field("b", Value::Double(f64::NAN)));
+    assert!(compare(zero.as_ref(), nan.as_ref()).is_lt());
+    assert!(key(&zero, false) < key(&nan, false));
+    assert!(key(&Value::Double(f64::NAN), false) < key(&Value::Double(f64::NEG_INFINITY), false));
+}
+
+#[test]
 fn long_components_keep_equality() {
     let long = |tail: &str| Value::String("x".repeat(5000) + tail);
     let (a, b) = (key(&long("a"), false), key(&long("b"), false));

@@ -30,7 +30,6 @@ mod class {
     pub(super) const UNDEFINED: u8 = 0x0a;
     pub(super) const NULL: u8 = 0x10;
     pub(super) const JSON_BOOL: u8 = 0x14;
-    pub(super) const NAN: u8 = 0x18;
     pub(super) const NUMBER: u8 = 0x1a;
     pub(super) const STRING: u8 = 0x20;
     pub(super) const JSON_ARRAY: u8 = 0x24;

@@ -7,8 +7,14 @@ const EXACT: u8 = 0;
 const DIGITS: u8 = 1;
 const POINT_BIAS: i32 = 8192;
 
-/// Appends a number that is not NaN.
+/// What NaN is: below everything, as it compares.
+const NAN: [u8; 9] = [0; 9];
+
+/// Appends a number.
 pub(super) fn encode(number: Number, out: &mut Vec<u8>) {
+    if number.is_nan() {
+        return out.extend_from_slice(&NAN);
+    }
     let start = out.len();
     let negative = match number {
         Number::Int(value) if value.unsigned_abs() <= 1 << 53 => {
@@ -60,6 +66,9 @@ fn truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
 
 /// The number at the start of `bytes` and what follows it.
 pub(super) fn decode(bytes: &[u8]) -> Option<(Value, &[u8])> {
+    if let Some(rest) = bytes.strip_prefix(&NAN) {
+        return Some((Value::Double(f64::NAN), rest));
+    }
     let negative = bytes.first()? & 0x80 == 0;
     let turn = if negative { 0xff } else { 0 };
     let mut bits = [0; 8];

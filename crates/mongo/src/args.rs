@@ -1,0 +1,167 @@
+//! The fields of a command, read with MongoDB's coercions and errors. Parse, don't validate.
+
+use document::{ArrayRef, DocRef, Number, ValueRef};
+
+use crate::errors::{BadValue, Error, FailedToParse, Result, TypeMismatch};
+
+/// Fields every command may carry.
+pub(crate) const GENERIC: &[&str] = &[
+    "lsid", "$clusterTime", "txnNumber", "autocommit", "startTransaction", "readConcern",
+    "writeConcern", "apiVersion", "apiStrict", "apiDeprecationErrors", "$readPreference", "comment",
+    "maxTimeMS", "$db", "coordinator", "$audit", "$client", "$configServerState", "$oplogQueryData",
+    "$queryOptions", "$replData", "$tenant", "clientOperationKey", "allowImplicitCollectionCreation",
+    "mayBypassWriteBlocking", "databaseVersion", "shardVersion", "rawData", "stmtId", "stmtIds",
+    "expectPrefix", "help",
+];
+
+/// A document of arguments, with the name that errors give it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Args<'a> {
+    pub(crate) of: &'a str,
+    pub(crate) body: DocRef<'a>,
+}
+
+impl<'a> Args<'a> {
+    pub(crate) fn new(of: &'a str, body: DocRef<'a>) -> Self {
+        Self { of, body }
+    }
+
+    /// Fails on a field that is not among these.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<()> {
+        for (name, _) in self.body.iter() {
+            if !known.contains(&name) {
+                let message = format!("BSON field '{}.{name}' is an unknown field.", self.of);
+                return Err(Error::new(40415, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// A field that is there and not null.
+    pub(crate) fn get(&self, name: &str) -> Option<ValueRef<'a>> {
+        self.body.get(name).filter(|value| !value.is_nullish())
+    }
+
+    fn wrong(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
+        let message = format!(
+            "BSON field '{}.{name}' is the wrong type '{}', expected type{expected}",
+            self.of,
+            got.kind().name(),
+        );
+        Error::new(TypeMismatch, message)
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        let message =
+            format!("BSON field '{}.{name}' is missing but a required field", self.of);
+        Error::new(40414, message)
+    }
+
+    pub(crate) fn bool(&self, name: &str) -> Result<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(ValueRef::Bool(value)) => Ok(Some(value)),
+            Some(value) if value.is_number() => Ok(Some(value.is_truthy())),
+            Some(value) => {
+                Err(self.wrong(name, value, "s '[bool, long, int, decimal, double]'"))
+            }
+        }
+    }
+
+    /// A whole number; fractions are cut off as MongoDB does.
+    pub(crate) fn int(&self, name: &str) -> Result<Option<i64>> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        match Number::of(value) {
+            Some(Number::Int(value)) => Ok(Some(value)),
+            Some(Number::Double(value)) if value.is_nan() => Ok(Some(0)),
+            Some(Number::Double(value)) => Ok(Some(value as i64)),
+            Some(Number::Decimal(value)) => {
+                Ok(Some(value.to_i64(document::Rounding::HalfEven).unwrap_or(0)))
+            }
+            None => Err(self.wrong(name, value, "s '[long, int, decimal, double]'")),
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub(crate) fn count(&self, name: &str) -> Result<Option<u64>> {
+        let Some(value) = self.int(name)? else { return Ok(None) };
+        u64::try_from(value).map(Some).map_err(|_| {
+            let message =
+                format!("BSON field '{name}' value must be >= 0, actual value '{value}'");
+            Error::new(51024, message)
+        })
+    }
+
+    pub(crate) fn str(&self, name: &str) -> Result<Option<&'a str>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(ValueRef::String(value)) => Ok(Some(value)),
+            Some(value) => Err(self.wrong(name, value, " 'string'")),
+        }
+    }
+
+    pub(crate) fn need_str(&self, name: &str) -> Result<&'a str> {
+        self.str(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    pub(crate) fn document(&self, name: &str) -> Result<Option<DocRef<'a>>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(ValueRef::Document(value)) => Ok(Some(value)),
+            Some(value) => Err(self.wrong(name, value, " 'object'")),
+        }
+    }
+
+    pub(crate) fn need_document(&self, name: &str) -> Result<DocRef<'a>> {
+        self.document(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    pub(crate) fn array(&self, name: &str) -> Result<Option<ArrayRef<'a>>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(ValueRef::Array(value)) => Ok(Some(value)),
+            Some(value) => Err(self.wrong(name, value, " 'array'")),
+        }
+    }
+
+    pub(crate) fn need_array(&self, name: &str) -> Result<ArrayRef<'a>> {
+        self.array(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// An array of documents.
+    pub(crate) fn documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
+        let array = self.need_array(name)?;
+        array
+            .iter()
+            .map(|value| {
+                value.as_document().ok_or_else(|| self.wrong(name, value, " 'object'"))
+            })
+            .collect()
+    }
+
+    /// A collation other than the simple one is not supported.
+    pub(crate) fn simple_collation(&self) -> Result<()> {
+        let Some(collation) = self.document("collation")? else { return Ok(()) };
+        match collation.get("locale") {
+            None if collation.is_empty() => Ok(()),
+            Some(ValueRef::String("simple")) => Ok(()),
+            Some(ValueRef::String(locale)) => Err(Error::new(
+                crate::errors::CommandNotSupported,
+                format!("collation with locale '{locale}' is not supported"),
+            )),
+            _ => Err(Error::new(BadValue, "Field 'locale' is missing in: collation")),
+        }
+    }
+}
+
+/// A name that is the value of the command's own field.
+pub(crate) fn named<'a>(body: DocRef<'a>, command: &str) -> Result<&'a str> {
+    match body.get(command) {
+        Some(ValueRef::String(name)) => Ok(name),
+        Some(value) => Err(Error::new(
+            crate::errors::InvalidNamespace,
+            format!("collection name has invalid type {}", value.kind().name()),
+        )),
+        None => Err(Error::new(FailedToParse, format!("missing '{command}'"))),
+    }
+}

@@ -1,0 +1,132 @@
+//! One command that a client called: who, where, and with what.
+
+use std::sync::Arc;
+
+use document::{DocRef, ValueRef};
+use engine::{Collection, Model, Namespace};
+use query::Context;
+use store::Store;
+
+use crate::{
+    args::named,
+    connection::Connection,
+    door::Door,
+    errors::{Error, InvalidNamespace, NamespaceNotFound, Result},
+    names,
+    session::Generic,
+    ttl::DocumentWriter,
+    wire::{Message, Shape},
+};
+
+/// A called command.
+pub(crate) struct Call<'a, S: Store> {
+    pub(crate) door: &'a Arc<Door<S>>,
+    pub(crate) connection: &'a Connection,
+    pub(crate) message: &'a Message,
+    pub(crate) name: &'a str,
+    pub(crate) body: DocRef<'a>,
+    pub(crate) database: &'a str,
+    pub(crate) generic: Generic,
+}
+
+impl<S: Store> Clone for Call<'_, S> {
+    fn clone(&self) -> Self {
+        Self { generic: self.generic.clone(), ..*self }
+    }
+}
+
+impl<'a, S: Store> Call<'a, S> {
+    pub(crate) fn new(
+        door: &'a Arc<Door<S>>,
+        connection: &'a Connection,
+        message: &'a Message,
+    ) -> Result<Self> {
+        let mut body = message.body();
+        let mut name = body.iter().next().map_or("", |(name, _)| name);
+        // The oldest form wraps the command and its read preference.
+        if message.shape == Shape::Query && matches!(name, "$query" | "query") {
+            body = body.get(name).and_then(ValueRef::as_document).unwrap_or(body);
+            name = body.iter().next().map_or("", |(name, _)| name);
+        }
+        let database = match (&message.database, body.get("$db")) {
+            (Some(database), _) => database.as_str(),
+            (None, Some(ValueRef::String(database))) => database,
+            (None, Some(_)) => return Err(Error::new(InvalidNamespace, "$db must be text")),
+            (None, None) => {
+                return Err(Error::new(40571, "OP_MSG requests require a $db argument"));
+            }
+        };
+        if message.shape == Shape::Query && !matches!(name, "hello" | "isMaster" | "ismaster") {
+            let message = format!("Unsupported OP_QUERY command: {name}. The client driver may require an upgrade.");
+            return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
+        }
+        names::database(database)?;
+        let generic = Generic::default();
+        Ok(Self { door, connection, message, name, body, database, generic })
+    }
+
+    /// The collection the command names.
+    pub(crate) fn namespace(&self) -> Result<Namespace> {
+        names::collection(self.database, named(self.body, self.name)?)
+    }
+
+    /// The collection of this name, if there is one.
+    pub(crate) fn find(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+        self.door.engine.collection(Model::Documents, namespace)
+    }
+
+    /// The collection of this name, or MongoDB's error.
+    pub(crate) fn expect(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
+        self.find(namespace).ok_or_else(|| {
+            Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}"))
+        })
+    }
+
+    /// The collection of this name, made when it is missing.
+    pub(crate) async fn ensure(&self, namespace: &Namespace) -> Result<(Arc<Collection>, bool)> {
+        if let Some(collection) = self.find(namespace) {
+            return Ok((collection, false));
+        }
+        names::new_collection(&namespace.database, &namespace.collection)?;
+        Ok(self.door.engine.ensure(Model::Documents, namespace).await?)
+    }
+
+    /// What stays the same for the whole operation: its instant and the constants of `let`.
+    pub(crate) async fn context(&self) -> Result<Arc<Context>> {
+        let now = self.door.engine.now().await;
+        let mut context = Context {
+            now_ms: now.ms,
+            random: query::expr::Random::new(fastrand::u64(..)),
+            ..Context::default()
+        };
+        if let Some(bound) = self.args().document("let")? {
+            for (name, value) in bound.iter() {
+                let expr = mongo_query::expression::parse(value)?;
+                let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
+                let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
+                context.constants.insert(name, value);
+            }
+        }
+        Ok(Arc::new(context))
+    }
+
+    /// Writes documents at this instant.
+    pub(crate) fn writer(&self, context: &Context) -> DocumentWriter {
+        DocumentWriter {
+            now: clock::Instant::from_ms(context.now_ms),
+            per_document: self.door.per_document_ttl(),
+        }
+    }
+
+    /// Documents given in a sequence of this name or in an array of the body.
+    pub(crate) fn documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
+        match self.message.sequence(name) {
+            Some(_) if self.body.get(name).is_some() => Err(Error::new(
+                crate::errors::FailedToParse,
+                format!("'{name}' is given in the body and as a document sequence"),
+            )),
+            Some(documents) => Ok(documents.into_iter().map(DocRef::Raw).collect()),
+            None => self.args().documents(name),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `count`: without a filter from the books, otherwise by looking.
+
+use document::{DocBuf, DocRef, doc};
+use engine::{BatchLimit, Model, Plan};
+use query::exec::Stage;
+use store::Store;
+
+use super::{Call, find::hint, ok};
+use crate::{
+    door::Counters,
+    errors::{BadValue, Error, Result},
+};
+
+pub(super) const FIELDS: &[&str] =
+    &["query", "limit", "skip", "hint", "collation", "fields", "queryHash"];
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    Counters::add(&call.connection.counters.query, 1);
+    let namespace = call.namespace()?;
+    let args = call.args();
+    args.simple_collation()?;
+    let filter = match args.document("query")? {
+        Some(filter) => mongo_query::filter::parse(filter)?,
+        None => query::Filter::always(),
+    };
+    let skip = args.count("skip")?.unwrap_or(0);
+    let limit = args.int("limit")?.unwrap_or(0);
+    let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
+    let Some(collection) = call.find(&namespace) else { return ok(doc! { "n": 0 }) };
+    if filter.is_always() {
+        let live = call.door.engine.live(&collection).await?;
+        let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
+        return number(limit.map_or(n, |limit| n.min(limit)));
+    }
+    let mut stages = Vec::new();
+    if 0 < skip {
+        stages.push(Stage::Skip(skip));
+    }
+    if let Some(limit) = limit {
+        stages.push(Stage::Limit(limit));
+    }
+    stages.push(Stage::Count("n".to_owned()));
+    let plan = Plan { hint: hint(&args)?, deadline: call.generic.deadline, ..Plan::new(filter) };
+    let context = call.context().await?;
+    let mut cursor =
+        call.door.engine.query(Model::Documents, &namespace, plan.with_stages(stages), context)?;
+    let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
+    let counted = batch.documents.first().and_then(|row| DocRef::Raw(row).get("n"));
+    let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
+    number(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
+}
+
+fn number(n: u64) -> Result<DocBuf> {
+    match i32::try_from(n) {
+        Ok(n) => ok(doc! { "n": n }),
+        Err(_) => {
+            let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
+            ok(doc! { "n": n })
+        }
+    }
+}

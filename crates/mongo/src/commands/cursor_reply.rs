@@ -1,0 +1,89 @@
+//! Replies with a cursor: the first batch, further batches, and cursors that stay open.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use document::{ArrayRef, DocBuf, DocBuilder, DocRef, ValueRef};
+use engine::{Batch, BatchLimit, Cursor, Namespace};
+use store::Store;
+
+use super::{Call, finish};
+use crate::{
+    errors::{Error, Result},
+    limits::{BATCH_BYTES, FIRST_BATCH},
+};
+
+/// What a client wants of the first batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FirstBatch {
+    pub(super) size: Option<u64>,
+    /// No cursor stays open.
+    pub(super) single: bool,
+    /// The cursor may be idle for ever.
+    pub(super) keep: bool,
+}
+
+pub(super) fn limit(size: Option<u64>, otherwise: usize) -> BatchLimit {
+    let documents =
+        size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    BatchLimit { documents, bytes: BATCH_BYTES }
+}
+
+/// Runs a cursor's first batch and answers it.
+pub(super) async fn first<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    mut cursor: Cursor<S>,
+    wanted: FirstBatch,
+) -> Result<DocBuf> {
+    let batch = match wanted.size {
+        // Nothing is run yet, but what is wrong with it has been said.
+        Some(0) if !wanted.single => Batch::default(),
+        size => cursor.next(limit(size, FIRST_BATCH)).await?,
+    };
+    let id = if batch.done || wanted.single {
+        0
+    } else {
+        let now: Duration = clock::monotonic();
+        call.door.cursors.open(namespace.clone(), cursor, wanted.keep, now)?
+    };
+    Ok(reply("firstBatch", &batch.documents, id, namespace))
+}
+
+/// A reply with a batch.
+pub(super) fn reply(name: &str, documents: &[Bytes], id: i64, namespace: &Namespace) -> DocBuf {
+    let bytes: usize = documents.iter().map(|document| document.len() + 8).sum();
+    let mut builder = DocBuilder::with_buffer(Vec::with_capacity(bytes + 128));
+    builder.document("cursor", |cursor| {
+        cursor.array(name, |batch| {
+            for document in documents {
+                batch.push(ValueRef::Document(DocRef::Raw(document)));
+            }
+        });
+        cursor.append("id", ValueRef::Int64(id));
+        cursor.append("ns", ValueRef::String(&namespace.to_string()));
+    });
+    finish(builder)
+}
+
+/// A reply with a batch that is known as a whole.
+pub(super) fn whole(documents: Vec<DocBuf>, namespace: &Namespace) -> DocBuf {
+    let documents: Vec<Bytes> =
+        documents.into_iter().map(|document| document.into_bytes().into()).collect();
+    reply("firstBatch", &documents, 0, namespace)
+}
+
+/// The ids in an array of cursor ids.
+pub(super) fn ids(array: ArrayRef<'_>) -> Result<Vec<i64>> {
+    array
+        .iter()
+        .map(|id| match id {
+            ValueRef::Int64(id) => Ok(id),
+            ValueRef::Int32(id) => Ok(i64::from(id)),
+            other => Err(Error::new(
+                crate::errors::TypeMismatch,
+                format!("a cursor id is a long, not a {}", other.kind().name()),
+            )),
+        })
+        .collect()
+}

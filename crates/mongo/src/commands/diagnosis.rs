@@ -1,0 +1,94 @@
+//! Small commands that tools ask on the way: versions, addresses, logs, this table.
+
+use document::{DocBuf, Document, Value, array, doc};
+use store::Store;
+
+use super::{Call, ok, table};
+use crate::{
+    errors::{Error, OperationFailed, Result},
+    limits::{MAX_DOCUMENT_BYTES, SERVER_VERSION},
+};
+
+pub(super) async fn ping<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+    ok(doc! {})
+}
+
+pub(super) async fn build_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let parts: Vec<Value> = SERVER_VERSION
+        .split('.')
+        .map(|part| part.parse::<i32>().unwrap_or(0).into())
+        .chain([Value::Int32(0)])
+        .collect();
+    ok(doc! {
+        "version": SERVER_VERSION,
+        "gitVersion": "unknown",
+        "modules": array![],
+        "allocator": "system",
+        "javascriptEngine": "none",
+        "sysInfo": "deprecated",
+        "versionArray": Value::Array(parts),
+        "bits": 64,
+        "debug": false,
+        "maxBsonObjectSize": i32::try_from(MAX_DOCUMENT_BYTES).unwrap_or(i32::MAX),
+        "storageEngines": array!["ebb"],
+        "ebb": doc! { "version": call.door.settings.version.as_str() },
+    })
+}
+
+pub(super) async fn whats_my_uri<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    ok(doc! { "you": call.connection.peer.as_str() })
+}
+
+pub(super) async fn connection_status<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let mut info = doc! { "authenticatedUsers": array![], "authenticatedUserRoles": array![] };
+    if call.args().bool("showPrivileges")?.unwrap_or(false) {
+        info.push("authenticatedUserPrivileges", array![]);
+    }
+    ok(doc! { "authInfo": info })
+}
+
+pub(super) async fn host_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let now = call.door.engine.now().await;
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    ok(doc! {
+        "system": doc! {
+            "currentTime": Value::DateTime(now.ms),
+            "hostname": call.door.settings.host.as_str(),
+            "cpuAddrSize": 64,
+            "numCores": i32::try_from(cores).unwrap_or(i32::MAX),
+            "cpuArch": std::env::consts::ARCH,
+        },
+        "os": doc! { "type": std::env::consts::OS, "name": std::env::consts::OS, "version": "" },
+        "extra": doc! {},
+    })
+}
+
+pub(super) async fn get_log<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    match call.args().need_str("getLog")? {
+        "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),
+        "global" | "startupWarnings" => ok(doc! { "totalLinesWritten": 0, "log": array![] }),
+        other => Err(Error::new(OperationFailed, format!("No log named '{other}'"))),
+    }
+}
+
+pub(super) async fn command_line<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+    ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} })
+}
+
+pub(super) async fn list_commands<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+    let commands: Document = table()
+        .iter()
+        .map(|row| {
+            let about = doc! {
+                "help": row.help,
+                "requiresAuth": !row.before_auth,
+                "secondaryOk": false,
+                "adminOnly": row.admin,
+                "apiVersions": array![],
+                "deprecatedApiVersions": array![],
+            };
+            (row.name.to_owned(), Value::Document(about))
+        })
+        .collect();
+    ok(doc! { "commands": commands })
+}

@@ -1,0 +1,123 @@
+//! `find`: a filter, a sort, a part of the result, a projection.
+
+use document::{DocBuf, DocRef, ValueRef};
+use engine::{Hint, Model, Plan};
+use query::exec::Stage;
+use store::{Direction, Store};
+
+use super::{Call, cursor_reply::{FirstBatch, first}};
+use crate::{
+    args::Args,
+    door::Counters,
+    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+};
+
+pub(super) const FIELDS: &[&str] = &[
+    "filter", "sort", "projection", "hint", "skip", "limit", "batchSize", "singleBatch",
+    "returnKey", "showRecordId", "tailable", "awaitData", "noCursorTimeout", "allowDiskUse", "let",
+    "collation", "min", "max", "allowPartialResults", "oplogReplay",
+];
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    Counters::add(&call.connection.counters.query, 1);
+    let namespace = call.namespace()?;
+    let args = call.args();
+    let plan = plan(&args, call.generic.deadline)?;
+    let context = call.context().await?;
+    let wanted = FirstBatch {
+        size: args.count("batchSize")?,
+        single: args.bool("singleBatch")?.unwrap_or(false),
+        keep: args.bool("noCursorTimeout")?.unwrap_or(false),
+    };
+    let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    first(&call, &namespace, cursor, wanted).await
+}
+
+/// The plan of a find's arguments.
+pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Result<Plan> {
+    refuse_unsupported(args)?;
+    args.simple_collation()?;
+    let filter = match args.document("filter")? {
+        Some(filter) => mongo_query::filter::parse(filter)?,
+        None => query::Filter::always(),
+    };
+    let (skip, limit) = (args.count("skip")?.unwrap_or(0), args.count("limit")?);
+    let limit = limit.filter(|limit| 0 < *limit);
+    let mut stages = Vec::new();
+    let hint = hint(args)?;
+    if let Some(sort) = args.document("sort")?.filter(|sort| !sort.is_empty()) {
+        match natural(sort)? {
+            Some(direction) => {
+                let plan = Plan { hint: Hint::Natural(direction), deadline, ..Plan::new(filter) };
+                return finish(args, plan, stages, skip, limit);
+            }
+            None => {
+                let sort = mongo_query::sort::parse(sort)?;
+                let limit = limit.map(|limit| limit.saturating_add(skip));
+                stages.push(Stage::Sort { sort, limit });
+            }
+        }
+    }
+    finish(args, Plan { hint, deadline, ..Plan::new(filter) }, stages, skip, limit)
+}
+
+fn finish(
+    args: &Args<'_>,
+    plan: Plan,
+    mut stages: Vec<Stage>,
+    skip: u64,
+    limit: Option<u64>,
+) -> Result<Plan> {
+    if 0 < skip {
+        stages.push(Stage::Skip(skip));
+    }
+    if let Some(limit) = limit {
+        stages.push(Stage::Limit(limit));
+    }
+    if let Some(projection) = args.document("projection")?.filter(|it| !it.is_empty()) {
+        let projection = mongo_query::projection::parse_find(projection)?;
+        let projection = projection.over(&plan.filter);
+        stages.push(Stage::Project(projection));
+    }
+    Ok(plan.with_stages(stages))
+}
+
+fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
+    for name in ["tailable", "awaitData", "returnKey", "showRecordId", "oplogReplay"] {
+        if args.bool(name)?.unwrap_or(false) {
+            let message = format!("find with '{name}' is not supported");
+            return Err(Error::new(CommandNotSupported, message));
+        }
+    }
+    for name in ["min", "max"] {
+        if args.document(name)?.is_some_and(|bound| !bound.is_empty()) {
+            let message = format!("find with '{name}' is not supported");
+            return Err(Error::new(CommandNotSupported, message));
+        }
+    }
+    Ok(())
+}
+
+/// `{$natural: 1}` or `{$natural: -1}`.
+pub(super) fn natural(sort: DocRef<'_>) -> Result<Option<Direction>> {
+    let Some(order) = sort.get("$natural") else { return Ok(None) };
+    match document::Number::of(order).and_then(document::Number::to_i64_exact) {
+        Some(1) if sort.len() == 1 => Ok(Some(Direction::Forward)),
+        Some(-1) if sort.len() == 1 => Ok(Some(Direction::Backward)),
+        _ => Err(Error::new(BadValue, "$natural sort cannot be set to a value other than -1 or 1.")),
+    }
+}
+
+/// The `hint` of a command: a name, a key pattern or `$natural`.
+pub(super) fn hint(args: &Args<'_>) -> Result<Hint> {
+    match args.get("hint") {
+        None => Ok(Hint::None),
+        Some(ValueRef::String(name)) => Ok(Hint::Index(name.to_owned())),
+        Some(ValueRef::Document(pattern)) if pattern.is_empty() => Ok(Hint::None),
+        Some(ValueRef::Document(pattern)) => match natural(pattern)? {
+            Some(direction) => Ok(Hint::Natural(direction)),
+            None => Ok(Hint::Key(pattern.to_tree())),
+        },
+        Some(_) => Err(Error::new(FailedToParse, "Hint must be a string or an object")),
+    }
+}

@@ -1,0 +1,44 @@
+//! `getMore`: the next batch of a cursor, judged at its own instant.
+
+use document::{DocBuf, ValueRef};
+use store::Store;
+
+use super::{Call, cursor_reply};
+use crate::{
+    door::Counters,
+    errors::{Error, Result, TypeMismatch},
+    names,
+};
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    Counters::add(&call.connection.counters.getmore, 1);
+    let id = match call.body.get("getMore") {
+        Some(ValueRef::Int64(id)) => id,
+        Some(ValueRef::Int32(id)) => i64::from(id),
+        _ => {
+            let message = "BSON field 'getMore.getMore' is the wrong type, expected type 'long'";
+            return Err(Error::new(TypeMismatch, message));
+        }
+    };
+    let args = call.args();
+    let namespace = names::collection(call.database, args.need_str("collection")?)?;
+    let size = args.count("batchSize")?.filter(|size| 0 < *size);
+    let cursors = &call.door.cursors;
+    let mut taken = cursors.take(id, &namespace)?;
+    let batch = taken.cursor.next(cursor_reply::limit(size, usize::MAX)).await;
+    match batch {
+        Ok(batch) if batch.done => {
+            cursors.close(id);
+            Ok(cursor_reply::reply("nextBatch", &batch.documents, 0, &namespace))
+        }
+        Ok(batch) => {
+            let kept = cursors.give_back(taken, clock::monotonic());
+            let id = if kept { id } else { 0 };
+            Ok(cursor_reply::reply("nextBatch", &batch.documents, id, &namespace))
+        }
+        Err(error) => {
+            cursors.close(id);
+            Err(error.into())
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `insert`: documents, each with an outcome of its own under one wait for the disk.
+
+use document::{DocBuf, DocRef, Document, Value, doc, limits::MAX_STORED_DEPTH, validate_depth};
+use engine::{Namespace, Ordering};
+use store::Store;
+
+use super::{Call, ok};
+use crate::{
+    door::Counters,
+    errors::{BSONObjectTooLarge, Error, InvalidLength, Overflow, Result},
+    limits::{MAX_DOCUMENT_BYTES, MAX_WRITE_BATCH},
+    ttl::{DocumentWriter, with_id},
+};
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let namespace = call.namespace()?;
+    let documents = call.documents("documents")?;
+    check_batch(documents.len())?;
+    Counters::add(&call.connection.counters.insert, documents.len() as u64);
+    let ordered = call.args().bool("ordered")?.unwrap_or(true);
+    let context = call.context().await?;
+    let writer = call.writer(&context);
+    let (inserted, errors) = insert(&call, &namespace, &documents, ordered, &writer).await?;
+    let mut reply = doc! { "n": i32::try_from(inserted).unwrap_or(i32::MAX) };
+    push_errors(&mut reply, &errors);
+    ok(reply)
+}
+
+/// How many operations one command may hold.
+pub(super) fn check_batch(len: usize) -> Result<()> {
+    if (1..=MAX_WRITE_BATCH).contains(&len) {
+        return Ok(());
+    }
+    let message = format!(
+        "Write batch sizes must be between 1 and {MAX_WRITE_BATCH}. Got {len} operations."
+    );
+    Err(Error::new(InvalidLength, message))
+}
+
+/// Adds `writeErrors` to a reply when there are any.
+pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
+    if !errors.is_empty() {
+        let errors = errors.iter().map(|(at, error)| error.write_error(*at)).collect();
+        reply.push("writeErrors", Value::Array(errors));
+    }
+}
+
+/// Checks size and depth of a document that is about to be stored.
+pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
+    let DocRef::Raw(bytes) = document else { return Ok(()) };
+    if MAX_DOCUMENT_BYTES < bytes.len() {
+        let message = format!(
+            "object to insert too large. size in bytes: {}, max size: {MAX_DOCUMENT_BYTES}",
+            bytes.len()
+        );
+        return Err(Error::new(BSONObjectTooLarge, message));
+    }
+    validate_depth(bytes, MAX_STORED_DEPTH).map_err(|invalid| {
+        let code = match invalid {
+            document::Invalid::Depth(_) => Overflow,
+            _ => crate::errors::InvalidBSON,
+        };
+        Error::new(code, invalid.to_string())
+    })
+}
+
+/// Inserts documents; answers how many, and failures by position.
+pub(super) async fn insert<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    documents: &[DocRef<'_>],
+    ordered: bool,
+    writer: &DocumentWriter,
+) -> Result<(usize, Vec<(usize, Error)>)> {
+    let mut errors = Vec::new();
+    let (mut positions, mut ready) = (Vec::new(), Vec::new());
+    for (at, document) in documents.iter().enumerate() {
+        let checked = check_stored(*document).and_then(|()| writer.check(*document));
+        match checked {
+            Ok(lifetime) => {
+                positions.push(at);
+                ready.push((prepared(*document, writer), lifetime));
+            }
+            Err(error) => {
+                errors.push((at, error));
+                if ordered {
+                    break;
+                }
+            }
+        }
+    }
+    if ready.is_empty() {
+        return Ok((0, errors));
+    }
+    let (collection, _) = call.ensure(namespace).await?;
+    let ordering = if ordered { Ordering::Ordered } else { Ordering::Unordered };
+    let inserted = call.door.engine.insert(&collection, ready, ordering).await?;
+    if ordered && !inserted.failed.is_empty() {
+        errors.clear();
+    }
+    for (at, error) in inserted.failed {
+        let at = positions.get(at).copied().unwrap_or(at);
+        errors.push((at, Error::from(error).about(namespace)));
+    }
+    errors.sort_by_key(|(at, _)| *at);
+    Ok((inserted.count, errors))
+}
+
+/// `_id` stands first; without one it is made here.
+fn prepared(document: DocRef<'_>, writer: &DocumentWriter) -> DocBuf {
+    match document.iter().next() {
+        Some(("_id", _)) => document.to_buf(),
+        _ => with_id(document, writer.now),
+    }
+}

@@ -1,0 +1,146 @@
+//! The commands: one table, one row a command, and the way from a message to a row and back.
+
+mod aggregate;
+mod bulk;
+mod call;
+mod catalog;
+mod coll_mod;
+mod count;
+mod create_indexes;
+mod cursor_reply;
+mod delete;
+mod diagnosis;
+mod distinct;
+mod drop_indexes;
+mod ebb;
+mod explain;
+mod fail_point;
+mod find;
+mod find_and_modify;
+mod get_more;
+mod handshake;
+mod index_spec;
+mod insert;
+mod kill_cursors;
+mod list;
+mod operations;
+mod parameters;
+mod server_status;
+mod sessions;
+mod stats;
+mod table;
+mod update;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use call::Call;
+pub(crate) use fail_point::FailPoint;
+pub use table::{CommandRow, table};
+pub(crate) use table::{Row, Table};
+
+use document::{DocBuf, DocBuilder, Document, ValueRef};
+use store::Store;
+
+use crate::{
+    args::{Args, GENERIC},
+    door::Counters,
+    errors::{CommandNotFound, Error, Result},
+    session::Generic,
+    wire::Message,
+};
+
+/// What a message is answered with.
+pub(crate) enum Answer {
+    Reply(DocBuf),
+    /// The connection is closed instead.
+    Hang,
+}
+
+/// Runs the command of a message.
+pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Answer {
+    match fail_point::check(call) {
+        fail_point::Verdict::Go => {}
+        fail_point::Verdict::Hang => return Answer::Hang,
+        fail_point::Verdict::Fail(reply) => return Answer::Reply(reply),
+        fail_point::Verdict::Block(time) => tokio::time::sleep(time).await,
+    }
+    let reply = match dispatch(call).await {
+        Ok(reply) => reply,
+        Err(error) => error.reply().to_buf(),
+    };
+    Answer::Reply(fail_point::decorate(call, reply))
+}
+
+async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let Some(row) = call.door.commands.get(call.name) else {
+        let message = format!("no such command: '{}'", call.name);
+        return Err(Error::new(CommandNotFound, message));
+    };
+    Counters::add(&call.connection.counters.command, 1);
+    check_fields(call, row.fields)?;
+    if row.admin && call.database != "admin" {
+        let message = format!("{} may only be run against the admin database.", row.name);
+        return Err(Error::new(crate::errors::Unauthorized, message));
+    }
+    let generic = Generic::read(call.name, call.body)?;
+    let unmet = generic.unmet_concern.clone();
+    let reply = (row.run)(Call { generic, ..call.clone() }).await?;
+    Ok(match unmet {
+        Some((code, message)) => with_concern_error(&reply, code, &message),
+        None => reply,
+    })
+}
+
+/// The first field names the command; every other one has to be known.
+fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
+    for (name, _) in call.body.iter().skip(1) {
+        if !known.contains(&name) && !GENERIC.contains(&name) {
+            let message = format!("BSON field '{}.{name}' is an unknown field.", call.name);
+            return Err(Error::new(40415, message));
+        }
+    }
+    Ok(())
+}
+
+fn with_concern_error(reply: &DocBuf, code: i32, message: &str) -> DocBuf {
+    let mut builder = DocBuilder::new();
+    for (name, value) in reply.as_ref().iter() {
+        builder.append(name, value);
+    }
+    builder.document("writeConcernError", |inner| {
+        inner.append("code", ValueRef::Int32(code));
+        inner.append("codeName", ValueRef::String(&crate::errors::code_name(code)));
+        inner.append("errmsg", ValueRef::String(message));
+    });
+    builder.finish()
+}
+
+/// A reply of these fields and `ok: 1`.
+pub(crate) fn ok(mut fields: Document) -> Result<DocBuf> {
+    fields.push("ok", 1.0);
+    Ok(fields.to_buf())
+}
+
+/// Finishes a reply with `ok: 1`.
+pub(crate) fn finish(mut reply: DocBuilder) -> DocBuf {
+    reply.append("ok", ValueRef::Double(1.0));
+    reply.finish()
+}
+
+impl<'a, S: Store> Call<'a, S> {
+    /// The command's own arguments.
+    pub(crate) fn args(&self) -> Args<'a> {
+        Args::new(self.name, self.body)
+    }
+}
+
+/// Handshakes and what carries credentials are never compressed.
+pub(crate) fn is_never_compressed(message: &Message) -> bool {
+    let name = message.body().iter().next().map_or("", |(name, _)| name);
+    matches!(
+        name,
+        "hello" | "isMaster" | "ismaster" | "saslStart" | "saslContinue" | "getnonce"
+            | "authenticate" | "createUser" | "updateUser"
+    )
+}

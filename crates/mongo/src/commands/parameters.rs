@@ -1,0 +1,110 @@
+//! `getParameter` and `setParameter`: the settings that tools and tests ask for. None of them
+//! changes an answer; those of the TTL monitor move only housekeeping.
+
+use document::{DocBuf, Document, Value, ValueRef, doc};
+use store::Store;
+
+use super::{Call, ok};
+use crate::{
+    args::GENERIC,
+    door::lock,
+    errors::{BadValue, Error, InvalidOptions, Result},
+};
+
+/// Names with their values at the start, and whether they may be set.
+const KNOWN: &[(&str, fn() -> Value, bool)] = &[
+    ("ttlMonitorEnabled", || Value::Bool(true), true),
+    ("ttlMonitorSleepSecs", || Value::Int32(60), true),
+    ("ttlMonitorBatchDeletes", || Value::Bool(true), true),
+    ("ttlMonitorSubPassTargetSecs", || Value::Int32(60), true),
+    ("ttlIndexDeleteTargetTimeMS", || Value::Int64(1000), true),
+    ("ttlIndexDeleteTargetDocs", || Value::Int64(50_000), true),
+    ("enableTestCommands", || Value::Int32(0), false),
+    ("authenticationMechanisms", || Value::Array(Vec::new()), false),
+    ("authSchemaVersion", || Value::Int32(5), false),
+    ("quiet", || Value::Bool(false), true),
+    ("logLevel", || Value::Int32(0), true),
+    ("notablescan", || Value::Bool(false), false),
+    ("transactionLifetimeLimitSeconds", || Value::Int32(60), true),
+    ("cursorTimeoutMillis", || Value::Int64(600_000), false),
+    ("internalQueryMaxBlockingSortMemoryUsageBytes", || Value::Int32(104_857_600), false),
+];
+
+pub(super) const NAMES: &[&str] = &[
+    "ttlMonitorEnabled", "ttlMonitorSleepSecs", "ttlMonitorBatchDeletes",
+    "ttlMonitorSubPassTargetSecs", "ttlIndexDeleteTargetTimeMS", "ttlIndexDeleteTargetDocs",
+    "enableTestCommands", "authenticationMechanisms", "authSchemaVersion", "quiet", "logLevel",
+    "notablescan", "transactionLifetimeLimitSeconds", "cursorTimeoutMillis",
+    "internalQueryMaxBlockingSortMemoryUsageBytes", "featureCompatibilityVersion", "allParameters",
+    "showDetails",
+];
+
+fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
+    lock(&call.door.parameters).get(name).cloned().unwrap_or_else(start)
+}
+
+pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let wanted = call.body.get("getParameter");
+    let all = match wanted {
+        Some(ValueRef::String("*")) => true,
+        Some(ValueRef::Document(options)) => options
+            .get("allParameters")
+            .is_some_and(ValueRef::is_truthy),
+        _ => call.args().bool("allParameters")?.unwrap_or(false),
+    };
+    let mut reply = Document::new();
+    let compatibility = || Value::Document(doc! { "version": "7.0" });
+    for (name, start, _) in KNOWN {
+        if all || call.body.get(name).is_some() {
+            reply.push(*name, value_of(&call, name, *start));
+        }
+    }
+    if all || call.body.get("featureCompatibilityVersion").is_some() {
+        reply.push("featureCompatibilityVersion", compatibility());
+    }
+    if reply.is_empty() {
+        return Err(Error::new(InvalidOptions, "no option found to get"));
+    }
+    ok(reply)
+}
+
+pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let mut was = None;
+    let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
+    for (name, value) in given {
+        let row = KNOWN.iter().find(|(known, ..)| *known == name);
+        let Some((_, start, true)) = row else {
+            let message = format!("not allowed to change [{name}] at runtime");
+            return Err(Error::new(crate::errors::IllegalOperation, message));
+        };
+        let positive = name != "ttlMonitorSleepSecs"
+            || document::Number::of(value).is_some_and(|number| 0.0 < number.to_f64());
+        let fits = value.kind() == start().kind() || value.is_number() && start().as_ref().is_number();
+        if !positive || !fits {
+            let message = format!(
+                "Invalid value for parameter {name}: {} is not allowed",
+                document::shell(value)
+            );
+            return Err(Error::new(BadValue, message));
+        }
+        was = Some(value_of(&call, name, *start));
+        lock(&call.door.parameters).insert(name.to_owned(), value.to_value());
+    }
+    match was {
+        Some(was) => ok(doc! { "was": was }),
+        None => Err(Error::new(InvalidOptions, "no option found to set, use help:true to see options ")),
+    }
+}
+
+pub(super) async fn concerns<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+    ok(doc! {
+        "defaultReadConcern": doc! { "level": "local" },
+        "defaultWriteConcern": doc! { "w": "majority", "wtimeout": 0 },
+        "defaultWriteConcernSource": "implicit",
+        "defaultReadConcernSource": "implicit",
+    })
+}
+
+pub(super) async fn set_compatibility<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+    ok(doc! {})
+}

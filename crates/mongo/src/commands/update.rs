@@ -1,0 +1,150 @@
+//! `update`: a list of statements, each of which may insert.
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocRef, Value, ValueRef, doc};
+use engine::{Find, Hint, Namespace, Updated};
+use query::{Context, edit::Edit};
+use store::Store;
+
+use super::{
+    Call,
+    find::hint,
+    insert::{check_batch, push_errors},
+    ok,
+};
+use crate::{
+    args::Args,
+    door::Counters,
+    errors::{Error, FailedToParse, Result},
+    ttl::{RESERVED, reserved},
+};
+
+const FIELDS: &[&str] =
+    &["q", "u", "c", "multi", "upsert", "collation", "arrayFilters", "hint", "sort"];
+
+/// One statement, parsed.
+pub(super) struct Statement {
+    pub(super) find: Find,
+    pub(super) edit: Edit,
+    pub(super) many: bool,
+    pub(super) upsert: bool,
+}
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let namespace = call.namespace()?;
+    let statements = call.documents("updates")?;
+    check_batch(statements.len())?;
+    Counters::add(&call.connection.counters.update, statements.len() as u64);
+    let ordered = call.args().bool("ordered")?.unwrap_or(true);
+    let context = call.context().await?;
+    let (mut n, mut modified) = (0, 0);
+    let (mut upserted, mut errors) = (Vec::new(), Vec::new());
+    for (at, statement) in statements.into_iter().enumerate() {
+        match apply(&call, &namespace, statement, &context).await {
+            Ok(updated) => {
+                n += updated.matched + usize::from(updated.upserted.is_some());
+                modified += updated.modified;
+                if let Some(id) = updated.upserted {
+                    let index = i32::try_from(at).unwrap_or(i32::MAX);
+                    upserted.push(Value::Document(doc! { "index": index, "_id": id }));
+                }
+            }
+            Err(error) => {
+                errors.push((at, error.about(&namespace)));
+                if ordered {
+                    break;
+                }
+            }
+        }
+    }
+    let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    let mut reply = doc! { "n": number(n), "nModified": number(modified) };
+    if !upserted.is_empty() {
+        reply.push("upserted", Value::Array(upserted));
+    }
+    push_errors(&mut reply, &errors);
+    ok(reply)
+}
+
+async fn apply<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    statement: DocRef<'_>,
+    context: &Arc<Context>,
+) -> Result<Updated> {
+    let args = Args::new("update.updates", statement);
+    args.only(FIELDS)?;
+    let update = args.get("u").ok_or_else(|| {
+        Error::new(40414, "BSON field 'update.updates.u' is missing but a required field")
+    })?;
+    let many = args.bool("multi")?.unwrap_or(false);
+    if many && args.document("sort")?.is_some_and(|sort| !sort.is_empty()) {
+        return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));
+    }
+    let statement = Statement {
+        find: find(&args, "q")?,
+        edit: edit(update, &args, many)?,
+        many,
+        upsert: args.bool("upsert")?.unwrap_or(false),
+    };
+    let constants = args.document("c")?;
+    let context = with_constants(context, constants);
+    execute(call, namespace, statement, &context).await
+}
+
+/// Adds the constants of a statement.
+pub(super) fn with_constants(
+    context: &Arc<Context>,
+    constants: Option<DocRef<'_>>,
+) -> Arc<Context> {
+    let Some(constants) = constants else { return Arc::clone(context) };
+    let mut own = Context::clone(context);
+    for (name, value) in constants.iter() {
+        own.constants.insert(name, value);
+    }
+    Arc::new(own)
+}
+
+/// Which documents a statement means.
+pub(super) fn find(args: &Args<'_>, name: &str) -> Result<Find> {
+    args.simple_collation()?;
+    let filter = mongo_query::filter::parse(args.need_document(name)?)?;
+    let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
+    let sort = sort.map(mongo_query::sort::parse).transpose()?;
+    let hint: Hint = hint(args)?;
+    Ok(Find { sort, hint, ..Find::new(filter) })
+}
+
+/// An edit that leaves the reserved property alone.
+pub(super) fn edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> Result<Edit> {
+    let edit = mongo_query::update::parse(update, args.array("arrayFilters")?, many)?;
+    if edit.touches_root(RESERVED) {
+        return Err(reserved());
+    }
+    Ok(edit)
+}
+
+/// Runs a statement. A collection is only made for an upsert.
+pub(super) async fn execute<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    statement: Statement,
+    context: &Arc<Context>,
+) -> Result<Updated> {
+    let collection = match call.find(namespace) {
+        Some(collection) => collection,
+        None if statement.upsert => call.ensure(namespace).await?.0,
+        None => return Ok(Updated::default()),
+    };
+    let writer = call.writer(context);
+    let update = engine::Update {
+        find: statement.find,
+        edit: &statement.edit,
+        many: statement.many,
+        upsert: statement.upsert,
+        context: Arc::clone(context),
+        writer: &writer,
+    };
+    Ok(call.door.engine.update(&collection, &update).await?)
+}

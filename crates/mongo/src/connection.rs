@@ -1,0 +1,215 @@
+//! One client: bytes to messages, messages to commands, replies to bytes, in order. Which command
+//! it is and what it does stands in `commands`.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, AtomicI32, Ordering},
+};
+
+use document::{DocBuf, ValueRef};
+use store::Store;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::{
+    commands::{self, Call},
+    door::{Counters, Door, lock},
+    errors::Error,
+    limits::{MESSAGE_TIMEOUT, WRITE_TIMEOUT},
+    session::is_unacknowledged,
+    wire::{
+        self, Compressor, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape, msg_reply,
+        query_reply,
+    },
+};
+
+/// What is known about a client.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) id: i32,
+    pub(crate) peer: String,
+    pub(crate) counters: Arc<Counters>,
+    /// Compressors both sides know.
+    pub(crate) compressors: Mutex<Vec<Compressor>>,
+    /// It has said who it is; it may do so once.
+    pub(crate) introduced: AtomicBool,
+    pub(crate) app_name: Mutex<Option<String>>,
+    replies: AtomicI32,
+}
+
+/// Serves a client until it leaves or cannot be understood.
+pub async fn serve<S: Store>(
+    door: Arc<Door<S>>,
+    mut stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+    peer: String,
+) {
+    let connection = Connection {
+        id: door.connection_id(),
+        peer,
+        counters: door.connect(),
+        compressors: Mutex::default(),
+        introduced: AtomicBool::new(false),
+        app_name: Mutex::default(),
+        replies: AtomicI32::new(1),
+    };
+    // Whatever ended it, there is nobody left to tell.
+    let _ = converse(&door, &connection, &mut stream).await;
+    let _ = stream.shutdown().await;
+    door.disconnect(&connection.counters);
+}
+
+type Ended = ();
+
+async fn converse<S: Store>(
+    door: &Arc<Door<S>>,
+    connection: &Connection,
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send),
+) -> Result<(), Ended> {
+    let mut stream = tokio::io::BufReader::with_capacity(16 * 1024, stream);
+    loop {
+        let mut head = [0; HEADER_BYTES];
+        stream.read_exact(&mut head).await.map_err(|_| ())?;
+        let header = Header::read(&head).map_err(|_| ())?;
+        let payload = read_payload(&mut stream, &header).await?;
+        Counters::add(&connection.counters.bytes_in, header.len as u64);
+        match wire::parse(&header, payload) {
+            Ok(message) => answer(door, connection, &mut stream, &message).await?,
+            Err(malformed) => refuse(connection, &mut stream, &header, &malformed).await?,
+        }
+    }
+}
+
+/// The rest of a message. Memory grows with what arrives, not with what the header claims.
+async fn read_payload(
+    stream: &mut (impl AsyncRead + Unpin),
+    header: &Header,
+) -> Result<Vec<u8>, Ended> {
+    let len = header.len - HEADER_BYTES;
+    let mut payload = Vec::with_capacity(len.min(64 * 1024));
+    let mut limited = stream.take(len as u64);
+    let read = limited.read_to_end(&mut payload);
+    let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
+    read.map_err(|_| ())?;
+    if payload.len() == len { Ok(payload) } else { Err(()) }
+}
+
+async fn refuse(
+    connection: &Connection,
+    stream: &mut (impl AsyncWrite + Unpin),
+    header: &Header,
+    malformed: &Malformed,
+) -> Result<(), Ended> {
+    if OpCode::of(header.code) != Some(OpCode::Msg) {
+        return Err(());
+    }
+    let body = Error::new(malformed.code, malformed.message.clone()).reply().to_buf();
+    let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+    send(connection, stream, msg_reply(id, header.request_id, body.bytes(), false, false)).await?;
+    if malformed.answerable { Ok(()) } else { Err(()) }
+}
+
+async fn answer<S: Store>(
+    door: &Arc<Door<S>>,
+    connection: &Connection,
+    stream: &mut (impl AsyncWrite + Unpin),
+    message: &Message,
+) -> Result<(), Ended> {
+    let reply = match Call::new(door, connection, message) {
+        Ok(call) => commands::run(&call).await,
+        Err(error) => commands::Answer::Reply(error.reply().to_buf()),
+    };
+    let body = match reply {
+        commands::Answer::Reply(body) => body,
+        commands::Answer::Hang => return Err(()),
+    };
+    match message.shape {
+        Shape::Msg { more_to_come: true, .. } => Ok(()),
+        Shape::Msg { checksum, exhaust_allowed, .. } => {
+            let more = exhaust_allowed && open_cursor(&body).is_some();
+            if more {
+                return exhaust(door, connection, stream, message, body, checksum).await;
+            }
+            let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+            let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
+            send(connection, stream, packed(message, reply)).await
+        }
+        Shape::Query => {
+            let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+            let reply = query_reply(id, message.request_id, body.bytes());
+            send(connection, stream, reply).await
+        }
+    }
+}
+
+/// The id of a cursor that has more, in the reply to a `getMore`.
+fn open_cursor(body: &DocBuf) -> Option<i64> {
+    let cursor = body.get("cursor")?.as_document()?;
+    cursor.get("nextBatch")?;
+    match cursor.get("id") {
+        Some(ValueRef::Int64(id)) if id != 0 => Some(id),
+        _ => None,
+    }
+}
+
+/// Sends batch after batch without being asked for each.
+async fn exhaust<S: Store>(
+    door: &Arc<Door<S>>,
+    connection: &Connection,
+    stream: &mut (impl AsyncWrite + Unpin),
+    message: &Message,
+    first: DocBuf,
+    checksum: bool,
+) -> Result<(), Ended> {
+    let mut body = first;
+    let mut answers = message.request_id;
+    loop {
+        let more = open_cursor(&body).is_some();
+        let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+        let reply = msg_reply(id, answers, body.bytes(), more, checksum);
+        send(connection, stream, packed(message, reply)).await?;
+        if !more {
+            return Ok(());
+        }
+        answers = id;
+        let call = Call::new(door, connection, message).map_err(|_| ())?;
+        body = match commands::run(&call).await {
+            commands::Answer::Reply(body) => body,
+            commands::Answer::Hang => return Err(()),
+        };
+    }
+}
+
+/// A reply is compressed when its request was.
+fn packed(message: &Message, reply: Vec<u8>) -> Vec<u8> {
+    match message.compressor {
+        Some(compressor) if !commands::is_never_compressed(message) => {
+            wire::compress(reply, compressor)
+        }
+        _ => reply,
+    }
+}
+
+async fn send(
+    connection: &Connection,
+    stream: &mut (impl AsyncWrite + Unpin),
+    reply: Vec<u8>,
+) -> Result<(), Ended> {
+    Counters::add(&connection.counters.bytes_out, reply.len() as u64);
+    let write = async {
+        stream.write_all(&reply).await?;
+        stream.flush().await
+    };
+    tokio::time::timeout(WRITE_TIMEOUT, write).await.map_err(|_| ())?.map_err(|_| ())
+}
+
+impl Connection {
+    /// The application's name as its driver gave it.
+    pub(crate) fn app_name(&self) -> Option<String> {
+        lock(&self.app_name).clone()
+    }
+}
+
+/// Whether a command's writes are to be acknowledged.
+pub(crate) fn is_silent(message: &Message) -> bool {
+    matches!(message.shape, Shape::Msg { more_to_come: true, .. })
+        || is_unacknowledged(message.body())
+}

@@ -1,0 +1,20 @@
+//! The language in which filters of partial indexes are stored.
+
+use document::DocRef;
+use engine::{Dialect, Model};
+use query::Filter;
+
+/// MongoDB's filters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MongoDialect;
+
+impl Dialect for MongoDialect {
+    fn filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String> {
+        match model {
+            Model::Documents => {
+                mongo_query::filter::parse(filter).map_err(|error| error.message)
+            }
+            Model::Items => Err("items have no partial indexes".to_owned()),
+        }
+    }
+}

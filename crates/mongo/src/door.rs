@@ -1,0 +1,182 @@
+//! The door as the server holds it: one for all connections.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use engine::Engine;
+use store::Store;
+
+use crate::{
+    commands::{FailPoint, Row, Table},
+    cursors::Cursors,
+};
+
+/// Settings of the door.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Whether a document's own `ttl` is interpreted.
+    pub per_document_ttl: bool,
+    /// The server's version, for `buildInfo`.
+    pub version: String,
+    /// Address it listens on, for `whatsmyuri` and `serverStatus`.
+    pub host: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            per_document_ttl: true,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            host: "localhost".to_owned(),
+        }
+    }
+}
+
+/// Counters of one connection; summed when somebody asks.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) insert: AtomicU64,
+    pub(crate) query: AtomicU64,
+    pub(crate) update: AtomicU64,
+    pub(crate) delete: AtomicU64,
+    pub(crate) getmore: AtomicU64,
+    pub(crate) command: AtomicU64,
+    pub(crate) bytes_in: AtomicU64,
+    pub(crate) bytes_out: AtomicU64,
+}
+
+impl Counters {
+    /// Adds to one of them.
+    pub(crate) fn add(counter: &AtomicU64, by: u64) {
+        // One connection, one writer: no read-modify-write is needed.
+        counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+    }
+
+    pub(crate) fn all(&self) -> [(&'static str, u64); 8] {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        [
+            ("insert", read(&self.insert)),
+            ("query", read(&self.query)),
+            ("update", read(&self.update)),
+            ("delete", read(&self.delete)),
+            ("getmore", read(&self.getmore)),
+            ("command", read(&self.command)),
+            ("bytesIn", read(&self.bytes_in)),
+            ("bytesOut", read(&self.bytes_out)),
+        ]
+    }
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    open: Vec<Weak<Counters>>,
+    closed: [u64; 8],
+}
+
+/// The MongoDB door.
+pub struct Door<S: Store> {
+    pub(crate) engine: Engine<S>,
+    pub(crate) settings: Settings,
+    pub(crate) cursors: Cursors<S>,
+    pub(crate) commands: HashMap<&'static str, &'static Row<S>>,
+    pub(crate) started: Duration,
+    pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
+    pub(crate) fail_point: Mutex<Option<FailPoint>>,
+    /// Spares the lock while no fail point is set.
+    pub(crate) has_fail_point: AtomicBool,
+    per_document_ttl: AtomicBool,
+    next_connection: AtomicI32,
+    pub(crate) opened: AtomicI64,
+    connections: Mutex<Connections>,
+}
+
+impl<S: Store> std::fmt::Debug for Door<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Door").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: Store> Door<S> {
+    /// A door onto an engine.
+    pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
+        let per_document_ttl = AtomicBool::new(settings.per_document_ttl);
+        Arc::new(Self {
+            engine,
+            settings,
+            cursors: Cursors::default(),
+            commands: Table::<S>::by_name(),
+            started: clock::monotonic(),
+            parameters: Mutex::default(),
+            fail_point: Mutex::default(),
+            has_fail_point: AtomicBool::new(false),
+            per_document_ttl,
+            next_connection: AtomicI32::new(1),
+            opened: AtomicI64::new(0),
+            connections: Mutex::default(),
+        })
+    }
+
+    /// The engine behind it.
+    pub fn engine(&self) -> &Engine<S> {
+        &self.engine
+    }
+
+    /// Whether a document's own `ttl` is interpreted now.
+    pub fn per_document_ttl(&self) -> bool {
+        self.per_document_ttl.load(Ordering::Relaxed)
+    }
+
+    /// Housekeeping; `now` is the machine's monotonic clock. Answers when it is due again.
+    pub fn tick(&self, now: Duration) -> Duration {
+        self.cursors.expire(now);
+        now + Duration::from_secs(10)
+    }
+
+    pub(crate) fn connection_id(&self) -> i32 {
+        self.next_connection.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn connect(&self) -> Arc<Counters> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        let counters = Arc::new(Counters::default());
+        lock(&self.connections).open.push(Arc::downgrade(&counters));
+        counters
+    }
+
+    pub(crate) fn disconnect(&self, counters: &Arc<Counters>) {
+        self.opened.fetch_sub(1, Ordering::Relaxed);
+        let mut connections = lock(&self.connections);
+        for (sum, (_, value)) in connections.closed.iter_mut().zip(counters.all()) {
+            *sum += value;
+        }
+        let own = Arc::downgrade(counters);
+        connections.open.retain(|held| !held.ptr_eq(&own));
+    }
+
+    /// Sums over all connections, closed ones included: name and value.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let connections = lock(&self.connections);
+        let mut sums = connections.closed;
+        for counters in connections.open.iter().filter_map(Weak::upgrade) {
+            for (sum, (_, value)) in sums.iter_mut().zip(counters.all()) {
+                *sum += value;
+            }
+        }
+        Counters::default().all().iter().map(|(name, _)| *name).zip(sums).collect()
+    }
+
+    /// Connections that are open, and cursors.
+    pub fn open(&self) -> (i64, usize) {
+        (self.opened.load(Ordering::Relaxed), self.cursors.count())
+    }
+}

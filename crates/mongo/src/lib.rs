@@ -1,0 +1,21 @@
+//! The MongoDB door: the wire protocol and its commands over the engine. The only crate that knows
+//! MongoDB's messages, command names and error codes.
+
+mod args;
+mod commands;
+mod connection;
+mod cursors;
+mod dialect;
+mod door;
+mod errors;
+mod limits;
+mod names;
+mod session;
+mod ttl;
+mod wire;
+
+pub use commands::{CommandRow, table};
+pub use connection::serve;
+pub use dialect::MongoDialect;
+pub use door::{Door, Settings};
+pub use errors::code_name;

@@ -1,0 +1,34 @@
+//! Sizes, counts and times of this door, with MongoDB's figures.
+
+use std::time::Duration;
+
+/// Largest message, bytes.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 48_000_000;
+/// Largest stored document, bytes.
+pub(crate) const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+/// Largest command body: a document plus room for the command around it.
+pub(crate) const MAX_COMMAND_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;
+/// Operations of one write command.
+pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
+/// Documents of a first batch when nothing is asked for.
+pub(crate) const FIRST_BATCH: usize = 101;
+/// Bytes of documents of one batch.
+pub(crate) const BATCH_BYTES: usize = MAX_DOCUMENT_BYTES;
+/// A cursor nobody asks for is closed after this long.
+pub(crate) const CURSOR_IDLE: Duration = Duration::from_secs(600);
+/// Cursors open at once.
+pub(crate) const MAX_CURSORS: usize = 100_000;
+/// Minutes a session may be unused.
+pub(crate) const SESSION_MINUTES: i32 = 30;
+/// Bytes of client metadata.
+pub(crate) const MAX_CLIENT_BYTES: usize = 512;
+/// The rest of a message has to arrive within this long once it has begun.
+pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
+/// A client that does not read is given up after this long.
+pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Wire versions spoken: 8.0's, with `bulkWrite`.
+pub(crate) const MAX_WIRE_VERSION: i32 = 21;
+/// The version this door answers as.
+pub(crate) const SERVER_VERSION: &str = "7.0.0";
+/// Sections of one message.
+pub(crate) const MAX_SECTIONS: usize = 64;

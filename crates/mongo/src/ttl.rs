@@ -1,0 +1,102 @@
+//! This door's part in time to live: the reserved `_ts`, and what a document's `ttl` asks for.
+
+use clock::Instant;
+use document::{DocBuf, DocRef, ObjectId, ValueRef};
+use expiry::Lifetime;
+
+use crate::errors::{BadValue, Error, Result};
+
+/// The reserved property: the server's stamp, which clients neither see nor set.
+pub(crate) const RESERVED: &str = "_ts";
+
+pub(crate) fn reserved() -> Error {
+    Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
+}
+
+/// Writes documents for this door.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DocumentWriter {
+    /// Database time, for ids that are made here.
+    pub(crate) now: Instant,
+    /// Whether a document's own `ttl` is interpreted.
+    pub(crate) per_document: bool,
+}
+
+impl DocumentWriter {
+    /// Checks a document that is about to be stored.
+    pub(crate) fn check(&self, document: DocRef<'_>) -> Result<Lifetime> {
+        let mut ttl = None;
+        for (name, value) in document.iter() {
+            match name {
+                RESERVED => return Err(reserved()),
+                "ttl" if ttl.is_none() => ttl = Some(value),
+                "_id" => check_id(value)?,
+                _ => {}
+            }
+        }
+        Ok(if self.per_document { Lifetime::of(ttl) } else { Lifetime::Inherit })
+    }
+}
+
+fn check_id(id: ValueRef<'_>) -> Result<()> {
+    match id {
+        ValueRef::Array(_) | ValueRef::Regex { .. } | ValueRef::Undefined => {
+            let message = format!("can't use a {} for _id", type_name(id));
+            Err(Error::new(crate::errors::InvalidIdField, message))
+        }
+        ValueRef::Document(inner) => {
+            match inner.iter().find(|(name, _)| name.starts_with('$')) {
+                Some((name, _)) => Err(Error::new(
+                    crate::errors::DollarPrefixedFieldName,
+                    format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
+                )),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+fn type_name(value: ValueRef<'_>) -> &'static str {
+    value.kind().name()
+}
+
+/// A new ObjectId of this second.
+pub(crate) fn new_id(now: Instant) -> ObjectId {
+    use std::sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    };
+    static RANDOM: OnceLock<[u8; 5]> = OnceLock::new();
+    static COUNTER: OnceLock<AtomicU32> = OnceLock::new();
+    let random = *RANDOM.get_or_init(|| std::array::from_fn(|_| fastrand::u8(..)));
+    let counter = COUNTER.get_or_init(|| AtomicU32::new(fastrand::u32(..)));
+    let seconds = u32::try_from(now.seconds().rem_euclid(1 << 32)).unwrap_or(0);
+    ObjectId::from_parts(seconds, random, counter.fetch_add(1, Ordering::Relaxed) & 0x00ff_ffff)
+}
+
+/// The same document with `_id` first, made when it is missing.
+pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
+    let mut builder = document::DocBuilder::new();
+    match document.get("_id") {
+        Some(id) => builder.append("_id", id),
+        None => builder.append("_id", ValueRef::ObjectId(new_id(now))),
+    }
+    for (name, value) in document.iter().filter(|(name, _)| *name != "_id") {
+        builder.append(name, value);
+    }
+    builder.finish()
+}
+
+impl engine::Writer for DocumentWriter {
+    fn lifetime(&self, document: &DocBuf) -> std::result::Result<Lifetime, engine::Error> {
+        self.check(document.as_ref()).map_err(|error| {
+            let inner = query::Error::new(query::Kind::Invalid, error.code, error.message.clone());
+            engine::Error::new(engine::Kind::Query(inner), error.message)
+        })
+    }
+
+    fn with_id(&self, document: DocBuf) -> DocBuf {
+        if document.get("_id").is_some() { document } else { with_id(document.as_ref(), self.now) }
+    }
+}

@@ -1,0 +1,162 @@
+//! OP_COMPRESSED. Output is bounded by the claimed size, and that by the limit of messages, so a
+//! small message cannot become a large one; a size that does not come out exactly is refused.
+
+use std::io::Read;
+
+use super::{HEADER_BYTES, Header, Malformed, OpCode};
+use crate::limits::MAX_MESSAGE_BYTES;
+
+/// A way to compress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compressor {
+    Noop = 0,
+    Snappy = 1,
+    Zlib = 2,
+    Zstd = 3,
+}
+
+impl Compressor {
+    /// Those that are offered, in the order of preference.
+    pub(crate) const OFFERED: [Self; 3] = [Self::Zstd, Self::Snappy, Self::Zlib];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Noop => "noop",
+            Self::Snappy => "snappy",
+            Self::Zlib => "zlib",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    fn of(id: u8) -> Option<Self> {
+        [Self::Noop, Self::Snappy, Self::Zlib, Self::Zstd].into_iter().find(|it| *it as u8 == id)
+    }
+}
+
+/// The message inside a compressed one.
+pub(super) fn decompress(
+    header: &Header,
+    payload: &[u8],
+) -> Result<(Header, Vec<u8>, Compressor), Malformed> {
+    let bad = || Malformed::fatal("a malformed compressed message");
+    let number = |at: usize| -> Option<i32> {
+        Some(i32::from_le_bytes(payload.get(at..at + 4)?.try_into().ok()?))
+    };
+    let code = number(0).ok_or_else(bad)?;
+    let size = number(4).and_then(|size| usize::try_from(size).ok()).ok_or_else(bad)?;
+    let compressor = payload.get(8).copied().and_then(Compressor::of).ok_or_else(bad)?;
+    if MAX_MESSAGE_BYTES < size.saturating_add(HEADER_BYTES) || code == OpCode::Compressed as i32 {
+        return Err(bad());
+    }
+    let data = payload.get(9..).unwrap_or_default();
+    let out = inflate(compressor, data, size).filter(|out| out.len() == size);
+    let out = out.ok_or_else(bad)?;
+    let inner = Header { len: HEADER_BYTES + size, code, ..*header };
+    Ok((inner, out, compressor))
+}
+
+/// At most `size` bytes and one more, so that too much is noticed.
+fn inflate(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
+    let limit = u64::try_from(size).ok()?.checked_add(1)?;
+    let mut out = Vec::new();
+    match compressor {
+        Compressor::Noop => out.extend_from_slice(data),
+        Compressor::Snappy => {
+            if snap::raw::decompress_len(data).ok()? != size {
+                return None;
+            }
+            out = snap::raw::Decoder::new().decompress_vec(data).ok()?;
+        }
+        Compressor::Zlib => {
+            flate2::read::ZlibDecoder::new(data).take(limit).read_to_end(&mut out).ok()?;
+        }
+        Compressor::Zstd => {
+            let decoder = zstd::stream::read::Decoder::new(data).ok()?;
+            decoder.take(limit).read_to_end(&mut out).ok()?;
+        }
+    }
+    Some(out)
+}
+
+/// A finished message in compressed form; as it is when compression fails.
+pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
+    let Some((head, body)) = message.split_first_chunk::<HEADER_BYTES>() else { return message };
+    let Ok(header) = Header::read(head) else { return message };
+    let Some(data) = deflate(compressor, body) else { return message };
+    let len = HEADER_BYTES + 9 + data.len();
+    let mut out = Vec::with_capacity(len);
+    Header { len, code: OpCode::Compressed as i32, ..header }.write(&mut out);
+    out.extend_from_slice(&header.code.to_le_bytes());
+    out.extend_from_slice(&i32::try_from(body.len()).unwrap_or(i32::MAX).to_le_bytes());
+    out.push(compressor as u8);
+    out.extend_from_slice(&data);
+    out
+}
+
+fn deflate(compressor: Compressor, body: &[u8]) -> Option<Vec<u8>> {
+    match compressor {
+        Compressor::Noop => Some(body.to_vec()),
+        Compressor::Snappy => snap::raw::Encoder::new().compress_vec(body).ok(),
+        Compressor::Zlib => {
+            let mut out = Vec::new();
+            let level = flate2::Compression::fast();
+            flate2::read::ZlibEncoder::new(body, level).read_to_end(&mut out).ok()?;
+            Some(out)
+        }
+        Compressor::Zstd => zstd::stream::encode_all(body, 1).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(body: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let len = HEADER_BYTES + body.len();
+        Header { len, request_id: 1, response_to: 2, code: OpCode::Msg as i32 }.write(&mut out);
+        out.extend_from_slice(body);
+        out
+    }
+
+    fn split(message: &[u8]) -> (Header, &[u8]) {
+        let (head, payload) = message.split_first_chunk().unwrap();
+        (Header::read(head).unwrap(), payload)
+    }
+
+    #[test]
+    fn every_compressor_round_trips_and_lies_about_sizes_are_refused() {
+        let body = b"abcabcabcabcabcabc".repeat(50);
+        for compressor in [Compressor::Noop, Compressor::Snappy, Compressor::Zlib, Compressor::Zstd]
+        {
+            let packed = compress(message(&body), compressor);
+            let (header, payload) = split(&packed);
+            let (inner, out, found) = decompress(&header, payload).unwrap();
+            assert_eq!((inner.code, found), (OpCode::Msg as i32, compressor));
+            assert_eq!(out, body);
+            for lie in [0, 1, body.len() as i32 - 1, body.len() as i32 + 1, -1, i32::MAX] {
+                let mut payload = payload.to_vec();
+                payload[4..8].copy_from_slice(&lie.to_le_bytes());
+                assert!(decompress(&header, &payload).is_err(), "{compressor:?} {lie}");
+            }
+            for end in 0..payload.len() {
+                assert!(decompress(&header, &payload[..end]).is_err(), "{compressor:?} {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn bombs_nesting_and_unknown_compressors_are_refused() {
+        let bomb = compress(message(&vec![0; 40_000_000]), Compressor::Zlib);
+        let (header, payload) = split(&bomb);
+        let mut small = payload.to_vec();
+        small[4..8].copy_from_slice(&1000_i32.to_le_bytes());
+        assert!(decompress(&header, &small).is_err());
+        let mut nested = payload.to_vec();
+        nested[..4].copy_from_slice(&(OpCode::Compressed as i32).to_le_bytes());
+        assert!(decompress(&header, &nested).is_err());
+        let mut unknown = payload.to_vec();
+        unknown[8] = 9;
+        assert!(decompress(&header, &unknown).is_err());
+    }
+}

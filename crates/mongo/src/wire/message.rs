@@ -1,0 +1,81 @@
+//! A request, whatever form it came in.
+
+use std::ops::Range;
+
+use document::DocRef;
+
+use super::{
+    Compressor, Header, Malformed, OpCode,
+    compress::decompress,
+    op_msg, op_query,
+};
+
+/// How a request came, and so how its reply has to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Msg {
+        /// The client expects no reply.
+        more_to_come: bool,
+        /// The client takes several replies to one request.
+        exhaust_allowed: bool,
+        /// The request had a checksum.
+        checksum: bool,
+    },
+    Query,
+}
+
+/// A document sequence of an OP_MSG.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sequence {
+    pub(crate) name: String,
+    pub(crate) documents: Vec<Range<usize>>,
+}
+
+/// A request.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) request_id: i32,
+    pub(crate) shape: Shape,
+    /// The message was compressed with this.
+    pub(crate) compressor: Option<Compressor>,
+    /// The database of an OP_QUERY.
+    pub(crate) database: Option<String>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) body: Range<usize>,
+    pub(crate) sequences: Vec<Sequence>,
+}
+
+impl Message {
+    pub(crate) fn body(&self) -> DocRef<'_> {
+        DocRef::Raw(self.slice(&self.body))
+    }
+
+    pub(crate) fn slice(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    /// Documents of the sequence with this name.
+    pub(crate) fn sequence(&self, name: &str) -> Option<Vec<&[u8]>> {
+        let sequence = self.sequences.iter().find(|sequence| sequence.name == name)?;
+        Some(sequence.documents.iter().map(|range| self.slice(range)).collect())
+    }
+}
+
+/// Reads what follows a header.
+pub(crate) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
+    match OpCode::of(header.code) {
+        Some(OpCode::Msg) => op_msg::parse(header, payload, None),
+        Some(OpCode::Query) => op_query::parse(header, payload),
+        Some(OpCode::Compressed) => {
+            let (inner, payload, compressor) = decompress(header, &payload)?;
+            match OpCode::of(inner.code) {
+                Some(OpCode::Msg) => op_msg::parse(&inner, payload, Some(compressor)),
+                Some(OpCode::Query) => op_query::parse(&inner, payload),
+                _ => Err(Malformed::fatal("a compressed message holds an unknown message")),
+            }
+        }
+        Some(OpCode::Reply) | None => {
+            Err(Malformed::fatal(format!("unsupported message type {}", header.code)))
+        }
+    }
+}

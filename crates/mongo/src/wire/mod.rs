@@ -1,0 +1,45 @@
+//! Messages as bytes: headers, OP_MSG, the old OP_QUERY for the handshake, compression. Nothing is
+//! decoded here before the validator has passed it, and nothing here knows a command.
+
+mod compress;
+mod header;
+mod message;
+mod op_msg;
+mod op_query;
+
+pub(crate) use compress::{Compressor, compress};
+pub(crate) use header::{HEADER_BYTES, Header, OpCode};
+pub(crate) use message::{Message, Sequence, Shape, parse};
+pub(crate) use op_msg::reply as msg_reply;
+pub(crate) use op_query::reply as query_reply;
+
+use std::fmt;
+
+/// Why a message cannot be answered in its own form: the connection is closed, or, where the
+/// protocol offers a reply, it gets this error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    pub(crate) code: i32,
+    pub(crate) message: String,
+    /// A reply can be sent and the connection goes on.
+    pub(crate) answerable: bool,
+}
+
+impl Malformed {
+    /// The connection cannot go on.
+    pub(crate) fn fatal(message: impl Into<String>) -> Self {
+        let code = crate::errors::ProtocolError;
+        Self { code, message: message.into(), answerable: false }
+    }
+
+    /// The message as a whole was understood, its content was not.
+    pub(crate) fn content(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), answerable: true }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,167 @@
+//! OP_MSG: flags, one body, any number of document sequences, an optional checksum.
+
+use std::ops::Range;
+
+use document::validate;
+
+use super::{
+    Compressor, HEADER_BYTES, Header, Malformed, Message, OpCode, Sequence, Shape,
+};
+use crate::{
+    errors::{InvalidBSON, Overflow},
+    limits::{MAX_COMMAND_BYTES, MAX_SECTIONS},
+};
+
+const CHECKSUM_PRESENT: u32 = 1;
+const MORE_TO_COME: u32 = 1 << 1;
+const EXHAUST_ALLOWED: u32 = 1 << 16;
+/// Unknown bits among these are an error; the others may be ignored.
+const REQUIRED_BITS: u32 = 0xffff;
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+pub(super) fn parse(
+    header: &Header,
+    payload: Vec<u8>,
+    compressor: Option<Compressor>,
+) -> Result<Message, Malformed> {
+    let flags = u32_at(&payload, 0).ok_or_else(|| Malformed::fatal("a message without flags"))?;
+    if flags & REQUIRED_BITS & !(CHECKSUM_PRESENT | MORE_TO_COME) != 0 {
+        return Err(Malformed::fatal(format!("unknown flag bits in {flags:#x}")));
+    }
+    let checksum = flags & CHECKSUM_PRESENT != 0;
+    let end = if checksum { check_sum(header, &payload)? } else { payload.len() };
+    let mut sections = Sections { bytes: &payload, at: 4, end, body: None, sequences: Vec::new() };
+    while sections.at < sections.end {
+        sections.next()?;
+    }
+    let (body, sequences) = (sections.body, sections.sequences);
+    let body = body.ok_or_else(|| Malformed::fatal("a message without a body section"))?;
+    Ok(Message {
+        request_id: header.request_id,
+        shape: Shape::Msg {
+            more_to_come: flags & MORE_TO_COME != 0,
+            exhaust_allowed: flags & EXHAUST_ALLOWED != 0,
+            checksum,
+        },
+        compressor,
+        database: None,
+        bytes: payload,
+        body,
+        sequences,
+    })
+}
+
+/// Checks the CRC-32C at the end; answers where the sections end.
+fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
+    let end = payload.len().checked_sub(4).filter(|end| 4 < *end);
+    let end = end.ok_or_else(|| Malformed::fatal("a message too short for its checksum"))?;
+    let mut head = Vec::with_capacity(HEADER_BYTES);
+    header.write(&mut head);
+    let sum = crc32c::crc32c_append(crc32c::crc32c(&head), payload.get(..end).unwrap_or_default());
+    if u32_at(payload, end) == Some(sum) {
+        Ok(end)
+    } else {
+        Err(Malformed::fatal("OP_MSG checksum does not match contents"))
+    }
+}
+
+struct Sections<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    body: Option<Range<usize>>,
+    sequences: Vec<Sequence>,
+}
+
+impl Sections<'_> {
+    fn next(&mut self) -> Result<(), Malformed> {
+        let kind = self.bytes.get(self.at).copied();
+        self.at += 1;
+        match kind {
+            Some(0) => {
+                let range = self.document()?;
+                if self.body.replace(range).is_some() {
+                    return Err(Malformed::fatal("a message with two body sections"));
+                }
+                Ok(())
+            }
+            Some(1) => self.sequence(),
+            _ => Err(Malformed::fatal("an unknown kind of section")),
+        }
+    }
+
+    /// One document at the position, checked.
+    fn document(&mut self) -> Result<Range<usize>, Malformed> {
+        let start = self.at;
+        let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());
+        let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= self.end);
+        let end = end.ok_or_else(|| Malformed::fatal("a document reaches beyond its section"))?;
+        let bytes = self.bytes.get(start..end).unwrap_or_default();
+        if MAX_COMMAND_BYTES < bytes.len() {
+            let text = format!("a document of {} bytes is too large", bytes.len());
+            return Err(Malformed::content(crate::errors::BSONObjectTooLarge, text));
+        }
+        validate(bytes).map_err(|invalid| {
+            let code = match invalid {
+                document::Invalid::Depth(_) => Overflow,
+                _ => InvalidBSON,
+            };
+            Malformed::content(code, invalid.to_string())
+        })?;
+        self.at = end;
+        Ok(start..end)
+    }
+
+    fn sequence(&mut self) -> Result<(), Malformed> {
+        let bad = || Malformed::fatal("a document sequence with a wrong length");
+        let start = self.at;
+        let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());
+        let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= self.end);
+        let end = end.ok_or_else(bad)?;
+        let name_at = start + 4;
+        let name = self.bytes.get(name_at..end).ok_or_else(bad)?;
+        let name_len = name.iter().position(|byte| *byte == 0).ok_or_else(bad)?;
+        let name = str::from_utf8(name.get(..name_len).unwrap_or_default())
+            .map_err(|_| Malformed::fatal("the name of a document sequence is not UTF-8"))?
+            .to_owned();
+        let twice = self.sequences.iter().any(|sequence| sequence.name == name);
+        if twice || MAX_SECTIONS <= self.sequences.len() {
+            return Err(Malformed::fatal("a document sequence is given twice"));
+        }
+        self.at = name_at + name_len + 1;
+        let outer = std::mem::replace(&mut self.end, end);
+        let mut documents = Vec::new();
+        while self.at < end {
+            documents.push(self.document()?);
+        }
+        self.end = outer;
+        self.sequences.push(Sequence { name, documents });
+        Ok(())
+    }
+}
+
+/// A reply: header, flags, one body, and a checksum where the request had one.
+pub(crate) fn reply(
+    request_id: i32,
+    response_to: i32,
+    body: &[u8],
+    more_to_come: bool,
+    checksum: bool,
+) -> Vec<u8> {
+    let len = HEADER_BYTES + 5 + body.len() + if checksum { 4 } else { 0 };
+    let mut out = Vec::with_capacity(len);
+    Header { len, request_id, response_to, code: OpCode::Msg as i32 }.write(&mut out);
+    let flags =
+        if more_to_come { MORE_TO_COME } else { 0 } | if checksum { CHECKSUM_PRESENT } else { 0 };
+    out.extend_from_slice(&flags.to_le_bytes());
+    out.push(0);
+    out.extend_from_slice(body);
+    if checksum {
+        let sum = crc32c::crc32c(&out);
+        out.extend_from_slice(&sum.to_le_bytes());
+    }
+    out
+}

@@ -1,0 +1,47 @@
+//! OP_QUERY and OP_REPLY, which drivers still use for their first handshake.
+
+use document::validate;
+
+use super::{HEADER_BYTES, Header, Malformed, Message, OpCode, Shape};
+
+pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
+    let bad = || Malformed::fatal("a malformed OP_QUERY");
+    let rest = payload.get(4..).ok_or_else(bad)?;
+    let name_len = rest.iter().position(|byte| *byte == 0).ok_or_else(bad)?;
+    let name = str::from_utf8(rest.get(..name_len).unwrap_or_default()).map_err(|_| bad())?;
+    let database = name.strip_suffix(".$cmd").map(str::to_owned);
+    let start = 4 + name_len + 1 + 8;
+    let len: [u8; 4] =
+        payload.get(start..start + 4).and_then(|len| len.try_into().ok()).ok_or_else(bad)?;
+    let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| bad())?;
+    let end = start.checked_add(len).filter(|end| *end <= payload.len()).ok_or_else(bad)?;
+    validate(payload.get(start..end).unwrap_or_default())
+        .map_err(|invalid| Malformed::fatal(invalid.to_string()))?;
+    let Some(database) = database else {
+        return Err(Malformed::fatal("OP_QUERY is only understood for the handshake"));
+    };
+    Ok(Message {
+        request_id: header.request_id,
+        shape: Shape::Query,
+        compressor: None,
+        database: Some(database),
+        bytes: payload,
+        body: start..end,
+        sequences: Vec::new(),
+    })
+}
+
+/// An OP_REPLY with one document.
+pub(crate) fn reply(request_id: i32, response_to: i32, body: &[u8]) -> Vec<u8> {
+    /// The server understands awaitData; it is set in every reply.
+    const AWAIT_CAPABLE: i32 = 8;
+    let len = HEADER_BYTES + 20 + body.len();
+    let mut out = Vec::with_capacity(len);
+    Header { len, request_id, response_to, code: OpCode::Reply as i32 }.write(&mut out);
+    out.extend_from_slice(&AWAIT_CAPABLE.to_le_bytes());
+    out.extend_from_slice(&0_i64.to_le_bytes());
+    out.extend_from_slice(&0_i32.to_le_bytes());
+    out.extend_from_slice(&1_i32.to_le_bytes());
+    out.extend_from_slice(body);
+    out
+}
