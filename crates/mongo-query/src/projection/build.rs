@@ -7,7 +7,7 @@ use crate::Error;
 
 /// What stands at a path.
 #[derive(Debug)]
-pub(super) enum Leaf {
+pub(crate) enum Leaf {
     Include,
     Exclude,
     /// A value, with its text for messages.

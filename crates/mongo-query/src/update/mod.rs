@@ -11,6 +11,8 @@ use query::edit::{Edit, EditPath, Leaf, Operator, Operators, Step};
 
 use crate::{Error, filter::from_query_error, pipeline};
 
+#[cfg(test)]
+pub(crate) use arrays::PUSH_MODIFIERS;
 pub(crate) use operators::UPDATE_OPERATORS;
 
 /// Parses an update: a document or an array of stages.
