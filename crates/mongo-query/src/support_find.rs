@@ -44,8 +44,8 @@ const fn row(part: Part, name: &'static str, support: Support) -> Row {
 
 const REGEX: &str = "matched in linear time, so look-around, references back, recursion, atomic \
                      groups and possessive quantifiers are refused by name";
-const ARRAY_SORT: &str = "a sort over two parallel arrays goes by the first value of each when \
-                          documents are edited or piped";
+const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
+                          where MongoDB refuses them";
 const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
 
 /// Every operator of MongoDB 8 in these parts.
