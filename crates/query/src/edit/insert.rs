@@ -43,10 +43,8 @@ pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
 /// Puts the `_id` in front.
 pub(super) fn id_first(mut document: Document) -> Document {
     let first = document.fields().first().is_some_and(|(name, _)| name == "_id");
-    if !first {
-        if let Some(id) = document.remove("_id") {
-            document.insert_at(0, "_id", id);
-        }
+    if !first && let Some(id) = document.remove("_id") {
+        document.insert_at(0, "_id", id);
     }
     document
 }

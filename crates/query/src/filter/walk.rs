@@ -88,10 +88,10 @@ impl<'p> Walk<'p> {
         let wanted = array_index(self.path.part(part));
         for (at, element) in array.iter().enumerate() {
             let index = outer.or(Some(at));
-            if let ValueRef::Document(inner) = element {
-                if self.document(inner, part, index, visit)? {
-                    return Ok(true);
-                }
+            if let ValueRef::Document(inner) = element
+                && self.document(inner, part, index, visit)?
+            {
+                return Ok(true);
             }
             if wanted != Some(at) {
                 continue;
