@@ -7,7 +7,7 @@ use crate::Error;
 
 /// What stands at a path.
 #[derive(Debug)]
-pub(super) enum Leaf {
+pub(crate) enum Leaf {
     Include,
     Exclude,
     /// A value, with its text for messages.
@@ -131,7 +131,7 @@ impl Builder {
     pub(super) fn finish(mut self) -> Result<Projection, Error> {
         let mode = self.mode.unwrap_or(match self.id {
             Some(true) => Mode::Inclusion,
-            _ if self.first_element => Mode::Inclusion,
+            _ if self.first_element && self.slices.is_empty() => Mode::Inclusion,
             _ => Mode::Exclusion,
         });
         match (mode, self.id) {
@@ -159,7 +159,8 @@ fn collides(path: &str, collision: Collision) -> Error {
         Collision::Here => Error::new(31250, format!("Path collision at {path}")),
         Collision::Through(remaining) => {
             let parts: Vec<&str> = path.split('.').collect();
-            let rest = parts.get(parts.len().saturating_sub(remaining)..).unwrap_or_default();
+            let rest =
+                parts.get(parts.len().saturating_sub(remaining + 1).max(1)..).unwrap_or_default();
             let text = format!("Path collision at {path} remaining portion {}", rest.join("."));
             Error::new(31249, text)
         }
