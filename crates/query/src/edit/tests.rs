@@ -1,6 +1,3 @@
-<<<<<<< HEAD
-
-=======
 //! The parts of edits by themselves; whole ones are tested where they are parsed.
 
 use document::{Decimal128, Value, array, doc};
@@ -89,4 +86,3 @@ fn an_upsert_does_not_compute() {
     let error = refused.map_err(|error| (error.kind, error.number));
     assert_eq!(error, Err((Kind::Invalid, 224)));
 }
->>>>>>> lang-find

@@ -1,6 +1,3 @@
-<<<<<<< HEAD
-
-=======
 //! The parts of filters by themselves; whole filters are tested where they are parsed.
 
 use document::{DocRef, Document, Path, Value, array, doc, shell};
@@ -132,4 +129,3 @@ fn anchored_patterns_have_a_prefix() {
         assert_eq!(prefix, Ok(expected.map(str::to_owned)), "{source} {options}");
     }
 }
->>>>>>> lang-find

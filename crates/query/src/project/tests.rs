@@ -1,6 +1,3 @@
-<<<<<<< HEAD
-
-=======
 //! The parts of projections by themselves; whole ones are tested where they are parsed.
 
 use document::{Value, array, doc};
@@ -53,4 +50,3 @@ fn computed_fields_come_last_and_turn_elements_into_documents() {
         assert_eq!(found, Ok(expected.to_buf()), "{document:?}");
     }
 }
->>>>>>> lang-find
