@@ -6,6 +6,7 @@
 
 mod access;
 mod catalog;
+mod check;
 mod engine;
 mod error;
 mod expire;
@@ -20,9 +21,10 @@ mod write;
 pub use catalog::{
     Books, Collection, Dialect, IndexSpec, Model, Namespace, Ordering, Record, State,
 };
+pub use check::Checked;
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
-pub use expire::{Amount, Forecast, Preview, Unreaped, Within};
+pub use expire::{Amount, Forecast, KeepNothing, Persist, Preview, Unreaped, Within};
 pub use index::{IndexChange, IndexChanged};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
 pub use rules::Rules;

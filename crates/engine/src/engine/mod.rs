@@ -15,7 +15,7 @@ use crate::{
     Collection, Dialect, Error, Kind, LiveView, Model, Namespace, Rules,
     catalog::Map,
     error::What,
-    expire::Reaper,
+    expire::{Persist, Reaper},
     view::{self, Holds},
 };
 
@@ -44,6 +44,9 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) reaper: Arc<Reaper>,
     pub(crate) dialect: Arc<dyn Dialect>,
     pub(crate) rules: Rules,
+    pub(crate) persist: Arc<dyn Persist>,
+    /// Moves of a manual clock are made one after the other.
+    pub(crate) moving: tokio::sync::Mutex<()>,
 }
 
 /// Database time as a store asks for it.

@@ -9,7 +9,7 @@ use super::{Engine, Inner};
 use crate::{
     Collection, Dialect, Error, Record, Rules, State,
     catalog::{Map, decode},
-    expire::Reaper,
+    expire::{Persist, Reaper},
     keys,
     limits::{PAGE_BYTES, PAGE_ROWS},
     view::Holds,
@@ -25,6 +25,8 @@ pub struct Options {
     pub reap_delay: std::time::Duration,
     /// The rules of views and order; all of them, except in tests of the tests.
     pub rules: Rules,
+    /// How a moved clock becomes durable.
+    pub persist: Arc<dyn Persist>,
 }
 
 impl std::fmt::Debug for Options {
@@ -63,6 +65,8 @@ impl<S: Store> Engine<S> {
             reaper,
             dialect: options.dialect,
             rules: options.rules,
+            persist: options.persist,
+            moving: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
         engine.resume_builds().await?;

@@ -3,10 +3,12 @@
 mod amount;
 mod books;
 mod change;
+mod clock;
 mod forecast;
 mod reap;
 
 pub use amount::Amount;
+pub use clock::{KeepNothing, Persist};
 pub(crate) use change::apply_default;
 pub use forecast::{Forecast, Preview, Unreaped, Within};
 pub(crate) use reap::Reaper;

@@ -7,6 +7,8 @@ mod special;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use document::{DocBuf, DocRef};
 
 use crate::{Context, Env, Error, Filter, Kind, limits::MAX_DOCUMENT_BYTES};
@@ -29,12 +31,22 @@ pub struct Projection {
     mode: Mode,
     node: Node,
     specials: Vec<Special>,
+    /// The filter that rows of a pipeline met, for the positional `$`.
+    over: Option<Arc<Filter>>,
 }
 
 impl Projection {
     /// Includes or excludes the fields of a tree, computes others, then does what is special.
     pub fn new(mode: Mode, node: Node, specials: Vec<Special>) -> Self {
-        Self { mode, node, specials }
+        Self { mode, node, specials, over: None }
+    }
+
+    /// The same projection of rows that met this filter.
+    pub fn over(mut self, filter: &Filter) -> Self {
+        if self.needs_filter() {
+            self.over = Some(Arc::new(filter.clone()));
+        }
+        self
     }
 
     /// What the named fields are.
@@ -74,6 +86,7 @@ impl Projection {
         if self.is_identity() {
             return Ok(document.to_buf());
         }
+        let filter = filter.or(self.over.as_deref());
         let copied = copy::document(document, &self.node, self.mode);
         if self.specials.is_empty() && !self.node.has_computed() {
             return Ok(copied);

@@ -1,0 +1,132 @@
+//! Walks a collection and compares what has to agree: rows with their index entries, both ways,
+//! and counts with rows. Differences among the dead are no damage and are only counted.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use expiry::Header;
+use store::{Direction, Limit, Range, Snapshot, Store};
+
+use crate::{
+    Collection, Engine, Error, LiveView,
+    error::Halt,
+    index::draft,
+    keys,
+    limits::{PAGE_BYTES, PAGE_ROWS},
+    view::Row,
+};
+
+const PAGE: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
+/// More differences than this are counted, not listed.
+const LISTED: usize = 100;
+
+/// What a walk found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Live rows.
+    pub rows: u64,
+    /// Live entries by index.
+    pub entries: BTreeMap<u32, u64>,
+    /// Entries of dead documents that are still there.
+    pub dead_entries: u64,
+    /// What does not agree, in words.
+    pub differences: Vec<String>,
+    /// How many differences there are.
+    pub count: u64,
+}
+
+impl Checked {
+    fn differ(&mut self, text: String) {
+        self.count += 1;
+        if self.differences.len() < LISTED {
+            self.differences.push(text);
+        }
+    }
+}
+
+impl<S: Store> Engine<S> {
+    /// Compares a collection's rows, entries and counts in one view.
+    pub async fn check(&self, collection: &Arc<Collection>) -> Result<Checked, Error> {
+        loop {
+            let view = self.view(collection).await?;
+            match view.check().await {
+                Ok(checked) => return Ok(checked),
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+    }
+}
+
+impl<S: Store> LiveView<S> {
+    async fn check(&self) -> Result<Checked, Halt> {
+        let mut checked = Checked::default();
+        let mut bytes = 0_i64;
+        let mut rest = Some(Range::all());
+        while let Some(range) = rest {
+            let page = self.rows(&range, Direction::Forward, PAGE).await?;
+            for row in &page.items {
+                checked.rows += 1;
+                bytes += i64::try_from(row.body().len()).unwrap_or(0);
+                self.check_row(row, &mut checked).await?;
+            }
+            rest = page.rest;
+        }
+        self.check_entries(&mut checked).await?;
+        let live = self.live().await?;
+        let rows = i64::try_from(checked.rows).unwrap_or(i64::MAX);
+        if (live.documents, live.bytes) != (rows, bytes) {
+            checked.differ(format!(
+                "the books say {} documents and {} bytes, the rows {rows} and {bytes}",
+                live.documents, live.bytes
+            ));
+        }
+        Ok(checked)
+    }
+
+    /// Every entry a row should have is there and says the same about its life.
+    async fn check_row(&self, row: &Row, checked: &mut Checked) -> Result<(), Halt> {
+        let Some(header) = row.header() else { return Ok(()) };
+        for (index, partial) in self.state.record.indexes.iter().zip(&self.state.partial) {
+            if !index.ready || !index.has_entries() {
+                continue;
+            }
+            let drafted = draft(index, partial.as_deref(), row.document(), &row.key)?;
+            for (key, _) in drafted.into_iter().flat_map(|drafted| drafted.entries) {
+                let stored = self.snapshot.get(self.collection.entries(), &key).await?;
+                let agrees = stored.as_ref().is_some_and(|value| {
+                    Header::split(value).is_ok_and(|(entry, _)| entry.same_life(&header))
+                });
+                if !agrees {
+                    let id = row.document().get("_id").map(document::shell);
+                    checked.differ(format!(
+                        "document {id:?} lacks its entry in index '{}'",
+                        index.name
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every live entry has its row.
+    async fn check_entries(&self, checked: &mut Checked) -> Result<(), Halt> {
+        for index in self.state.record.indexes.iter().filter(|index| index.has_entries()) {
+            let mut rest = Some(Range::prefix(&keys::index(index.id)));
+            while let Some(range) = rest {
+                let page = self.entries(index, &range, Direction::Forward, PAGE).await?;
+                checked.dead_entries += (page.examined - page.items.len()) as u64;
+                for entry in &page.items {
+                    *checked.entries.entry(index.id).or_default() += 1;
+                    let row = self.get(&entry.row_key).await?;
+                    if row.is_none_or(|row| row.stamp != entry.stamp) {
+                        checked.differ(format!(
+                            "an entry of index '{}' has no row of its stamp",
+                            index.name
+                        ));
+                    }
+                }
+                rest = page.rest;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! Collections and databases come, get other names and go.
+
+use document::{DocBuf, Document, doc};
+use engine::{Collection, Model, Namespace};
+use store::Store;
+
+use super::{Call, ok};
+use crate::{
+    errors::{CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
+    names,
+};
+
+pub(super) const CREATE_FIELDS: &[&str] = &[
+    "capped", "autoIndexId", "size", "max", "storageEngine", "validator", "validationLevel",
+    "validationAction", "indexOptionDefaults", "viewOn", "pipeline", "collation", "timeseries",
+    "expireAfterSeconds", "clusteredIndex", "changeStreamPreAndPostImages", "idIndex",
+    "encryptedFields", "flags",
+];
+
+/// Options of `create` that would change what the collection is.
+const UNSUPPORTED: &[&str] = &[
+    "viewOn", "pipeline", "timeseries", "clusteredIndex", "validator", "storageEngine",
+    "indexOptionDefaults", "encryptedFields", "changeStreamPreAndPostImages",
+];
+
+pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let namespace = call.namespace()?;
+    names::new_collection(&namespace.database, &namespace.collection)?;
+    let args = call.args();
+    args.simple_collation()?;
+    if args.bool("capped")?.unwrap_or(false) {
+        return Err(unsupported("capped"));
+    }
+    for name in UNSUPPORTED {
+        if args.get(name).is_some() {
+            return Err(unsupported(name));
+        }
+    }
+    if args.get("expireAfterSeconds").is_some() {
+        let message = "'expireAfterSeconds' is only supported on time-series collections or when \
+                       the 'clusteredIndex' option is specified";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    let engine = &call.door.engine;
+    engine.create(Model::Documents, &namespace, Document::new()).await?;
+    ok(doc! {})
+}
+
+fn unsupported(option: &str) -> Error {
+    Error::new(CommandNotSupported, format!("create with '{option}' is not supported"))
+}
+
+pub(super) async fn drop<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let namespace = call.namespace()?;
+    let indexes = call.find(&namespace).map(|collection| index_count(&collection));
+    if !call.door.engine.drop_collection(Model::Documents, &namespace).await? {
+        // As newer servers do, dropping what is not there succeeds.
+        return ok(doc! {});
+    }
+    ok(doc! { "nIndexesWas": indexes.unwrap_or(1), "ns": namespace.to_string() })
+}
+
+fn index_count(collection: &Collection) -> i32 {
+    i32::try_from(collection.state().record.indexes.len() + 1).unwrap_or(i32::MAX)
+}
+
+pub(super) async fn drop_database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let mut dropped = false;
+    for (namespace, _) in call.door.engine.collections(Model::Documents) {
+        if namespace.database == call.database {
+            dropped |= call.door.engine.drop_collection(Model::Documents, &namespace).await?;
+        }
+    }
+    if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
+}
+
+pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let args = call.args();
+    let from = full_name(args.need_str("renameCollection")?)?;
+    let to = full_name(args.need_str("to")?)?;
+    names::new_collection(&to.database, &to.collection)?;
+    let replace = match args.get("dropTarget") {
+        Some(value) => value.is_truthy(),
+        None => false,
+    };
+    if from == to {
+        let message = "Can't rename a collection to itself";
+        return Err(Error::new(crate::errors::IllegalOperation, message));
+    }
+    if call.find(&from).is_none() {
+        let message = format!("Source collection {from} does not exist");
+        return Err(Error::new(NamespaceNotFound, message));
+    }
+    call.door.engine.rename(Model::Documents, &from, &to, replace).await?;
+    ok(doc! {})
+}
+
+fn full_name(name: &str) -> Result<Namespace> {
+    let (database, collection) = name.split_once('.').unwrap_or((name, ""));
+    names::collection(database, collection)
+}

@@ -1,0 +1,149 @@
+//! `collMod`: changes an index's TTL or hides it, with all of MongoDB's coercions. On the `_ts`
+//! index a wrong number is refused and never coerced.
+
+use document::{DocBuf, DocRef, Number, Rounding, Value, ValueRef, doc, shell};
+use engine::{Collection, IndexChange, IndexSpec, Namespace};
+use store::Store;
+
+use super::{Call, drop_indexes::by_pattern, ok};
+use crate::{
+    args::Args,
+    errors::{CommandNotSupported, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch},
+};
+
+pub(super) const FIELDS: &[&str] = &[
+    "index", "validator", "validationLevel", "validationAction", "viewOn", "pipeline",
+    "expireAfterSeconds", "timeseries", "changeStreamPreAndPostImages", "cappedSize", "cappedMax",
+    "dryRun", "recordPreImages",
+];
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let namespace = call.namespace()?;
+    let collection = call.expect(&namespace)?;
+    let args = call.args();
+    if args.get("expireAfterSeconds").is_some() {
+        let message =
+            "'expireAfterSeconds' option is only supported on collections clustered by _id";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    for option in FIELDS.iter().filter(|option| **option != "index") {
+        if args.get(option).is_some() {
+            let message = format!("collMod with '{option}' is not supported");
+            return Err(Error::new(CommandNotSupported, message));
+        }
+    }
+    let Some(index) = args.document("index")? else { return ok(doc! {}) };
+    let (name, change) = parse(&collection, index, &namespace)?;
+    let was = call.door.engine.change_index(&collection, &name, change).await?;
+    let mut reply = doc! {};
+    if let Some(seconds) = change.expire_after {
+        if let Some(old) = was.expire_after {
+            reply.push("expireAfterSeconds_old", Value::Int64(old));
+        }
+        reply.push("expireAfterSeconds_new", Value::Int64(seconds));
+    }
+    if let Some(hidden) = change.hidden {
+        reply.push("hidden_old", was.hidden);
+        reply.push("hidden_new", hidden);
+    }
+    ok(reply)
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(InvalidOptions, message)
+}
+
+fn parse(
+    collection: &Collection,
+    index: DocRef<'_>,
+    namespace: &Namespace,
+) -> Result<(String, IndexChange)> {
+    let args = Args::new("collMod.index", index);
+    args.only(&["name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"])?;
+    let (name, pattern) = (args.str("name")?, args.document("keyPattern")?);
+    for option in ["unique", "prepareUnique"] {
+        if args.get(option).is_some() {
+            let message = format!("collMod with index option '{option}' is not supported");
+            return Err(Error::new(CommandNotSupported, message));
+        }
+    }
+    let expire_after = args.get("expireAfterSeconds");
+    let hidden = args.bool("hidden")?;
+    match (name, pattern) {
+        (Some(_), Some(_)) => return Err(invalid("Cannot specify both key pattern and name.")),
+        (None, None) => return Err(invalid("Must specify either index name or key pattern.")),
+        _ => {}
+    }
+    if expire_after.is_none() && hidden.is_none() {
+        return Err(invalid("no expireAfterSeconds, hidden, unique, or prepareUnique field"));
+    }
+    let state = collection.state();
+    let is_id = name == Some("_id_")
+        || pattern.is_some_and(|pattern| pattern.len() == 1 && pattern.get("_id").is_some());
+    if is_id {
+        return Err(match expire_after {
+            Some(_) => invalid("the _id field does not support TTL indexes"),
+            None => Error::new(crate::errors::BadValue, "can't hide _id index"),
+        });
+    }
+    let missing = |shown: String| {
+        Error::new(IndexNotFound, format!("cannot find index {shown} for ns {namespace}"))
+    };
+    let name = match (name, pattern) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(pattern)) => by_pattern(&state, pattern).map_err(|error| {
+            if error.code == IndexNotFound {
+                missing(shell(ValueRef::Document(pattern)).to_string())
+            } else {
+                error
+            }
+        })?,
+        (None, None) => String::new(),
+    };
+    let held = state.record.index(&name).ok_or_else(|| missing(name.clone()))?;
+    let expire_after = expire_after.map(|value| seconds(value, held)).transpose()?;
+    if held.system_ttl && hidden == Some(true) {
+        return Err(invalid("an index on '_ts' cannot be hidden"));
+    }
+    Ok((name, IndexChange { expire_after, hidden }))
+}
+
+fn seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
+    let Some(number) = Number::of(value) else {
+        let message = format!(
+            "BSON field 'collMod.index.expireAfterSeconds' is the wrong type '{}', expected types '[long, int, decimal, double]'",
+            value.kind().name()
+        );
+        return Err(Error::new(TypeMismatch, message));
+    };
+    if 1 < index.key.len() {
+        let message =
+            "TTL indexes are single-field indexes, compound indexes do not support TTL";
+        return Err(invalid(message));
+    }
+    let most = i64::from(i32::MAX);
+    let coerced = match number {
+        Number::Int(value) => value,
+        Number::Double(value) if value.is_nan() => 0,
+        Number::Double(value) => value as i64,
+        Number::Decimal(value) if value.is_nan() => 0,
+        Number::Decimal(value) => value.to_i64(Rounding::HalfEven).unwrap_or_else(|| {
+            if value.is_negative() { i64::MIN } else { i64::MAX }
+        }),
+    };
+    if index.system_ttl {
+        let infinite = number.to_f64() == f64::INFINITY;
+        return match number.to_i64_exact() {
+            Some(-1) => Ok(-1),
+            Some(value) if 1 <= value => Ok(value.min(most)),
+            _ if infinite => Ok(most),
+            _ => Err(invalid(
+                "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or a whole number of at least 1",
+            )),
+        };
+    }
+    if coerced < 0 {
+        return Err(invalid("TTL index 'expireAfterSeconds' option cannot be less than 0"));
+    }
+    Ok(coerced.min(most))
+}

@@ -1,0 +1,102 @@
+//! `dropIndexes`: by name, by key pattern, several, or all but that of the id.
+
+use document::{DocBuf, DocRef, ValueRef, doc, shell};
+use engine::State;
+use store::Store;
+
+use super::{Call, ok};
+use crate::errors::{
+    AmbiguousIndexKeyPattern, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch,
+};
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let namespace = call.namespace()?;
+    let collection = call.expect(&namespace)?;
+    let names = names(&collection.state(), call.body.get("index"))?;
+    let all = matches!(call.body.get("index"), Some(ValueRef::String("*")));
+    let was = call.door.engine.drop_indexes(&collection, names).await?;
+    let mut reply = doc! {
+        "_t": "DropIndexesResponse",
+        "nIndexesWas": i32::try_from(was).unwrap_or(i32::MAX),
+    };
+    if all {
+        reply.push("msg", "non-_id indexes dropped for collection");
+    }
+    ok(reply)
+}
+
+fn names(state: &State, index: Option<ValueRef<'_>>) -> Result<Vec<String>> {
+    match index {
+        Some(ValueRef::String("*")) => {
+            Ok(state.record.indexes.iter().map(|index| index.name.clone()).collect())
+        }
+        Some(ValueRef::String(name)) => Ok(vec![known(state, name)?]),
+        Some(ValueRef::Document(pattern)) => Ok(vec![by_pattern(state, pattern)?]),
+        Some(ValueRef::Array(list)) => list
+            .iter()
+            .map(|name| match name {
+                ValueRef::String(name) => known(state, name),
+                _ => Err(Error::new(TypeMismatch, "dropIndexes takes names in an array")),
+            })
+            .collect(),
+        _ => Err(Error::new(
+            TypeMismatch,
+            "dropIndexes takes a name, a key pattern or an array of names in 'index'",
+        )),
+    }
+}
+
+fn known(state: &State, name: &str) -> Result<String> {
+    if name == "_id_" {
+        return Err(Error::new(InvalidOptions, "cannot drop _id index"));
+    }
+    match state.record.index(name) {
+        Some(index) => Ok(index.name.clone()),
+        None => {
+            Err(Error::new(IndexNotFound, format!("index not found with name [{name}]")))
+        }
+    }
+}
+
+/// The name of the one index with this key pattern.
+pub(super) fn by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
+    let shown = shell(ValueRef::Document(pattern)).to_string();
+    if let Some((name, value)) = pattern.iter().next()
+        && pattern.len() == 1
+        && name == "_id"
+        && value.is_truthy()
+    {
+        return Err(Error::new(InvalidOptions, "cannot drop _id index"));
+    }
+    let wanted = pattern.to_tree();
+    let mut found = state.record.indexes.iter().filter(|index| {
+        let key = index.shown.get("key").map(document::Value::as_ref);
+        index.pattern() == wanted
+            || key.and_then(ValueRef::as_document).is_some_and(|key| {
+                document::compare_documents(key, pattern).is_eq()
+            })
+    });
+    match (found.next(), found.next()) {
+        (Some(index), None) => Ok(index.name.clone()),
+        (None, _) => {
+            Err(Error::new(IndexNotFound, format!("can't find index with key: {shown}")))
+        }
+        (Some(_), Some(_)) => {
+            let same: Vec<String> = state
+                .record
+                .indexes
+                .iter()
+                .filter(|index| index.pattern() == wanted)
+                .map(|index| {
+                    shell(document::Value::Document(super::list::shown(index)).as_ref()).to_string()
+                })
+                .collect();
+            let message = format!(
+                "index keyPattern {shown} matches {} indexes, must use index name. Conflicting indexes:{}",
+                same.len(),
+                same.join(", ")
+            );
+            Err(Error::new(AmbiguousIndexKeyPattern, message))
+        }
+    }
+}

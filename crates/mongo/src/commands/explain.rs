@@ -1,0 +1,155 @@
+//! `explain`: the access path that was chosen and, when asked for, what it looked at.
+
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use engine::{BatchLimit, Explain, Model, Namespace, Plan};
+use query::exec::Stage;
+use store::Store;
+
+use super::{Call, aggregate, find, ok};
+use crate::{
+    args::{Args, named},
+    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+    limits::SERVER_VERSION,
+    names,
+};
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let Some(command) = call.args().document("explain")? else {
+        return Err(Error::new(FailedToParse, "explain takes a command"));
+    };
+    let execute = match call.args().str("verbosity")? {
+        None | Some("allPlansExecution" | "executionStats") => true,
+        Some("queryPlanner") => false,
+        Some(other) => {
+            let message = format!("verbosity '{other}' is not one of queryPlanner, executionStats, allPlansExecution");
+            return Err(Error::new(BadValue, message));
+        }
+    };
+    let name = command.iter().next().map_or("", |(name, _)| name);
+    let args = Args::new(name, command);
+    let namespace = match name {
+        "aggregate" => aggregate::source(&Call { body: command, ..call.clone() })?,
+        _ => names::collection(call.database, named(command, name)?)?,
+    };
+    let plan = plan_of(name, &args)?;
+    answer(&call, &namespace, plan, command, execute).await
+}
+
+/// The plan behind a command: writes are explained by the search they begin with.
+fn plan_of(name: &str, args: &Args<'_>) -> Result<Plan> {
+    let by_filter = |filter: Option<DocRef<'_>>| -> Result<Plan> {
+        Ok(Plan::new(match filter {
+            Some(filter) => mongo_query::filter::parse(filter)?,
+            None => query::Filter::always(),
+        }))
+    };
+    let statement = |list: &str| -> Result<Plan> {
+        let first = args.documents(list)?.into_iter().next();
+        by_filter(first.and_then(|first| first.get("q")).and_then(ValueRef::as_document))
+    };
+    match name {
+        "find" => find::plan(args, None),
+        "aggregate" => aggregate::plan(args, None),
+        "count" | "distinct" | "findAndModify" => by_filter(args.document("query")?),
+        "update" => statement("updates"),
+        "delete" => statement("deletes"),
+        other => {
+            Err(Error::new(CommandNotSupported, format!("explain of '{other}' is not supported")))
+        }
+    }
+}
+
+/// `aggregate` with `explain: true`.
+pub(super) async fn of_aggregate<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+) -> Result<DocBuf> {
+    let plan = aggregate::plan(&call.args(), None)?;
+    answer(call, namespace, plan, call.body, false).await
+}
+
+async fn answer<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    plan: Plan,
+    command: DocRef<'_>,
+    execute: bool,
+) -> Result<DocBuf> {
+    let context = call.context().await?;
+    let stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
+    let mut cursor = call.door.engine.query(Model::Documents, namespace, plan, context)?;
+    let sorts = cursor.sorts();
+    let mut returned = 0;
+    let started = clock::monotonic();
+    if execute {
+        loop {
+            let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
+            let batch = cursor.next(limit).await?;
+            returned += batch.documents.len();
+            if batch.done {
+                break;
+            }
+        }
+    }
+    let millis = clock::monotonic().saturating_sub(started).as_millis();
+    let explain = cursor.explain();
+    let winning = winning(&explain, &stages, sorts);
+    let mut reply = doc! {
+        "explainVersion": "1",
+        "queryPlanner": doc! {
+            "namespace": namespace.to_string(),
+            "indexFilterSet": false,
+            "winningPlan": winning.clone(),
+            "rejectedPlans": Value::Array(Vec::new()),
+        },
+    };
+    if execute {
+        let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        reply.push("executionStats", doc! {
+            "executionSuccess": true,
+            "nReturned": i64::try_from(returned).unwrap_or(i64::MAX),
+            "executionTimeMillis": i64::try_from(millis).unwrap_or(i64::MAX),
+            "totalKeysExamined": number(explain.keys_examined),
+            "totalDocsExamined": number(explain.documents_examined),
+            "executionStages": winning,
+        });
+    }
+    reply.push("command", command.to_tree());
+    reply.push("serverInfo", doc! {
+        "host": call.door.settings.host.as_str(),
+        "version": SERVER_VERSION,
+    });
+    ok(reply)
+}
+
+/// MongoDB's names for what was chosen.
+fn winning(explain: &Explain, stages: &[&'static str], sorts: bool) -> Document {
+    let direction = if explain.backward { "backward" } else { "forward" };
+    let mut plan = match &explain.index {
+        _ if explain.by_id => doc! { "stage": "IDHACK" },
+        Some(name) => doc! {
+            "stage": "FETCH",
+            "inputStage": doc! {
+                "stage": "IXSCAN",
+                "keyPattern": explain.pattern.clone(),
+                "indexName": name.as_str(),
+                "direction": direction,
+            },
+        },
+        None => doc! { "stage": "COLLSCAN", "direction": direction },
+    };
+    for stage in stages {
+        let name = match *stage {
+            "$sort" if !sorts => continue,
+            "$sort" => "SORT",
+            "$limit" => "LIMIT",
+            "$skip" => "SKIP",
+            "$project" => "PROJECTION_DEFAULT",
+            "$group" => "GROUP",
+            "$lookup" => "EQ_LOOKUP",
+            other => other,
+        };
+        plan = doc! { "stage": name, "inputStage": plan };
+    }
+    plan
+}

@@ -1,0 +1,342 @@
+//! One index specification of `createIndexes`, with MongoDB's checks and texts. The index on the
+//! reserved `_ts` is the collection's default TTL.
+
+use document::{DocRef, Document, Number, Rounding, Value, ValueRef, shell};
+use engine::IndexSpec;
+
+use crate::{
+    args::Args,
+    errors::{
+        BadValue, CannotCreateIndex, CommandNotSupported, Error, FailedToParse,
+        InvalidIndexSpecificationOption, Result, TypeMismatch,
+    },
+    ttl::RESERVED,
+};
+
+/// Longest index name, bytes.
+const MAX_NAME: usize = 1_000;
+
+const KNOWN: &[&str] = &[
+    "key", "name", "v", "ns", "unique", "sparse", "background", "partialFilterExpression", "hidden",
+    "expireAfterSeconds", "collation", "storageEngine", "dropDups", "weights", "default_language",
+    "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max",
+    "bucketSize", "wildcardProjection", "clustered", "prepareUnique", "columnstoreProjection",
+];
+
+/// Options the `_ts` index takes beside its key and name.
+const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
+
+/// A specification, or `None` for that of the id index, which every collection has.
+pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
+    let args = Args::new("createIndexes.indexes", spec);
+    let shown_spec = || shell(ValueRef::Document(spec)).to_string();
+    for (name, _) in spec.iter() {
+        if !KNOWN.contains(&name) {
+            let message = format!(
+                "The field '{name}' is not valid for an index specification. Specification: {}",
+                shown_spec()
+            );
+            return Err(Error::new(InvalidIndexSpecificationOption, message));
+        }
+    }
+    let Some(pattern) = spec.get("key") else {
+        let message = format!("The 'key' field is a required property of an index specification, but it's missing: {}", shown_spec());
+        return Err(Error::new(FailedToParse, message));
+    };
+    let Some(pattern) = pattern.as_document() else {
+        return Err(Error::new(TypeMismatch, "The field 'key' must be an object"));
+    };
+    let key = key(pattern)?;
+    let name = name(&args, &key, &shown_spec())?;
+    if let [(path, _)] = key.as_slice() && path == "_id" {
+        return id_index(spec).map(|()| None);
+    }
+    if key.iter().any(|(path, _)| path == RESERVED) {
+        return system_index(spec, key, name).map(Some);
+    }
+    options(&args, spec, key, name).map(Some)
+}
+
+fn key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
+    if pattern.is_empty() {
+        return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
+    }
+    let part = |(path, value): (&str, ValueRef<'_>)| {
+        check_path(path)?;
+        match value {
+            ValueRef::String(kind) => Err(plugin(kind)),
+            value => match Number::of(value).map(Number::to_f64) {
+                Some(order) if order == 0.0 => Err(Error::new(
+                    CannotCreateIndex,
+                    "Values in the index key pattern cannot be 0.",
+                )),
+                Some(order) if order.is_nan() => Err(Error::new(
+                    CannotCreateIndex,
+                    "Values in the index key pattern cannot be NaN.",
+                )),
+                Some(order) => Ok((path.to_owned(), order < 0.0)),
+                None => Err(Error::new(
+                    CannotCreateIndex,
+                    format!(
+                        "Values in v:2 index key pattern cannot be of type {}. Only numbers > 0, numbers < 0, and strings are allowed.",
+                        value.kind().name()
+                    ),
+                )),
+            },
+        }
+    };
+    pattern.iter().map(part).collect()
+}
+
+fn plugin(kind: &str) -> Error {
+    match kind {
+        "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => Error::new(
+            CommandNotSupported,
+            format!("an index of kind '{kind}' is not supported"),
+        ),
+        other => Error::new(CannotCreateIndex, format!("Unknown index plugin '{other}'")),
+    }
+}
+
+fn check_path(path: &str) -> Result<()> {
+    if path == "$**" || path.ends_with(".$**") {
+        return Err(Error::new(CommandNotSupported, "a wildcard index is not supported"));
+    }
+    if path.is_empty() {
+        return Err(Error::new(CannotCreateIndex, "Index keys cannot be an empty field."));
+    }
+    if path.split('.').any(str::is_empty) {
+        return Err(Error::new(CannotCreateIndex, "Index key contains an illegal field name: empty path component."));
+    }
+    if path.split('.').any(|part| part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db")) {
+        return Err(Error::new(CannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'."));
+    }
+    Ok(())
+}
+
+fn name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
+    let Some(name) = args.str("name")? else {
+        let message = format!("The 'name' field is a required property of an index specification, but it's missing: {shown}");
+        return Err(Error::new(FailedToParse, message));
+    };
+    let is_id = matches!(key, [(path, false)] if path == "_id");
+    if name == "*" || name.is_empty() {
+        return Err(Error::new(BadValue, format!("The index name '{name}' is not valid.")));
+    }
+    if name == "_id_" && !is_id {
+        let message = format!(
+            "The index name '_id_' is reserved for the _id index, which must have key pattern {{_id: 1}}, found {shown}"
+        );
+        return Err(Error::new(BadValue, message));
+    }
+    if MAX_NAME < name.len() || name.contains('\0') {
+        return Err(Error::new(CannotCreateIndex, "the index name is too long or has a NUL"));
+    }
+    Ok(name.to_owned())
+}
+
+fn id_index(spec: DocRef<'_>) -> Result<()> {
+    for (name, value) in spec.iter() {
+        let harmless = match name {
+            "key" | "name" | "v" | "ns" | "background" | "collation" => true,
+            "unique" => value.is_truthy(),
+            "hidden" if value.is_truthy() => {
+                return Err(Error::new(BadValue, "can't hide _id index"));
+            }
+            "hidden" => true,
+            _ => false,
+        };
+        if !harmless {
+            let message = format!(
+                "The field '{name}' is not valid for an _id index specification. Specification: {}",
+                shell(ValueRef::Document(spec))
+            );
+            return Err(Error::new(InvalidIndexSpecificationOption, message));
+        }
+    }
+    Ok(())
+}
+
+/// The index on `_ts`: -1, or 1..2147483647; without a number it is inert.
+fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Result<IndexSpec> {
+    let refuse = |what: &str| {
+        let message = format!("an index on '_ts' cannot have {what}");
+        Err(Error::new(CannotCreateIndex, message))
+    };
+    if 1 < key.len() {
+        return refuse("another key field");
+    }
+    for (option, value) in spec.iter() {
+        let set = !matches!(value, ValueRef::Bool(false));
+        if set && !SYSTEM.contains(&option) {
+            return refuse(&format!("'{option}'"));
+        }
+    }
+    let expire_after = match spec.get("expireAfterSeconds") {
+        None => None,
+        Some(value) => Some(system_seconds(value, spec)?),
+    };
+    let shown = shown(spec, &name);
+    Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key) })
+}
+
+fn wrap(spec: DocRef<'_>, cause: &str) -> Error {
+    let shown = shell(ValueRef::Document(spec));
+    Error::new(CannotCreateIndex, format!(". Index spec: {shown} :: caused by :: {cause}"))
+}
+
+fn not_numeric(value: ValueRef<'_>) -> String {
+    format!(
+        "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}",
+        value.kind().name()
+    )
+}
+
+fn system_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
+    if number.is_nan() {
+        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
+    }
+    match number.to_i64_exact() {
+        Some(-1) => Ok(-1),
+        Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(seconds),
+        Some(0) => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or at least 1",
+        )),
+        Some(seconds) if i64::from(i32::MAX) < seconds => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
+        )),
+        Some(_) => Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0")),
+        None if number.to_f64().abs() < f64::from(i32::MAX) => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' option on '_ts' must be a whole number",
+        )),
+        None => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
+        )),
+    }
+}
+
+/// `expireAfterSeconds` of a date index, truncated as MongoDB does.
+fn date_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
+    if number.is_nan() {
+        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
+    }
+    let seconds = match number {
+        Number::Int(seconds) => Some(seconds),
+        Number::Double(seconds) if seconds.abs() < 1e15 => Some(seconds.trunc() as i64),
+        Number::Double(_) => None,
+        Number::Decimal(seconds) => seconds.to_i64(Rounding::Down),
+    };
+    match seconds {
+        Some(seconds) if (0..=i64::from(i32::MAX)).contains(&seconds) => {
+            if number.to_f64() <= -1.0 {
+                return Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"));
+            }
+            Ok(seconds)
+        }
+        Some(seconds) if i64::from(i32::MIN) <= seconds && seconds < 0 => {
+            Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"))
+        }
+        _ => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
+        )),
+    }
+}
+
+fn flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
+    match spec.get(name) {
+        None => Ok(false),
+        Some(ValueRef::Bool(value)) => Ok(value),
+        Some(value) if value.is_number() => Ok(value.is_truthy()),
+        Some(value) => {
+            let message = format!(
+                "The field '{name}' has value {name}: {}, which is not convertible to bool",
+                shell(value)
+            );
+            Err(Error::new(TypeMismatch, message))
+        }
+    }
+}
+
+fn options(
+    args: &Args<'_>,
+    spec: DocRef<'_>,
+    key: Vec<(String, bool)>,
+    name: String,
+) -> Result<IndexSpec> {
+    args.simple_collation()?;
+    for option in [
+        "weights", "default_language", "language_override", "textIndexVersion",
+        "2dsphereIndexVersion", "bits", "min", "max", "bucketSize", "wildcardProjection",
+        "clustered", "prepareUnique", "columnstoreProjection", "storageEngine",
+    ] {
+        if args.get(option).is_some() {
+            let message = format!("index option '{option}' is not supported");
+            return Err(Error::new(CommandNotSupported, message));
+        }
+    }
+    flag(spec, "background")?;
+    let partial = partial(spec)?;
+    let expire_after = match spec.get("expireAfterSeconds") {
+        None => None,
+        Some(_) if 1 < key.len() => {
+            let message = format!(
+                "TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: {}",
+                shell(ValueRef::Document(spec))
+            );
+            return Err(Error::new(CannotCreateIndex, message));
+        }
+        Some(value) => Some(date_seconds(value, spec)?),
+    };
+    let sparse = flag(spec, "sparse")?;
+    if sparse && partial.is_some() {
+        let message = "cannot mix \"partialFilterExpression\" and \"sparse\" options";
+        return Err(Error::new(CannotCreateIndex, message));
+    }
+    let shown = shown(spec, &name);
+    Ok(IndexSpec {
+        unique: flag(spec, "unique")?,
+        sparse,
+        partial,
+        hidden: flag(spec, "hidden")?,
+        expire_after,
+        shown,
+        ..IndexSpec::new(name, key)
+    })
+}
+
+fn partial(spec: DocRef<'_>) -> Result<Option<Document>> {
+    let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
+    let Some(filter) = value.as_document() else {
+        let message = "The field 'partialFilterExpression' must be an object";
+        return Err(Error::new(TypeMismatch, message));
+    };
+    let parsed = mongo_query::filter::parse(filter);
+    let parsed = parsed.map_err(|error| Error::new(CannotCreateIndex, error.message))?;
+    if parsed.has_expression() {
+        let message = "unsupported expression in partial index: $expr";
+        return Err(Error::new(CannotCreateIndex, message));
+    }
+    Ok(Some(filter.to_tree()))
+}
+
+/// The specification as `listIndexes` shows it.
+fn shown(spec: DocRef<'_>, name: &str) -> Document {
+    let mut out = Document::new();
+    out.push("v", 2);
+    let pattern = spec.get("key").map_or(Value::Null, ValueRef::to_value);
+    out.push("key", pattern);
+    out.push("name", name);
+    for (option, value) in spec.iter() {
+        if option == "partialFilterExpression" {
+            out.push(option, value);
+        }
+    }
+    out
+}

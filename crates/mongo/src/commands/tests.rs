@@ -1,0 +1,1 @@
+//! Tests of commands live in crates/mongo/tests, on the wire.
