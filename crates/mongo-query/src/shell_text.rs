@@ -143,9 +143,8 @@ fn call(name: &str, argument: &str, second: &str) -> Value {
         "Code" => Value::JavaScript(argument.to_owned()),
         "BinData" => {
             let digits: Vec<char> = second.chars().collect();
-            let byte = |pair: &[char]| {
-                u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap()
-            };
+            let byte =
+                |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
             let bytes = digits.chunks(2).map(byte).collect();
             Value::Binary { subtype: argument.parse().unwrap(), bytes }
         }

@@ -29,12 +29,14 @@ pub(super) fn mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<M
 }
 
 fn position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
-    let invalid = |reason: String| {
-        Error::bad_value(format!("Failed to parse bit position. {reason}"))
-    };
+    let invalid =
+        |reason: String| Error::bad_value(format!("Failed to parse bit position. {reason}"));
     let position = whole(&at.to_string(), value).map_err(invalid)?;
     let fits = i32::try_from(position).ok().and_then(|position| u32::try_from(position).ok());
     fits.ok_or_else(|| {
-        invalid(format!("bit positions cannot be represented as a 32-bit signed integer: {at}: {}", shell(value)))
+        invalid(format!(
+            "bit positions cannot be represented as a 32-bit signed integer: {at}: {}",
+            shell(value)
+        ))
     })
 }

@@ -100,11 +100,7 @@ pub(crate) fn unsupported(name: &str) -> Error {
     Error::new(238, format!("{name} is not supported"))
 }
 
-fn unsupported_filter(
-    name: &str,
-    _: ValueRef<'_>,
-    scope: Scope,
-) -> Result<Option<Filter>, Error> {
+fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     if scope.place != Place::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
     }

@@ -8,7 +8,9 @@ use crate::Error;
 /// Why a number is not a whole one that is not negative.
 pub(super) fn whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
     let shown = format!("{label}: {}", shell(value));
-    let Some(number) = Number::of(value) else { return Err(format!("Expected a number in: {shown}")) };
+    let Some(number) = Number::of(value) else {
+        return Err(format!("Expected a number in: {shown}"));
+    };
     if number.is_nan() {
         return Err(format!("Expected an integer, but found NaN in: {shown}"));
     }

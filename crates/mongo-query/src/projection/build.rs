@@ -13,7 +13,10 @@ pub(super) enum Leaf {
     /// A value, with its text for messages.
     Computed(Computed, String),
     FirstElement(Computed),
-    Slice { skip: Option<i64>, limit: i64 },
+    Slice {
+        skip: Option<i64>,
+        limit: i64,
+    },
     Positional,
 }
 
@@ -42,16 +45,20 @@ impl Builder {
             Leaf::Exclude if path == "_id" => self.id = Some(false),
             Leaf::Include => {
                 if self.mode == Some(Mode::Exclusion) {
-                    let text =
-                        format!("Cannot do inclusion on field {} in exclusion projection", name(path));
+                    let text = format!(
+                        "Cannot do inclusion on field {} in exclusion projection",
+                        name(path)
+                    );
                     return Err(Error::new(31253, text));
                 }
                 self.named(path, Mode::Inclusion)?;
             }
             Leaf::Exclude => {
                 if self.mode == Some(Mode::Inclusion) {
-                    let text =
-                        format!("Cannot do exclusion on field {} in inclusion projection", name(path));
+                    let text = format!(
+                        "Cannot do exclusion on field {} in inclusion projection",
+                        name(path)
+                    );
                     return Err(Error::new(31254, text));
                 }
                 self.named(path, Mode::Exclusion)?;

@@ -58,7 +58,10 @@ fn elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> 
     let Some(inner) = operand.as_document() else {
         return Err(Error::new(
             31274,
-            format!("elemMatch: Invalid argument, object required, but got {}", operand.kind().name()),
+            format!(
+                "elemMatch: Invalid argument, object required, but got {}",
+                operand.kind().name()
+            ),
         ));
     };
     if path.contains('.') {

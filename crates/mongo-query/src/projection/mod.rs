@@ -66,9 +66,7 @@ fn field(
         ValueRef::Bool(_) | ValueRef::Int32(_) | ValueRef::Int64(_) => {
             builder.add(path, leaf(value.is_truthy()))
         }
-        ValueRef::Double(_) | ValueRef::Decimal128(_) => {
-            builder.add(path, leaf(value.is_truthy()))
-        }
+        ValueRef::Double(_) | ValueRef::Decimal128(_) => builder.add(path, leaf(value.is_truthy())),
         value => compute(path, value, builder),
     }
 }

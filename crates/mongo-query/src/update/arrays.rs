@@ -17,7 +17,8 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     ("$position", |push, value| {
         push.position = Some(whole(value).ok_or_else(|| {
             let kind = value.kind().name();
-            let text = format!("The value for $position must be an integer value, not of type: {kind}");
+            let text =
+                format!("The value for $position must be an integer value, not of type: {kind}");
             Error::bad_value(text)
         })?);
         Ok(())
@@ -25,9 +26,8 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     ("$slice", |push, value| {
         push.slice = Some(whole(value).ok_or_else(|| {
             let kind = value.kind().name();
-            let text = format!(
-                "The value for $slice must be an integer value but was given type: {kind}"
-            );
+            let text =
+                format!("The value for $slice must be an integer value but was given type: {kind}");
             Error::bad_value(text)
         })?);
         Ok(())

@@ -36,9 +36,7 @@ pub fn parse(
             replacement(update)
         }
         ValueRef::Document(update) => operators(update, array_filters),
-        _ => Err(Error::failed_to_parse(
-            "Update argument must be either an object or an array",
-        )),
+        _ => Err(Error::failed_to_parse("Update argument must be either an object or an array")),
     }
 }
 

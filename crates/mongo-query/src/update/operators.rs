@@ -99,9 +99,7 @@ fn pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     match number.to_i64_exact() {
         Some(1) => Ok(Operator::PopLast),
         Some(-1) => Ok(Operator::PopFirst),
-        Some(other) => {
-            Err(Error::failed_to_parse(format!("$pop expects 1 or -1, found: {other}")))
-        }
+        Some(other) => Err(Error::failed_to_parse(format!("$pop expects 1 or -1, found: {other}"))),
         None => {
             let text = format!("Expected an integer: {path}: {}", shell(value));
             Err(Error::failed_to_parse(text))

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use document::{Document, DocRef, Path, Value, ValueRef, compare};
+use document::{DocRef, Document, Path, Value, ValueRef, compare};
 
 use crate::{
     Context, Error, Filter,

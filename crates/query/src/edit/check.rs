@@ -32,8 +32,7 @@ pub(super) fn id_altered(new: &Value) -> Error {
 /// The document may be stored.
 pub(super) fn fits(document: &DocBuf) -> Result<(), Error> {
     if document.bytes().len() > MAX_DOCUMENT_BYTES {
-        let text =
-            format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");
+        let text = format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");
         return Err(Error::new(Kind::TooLarge, 17419, text));
     }
     match validate_depth(document.bytes(), limits::MAX_STORED_DEPTH) {

@@ -71,7 +71,9 @@ fn refuse_doubles(equalities: &[(&Path, &Value)]) -> Result<(), Error> {
         let text = if outer == inner {
             format!("cannot infer query fields to set, path '{inner}' is matched twice")
         } else if outer.conflicts_with(inner) {
-            format!("cannot infer query fields to set, both paths '{inner}' and '{outer}' are matched")
+            format!(
+                "cannot infer query fields to set, both paths '{inner}' and '{outer}' are matched"
+            )
         } else {
             continue;
         };

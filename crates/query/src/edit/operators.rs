@@ -105,7 +105,8 @@ impl Operators {
         context: &Context,
     ) -> Result<(Document, bool), Error> {
         let matched = if self.is_positional() {
-            let index = filter.zip(original).map(|(filter, old)| filter.matched_index(old, context));
+            let index =
+                filter.zip(original).map(|(filter, old)| filter.matched_index(old, context));
             index.transpose()?.flatten()
         } else {
             None
@@ -146,8 +147,13 @@ impl Operators {
                 targets.push(Target { path: leaf.path.names(), operator: &leaf.operator });
                 continue;
             }
-            let mut expansion =
-                Expansion { path: &leaf.path, filters: &self.filters, matched, context, out: vec![] };
+            let mut expansion = Expansion {
+                path: &leaf.path,
+                filters: &self.filters,
+                matched,
+                context,
+                out: vec![],
+            };
             expansion.expand(root, &mut Vec::new())?;
             let target = |path| Target { path, operator: &leaf.operator };
             targets.extend(expansion.out.into_iter().map(target));
@@ -185,8 +191,7 @@ impl Expansion<'_> {
                 return Ok(());
             }
             Step::Matched => vec![self.matched.ok_or_else(|| {
-                let text =
-                    "The positional operator did not find the match needed from the query.";
+                let text = "The positional operator did not find the match needed from the query.";
                 Error::new(Kind::Invalid, 2, text)
             })?],
             Step::Every => (0..elements(root, before)?.len()).collect(),

@@ -45,7 +45,9 @@ impl EditPath {
         }
         let what = match steps.first() {
             Some(Step::Matched) => "positional (i.e. '$') element",
-            Some(Step::Every | Step::Filtered(_)) => "array filter identifier (i.e. '$[<id>]') element",
+            Some(Step::Every | Step::Filtered(_)) => {
+                "array filter identifier (i.e. '$[<id>]') element"
+            }
             _ => return Ok(Self { text: text.to_owned(), steps }),
         };
         let text = format!("Cannot have {what} in the first position in path '{text}'");

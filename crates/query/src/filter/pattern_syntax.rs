@@ -69,9 +69,7 @@ impl Rewrite<'_> {
                 self.repeat('}')?;
             }
             '{' | '}' => self.out.extend(['\\', next]),
-            '#' if self.flags.extended => {
-                while self.rest.next().is_some_and(|c| c != '\n') {}
-            }
+            '#' if self.flags.extended => while self.rest.next().is_some_and(|c| c != '\n') {},
             other => self.out.push(other),
         }
         Ok(())
@@ -167,7 +165,8 @@ impl Rewrite<'_> {
             'e' => self.out.push_str(r"\x1B"),
             '0' => self.out.push_str(r"\x00"),
             'c' => {
-                let control = self.rest.next().map_or(0, |c| u32::from(c.to_ascii_uppercase()) ^ 64);
+                let control =
+                    self.rest.next().map_or(0, |c| u32::from(c.to_ascii_uppercase()) ^ 64);
                 self.out.push_str(&format!("\\x{{{control:x}}}"));
             }
             'x' | 'p' | 'P' | 'A' | 'z' | 't' | 'n' | 'r' | 'f' | 'a' => {

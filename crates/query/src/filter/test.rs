@@ -158,16 +158,13 @@ fn first(
 }
 
 /// Arrays inside arrays are met as documents with the fields "0", "1", ...
-fn element_meets(
-    filter: &Filter,
-    element: ValueRef<'_>,
-    context: &Context,
-) -> Result<bool, Error> {
+fn element_meets(filter: &Filter, element: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
     match element {
         ValueRef::Document(inner) => filter.matches(inner, context),
         ValueRef::Array(ArrayRef::Raw(bytes)) => filter.matches(DocRef::Raw(bytes), context),
         ValueRef::Array(ArrayRef::Tree(values)) => {
-            let named = values.iter().enumerate().map(|(at, value)| (at.to_string(), value.clone()));
+            let named =
+                values.iter().enumerate().map(|(at, value)| (at.to_string(), value.clone()));
             filter.matches(DocRef::Tree(&named.collect::<Document>()), context)
         }
         _ => Ok(false),

@@ -59,9 +59,8 @@ impl Projection {
 
     /// The dotted paths of a pure inclusion: what an index would have to hold to answer alone.
     pub fn needs(&self) -> Option<Vec<String>> {
-        let pure = self.mode == Mode::Inclusion
-            && self.specials.is_empty()
-            && !self.node.has_computed();
+        let pure =
+            self.mode == Mode::Inclusion && self.specials.is_empty() && !self.node.has_computed();
         pure.then(|| self.node.paths())
     }
 

@@ -130,11 +130,7 @@ fn combine<'a>(
     array.iter().all(|element| combine(parts, replaced(Some(element)), found))
 }
 
-fn keep_first<'a>(
-    parts: &[Part],
-    spots: Vec<Spot<'a>>,
-    found: &mut Option<Vec<ValueRef<'a>>>,
-) {
+fn keep_first<'a>(parts: &[Part], spots: Vec<Spot<'a>>, found: &mut Option<Vec<ValueRef<'a>>>) {
     let values: Vec<ValueRef<'a>> = spots
         .into_iter()
         .map(|spot| match spot {

@@ -5,7 +5,8 @@ use document::{Document, Path, Value, array, doc, shell};
 use super::{Part, Sort};
 
 fn sort(parts: &[(&str, i32)]) -> Sort {
-    let part = |(path, order): &(&str, i32)| Part { path: Path::new(*path), descending: *order < 0 };
+    let part =
+        |(path, order): &(&str, i32)| Part { path: Path::new(*path), descending: *order < 0 };
     Sort { parts: parts.iter().map(part).collect() }
 }
 
@@ -50,7 +51,8 @@ fn keys_compare_part_by_part() {
     ];
     for (i, a) in ascending.iter().enumerate() {
         for (j, b) in ascending.iter().enumerate() {
-            let found = order.compare(&order.key(a.to_buf().as_ref()), &order.key(b.to_buf().as_ref()));
+            let found =
+                order.compare(&order.key(a.to_buf().as_ref()), &order.key(b.to_buf().as_ref()));
             assert_eq!(found, i.cmp(&j), "{a:?} {b:?}");
         }
     }
