@@ -100,11 +100,9 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
         return Ok(Expr::Literal(Value::Document(Document::new())));
     };
     if first.starts_with('$') {
-        let count = fields.len();
-        if count != 1 {
-            let text = "an expression specification must contain exactly one field, the name of the expression. Found";
-            let shown = shell(ValueRef::Document(fields));
-            return Err(Error::new(15983, format!("{text} {count} fields in {shown}")));
+        if fields.len() != 1 {
+            let text = "An object representing an expression must have exactly one field:";
+            return Err(Error::new(15983, format!("{text} {}", shell(ValueRef::Document(fields)))));
         }
         return operator(first, value, scope);
     }

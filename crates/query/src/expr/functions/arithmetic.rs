@@ -87,8 +87,8 @@ fn add(call: &In<'_>) -> Answer {
 fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
-        Some(Number::Double(v)) if v.abs() < 9.2e18 => Some(v.round() as i64),
-        Some(Number::Decimal(v)) => v.to_i64(Rounding::HalfEven),
+        Some(Number::Double(v)) if v.abs() < 9.2e18 => Some(v as i64),
+        Some(Number::Decimal(v)) => v.to_i64(Rounding::Down),
         _ => None,
     };
     let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
@@ -187,7 +187,14 @@ fn divide(call: &In<'_>) -> Answer {
 fn modulo(call: &In<'_>) -> Answer {
     let Some((a, b)) = binary(call, 16611)? else { return NULL };
     let zero = || Err(fail(16610, "can't $mod by zero"));
-    let narrow = is_int(call.value(0)) && is_int(call.value(1));
+    // A double that is a small whole number does not make an integer's remainder a double.
+    let (b, small) = match (a, b) {
+        (Number::Int(_), Number::Double(v)) if v == f64::from(v as i32) => {
+            (Number::Int(v as i64), true)
+        }
+        (_, b) => (b, is_int(call.value(1))),
+    };
+    let narrow = is_int(call.value(0)) && small;
     match (a, b) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
@@ -198,7 +205,6 @@ fn modulo(call: &In<'_>) -> Answer {
             some(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
         }
         (_, Number::Double(0.0)) => zero(),
-        (a, b) if b.to_f64() == 0.0 => some(a.to_f64() % b.to_f64()),
         (a, b) => some(a.to_f64() % b.to_f64()),
     }
 }
