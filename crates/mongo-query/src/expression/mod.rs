@@ -8,7 +8,7 @@ mod named;
 mod special;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use document::{DocRef, Document, Value, ValueRef, shell};
 use query::{

@@ -150,7 +150,7 @@ pub(super) fn bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
 pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
-        let text = format!("The argument to {name} must be an object, but found type: {kind}.");
+        let text = format!("The argument to {name} must be an object, but found type: {kind}");
         return Err(Error::new(40240, text));
     };
     let (mut group_by, mut count, mut fields) = (None, None, None);
@@ -161,12 +161,12 @@ pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
             "output" => fields = Some(outputs(name, value, 40244)?),
             "granularity" => return Err(unsupported("$bucketAuto's 'granularity'")),
             other => {
-                return Err(Error::new(40245, format!("Unrecognized option to {name}: {other}.")));
+                return Err(Error::new(40245, format!("Unrecognized option to {name}: {other}")));
             }
         }
     }
     let (Some(by), Some(count)) = (group_by, count) else {
-        let text = "$bucketAuto requires 'groupBy' and 'buckets' to be specified.";
+        let text = "$bucketAuto requires 'groupBy' and 'buckets' to be specified";
         return Err(Error::new(40246, text));
     };
     let fields = match fields {
@@ -180,16 +180,16 @@ fn buckets(value: ValueRef<'_>) -> Result<usize, Error> {
     let text = "The $bucketAuto 'buckets' field must be";
     let Some(number) = Number::of(value) else {
         let kind = value.kind().name();
-        return Err(Error::new(40241, format!("{text} a numeric value, but found type: {kind}.")));
+        return Err(Error::new(40241, format!("{text} a numeric value, but found type: {kind}")));
     };
     let whole = number.to_i64_exact().and_then(|whole| i32::try_from(whole).ok());
     let Some(whole) = whole else {
         let shown = shell(value);
-        let text = format!("{text} representable as a 32-bit integer, but found {shown}.");
+        let text = format!("{text} representable as a 32-bit integer, but found {shown}");
         return Err(Error::new(40242, text));
     };
     usize::try_from(whole)
         .ok()
         .filter(|whole| *whole > 0)
-        .ok_or_else(|| Error::new(40243, format!("{text} greater than 0, but found: {whole}.")))
+        .ok_or_else(|| Error::new(40243, format!("{text} greater than 0, but found: {whole}")))
 }

@@ -44,7 +44,16 @@ fn key(value: ValueRef<'_>) -> Result<Expr, Error> {
             return Err(Error::new(17390, "$group does not support inclusion-style expressions"));
         }
     }
-    expression::parse(value)
+    Ok(match expression::parse(value)? {
+        // A missing value is null where it is the whole key, and where it is the only field of it.
+        Expr::Object(mut parts) if parts.len() == 1 => {
+            let null = || Expr::Literal(document::Value::Null);
+            let parts =
+                parts.drain(..).map(|(name, part)| (name, Expr::IfNull(vec![part, null()])));
+            Expr::Object(parts.collect())
+        }
+        expr => expr,
+    })
 }
 
 /// Parses `name: {$accumulator: ...}`.
