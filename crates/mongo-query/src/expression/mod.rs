@@ -145,9 +145,10 @@ fn operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error
     Err(Error::new(168, format!("Unrecognized expression '{name}'")))
 }
 
-/// Whether an operator of this name is there.
-pub(crate) fn is_known(name: &str) -> bool {
-    special::find(name).is_some() || functions::find(name).is_some()
+/// The names of the operators that are not functions, and of those that are parsed before them.
+#[cfg(test)]
+pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
+    special::TABLE.iter().map(|(name, _)| *name)
 }
 
 fn call(function: &'static Function, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {

@@ -14,6 +14,9 @@ mod tests;
 use document::{ArrayRef, ValueRef};
 use query::{Filter, exec::Stage};
 
+#[cfg(test)]
+pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
+
 use crate::{Error, filter::unsupported};
 
 /// Most stages of a pipeline.
@@ -112,6 +115,12 @@ pub(crate) const NOT_YET: &[&str] = &[
 /// Whether a stage of this name is there.
 pub(crate) fn is_known(name: &str) -> bool {
     TABLE.iter().any(|(held, _)| *held == name)
+}
+
+/// The names of all stages.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|(name, _)| *name)
 }
 
 /// Parses the pipeline of an aggregation.

@@ -15,9 +15,6 @@ mod sample;
 mod sort;
 mod unwind;
 
-#[cfg(test)]
-mod tests;
-
 pub use bucket::BucketAuto;
 pub use each::edit_with;
 pub use fields::{Conflict, Entry, Fields};

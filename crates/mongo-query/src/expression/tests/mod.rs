@@ -5,6 +5,7 @@ mod arrays;
 mod conversions;
 mod dates;
 mod forms;
+mod later;
 mod numbers;
 mod objects;
 mod strings;
@@ -90,5 +91,39 @@ macro_rules! tables {
 mod table {
     use super::*;
 
-    tables!(arrays, conversions, dates, forms, numbers, objects, strings);
+    tables!(arrays, conversions, dates, forms, later, numbers, objects, strings);
+}
+
+#[test]
+fn deep_expressions_are_refused() {
+    let deep = |depth: usize| format!("{}1{}", "{$abs: ".repeat(depth), "}".repeat(depth));
+    let parsed = |depth: usize| parse(shell_text::value(&deep(depth)).as_ref());
+    assert!(parsed(98).is_ok());
+    assert_eq!(parsed(150).unwrap_err().code, 15);
+}
+
+#[test]
+fn arguments_of_nested_calls_are_counted() {
+    let mut text = "{$range: [0, 1000000]}".to_owned();
+    for _ in 0..20 {
+        text = format!("{{$concatArrays: [{{$range: [0, 1000000]}}, {{$slice: [{text}, 1]}}]}}");
+    }
+    let document = shell_text::document(DOCUMENT);
+    let outcome = outcome(&text, &document);
+    assert!(outcome.starts_with("error 146"), "{outcome}");
+}
+
+#[test]
+fn random_numbers_follow_the_seed() {
+    let expr = parse(shell_text::value("{$rand: {}}").as_ref()).unwrap();
+    let document = Document::new();
+    let draw = |seed: u64| {
+        let random = query::expr::Random::new(seed);
+        let context = Context { random, ..Context::default() };
+        let env = Env::new(DocRef::Tree(&document), &context);
+        [expr.eval(&env).unwrap(), expr.eval(&env).unwrap()]
+    };
+    assert_eq!(draw(1), draw(1));
+    assert_ne!(draw(1)[0], draw(1)[1]);
+    assert_ne!(draw(1), draw(2));
 }

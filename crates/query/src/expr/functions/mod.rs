@@ -24,9 +24,6 @@ mod trigonometry;
 mod type_;
 mod zone;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use text::{double_text, iso_text};
 
 use document::{Value, ValueRef};
