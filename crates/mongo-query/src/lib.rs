@@ -10,6 +10,7 @@ pub mod projection;
 mod shell_text;
 pub mod sort;
 pub mod support_agg;
+pub mod support_find;
 pub mod update;
 
 pub use error::Error;

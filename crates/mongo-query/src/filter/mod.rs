@@ -83,7 +83,7 @@ type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 /// The operators that stand where a field name would.
 pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$and", |name, value, scope| Ok(Some(Filter::all(list(name, value, scope)?)))),
-    ("$or", |name, value, scope| Ok(Some(Filter::Or(list(name, value, scope)?)))),
+    ("$or", |name, value, scope| Ok(Some(any(list(name, value, scope)?)))),
     ("$nor", |name, value, scope| Ok(Some(Filter::Nor(list(name, value, scope)?)))),
     ("$expr", expr),
     ("$comment", |_, _, _| Ok(None)),
@@ -127,10 +127,22 @@ fn document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
 fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match TOP_OPERATORS.iter().find(|(known, _)| *known == name) {
         Some((_, parse)) => parse(name, value, scope),
+        None if name == "$not" => Err(Error::bad_value(
+            "unknown top level operator: $not. If you are trying to negate an entire expression, \
+             use $nor.",
+        )),
         None => Err(Error::bad_value(format!(
             "unknown top level operator: {name}. If you have a field name that starts with a '$' \
              symbol, consider using $getField or $setField."
         ))),
+    }
+}
+
+/// One of these: one alone stays itself.
+fn any(mut filters: Vec<Filter>) -> Filter {
+    match filters.len() {
+        1 => filters.pop().unwrap_or(Filter::Never),
+        _ => Filter::Or(filters),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::Error;
 
 /// What stands at a path.
 #[derive(Debug)]
-pub(super) enum Leaf {
+pub(crate) enum Leaf {
     Include,
     Exclude,
     /// A value, with its text for messages.
@@ -131,7 +131,7 @@ impl Builder {
     pub(super) fn finish(mut self) -> Result<Projection, Error> {
         let mode = self.mode.unwrap_or(match self.id {
             Some(true) => Mode::Inclusion,
-            _ if self.first_element => Mode::Inclusion,
+            _ if self.first_element && self.slices.is_empty() => Mode::Inclusion,
             _ => Mode::Exclusion,
         });
         match (mode, self.id) {

@@ -12,6 +12,7 @@ use query::project::{Computed, Projection};
 use crate::{Error, expression};
 use build::{Builder, Leaf};
 
+#[cfg(test)]
 pub(crate) use find::FIND_OPERATORS;
 
 /// Which of the two places a projection stands in.

@@ -146,7 +146,8 @@ pub(super) fn pull(value: ValueRef<'_>) -> Result<Pull, Error> {
 
 fn starts_with_operator(document: DocRef<'_>) -> bool {
     let first = document.iter().next().map(|(name, _)| name);
-    first.is_some_and(|name| filter::FIELD_OPERATORS.iter().any(|(known, _)| *known == name))
+    let operators = first.filter(|name| *name != "$not");
+    operators.is_some_and(|name| filter::FIELD_OPERATORS.iter().any(|(known, _)| *known == name))
 }
 
 /// `$pullAll: [...]`.

@@ -6,11 +6,13 @@ mod operators;
 #[cfg(test)]
 mod tests;
 
-use document::{ArrayRef, DocRef, ValueRef, shell};
+use document::{ArrayRef, DocRef, Kind, ValueRef, shell};
 use query::edit::{Edit, EditPath, Leaf, Operator, Operators, Step};
 
 use crate::{Error, filter::from_query_error, pipeline};
 
+#[cfg(test)]
+pub(crate) use arrays::PUSH_MODIFIERS;
 pub(crate) use operators::UPDATE_OPERATORS;
 
 /// Parses an update: a document or an array of stages.
@@ -27,10 +29,6 @@ pub fn parse(
         ValueRef::Document(update) if is_replacement(update) => {
             if multi {
                 let text = "multi update is not supported for replacement-style update";
-                return Err(Error::failed_to_parse(text));
-            }
-            if array_filters.is_some_and(|filters| !filters.is_empty()) {
-                let text = "arrayFilters may not be specified for replacement-style updates";
                 return Err(Error::failed_to_parse(text));
             }
             replacement(update)
@@ -64,6 +62,16 @@ fn refuse_dollar(name: &str) -> Result<(), Error> {
              $replaceWith."
         ),
     ))
+}
+
+/// The `$ref` of a database reference is text.
+fn refuse_reference(path: &EditPath, operator: &Operator) -> Result<(), Error> {
+    let (Operator::Set(value) | Operator::SetOnInsert(value)) = operator else { return Ok(()) };
+    if path.as_str() != "$ref" || value.kind() == Kind::String {
+        return Ok(());
+    }
+    let kind = value.kind().name();
+    Err(Error::new(55, format!("The DBRef $ref field must be a String, not a {kind}")))
 }
 
 fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
@@ -113,6 +121,7 @@ fn leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
     };
     if operator.creates() {
         refuse_dollar(path.root())?;
+        refuse_reference(&path, &operator)?;
     }
     Ok(Leaf { path, operator })
 }

@@ -15,8 +15,13 @@ pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), 
     if same {
         return Ok(());
     }
+    Err(id_would_change())
+}
+
+/// The error for an operator on the `_id`.
+pub(super) fn id_would_change() -> Error {
     let text = "Performing an update on the path '_id' would modify the immutable field '_id'";
-    Err(Error::new(Kind::Immutable, 66, text))
+    Error::new(Kind::Immutable, 66, text)
 }
 
 /// The error for a document that came out with another `_id`.
@@ -27,6 +32,20 @@ pub(super) fn id_altered(new: &Value) -> Error {
         shell(new.as_ref())
     );
     Error::new(Kind::Immutable, 66, text)
+}
+
+/// An `_id` holds no name at its top that begins with `$`.
+pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
+    let Value::Document(fields) = id else { return Ok(()) };
+    match fields.fields().iter().find(|(name, _)| name.starts_with('$')) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let text = format!(
+                "_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."
+            );
+            Err(Error::new(Kind::Invalid, 52, text))
+        }
+    }
 }
 
 /// The document may be stored.

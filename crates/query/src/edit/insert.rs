@@ -13,6 +13,7 @@ pub(super) fn from_equalities(filter: &Filter) -> Result<Document, Error> {
     let mut equalities = Vec::new();
     gather(filter, &mut equalities);
     refuse_doubles(&equalities)?;
+    equalities.sort_by_key(|(path, _)| path.as_str());
     let mut root = Value::Document(Document::new());
     for (path, value) in equalities {
         let parts: Vec<String> = path.parts().map(str::to_owned).collect();
@@ -30,6 +31,11 @@ pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
     gather(filter, &mut equalities);
     equalities.retain(|(path, _)| path.first() == "_id");
     refuse_doubles(&equalities)?;
+    if let Some((path, _)) = equalities.iter().find(|(path, _)| path.len() > 1) {
+        let text =
+            format!("field at '_id' must be exactly specified, field at sub-path '{path}'found");
+        return Err(Error::new(Kind::Invalid, 111, text));
+    }
     let id = equalities.into_iter().find(|(path, _)| path.as_str() == "_id");
     Ok(id.map(|(_, value)| value.clone()))
 }
@@ -37,10 +43,8 @@ pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
 /// Puts the `_id` in front.
 pub(super) fn id_first(mut document: Document) -> Document {
     let first = document.fields().first().is_some_and(|(name, _)| name == "_id");
-    if !first {
-        if let Some(id) = document.remove("_id") {
-            document.insert_at(0, "_id", id);
-        }
+    if !first && let Some(id) = document.remove("_id") {
+        document.insert_at(0, "_id", id);
     }
     document
 }

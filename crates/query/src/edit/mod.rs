@@ -15,7 +15,7 @@ mod tests;
 use document::{DocBuf, DocRef, Document, Value};
 
 use crate::{
-    Context, Error, Filter,
+    Context, Error, Filter, Kind,
     exec::{Stage, edit_with},
 };
 
@@ -77,6 +77,10 @@ impl Edit {
     /// The document to insert where no document met the filter: what its equalities say, then the
     /// edit. An `_id` stands first; without one the caller has to make it.
     pub fn insert(&self, filter: &Filter, context: &Context) -> Result<DocBuf, Error> {
+        if filter.has_expression() {
+            let text = "$expr is not allowed in the query predicate for an upsert";
+            return Err(Error::new(Kind::Invalid, 224, text));
+        }
         let document = match self {
             Self::Replacement(new) => {
                 let id = insert::id_of(filter)?;
@@ -97,6 +101,9 @@ impl Edit {
                 insert::id_first(new.as_ref().to_tree()).to_buf()
             }
         };
+        if let Some(id) = document.get("_id") {
+            check::id_storable(&id.to_value())?;
+        }
         check::fits(&document)?;
         Ok(document)
     }
@@ -137,8 +144,12 @@ fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     let mut new = new.clone();
     if let Some(id) = id {
         match new.remove("_id") {
-            Some(other) if other != id => return Err(check::id_altered(&other)),
-            _ => new.insert_at(0, "_id", id),
+            Some(other) if other != id => {
+                check::id_storable(&other)?;
+                return Err(check::id_altered(&other));
+            }
+            Some(same) => new.insert_at(0, "_id", same),
+            None => new.insert_at(0, "_id", id),
         }
         return Ok(new);
     }

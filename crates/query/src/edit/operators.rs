@@ -3,9 +3,9 @@
 use document::{DocRef, Document, Value, shell};
 
 use super::{
-    Operator,
+    Operator, check,
     operator::Spot,
-    path::{EditPath, Step, check_conflicts, index, order},
+    path::{EditPath, Step, check_concrete, check_conflicts, index, order},
     place::{self, Found},
 };
 use crate::{Context, Error, Filter, Kind};
@@ -47,9 +47,9 @@ impl Operators {
     pub fn new(leaves: Vec<Leaf>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
         let mut paths = Vec::new();
         for leaf in &leaves {
-            paths.push((leaf.path.names(), paths.len()));
+            paths.push(&leaf.path);
             if let Operator::RenameFrom(source) = &leaf.operator {
-                paths.push((source.names(), paths.len()));
+                paths.push(source);
             }
             for step in leaf.path.steps() {
                 let Step::Filtered(name) = step else { continue };
@@ -62,7 +62,7 @@ impl Operators {
                 }
             }
         }
-        check_conflicts(paths)?;
+        check_conflicts(&paths)?;
         let mut sorted: Vec<(Vec<String>, Leaf)> =
             leaves.into_iter().map(|leaf| (leaf.path.names(), leaf)).collect();
         sorted.sort_by(|a, b| order(&a.0, &b.0));
@@ -159,9 +159,8 @@ impl Operators {
             targets.extend(expansion.out.into_iter().map(target));
         }
         if self.dynamic {
-            let paths = targets.iter().enumerate().map(|(at, target)| (target.path.clone(), at));
-            check_conflicts(paths.collect())?;
             targets.sort_by(|a, b| order(&a.path, &b.path));
+            check_concrete(targets.iter().map(|target| &target.path))?;
         }
         Ok(targets)
     }
@@ -282,6 +281,9 @@ fn rename(root: &mut Value, source: &EditPath, spot: Spot<'_>) -> Result<bool, E
             return Err(Error::new(Kind::Invalid, 28, text));
         }
         Found::Value(_) => {}
+    }
+    if spot.path.first().is_some_and(|part| part == "_id") {
+        return Err(check::id_would_change());
     }
     refuse_array(root, &from, "source", spot)?;
     refuse_array(root, spot.path, "destination", spot)?;

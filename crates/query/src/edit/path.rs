@@ -1,6 +1,6 @@
 //! The dotted paths of edits: field names, array indexes and the three positional steps.
 
-use std::{cmp::Ordering, fmt};
+use std::{cmp::Ordering, collections::HashMap, fmt};
 
 use crate::{Error, Kind};
 
@@ -42,6 +42,10 @@ impl EditPath {
         let steps: Vec<Step> = text.split('.').map(step).collect();
         if steps.len() > MAX_PARTS {
             return Err(Error::new(Kind::TooLarge, 15, "The update path is too long"));
+        }
+        if steps.iter().filter(|step| **step == Step::Matched).count() > 1 {
+            let text = format!("Too many positional (i.e. '$') elements found in path '{text}'");
+            return Err(Error::new(Kind::Invalid, 2, text));
         }
         let what = match steps.first() {
             Some(Step::Matched) => "positional (i.e. '$') element",
@@ -115,20 +119,56 @@ pub(super) fn order(a: &[String], b: &[String]) -> Ordering {
     a.len().cmp(&b.len())
 }
 
-/// Of paths with the position they were requested at: an error when one is another or inside it.
-pub(super) fn check_conflicts(mut paths: Vec<(Vec<String>, usize)>) -> Result<(), Error> {
-    paths.sort_by(|a, b| order(&a.0, &b.0));
-    for pair in paths.windows(2) {
-        let [(outer, first), (inner, second)] = pair else { continue };
-        if inner.starts_with(outer) {
-            let later = if first > second { outer } else { inner };
-            let text = format!(
-                "Updating the path '{}' would create a conflict at '{}'",
-                later.join("."),
-                outer.join(".")
-            );
+/// What stands at the paths so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// An operator.
+    Leaf,
+    /// Something of which parts are named.
+    Inner,
+    /// An array whose elements are taken by filter.
+    Filtered,
+}
+
+/// An error when one of these paths, in the order of the request, is another or inside it, or when
+/// one takes elements of an array by filter and another in a different way.
+pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
+    let mut taken: HashMap<&str, Taken> = HashMap::new();
+    for path in paths {
+        let conflict = |at: &str| {
+            let text = format!("Updating the path '{path}' would create a conflict at '{at}'");
+            Err(Error::new(Kind::Conflict, 40, text))
+        };
+        let mut end = 0;
+        for step in &path.steps {
+            let by_filter = matches!(step, Step::Every | Step::Filtered(_));
+            let kind = if by_filter { Taken::Filtered } else { Taken::Inner };
+            let before = path.text.get(..end).unwrap_or_default();
+            if *taken.entry(before).or_insert(kind) != kind {
+                return conflict(before);
+            }
+            let start = if end == 0 { 0 } else { end + 1 };
+            let rest = path.text.get(start..).unwrap_or_default();
+            end = rest.find('.').map_or(path.text.len(), |dot| start + dot);
+        }
+        if taken.insert(&path.text, Taken::Leaf).is_some() {
+            return conflict(&path.text);
+        }
+    }
+    Ok(())
+}
+
+/// An error when two concrete paths in [`order`] meet.
+pub(super) fn check_concrete<'a>(
+    sorted: impl Iterator<Item = &'a Vec<String>>,
+) -> Result<(), Error> {
+    let mut before: Option<&Vec<String>> = None;
+    for path in sorted {
+        if let Some(outer) = before.filter(|outer| path.starts_with(outer)) {
+            let text = format!("Update created a conflict at '{}'", outer.join("."));
             return Err(Error::new(Kind::Conflict, 40, text));
         }
+        before = Some(path);
     }
     Ok(())
 }

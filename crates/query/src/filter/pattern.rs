@@ -122,6 +122,14 @@ fn refused(error: regex::Error) -> Error {
             let text = other.to_string();
             let reason = text.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
+            let reason = match reason {
+                "unclosed group" => "missing closing parenthesis",
+                "unopened group" => "unmatched closing parenthesis",
+                "repetition operator missing expression" => {
+                    "quantifier does not follow a repeatable item"
+                }
+                other => other,
+            };
             let text = format!("Regular expression is invalid: {reason}");
             Error::new(Kind::Invalid, 51091, text)
         }

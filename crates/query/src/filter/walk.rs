@@ -17,7 +17,8 @@ pub enum Leaf {
 pub struct Seen<'a> {
     /// The value; `None` where the path leads nowhere.
     pub value: Option<ValueRef<'a>>,
-    /// Index in the outermost array that was walked to get here.
+    /// Index in the outermost array that was walked to get here; a part of the path that is itself
+    /// an index is no walk.
     pub index: Option<usize>,
 }
 
@@ -87,16 +88,16 @@ impl<'p> Walk<'p> {
         let wanted = array_index(self.path.part(part));
         for (at, element) in array.iter().enumerate() {
             let index = outer.or(Some(at));
-            if let ValueRef::Document(inner) = element {
-                if self.document(inner, part, index, visit)? {
-                    return Ok(true);
-                }
+            if let ValueRef::Document(inner) = element
+                && self.document(inner, part, index, visit)?
+            {
+                return Ok(true);
             }
             if wanted != Some(at) {
                 continue;
             }
             let met = match element {
-                _ if self.is_last(part) => visit(Seen { value: Some(element), index })?,
+                _ if self.is_last(part) => visit(Seen { value: Some(element), index: outer })?,
                 ValueRef::Document(inner) => self.document(inner, part + 1, outer, visit)?,
                 ValueRef::Array(inner) => self.array(inner, part + 1, outer, visit)?,
                 _ => false,

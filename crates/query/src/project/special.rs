@@ -38,13 +38,20 @@ impl Special {
                 Ok(())
             }
             Self::Positional { path } => {
+                let Some(values) = first_array(out, path, 0) else { return Ok(()) };
                 let index = filter.map(|filter| filter.matched_index(original, context));
                 let Some(index) = index.transpose()?.flatten() else {
                     let text =
                         "positional operator '.$' couldn't find a matching element in the array";
                     return Err(Error::new(Kind::Invalid, 51246, text));
                 };
-                keep_one(out, path, 0, index)
+                if index >= values.len() {
+                    let text = "positional operator '.$' element mismatch";
+                    return Err(Error::new(Kind::Invalid, 51247, text));
+                }
+                values.truncate(index + 1);
+                values.drain(..index);
+                Ok(())
             }
         }
     }
@@ -79,21 +86,11 @@ fn cut(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     values.drain(..usize::try_from(start).unwrap_or(0).min(values.len()));
 }
 
-fn keep_one(out: &mut Document, path: &Path, part: usize, index: usize) -> Result<(), Error> {
-    if part >= path.len() {
-        return Ok(());
-    }
-    match out.get_mut(path.part(part)) {
-        Some(Value::Array(values)) => {
-            if index >= values.len() {
-                let text = "positional operator '.$' element mismatch";
-                return Err(Error::new(Kind::Invalid, 51247, text));
-            }
-            values.truncate(index + 1);
-            values.drain(..index);
-            Ok(())
-        }
-        Some(Value::Document(inner)) => keep_one(inner, path, part + 1, index),
-        _ => Ok(()),
+/// The first array on a path.
+fn first_array<'a>(out: &'a mut Document, path: &Path, part: usize) -> Option<&'a mut Vec<Value>> {
+    match out.get_mut(path.part(part))? {
+        Value::Array(values) => Some(values),
+        Value::Document(inner) if part + 1 < path.len() => first_array(inner, path, part + 1),
+        _ => None,
     }
 }

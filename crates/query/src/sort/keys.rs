@@ -7,18 +7,21 @@ use document::{ArrayRef, DocRef, Path, Value, ValueRef, compare};
 use super::{Part, Sort};
 use crate::filter::array_index;
 
-/// The first of a document's combinations in the sort's order.
-pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> Vec<Value> {
+/// The first of a document's combinations in the sort's order, and whether there were none
+/// because two parts lead through different arrays; then it is each part's own first value.
+pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
-    let start: Vec<Spot<'_>> =
-        sort.parts.iter().map(|part| enter(document, &part.path, 0)).collect();
-    let single = sort.parts.len() == 1;
-    if !single && !combine(&sort.parts, start.clone(), &mut found) {
-        found = Some(one_by_one(&sort.parts, start));
-    } else if single {
-        found = Some(one_by_one(&sort.parts, start));
+    let parts = &sort.parts;
+    let start: Vec<Spot<'_>> = parts.iter().map(|part| enter(document, &part.path, 0)).collect();
+    let parallel = parts.len() > 1 && !combine(parts, start.clone(), &mut found);
+    if parallel || parts.len() == 1 {
+        found = Some(one_by_one(parts, start));
     }
-    found.unwrap_or_default().into_iter().map(ValueRef::to_value).collect()
+    let values = found.unwrap_or_default();
+    // An index on the way picks one element, so two such paths may well meet different arrays.
+    let picks = |part: &Part| part.path.parts().any(|part| array_index(part).is_some());
+    let parallel = parallel && !parts.iter().any(picks);
+    (values.into_iter().map(ValueRef::to_value).collect(), parallel)
 }
 
 /// How far a path has been followed.
@@ -49,7 +52,7 @@ fn enter<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> Spot<'a>
 fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> Spot<'a> {
     let picked = array_index(path.part(part)).and_then(|index| array.get(index));
     match picked.filter(|_| part < path.len()) {
-        Some(ValueRef::Array(inner)) => at_array(inner, path, part + 1),
+        Some(ValueRef::Array(inner)) if part + 1 < path.len() => at_array(inner, path, part + 1),
         Some(value) => inside(value, path, part + 1),
         None => Spot::Array(array, part),
     }

@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 
 use document::{DocRef, Path, Value, compare};
 
+use crate::{Error, Kind};
+
 /// Most keys a sort may have.
 pub const MAX_SORT_PARTS: usize = 32;
 
@@ -36,7 +38,18 @@ impl Sort {
     /// would hold for it, the one that this order puts first. A missing value reads as null, an
     /// empty array as undefined. Paths through different arrays are taken one by one.
     pub fn key(&self, document: DocRef<'_>) -> SortKey {
-        SortKey(keys::first(self, document))
+        SortKey(keys::first(self, document).0)
+    }
+
+    /// The same, but paths through different arrays are refused.
+    pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
+        match keys::first(self, document) {
+            (values, false) => Ok(SortKey(values)),
+            (_, true) => {
+                let text = "cannot sort with keys that are parallel arrays";
+                Err(Error::new(Kind::Invalid, 2, text))
+            }
+        }
     }
 
     /// Orders two keys made by this sort.

@@ -1,0 +1,82 @@
+//! Regular expressions in filters.
+
+use document::doc;
+
+use super::{matches, refused};
+
+#[test]
+fn patterns_match_as_in_perl() {
+    for (pattern, text, expected) in [
+        ("/^ab/", "abc", true),
+        ("/b/", "abc", true),
+        ("/B/i", "abc", true),
+        ("/c$/", "abc", true),
+        ("/c$/", "abc\n", true),
+        ("/c$/", "abc\n\n", false),
+        ("/^b$/", "a\nb\nc", false),
+        ("/^b$/m", "a\nb\nc", true),
+        ("/a.b/", "a\nb", false),
+        ("/a.b/s", "a\nb", true),
+        ("/a b # c/x", "ab", true),
+        (r"/\d/", "٣", false),
+        (r"/^\w$/", "é", false),
+        (r"/^\W$/", "é", true),
+        ("/É/i", "é", true),
+        (r"/a\/b/", "a/b", true),
+        (r"/^[\w-.]+$/", "a-b.c", true),
+        ("/^[[]$/", "[", true),
+        ("/^[a&&b]$/", "&", true),
+        ("/^[]a]$/", "]", true),
+        (r"/^\Qa.b\E$/", "a.b", true),
+        (r"/^\Qa.b\E$/", "axb", false),
+        ("/^a{,2}$/", "a{,2}", true),
+        ("/^a{2}$/", "aa", true),
+        ("/^{a}$/", "{a}", true),
+        ("/a(?#note)b/", "ab", true),
+        ("/^(?<n>a)b$/", "ab", true),
+        (r"/^\x41\x{42}$/", "AB", true),
+        (r"/\bfoo\b/", "a foo b", true),
+        (r"/\<a\>/", "<a>", true),
+        (r"/^\h\R$/", " \r\n", true),
+        (r"/a\Z/", "a\n", true),
+        (r"/a\z/", "a\n", false),
+        ("/^[[:alpha:]]+$/", "abc", true),
+        ("/^[a b]$/x", " ", true),
+    ] {
+        let found = matches(&format!("{{a: {pattern}}}"), &doc! {"a": text});
+        assert_eq!(found, expected, "{pattern} {text:?}");
+    }
+}
+
+#[test]
+fn what_needs_backtracking_is_refused_by_name() {
+    for (pattern, what) in [
+        ("/a(?=b)/", "look-ahead"),
+        ("/a(?!b)/", "look-ahead"),
+        ("/(?<=a)b/", "look-behind"),
+        ("/(?<!a)b/", "look-behind"),
+        (r"/(a)\1/", "a reference back"),
+        (r"/(?<n>a)\k<n>/", "a reference back"),
+        ("/(?>a)b/", "an atomic group"),
+        ("/a++b/", "a possessive quantifier"),
+        ("/a(?R)?/", "recursion"),
+        (r"/a\Kb/", r"\K"),
+    ] {
+        let expected = format!("51091 Regular expression is not supported: it uses {what}");
+        refused(&[&format!("{{a: {pattern}}}"), &expected]);
+    }
+    for row in [
+        ["{a: /(/}", "51091 Regular expression is invalid: missing closing parenthesis"],
+        [
+            "{a: /*a/}",
+            "51091 Regular expression is invalid: quantifier does not follow a repeatable item",
+        ],
+        [
+            "{a: /(\\w{9}){9000}/}",
+            "51091 Regular expression is invalid: regular expression is too large",
+        ],
+        ["{a: /a/z}", "51108 invalid flag in regex options: z"],
+    ] {
+        refused(&row);
+    }
+}

@@ -1,0 +1,99 @@
+//! The table agrees with the parsers, both ways.
+
+use std::collections::BTreeSet;
+
+use super::{Part, Row, Support, TABLE};
+use crate::{Error, filter, projection, shell_text::document, sort, update};
+
+/// The shortest use of an operator.
+fn example(row: &Row) -> String {
+    let name = row.name;
+    match (row.part, name) {
+        (Part::Filter, "$and" | "$or" | "$nor") => format!("{{{name}: [{{a: 1}}]}}"),
+        (Part::Filter, "$expr" | "$comment" | "$alwaysTrue" | "$alwaysFalse" | "$sampleRate") => {
+            format!("{{{name}: 1}}")
+        }
+        (Part::Filter, "$jsonSchema" | "$text" | "$where") => format!("{{{name}: {{}}}}"),
+        (Part::Filter, "$in" | "$nin" | "$all") => format!("{{a: {{{name}: [1]}}}}"),
+        (Part::Filter, "$not") => "{a: {$not: {$gt: 1}}}".to_owned(),
+        (Part::Filter, "$elemMatch") => "{a: {$elemMatch: {b: 1}}}".to_owned(),
+        (Part::Filter, "$mod") => "{a: {$mod: [2, 1]}}".to_owned(),
+        (Part::Filter, "$regex") => "{a: {$regex: 'x'}}".to_owned(),
+        (Part::Filter, "$options") => "{a: {$regex: 'x', $options: 'i'}}".to_owned(),
+        (Part::Filter, _) => format!("{{a: {{{name}: 1}}}}"),
+        (Part::Projection, "$") => "{'a.$': 1}".to_owned(),
+        (Part::Projection, "$elemMatch") => "{a: {$elemMatch: {b: 1}}}".to_owned(),
+        (Part::Projection, "$meta") => "{a: {$meta: 'textScore'}}".to_owned(),
+        (Part::Projection, _) => format!("{{a: {{{name}: 1}}}}"),
+        (Part::Sort, "$meta") => "{a: {$meta: 'textScore'}}".to_owned(),
+        (Part::Sort, "$natural") => "{$natural: 1}".to_owned(),
+        (Part::Sort, order) => format!("{{a: {order}}}"),
+        (Part::Update, "$[<identifier>]") => "{$set: {'a.$[x]': 1}}".to_owned(),
+        (Part::Update, "$" | "$[]") => format!("{{$set: {{'a.{name}': 1}}}}"),
+        (Part::Update, "$rename") => "{$rename: {a: 'b'}}".to_owned(),
+        (Part::Update, "$currentDate") => "{$currentDate: {a: true}}".to_owned(),
+        (Part::Update, "$bit") => "{$bit: {a: {or: 1}}}".to_owned(),
+        (Part::Update, "$pullAll") => "{$pullAll: {a: [1]}}".to_owned(),
+        (Part::Update, _) => format!("{{{name}: {{a: 1}}}}"),
+        (Part::UpdateModifier, "$each") => "{$push: {a: {$each: []}}}".to_owned(),
+        (Part::UpdateModifier, _) => format!("{{$push: {{a: {{$each: [], {name}: 1}}}}}}"),
+    }
+}
+
+fn parse(row: &Row) -> Result<(), Error> {
+    let text = document(&example(row)).to_buf();
+    let text = text.as_ref();
+    match row.part {
+        Part::Filter => filter::parse(text).map(drop),
+        Part::Projection => projection::parse_find(text).map(drop),
+        Part::Sort => sort::parse(text).map(drop),
+        Part::Update | Part::UpdateModifier => {
+            let filters = document("{f: [{x: 1}]}");
+            let filters = filters.get("f").and_then(|filters| filters.as_ref().as_array());
+            let filters = filters.filter(|_| row.name == "$[<identifier>]");
+            update::parse(document::ValueRef::Document(text), filters, false).map(drop)
+        }
+    }
+}
+
+#[test]
+fn rows_say_what_parsers_do() {
+    for row in TABLE {
+        let parsed = parse(row);
+        match row.support {
+            Support::Works | Support::Differs(_) => assert_eq!(parsed, Ok(()), "{row:?}"),
+            Support::NotYet => {
+                let message = parsed.map_err(|error| error.message).err().unwrap_or_default();
+                assert!(message.contains(row.name), "{row:?}: {message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parsers_know_nothing_without_a_row() {
+    let rows = |part| -> BTreeSet<&str> {
+        TABLE.iter().filter(|row| row.part == part).map(|row| row.name).collect()
+    };
+    let missing = |part, known: Vec<&'static str>| -> Vec<&'static str> {
+        known.into_iter().filter(|name| !rows(part).contains(name)).collect()
+    };
+    let names = filter::FIELD_OPERATORS.iter().map(|(name, _)| *name);
+    let top = filter::TOP_OPERATORS.iter().map(|(name, _)| *name);
+    let none: Vec<&str> = Vec::new();
+    assert_eq!(missing(Part::Filter, names.chain(top).collect()), none);
+    let names = projection::FIND_OPERATORS.iter().map(|(name, _)| *name);
+    assert_eq!(missing(Part::Projection, names.collect()), none);
+    let names = update::UPDATE_OPERATORS.iter().map(|(name, _)| *name);
+    assert_eq!(missing(Part::Update, names.collect()), none);
+    let names = update::PUSH_MODIFIERS.iter().map(|(name, _)| *name);
+    assert_eq!(missing(Part::UpdateModifier, names.collect()), none);
+}
+
+#[test]
+fn rows_stand_once() {
+    let mut seen = BTreeSet::new();
+    for row in TABLE {
+        assert!(seen.insert((format!("{:?}", row.part), row.name)), "{row:?}");
+    }
+}
