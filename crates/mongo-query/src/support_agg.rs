@@ -1,16 +1,7 @@
 //! What of MongoDB 8's aggregation is there: every stage, expression operator and accumulator.
 //! The test below holds the table against the parsers.
 
-/// How far something is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// As in MongoDB.
-    Works,
-    /// There, with a difference.
-    Differs(&'static str),
-    /// Refused by an error that names it.
-    NotYet,
-}
+use crate::support_find::Support;
 
 /// Pipeline stages.
 pub static STAGES: &[(&str, Support)] = &[

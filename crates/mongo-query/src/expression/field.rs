@@ -69,7 +69,7 @@ pub(crate) fn variable_name(name: &str) -> Result<(), Error> {
     let Some(first) = name.chars().next() else {
         return Err(Error::new(9, "empty variable names are not allowed"));
     };
-    if !(first.is_ascii_lowercase() || !first.is_ascii()) && name != "CURRENT" {
+    if !first.is_ascii_lowercase() && first.is_ascii() && name != "CURRENT" {
         let text = format!("'{name}' starts with an invalid character for a user variable name");
         return Err(Error::new(9, text));
     }

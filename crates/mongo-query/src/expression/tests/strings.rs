@@ -65,7 +65,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     (
         "{$regexFind: {input: 'a', regex: '('}}",
-        "error 51111: Invalid Regex in $regexFind: unclosed group",
+        "error 51111: Invalid Regex in $regexFind: missing closing parenthesis",
     ),
     (
         "{$regexFind: {input: 'a', regex: 'a', options: 'q'}}",

@@ -331,7 +331,8 @@ fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result
             return if read { Ok(()) } else { Err(cursor.wrong("No timezone offset found")) };
         }
         'Z' => {
-            let negative = cursor.skip('-') || !cursor.skip('+') && false;
+            let negative = cursor.skip('-');
+            let _ = !negative && cursor.skip('+');
             let (minutes, _) =
                 cursor.digits(1, 4).ok_or_else(|| cursor.wrong("No timezone offset found"))?;
             parts.offset = Some(if negative { -minutes } else { minutes } * 60_000);
