@@ -64,7 +64,7 @@ pub(super) fn date(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<
             let text =
                 format!("{name} accepts exactly one argument if given an array, but was given");
             match (count, values.get(0)) {
-                (1, Some(only)) => only,
+                (1, Some(only)) => return Ok(vec![operand(only, scope)?, Expr::Absent]),
                 _ => return Err(Error::new(40536, format!("{text} {count}"))),
             }
         }

@@ -128,7 +128,8 @@ pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     stages(pipeline, Scope { place: Place::Top, depth: 0 })
 }
 
-/// Parses a pipeline in its place. Neighbouring filters become one.
+/// Parses a pipeline in its place. Neighbouring filters become one, and a filter behind a sort
+/// goes before it: it need not wait for the sort, and an index may serve it.
 pub(crate) fn stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
@@ -150,6 +151,12 @@ pub(crate) fn stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>,
 }
 
 fn push(stages: &mut Vec<Stage>, stage: Stage) {
+    if matches!((stages.last(), &stage), (Some(Stage::Sort { limit: None, .. }), Stage::Match(_))) {
+        let sort = stages.pop();
+        push(stages, stage);
+        stages.extend(sort);
+        return;
+    }
     match (stages.last_mut(), stage) {
         (Some(Stage::Match(held)), Stage::Match(next)) => {
             let first = std::mem::replace(held, Filter::Never);

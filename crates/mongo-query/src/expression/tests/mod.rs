@@ -3,6 +3,7 @@
 
 mod arrays;
 mod conversions;
+mod corners;
 mod dates;
 mod forms;
 mod later;
@@ -31,10 +32,11 @@ pub(crate) fn text_of(value: ValueRef<'_>) -> String {
         ValueRef::Double(v) => format!("{v:?}").replace('e', "e+").replace("e+-", "e-"),
         ValueRef::String(v) => format!("'{v}'"),
         ValueRef::Document(v) => {
-            let name = |name: &str| match name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                true => name.to_owned(),
-                false => format!("'{name}'"),
-            };
+            let name =
+                |name: &str| match name.chars().all(|c| c.is_alphanumeric() || "_$".contains(c)) {
+                    true => name.to_owned(),
+                    false => format!("'{name}'"),
+                };
             let one = |(key, value): (&str, _)| format!("{}: {}", name(key), text_of(value));
             format!("{{{}}}", v.iter().map(one).collect::<Vec<_>>().join(", "))
         }
@@ -91,7 +93,7 @@ macro_rules! tables {
 mod table {
     use super::*;
 
-    tables!(arrays, conversions, dates, forms, later, numbers, objects, strings);
+    tables!(arrays, conversions, corners, dates, forms, later, numbers, objects, strings);
 }
 
 #[test]

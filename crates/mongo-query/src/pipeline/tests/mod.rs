@@ -115,6 +115,8 @@ fn a_satisfied_limit_ends_the_input() {
 fn neighbouring_filters_become_one_and_long_pipelines_are_refused() {
     let stages = parsed("[{$match: {a: 1}}, {$match: {b: 1}}, {$match: {c: 1}}]").unwrap();
     assert_eq!(stages.len(), 1);
+    let stages = parsed("[{$match: {a: 1}}, {$sort: {a: 1}}, {$match: {b: 1}}]").unwrap();
+    assert!(matches!(stages[..], [Stage::Match(_), Stage::Sort { .. }]));
     let many = format!("[{}]", "{$limit: 1},".repeat(1001));
     assert_eq!(parsed(&many).unwrap_err().code, 9);
     let mut nested = "[]".to_owned();

@@ -444,7 +444,9 @@ fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
     if place == 0 {
         return if rounding == Rounding::Down { value.trunc() } else { value.round_ties_even() };
     }
-    decimal_at_place(Decimal128::from_f64(value), place, rounding).to_f64()
+    // As exactly as a decimal can: 5.015 is a little less than that.
+    let exact = Decimal128::parse(&format!("{value:.33e}")).unwrap_or(Decimal128::NAN);
+    decimal_at_place(exact, place, rounding).to_f64()
 }
 
 fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
