@@ -159,7 +159,8 @@ fn collides(path: &str, collision: Collision) -> Error {
         Collision::Here => Error::new(31250, format!("Path collision at {path}")),
         Collision::Through(remaining) => {
             let parts: Vec<&str> = path.split('.').collect();
-            let rest = parts.get(parts.len().saturating_sub(remaining)..).unwrap_or_default();
+            let rest =
+                parts.get(parts.len().saturating_sub(remaining + 1).max(1)..).unwrap_or_default();
             let text = format!("Path collision at {path} remaining portion {}", rest.join("."));
             Error::new(31249, text)
         }

@@ -99,13 +99,21 @@ fn by_fields(parts: &[Part], a: &Value, b: &Value) -> Ordering {
 
 /// Adds the values that are not there yet; whether there were any.
 pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
-    let before = values.len();
-    for value in new {
-        if !values.contains(value) {
-            values.push(value.clone());
+    let mut missing: Vec<(usize, &Value)> = new.iter().enumerate().collect();
+    missing.sort_by(|(i, a), (j, b)| compare(a.as_ref(), b.as_ref()).then(i.cmp(j)));
+    missing.dedup_by(|(_, later), (_, first)| later == first);
+    let mut present = vec![false; missing.len()];
+    for value in values.iter() {
+        let found = missing.binary_search_by(|(_, new)| compare(new.as_ref(), value.as_ref()));
+        if let Ok(at) = found {
+            present[at] = true;
         }
     }
-    values.len() != before
+    let mut present = present.into_iter();
+    missing.retain(|_| !present.next().unwrap_or(false));
+    missing.sort_by_key(|(at, _)| *at);
+    values.extend(missing.iter().map(|(_, value)| (*value).clone()));
+    !missing.is_empty()
 }
 
 impl Pull {
@@ -143,7 +151,12 @@ impl Pull {
 /// Takes out all elements equal to one of these; whether there were any.
 pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     let before = values.len();
-    values.retain(|value| !unwanted.contains(value));
+    let mut sorted: Vec<&Value> = unwanted.iter().collect();
+    sorted.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
+    let is_unwanted = |value: &Value| {
+        sorted.binary_search_by(|held| compare(held.as_ref(), value.as_ref())).is_ok()
+    };
+    values.retain(|value| !is_unwanted(value));
     values.len() != before
 }
 

@@ -140,7 +140,8 @@ impl Operators {
     ) -> Result<Vec<Target<'_>>, Error> {
         let mut targets = Vec::with_capacity(self.leaves.len());
         for leaf in &self.leaves {
-            if matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted {
+            let skipped = matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted;
+            if skipped && !leaf.path.is_dynamic() {
                 continue;
             }
             if !leaf.path.is_dynamic() {
@@ -156,7 +157,9 @@ impl Operators {
             };
             expansion.expand(root, &mut Vec::new())?;
             let target = |path| Target { path, operator: &leaf.operator };
-            targets.extend(expansion.out.into_iter().map(target));
+            if !skipped {
+                targets.extend(expansion.out.into_iter().map(target));
+            }
         }
         if self.dynamic {
             targets.sort_by(|a, b| order(&a.path, &b.path));

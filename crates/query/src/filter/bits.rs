@@ -15,28 +15,36 @@ pub enum Quantity {
     AnyClear,
 }
 
-/// The positions a test names, lowest first, each once.
+/// The bits a test names: positions, or the set bits of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mask(Vec<u32>);
+pub struct Mask {
+    positions: Vec<u32>,
+    bytes: Vec<u8>,
+}
 
 impl Mask {
     /// From positions in any order.
     pub fn from_positions(mut positions: Vec<u32>) -> Self {
         positions.sort_unstable();
         positions.dedup();
-        Self(positions)
+        Self { positions, bytes: Vec::new() }
     }
 
     /// The set bits of a number.
     pub fn from_number(number: u64) -> Self {
-        Self((0..u64::BITS).filter(|at| number >> at & 1 == 1).collect())
+        Self::from_bytes(&number.to_le_bytes())
     }
 
     /// The set bits of bytes, the first byte holding bits 0 to 7.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let set = |at: &u32| byte_bit(bytes, *at);
-        let bits = u32::try_from(bytes.len().saturating_mul(8)).unwrap_or(u32::MAX);
-        Self((0..bits).filter(set).collect())
+        Self { positions: Vec::new(), bytes: bytes.to_vec() }
+    }
+
+    /// The positions of the bits.
+    pub fn positions(&self) -> impl Iterator<Item = u32> {
+        let bits = u32::try_from(self.bytes.len().saturating_mul(8)).unwrap_or(u32::MAX);
+        let set = (0..bits).filter(|at| byte_bit(&self.bytes, *at));
+        self.positions.iter().copied().chain(set)
     }
 }
 
@@ -61,7 +69,7 @@ impl BitTest {
     }
 
     fn holds(&self, set: impl Fn(u32) -> bool) -> bool {
-        let mut bits = self.mask.0.iter().map(|at| set(*at));
+        let mut bits = self.mask.positions().map(set);
         match self.quantity {
             Quantity::AllSet => bits.all(|bit| bit),
             Quantity::AnySet => bits.any(|bit| bit),
@@ -76,8 +84,12 @@ fn byte_bit(bytes: &[u8], at: u32) -> bool {
     byte.is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
 
+/// The whole number whose bits are tested: doubles have to be whole, decimals are rounded.
 fn whole(value: ValueRef<'_>) -> Option<i64> {
-    Number::of(value)?.to_i64_exact()
+    match Number::of(value)? {
+        Number::Decimal(v) => Some(v.to_i64(Rounding::HalfEven).unwrap_or(i64::MIN)),
+        number => number.to_i64_exact(),
+    }
 }
 
 /// A number cut to a whole one: what `$mod` divides.

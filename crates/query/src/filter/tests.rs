@@ -76,8 +76,35 @@ fn sets_and_masks() {
     assert_eq!(set.values().len(), 3);
     assert!(set.meets(Some(Value::from(3i64).as_ref())) && !set.meets(None));
     assert!(InSet::new(vec![Value::Null], Vec::new()).meets(None));
-    assert_eq!(Mask::from_number(5), Mask::from_positions(vec![2, 0, 2]));
-    assert_eq!(Mask::from_bytes(&[1, 2]), Mask::from_positions(vec![0, 9]));
+    for (mask, expected) in [
+        (Mask::from_number(5), vec![0, 2]),
+        (Mask::from_positions(vec![9, 0, 9]), vec![0, 9]),
+        (Mask::from_bytes(&[1, 2]), vec![0, 9]),
+    ] {
+        assert_eq!(mask.positions().collect::<Vec<u32>>(), expected);
+    }
+}
+
+#[test]
+fn bits_of_numbers_and_bytes() {
+    let decimal = |text| Value::Decimal128(document::Decimal128::parse(text).unwrap());
+    for (value, positions, set, clear) in [
+        (Value::from(5), vec![0, 2], true, false),
+        (Value::from(5.0), vec![0, 2], true, false),
+        (Value::from(5.5), vec![0, 2], false, false),
+        (Value::from(-1), vec![0, 200], true, false),
+        (Value::from(8), vec![0, 200], false, true),
+        (decimal("2.50"), vec![1], true, false),
+        (decimal("NaN"), vec![1], false, true),
+        (Value::Binary { subtype: 0, bytes: vec![0, 1] }, vec![8], true, false),
+        (Value::Binary { subtype: 0, bytes: vec![] }, vec![8], false, true),
+        (Value::from("a"), vec![0], false, false),
+    ] {
+        let test = |quantity| BitTest { quantity, mask: Mask::from_positions(positions.clone()) };
+        let found = [Quantity::AllSet, Quantity::AllClear]
+            .map(|quantity| test(quantity).meets(value.as_ref()));
+        assert_eq!(found, [set, clear], "{value:?}");
+    }
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> Spot<'a> {
     let picked = array_index(path.part(part)).and_then(|index| array.get(index));
     match picked.filter(|_| part < path.len()) {
         Some(ValueRef::Array(inner)) if part + 1 < path.len() => at_array(inner, path, part + 1),
+        Some(ValueRef::Array(inner)) if inner.is_empty() => Spot::Value(ValueRef::Undefined),
         Some(value) => inside(value, path, part + 1),
         None => Spot::Array(array, part),
     }

@@ -30,12 +30,24 @@ fn arrays_sort_by_their_first_element_in_the_order() {
     check(&[("a.b", 1)], doc! {"a": array![1, doc!{"b": 2}]}, "[ null ]");
     check(&[("a.b", -1)], doc! {"a": array![1, doc!{"b": 2}]}, "[ 2 ]");
     check(&[("a.1", 1)], doc! {"a": array![7, 8]}, "[ 8 ]");
+    check(&[("a.1", 1)], doc! {"a": array![7, array![]]}, "[ undefined ]");
+    check(&[("a.1", 1)], doc! {"a": array![7, array![9, 8]]}, "[ [ 9, 8 ] ]");
     check(&[("a.x", 1), ("a.y", 1)], nested(), "[ 1, 9 ]");
     check(&[("a.y", 1), ("a.x", 1)], nested(), "[ 1, 2 ]");
     check(&[("a.x", -1), ("a.y", 1)], nested(), "[ 2, 1 ]");
     check(&[("b", 1), ("a.x", -1)], nested(), "[ 5, 2 ]");
     check(&[("a", 1), ("b", 1)], doc! {"a": array![2, 1], "b": array![]}, "[ 1, undefined ]");
     check(&[("a", 1), ("b", -1)], doc! {"a": array![2, 1], "b": array![4, 5]}, "[ 1, 5 ]");
+}
+
+#[test]
+fn parallel_arrays_have_no_strict_key() {
+    for (document, expected) in
+        [(doc! {"a": array![1], "b": array![2]}, Some(2)), (doc! {"a": array![1], "b": 2}, None)]
+    {
+        let key = sort(&[("a", 1), ("b", 1)]).strict_key(document.to_buf().as_ref());
+        assert_eq!(key.err().map(|error| error.number), expected, "{document:?}");
+    }
 }
 
 #[test]
