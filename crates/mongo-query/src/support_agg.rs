@@ -18,7 +18,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$facet", Support::Works),
     ("$fill", Support::NotYet),
     ("$geoNear", Support::NotYet),
-    ("$graphLookup", Support::NotYet),
+    ("$graphLookup", Support::Works),
     ("$group", Support::Works),
     ("$indexStats", Support::NotYet),
     ("$limit", Support::Works),

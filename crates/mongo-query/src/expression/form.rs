@@ -179,10 +179,8 @@ pub(super) fn get_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
             vec![operand(value, scope)?, current]
         }
     };
-    if let [field, ..] = &args[..] {
-        if matches!(field, Expr::Literal(_) | Expr::Field(_)) {
-            constant_name(name, field, [5_654_600, 5_654_601, 5_654_602])?;
-        }
+    if let [field @ (Expr::Literal(_) | Expr::Field(_)), ..] = &args[..] {
+        constant_name(name, field, [5_654_600, 5_654_601, 5_654_602])?;
     }
     call(name, args)
 }

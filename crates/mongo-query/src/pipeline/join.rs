@@ -9,7 +9,7 @@ use super::{Place, Scope, stages};
 use crate::{Error, expression};
 
 /// A field path of a row or of the other collection.
-fn path(text: &str) -> Result<Path, Error> {
+pub(super) fn path(text: &str) -> Result<Path, Error> {
     if text.is_empty() {
         return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
     }

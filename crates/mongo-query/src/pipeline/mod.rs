@@ -1,6 +1,7 @@
 //! Aggregation pipelines: a table of stages.
 
 mod bucket;
+mod graph;
 mod group;
 mod join;
 mod reshape;
@@ -63,6 +64,7 @@ static TABLE: &[(&str, Parse)] = &[
     ("$count", simple::count),
     ("$documents", simple::documents),
     ("$facet", sub::facet),
+    ("$graphLookup", graph::graph_lookup),
     ("$group", group::group),
     ("$limit", simple::limit),
     ("$lookup", join::lookup),
@@ -90,7 +92,6 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$densify",
     "$fill",
     "$geoNear",
-    "$graphLookup",
     "$indexStats",
     "$listClusterCatalog",
     "$listLocalSessions",

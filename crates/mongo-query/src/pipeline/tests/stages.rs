@@ -708,4 +708,29 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "{_id: {min: null, max: 2.5}, count: 3}; {_id: {min: 2.5, max: 's'}, count: 2}",
     ),
     ("[{$set: {x: '$$undefinedvar'}}]", "error 17276: Use of undefined variable: undefinedvar"),
+    (
+        "[{$match: {_id: 1}}, {$graphLookup: {from: 't', startWith: '$x', connectFromField: 'o.e', connectToField: 'x', as: 'r'}}, {$project: {'r._id': 1}}]",
+        "{_id: 1, r: [{_id: 1}, {_id: 3}]}",
+    ),
+    (
+        "[{$match: {_id: 1}}, {$graphLookup: {from: 't', startWith: '$_id', connectFromField: 'l', connectToField: '_id', as: 'r', depthField: 'd'}}, {$project: {'r._id': 1, 'r.d': 1}}]",
+        "{_id: 1, r: [{_id: 1, d: NumberLong(0)}, {_id: 2, d: NumberLong(1)}]}",
+    ),
+    (
+        "[{$match: {_id: 1}}, {$graphLookup: {from: 't', startWith: '$_id', connectFromField: 'l', connectToField: '_id', as: 'r', maxDepth: 0}}, {$project: {'r._id': 1}}]",
+        "{_id: 1, r: [{_id: 1}]}",
+    ),
+    (
+        "[{$match: {_id: 1}}, {$graphLookup: {from: 't', startWith: '$l', connectFromField: 'l', connectToField: '_id', as: 'r', restrictSearchWithMatch: {x: 'q'}}}, {$project: {'r._id': 1}}]",
+        "{_id: 1, r: [{_id: 2}]}",
+    ),
+    (
+        "[{$graphLookup: {from: 't', startWith: '$l', connectFromField: 'l', connectToField: '_id', as: 'r', maxDepth: -1}}]",
+        "error 40101: maxDepth requires a nonnegative argument, found: -1",
+    ),
+    (
+        "[{$graphLookup: {from: 't'}}]",
+        "error 40105: $graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.",
+    ),
+    ("[{$graphLookup: {from: 't', z: 1}}]", "error 40104: Unknown argument to $graphLookup: z"),
 ];
