@@ -1,5 +1,6 @@
 //! Pipelines parsed and run over one small collection, which joins read too.
 
+mod mixed;
 mod stages;
 
 use std::sync::Arc;
@@ -18,7 +19,11 @@ const COLLECTION: &str = "[{_id: 1, a: 1, x: 'p', l: [1, 2], o: {e: 2}}, \
     {_id: 4, a: 's', l: 5, x: null}, {_id: 5, l: null}]";
 
 fn collection() -> Vec<DocBuf> {
-    match shell_text::value(COLLECTION) {
+    documents(COLLECTION)
+}
+
+fn documents(text: &str) -> Vec<DocBuf> {
+    match shell_text::value(text) {
         Value::Array(values) => values
             .into_iter()
             .filter_map(|value| value.as_ref().as_document().map(|fields| fields.to_buf()))
@@ -32,6 +37,7 @@ fn run(
     stages: Arc<[Stage]>,
     context: Arc<Context>,
     input: Vec<DocBuf>,
+    others: &[DocBuf],
 ) -> Result<Vec<DocBuf>, query::Error> {
     let mut exec = Exec::new(stages, context);
     let mut input = input.into_iter();
@@ -43,33 +49,33 @@ fn run(
                 Some(document) => exec.offer(Row::made(document))?,
                 None => exec.finish(),
             },
-            Next::Want(request) => exec.supply(serve(request)?)?,
+            Next::Want(request) => exec.supply(serve(request, others)?)?,
             Next::Done => return Ok(rows),
         }
     }
 }
 
-fn serve(request: Request) -> Result<Vec<DocBuf>, query::Error> {
+fn serve(request: Request, others: &[DocBuf]) -> Result<Vec<DocBuf>, query::Error> {
     assert_eq!(request.collection, "t");
     let mut found = Vec::new();
-    for document in collection() {
+    for document in others {
         if request.filter.matches(document.as_ref(), &request.context)? {
-            found.push(document);
+            found.push(document.clone());
         }
     }
-    run(request.stages, request.context, found)
+    run(request.stages, request.context, found, others)
 }
 
 fn parsed(text: &str) -> Result<Vec<Stage>, crate::Error> {
     parse(shell_text::value(text).as_ref().as_array().unwrap())
 }
 
-fn outcome(pipeline: &str) -> String {
+fn outcome(pipeline: &str, all: &[DocBuf]) -> String {
     let stages = match parsed(pipeline) {
         Ok(stages) => stages,
         Err(error) => return format!("error {}: {}", error.code, error.message),
     };
-    match run(stages.into(), Arc::default(), collection()) {
+    match run(stages.into(), Arc::default(), all.to_vec(), all) {
         Ok(rows) => {
             let mut rows: Vec<String> = rows
                 .iter()
@@ -84,17 +90,26 @@ fn outcome(pipeline: &str) -> String {
     }
 }
 
-#[test]
-fn stages_do_what_they_say() {
-    let wrong: Vec<String> = stages::ROWS
+fn check(rows: &[(&str, &str)], all: &[DocBuf]) {
+    let wrong: Vec<String> = rows
         .iter()
         .filter_map(|(pipeline, expected)| {
-            let outcome = outcome(pipeline);
+            let outcome = outcome(pipeline, all);
             let told = format!("{pipeline}\n   is      {outcome}\n   and not {expected}");
             (outcome != *expected).then_some(told)
         })
         .collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn stages_do_what_they_say() {
+    check(stages::ROWS, &collection());
+}
+
+#[test]
+fn mixed_types_meet_in_pipelines() {
+    check(mixed::ROWS, &documents(mixed::COLLECTION));
 }
 
 #[test]
@@ -164,7 +179,7 @@ fn memory_is_counted() {
         ("[{$limit: 20}, {$facet: {a: []}}]", Some(10334)),
     ] {
         let stages = parsed(pipeline).unwrap();
-        let result = run(stages.into(), Arc::default(), rows.clone());
+        let result = run(stages.into(), Arc::default(), rows.clone(), &[]);
         assert_eq!(result.err().map(|error| error.number), number, "{pipeline}");
     }
 }
