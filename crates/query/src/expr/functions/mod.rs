@@ -16,6 +16,7 @@ mod date_parse;
 mod date_text;
 mod number;
 mod object;
+mod rounding;
 mod set;
 mod string;
 mod substring;
@@ -163,7 +164,7 @@ fn owned(got: &Got<'_>) -> usize {
     }
 }
 
-static FAMILIES: [&[Function]; 17] = [
+static FAMILIES: [&[Function]; 18] = [
     accumulate::FUNCTIONS,
     arithmetic::FUNCTIONS,
     array::FUNCTIONS,
@@ -176,6 +177,7 @@ static FAMILIES: [&[Function]; 17] = [
     date_math::FUNCTIONS,
     date_text::FUNCTIONS,
     object::FUNCTIONS,
+    rounding::FUNCTIONS,
     set::FUNCTIONS,
     string::FUNCTIONS,
     substring::FUNCTIONS,
