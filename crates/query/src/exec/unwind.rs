@@ -125,11 +125,11 @@ impl Operator for Unwinding {
     }
 
     fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        if let Some((row, at)) = self.row.take() {
-            if let Some(made) = self.element(&row, at, context)? {
-                self.row = Some((row, at + 1));
-                return Ok(Poll::Row(made));
-            }
+        if let Some((row, at)) = self.row.take()
+            && let Some(made) = self.element(&row, at, context)?
+        {
+            self.row = Some((row, at + 1));
+            return Ok(Poll::Row(made));
         }
         Ok(if self.ended { Poll::Done } else { Poll::Need })
     }

@@ -11,9 +11,6 @@ mod path;
 mod regular;
 mod sorted;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use budget::too_large;
 pub use budget::{check_built, weight};
 pub use context::{Context, Random};

@@ -170,20 +170,25 @@ fn described(
 
 fn find_all(regex: &Regex, text: &str) -> Result<Value, Error> {
     let mut all = Vec::new();
-    let (mut from, mut counted, mut held) = (0, 0, 0);
-    for found in regex.captures_iter(text) {
+    let (mut next, mut from, mut counted, mut held) = (0, 0, 0, 0);
+    while let Some(found) = regex.captures_at(text, next) {
+        let end = found.get(0).map_or(text.len(), |whole| whole.end());
+        let (value, start, before) = described(&found, text, from, counted);
         // An empty match behind the last character is not reported.
-        let whole = found.get(0).map_or((0, 0), |whole| (whole.start(), whole.end()));
-        if whole == (text.len(), text.len()) && !text.is_empty() {
+        if start == text.len() && !text.is_empty() {
             break;
         }
-        let (value, start, before) = described(&found, text, from, counted);
         (from, counted) = (start, before);
         held += budget::weight(value.as_ref());
         if crate::limits::MAX_DOCUMENT_BYTES < held {
             return Err(budget::too_large(held));
         }
         all.push(value);
+        let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        next = if end == start { end + step } else { end };
+        if text.len() <= next {
+            break;
+        }
     }
     Ok(Value::Array(all))
 }

@@ -8,9 +8,6 @@ mod percentile;
 mod some;
 mod sum;
 
-#[cfg(test)]
-mod tests;
-
 pub use deviation::Deviation;
 pub use extreme::Extreme;
 pub use percentile::{percentages, percentile_of};

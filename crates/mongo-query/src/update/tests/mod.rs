@@ -8,7 +8,7 @@ mod numbers;
 mod positional;
 mod upsert;
 
-use document::{ArrayRef, Document, Value, shell};
+use document::{ArrayRef, Value, shell};
 use query::{Context, edit::Edit};
 
 use super::parse;
@@ -18,7 +18,7 @@ use crate::{
 };
 
 fn context() -> Context {
-    Context { now_ms: 1_700_000_000_123, constants: Document::new() }
+    Context { now_ms: 1_700_000_000_123, ..Context::default() }
 }
 
 fn parsed(update: &str, filters: &str, multi: bool) -> Result<Edit, crate::Error> {

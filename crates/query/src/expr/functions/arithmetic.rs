@@ -6,7 +6,7 @@ use super::super::{Answer, fail, got::shown, mismatch};
 use super::number::{is_int, number_value, to_decimal};
 use super::{
     Function, In,
-    Takes::{Any, Between, Exactly},
+    Takes::{Any, Exactly},
     row,
 };
 use crate::{Error, group::Sum};
@@ -24,10 +24,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$mod", Exactly(2), modulo, "remainder"),
     row("$multiply", Any, multiply, "product"),
     row("$pow", Exactly(2), pow, "power"),
-    row("$round", Between(1, 2), round, "rounded half to even at a place"),
     row("$sqrt", Exactly(1), sqrt, "square root"),
     row("$subtract", Exactly(2), subtract, "difference of numbers or dates"),
-    row("$trunc", Between(1, 2), trunc, "cut at a place"),
     row("$sigmoid", Exactly(1), sigmoid, "logistic function"),
 ];
 
@@ -45,7 +43,7 @@ pub(super) fn unary(call: &In<'_>) -> Result<Option<Number>, Error> {
     }
 }
 
-fn some(value: impl Into<Value>) -> Answer {
+pub(super) fn some(value: impl Into<Value>) -> Answer {
     Ok(Some(value.into()))
 }
 
@@ -87,8 +85,8 @@ fn add(call: &In<'_>) -> Answer {
 fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
-        Some(Number::Double(v)) if v.abs() < 9.2e18 => Some(v.round() as i64),
-        Some(Number::Decimal(v)) => v.to_i64(Rounding::HalfEven),
+        Some(Number::Double(v)) if v.abs() < 9.2e18 => Some(v as i64),
+        Some(Number::Decimal(v)) => v.to_i64(Rounding::Down),
         _ => None,
     };
     let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
@@ -187,7 +185,14 @@ fn divide(call: &In<'_>) -> Answer {
 fn modulo(call: &In<'_>) -> Answer {
     let Some((a, b)) = binary(call, 16611)? else { return NULL };
     let zero = || Err(fail(16610, "can't $mod by zero"));
-    let narrow = is_int(call.value(0)) && is_int(call.value(1));
+    // A double that is a small whole number does not make an integer's remainder a double.
+    let (b, small) = match (a, b) {
+        (Number::Int(_), Number::Double(v)) if v == f64::from(v as i32) => {
+            (Number::Int(v as i64), true)
+        }
+        (_, b) => (b, is_int(call.value(1))),
+    };
+    let narrow = is_int(call.value(0)) && small;
     match (a, b) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
@@ -198,7 +203,6 @@ fn modulo(call: &In<'_>) -> Answer {
             some(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
         }
         (_, Number::Double(0.0)) => zero(),
-        (a, b) if b.to_f64() == 0.0 => some(a.to_f64() % b.to_f64()),
         (a, b) => some(a.to_f64() % b.to_f64()),
     }
 }
@@ -355,101 +359,4 @@ fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
         left /= 2;
     }
     if whole < 0 { Decimal128::from_i64(1).divide(power) } else { power }
-}
-
-fn round(call: &In<'_>) -> Answer {
-    at_place(call, Rounding::HalfEven)
-}
-
-fn trunc(call: &In<'_>) -> Answer {
-    at_place(call, Rounding::Down)
-}
-
-/// The place argument of `$round` and `$trunc`; `None` when it is null.
-fn place(call: &In<'_>) -> Result<Option<i32>, Error> {
-    let arg = call.arg(1);
-    if arg.is_absent() {
-        return Ok(Some(0));
-    }
-    if arg.is_nullish() {
-        return Ok(None);
-    }
-    let Some(number) = Number::of(arg.operand()) else {
-        let text = format!("can't convert from BSON type {} to long", arg.type_name());
-        return Err(mismatch(16004, text));
-    };
-    let Some(whole) = number.to_i64_exact() else {
-        let text = format!("precision argument to  {} must be a integral value", call.name);
-        return Err(fail(51082, text));
-    };
-    match i32::try_from(whole) {
-        Ok(place) if (-20..=100).contains(&place) => Ok(Some(place)),
-        _ => Err(fail(
-            51083,
-            format!(
-                "cannot apply {} with precision value {whole} value must be in [-20, 100]",
-                call.name
-            ),
-        )),
-    }
-}
-
-fn at_place(call: &In<'_>, rounding: Rounding) -> Answer {
-    if call.arg(0).is_nullish() {
-        return NULL;
-    }
-    let Some(number) = Number::of(call.value(0)) else {
-        let kind = call.arg(0).type_name();
-        let text = format!("{} only supports numeric types, not {kind}", call.name);
-        return Err(mismatch(51081, text));
-    };
-    let Some(place) = place(call)? else { return NULL };
-    match number {
-        Number::Int(v) if place >= 0 => some(number_value(Number::Int(v), is_int(call.value(0)))),
-        Number::Int(v) => {
-            let rounded = int_at_place(v, place, rounding);
-            let rounded = rounded.ok_or_else(|| {
-                fail(51080, "invalid conversion from Decimal128 result in $round resulting from arguments: [value, precision]")
-            })?;
-            some(number_value(Number::Int(rounded), is_int(call.value(0))))
-        }
-        Number::Double(v) => some(double_at_place(v, place, rounding)),
-        Number::Decimal(v) => some(decimal_at_place(v, place, rounding)),
-    }
-}
-
-fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
-    let unit = 10_i128.pow(place.unsigned_abs());
-    let value = i128::from(value);
-    let (mut whole, rest) = (value / unit, value % unit);
-    if rounding == Rounding::HalfEven {
-        let twice = rest.abs() * 2;
-        if twice > unit || (twice == unit && whole % 2 != 0) {
-            whole += rest.signum();
-        }
-    }
-    i64::try_from(whole * unit).ok()
-}
-
-fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
-    if !value.is_finite() {
-        return value;
-    }
-    if place == 0 {
-        return if rounding == Rounding::Down { value.trunc() } else { value.round_ties_even() };
-    }
-    decimal_at_place(Decimal128::from_f64(value), place, rounding).to_f64()
-}
-
-fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
-    let Some((_, _, exponent)) = value.parts() else { return value };
-    if exponent >= -place {
-        return value;
-    }
-    if rounding == Rounding::HalfEven {
-        return value.quantize(-place);
-    }
-    // Moving the point keeps every digit: only the exponent changes.
-    let shift = |by: i32| Decimal128::parse(&format!("1E{by}")).unwrap_or(Decimal128::ZERO);
-    value.multiply(shift(place)).round(rounding).multiply(shift(-place))
 }

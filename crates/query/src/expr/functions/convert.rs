@@ -206,6 +206,9 @@ fn parse_double(text: &str) -> Result<f64, Error> {
     if text.is_empty() {
         return Err(unread(text, "Empty string"));
     }
+    if text.starts_with(char::is_whitespace) {
+        return Err(unread(text, "Leading whitespace"));
+    }
     if !known && !first.is_some_and(|byte| byte.is_ascii_digit() || byte == b'.') {
         return Err(unread(text, "Did not consume any digits"));
     }
@@ -253,7 +256,7 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
             ObjectId::parse(text).map(|id| Some(Value::ObjectId(id))).ok_or_else(|| {
                 let reason = if text.len() == 24 {
                     let wrong = text.chars().find(|c| !c.is_ascii_hexdigit()).unwrap_or(' ');
-                    format!("Invalid character found in hex string: '{wrong}'")
+                    format!("Invalid character found in hex string: {wrong}")
                 } else {
                     format!(
                         "Invalid string length for parsing to OID, expected 24 but found {}",

@@ -235,8 +235,27 @@ fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
 /// `hh[:mm[:ss[.fraction]]]`, with or without colons.
 fn clock(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let bad = |cursor: &Cursor<'_>| cursor.wrong("Unexpected character");
-    let (hour, _) = cursor.digits(2, 2).ok_or_else(|| bad(cursor))?;
+    let (hour, _) = cursor.digits(1, 2).ok_or_else(|| bad(cursor))?;
     parts.time = [hour, 0, 0, 0];
+    clock_rest(cursor, parts)?;
+    meridian(cursor, parts);
+    Ok(())
+}
+
+/// `am` or `pm` behind the time.
+fn meridian(cursor: &mut Cursor<'_>, parts: &mut Parts) {
+    let rest = cursor.rest().trim_start().to_ascii_lowercase();
+    let afternoon = rest.starts_with("pm");
+    if (afternoon || rest.starts_with("am")) && (1..=12).contains(&parts.time[0]) {
+        cursor.blanks();
+        cursor.at += 2;
+        parts.time[0] = parts.time[0] % 12 + if afternoon { 12 } else { 0 };
+    }
+}
+
+/// What follows the hour.
+fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
+    let bad = |cursor: &Cursor<'_>| cursor.wrong("Unexpected character");
     let colon = cursor.skip(':');
     if !colon && !cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
         return Ok(());
@@ -331,7 +350,8 @@ fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result
             return if read { Ok(()) } else { Err(cursor.wrong("No timezone offset found")) };
         }
         'Z' => {
-            let negative = cursor.skip('-') || !cursor.skip('+') && false;
+            let negative = cursor.skip('-');
+            let _ = !negative && cursor.skip('+');
             let (minutes, _) =
                 cursor.digits(1, 4).ok_or_else(|| cursor.wrong("No timezone offset found"))?;
             parts.offset = Some(if negative { -minutes } else { minutes } * 60_000);

@@ -16,6 +16,7 @@ mod date_parse;
 mod date_text;
 mod number;
 mod object;
+mod rounding;
 mod set;
 mod string;
 mod substring;
@@ -23,9 +24,6 @@ mod text;
 mod trigonometry;
 mod type_;
 mod zone;
-
-#[cfg(test)]
-mod tests;
 
 pub(crate) use text::{double_text, iso_text};
 
@@ -166,7 +164,7 @@ fn owned(got: &Got<'_>) -> usize {
     }
 }
 
-static FAMILIES: [&[Function]; 17] = [
+static FAMILIES: [&[Function]; 18] = [
     accumulate::FUNCTIONS,
     arithmetic::FUNCTIONS,
     array::FUNCTIONS,
@@ -179,6 +177,7 @@ static FAMILIES: [&[Function]; 17] = [
     date_math::FUNCTIONS,
     date_text::FUNCTIONS,
     object::FUNCTIONS,
+    rounding::FUNCTIONS,
     set::FUNCTIONS,
     string::FUNCTIONS,
     substring::FUNCTIONS,

@@ -97,7 +97,7 @@ fn index_of_cp(call: &In<'_>) -> Answer {
     let count = text.chars().count();
     let start = bound(call, 2, "starting", 0)?;
     let end = bound(call, 3, "ending", count)?.min(count);
-    if start > end {
+    if start >= end {
         return index(None);
     }
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);

@@ -71,7 +71,8 @@ impl Zone {
         ms.saturating_add(self.offset_at(ms))
     }
 
-    /// The instant of a local time; in a gap the clock is taken as not yet changed.
+    /// The instant of a local time; in a gap the clock is taken as not yet changed,
+    /// and of two instants the later one is meant.
     pub(crate) fn instant(&self, local: i64) -> i64 {
         let offset = match self {
             Self::Fixed(offset) => *offset,
@@ -79,7 +80,7 @@ impl Zone {
                 let offset = match zone.to_ambiguous_zoned(at).offset() {
                     AmbiguousOffset::Unambiguous { offset } => offset,
                     AmbiguousOffset::Gap { before, .. } => before,
-                    AmbiguousOffset::Fold { before, .. } => before,
+                    AmbiguousOffset::Fold { after, .. } => after,
                 };
                 i64::from(offset.seconds()) * 1000
             }),

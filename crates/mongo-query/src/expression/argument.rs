@@ -1,0 +1,96 @@
+//! Arguments by position.
+
+use document::{ValueRef, shell};
+use query::{Expr, expr::functions::Takes};
+
+use super::{Scope, operand};
+use crate::Error;
+
+/// The arguments of an operator: the elements of an array, or one.
+pub(super) fn all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
+    match value {
+        ValueRef::Array(values) => values.iter().map(|value| operand(value, scope)).collect(),
+        other => Ok(vec![operand(other, scope)?]),
+    }
+}
+
+/// Exactly so many arguments.
+pub(super) fn exactly(
+    name: &str,
+    count: usize,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Expr>, Error> {
+    let args = all(value, scope)?;
+    if args.len() != count {
+        let given = args.len();
+        let text = format!("takes exactly {count} arguments. {given} were passed in.");
+        return Err(Error::new(16020, format!("Expression {name} {text}")));
+    }
+    Ok(args)
+}
+
+/// As many arguments as the function takes.
+pub(super) fn list(
+    name: &str,
+    takes: Takes,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Expr>, Error> {
+    match takes {
+        Takes::Exactly(count) => exactly(name, count, value, scope),
+        Takes::Between(least, most) => {
+            let args = all(value, scope)?;
+            let given = args.len();
+            if (least..=most).contains(&given) {
+                return Ok(args);
+            }
+            if most == usize::MAX {
+                let text = format!("{name} needs at least two arguments had: {given}");
+                return Err(Error::new(17045, text));
+            }
+            let text = format!("takes at least {least} arguments, and at most {most}");
+            Err(Error::new(28667, format!("Expression {name} {text}, but {given} were passed in.")))
+        }
+        _ => all(value, scope),
+    }
+}
+
+/// A date alone, or `{date, timezone}`.
+pub(super) fn date(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
+    let only = match value {
+        ValueRef::Array(values) => {
+            let count = values.len();
+            let text =
+                format!("{name} accepts exactly one argument if given an array, but was given");
+            match (count, values.get(0)) {
+                (1, Some(only)) => return Ok(vec![operand(only, scope)?, Expr::Absent]),
+                _ => return Err(Error::new(40536, format!("{text} {count}"))),
+            }
+        }
+        other => other,
+    };
+    let ValueRef::Document(fields) = only else {
+        return Ok(vec![operand(only, scope)?, Expr::Absent]);
+    };
+    if fields.iter().next().is_some_and(|(first, _)| first.starts_with('$')) {
+        return Ok(vec![operand(only, scope)?, Expr::Absent]);
+    }
+    let (mut date, mut zone) = (None, Expr::Absent);
+    for (option, value) in fields.iter() {
+        match option {
+            "date" => date = Some(operand(value, scope)?),
+            "timezone" => zone = operand(value, scope)?,
+            other => {
+                let text = format!("unrecognized option to {name}: \"{other}\"");
+                return Err(Error::new(40535, text));
+            }
+        }
+    }
+    let Some(date) = date else {
+        let shown = shell(only);
+        let text = format!("missing 'date' argument to {name}, provided: {name}: {shown}");
+        return Err(Error::new(40539, text));
+    };
+    Ok(vec![date, zone])
+}

@@ -1,0 +1,110 @@
+//! Field paths and variables in strings that start with a `$`.
+
+use std::sync::Arc;
+
+use document::{Path, Value};
+use query::Expr;
+
+use super::Scope;
+use crate::{Error, filter::unsupported};
+
+/// Most parts of a path.
+const MAX_PARTS: usize = 200;
+
+/// Parses `$a.b` or `$$name.a.b`.
+pub(crate) fn reference(text: &str, scope: Scope) -> Result<Expr, Error> {
+    let Some(rest) = text.strip_prefix("$$") else {
+        let path = text.strip_prefix('$').unwrap_or(text);
+        if path.is_empty() {
+            return Err(Error::new(16872, "'$' by itself is not a valid FieldPath"));
+        }
+        check(path)?;
+        let path = Path::new(path);
+        return Ok(match scope.rebound {
+            true => Expr::Variable(Arc::from("CURRENT"), Some(path)),
+            false => Expr::Field(path),
+        });
+    };
+    let (name, below) = match rest.split_once('.') {
+        Some((name, below)) => {
+            check(below)?;
+            (name, Some(Path::new(below)))
+        }
+        None => (rest, None),
+    };
+    if name.is_empty() {
+        return Err(Error::new(9, "empty variable names are not allowed"));
+    }
+    variable(name, below, scope)
+}
+
+fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
+    Ok(match (name, below) {
+        ("ROOT", None) => Expr::Root,
+        ("ROOT", Some(below)) => Expr::Field(below),
+        ("CURRENT", None) if !scope.rebound => Expr::Root,
+        ("CURRENT", Some(below)) if !scope.rebound => Expr::Field(below),
+        ("CURRENT", below) => Expr::Variable(Arc::from("CURRENT"), below),
+        ("NOW", None) => Expr::Now,
+        ("NOW" | "REMOVE", _) => Expr::Remove,
+        ("DESCEND", None) if scope.redact => Expr::Literal(Value::from("descend")),
+        ("PRUNE", None) if scope.redact => Expr::Literal(Value::from("prune")),
+        ("KEEP", None) if scope.redact => Expr::Literal(Value::from("keep")),
+        ("CLUSTER_TIME" | "SEARCH_META" | "USER_ROLES", _) => {
+            return Err(unsupported(&format!("$${name}")));
+        }
+        (name, below) => {
+            if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+                let text = format!("Use of undefined variable: {name}");
+                return Err(Error::new(17276, text));
+            }
+            variable_name(name)?;
+            Expr::Variable(Arc::from(name), below)
+        }
+    })
+}
+
+/// Checks the name of a variable that a request binds.
+pub(crate) fn variable_name(name: &str) -> Result<(), Error> {
+    let Some(first) = name.chars().next() else {
+        return Err(Error::new(9, "empty variable names are not allowed"));
+    };
+    if !first.is_ascii_lowercase() && first.is_ascii() && name != "CURRENT" {
+        let text = format!("'{name}' starts with an invalid character for a user variable name");
+        return Err(Error::new(9, text));
+    }
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii();
+    match name.chars().find(|c| !fits(*c)) {
+        Some(_) => {
+            let text = format!("'{name}' contains an invalid character for a variable name");
+            Err(Error::new(9, text))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks a path of fields.
+pub(crate) fn check(path: &str) -> Result<(), Error> {
+    if path.is_empty() {
+        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
+    }
+    if path.ends_with('.') {
+        return Err(Error::new(40353, "FieldPath must not end with a '.'."));
+    }
+    if path.split('.').count() > MAX_PARTS {
+        return Err(Error::new(15, "FieldPath is too long"));
+    }
+    for part in path.split('.') {
+        if part.is_empty() {
+            return Err(Error::new(15998, "FieldPath field names may not be empty strings."));
+        }
+        if part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db") {
+            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
+            return Err(Error::new(16410, text));
+        }
+        if part.contains('\0') {
+            return Err(Error::new(16411, "FieldPath field names may not contain '\0'."));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! Operators that decide what is evaluated, and those whose arguments have to be constant.
+
+use std::sync::Arc;
+
+use document::ValueRef;
+use query::{
+    Expr,
+    expr::{
+        RegexCall, RegexForm,
+        functions::{self, Param},
+    },
+};
+
+use super::{Scope, argument, named, operand, variable_name};
+use crate::Error;
+
+const fn need(name: &'static str) -> Param {
+    Param { name, required: true }
+}
+
+pub(super) fn and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    argument::all(value, scope).map(Expr::And)
+}
+
+pub(super) fn or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    argument::all(value, scope).map(Expr::Or)
+}
+
+pub(super) fn literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
+    Ok(Expr::Literal(value.to_value()))
+}
+
+pub(super) fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    operand(value, scope)
+}
+
+pub(super) fn cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let parts = if value.as_document().is_some() {
+        named::arguments(name, &[need("if"), need("then"), need("else")], value, scope)?
+    } else {
+        argument::exactly(name, 3, value, scope)?
+    };
+    match <[Expr; 3]>::try_from(parts) {
+        Ok(parts) => Ok(Expr::Cond(Box::new(parts))),
+        Err(_) => Err(Error::new(16020, "Expression $cond takes exactly 3 arguments.")),
+    }
+}
+
+pub(super) fn if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let parts = argument::all(value, scope)?;
+    if parts.len() < 2 {
+        let text = format!("{name} needs at least two arguments, had: {}", parts.len());
+        return Err(Error::new(1_257_300, text));
+    }
+    Ok(Expr::IfNull(parts))
+}
+
+pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let kind = value.kind().name();
+    let ValueRef::Document(fields) = value else {
+        let text = format!("{name} requires an object as an argument, found: {kind}");
+        return Err(Error::new(40060, text));
+    };
+    let (mut branches, mut default) = (Vec::new(), None);
+    for (argument, value) in fields.iter() {
+        match (argument, value) {
+            ("branches", ValueRef::Array(values)) => {
+                for value in values.iter() {
+                    branches.push(branch(value, scope)?);
+                }
+            }
+            ("branches", value) => {
+                let kind = value.kind().name();
+                let text = format!("{name} expected an array for 'branches', found: {kind}");
+                return Err(Error::new(40061, text));
+            }
+            ("default", value) => default = Some(Box::new(operand(value, scope)?)),
+            (other, _) => {
+                return Err(Error::new(
+                    40067,
+                    format!("{name} found an unknown argument: {other}"),
+                ));
+            }
+        }
+    }
+    if branches.is_empty() {
+        return Err(Error::new(40068, format!("{name} requires at least one branch")));
+    }
+    Ok(Expr::Switch(branches, default))
+}
+
+fn branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
+    let ValueRef::Document(fields) = value else {
+        let kind = value.kind().name();
+        let text = format!("$switch expected each branch to be an object, found: {kind}");
+        return Err(Error::new(40062, text));
+    };
+    let (mut case, mut then) = (None, None);
+    for (argument, value) in fields.iter() {
+        match argument {
+            "case" => case = Some(operand(value, scope)?),
+            "then" => then = Some(operand(value, scope)?),
+            other => {
+                let text = format!("$switch found an unknown argument to a branch: {other}");
+                return Err(Error::new(40063, text));
+            }
+        }
+    }
+    let missing = |code: i32, what: &str| {
+        Error::new(code, format!("$switch requires each branch have a '{what}' expression."))
+    };
+    Ok((case.ok_or_else(|| missing(40064, "case"))?, then.ok_or_else(|| missing(40065, "then"))?))
+}
+
+pub(super) fn let_in(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let given = named::values(name, &[need("vars"), need("in")], value)?;
+    let [Some(variables), Some(body)] = given[..] else {
+        return Err(Error::new(16874, "$let only supports an object as its argument"));
+    };
+    let ValueRef::Document(variables) = variables else {
+        return Err(Error::new(10065, "invalid parameter: expected an object (vars)"));
+    };
+    let mut bound = Vec::new();
+    let mut inner = scope;
+    for (name, value) in variables.iter() {
+        variable_name(name)?;
+        inner.rebound |= name == "CURRENT";
+        bound.push((Arc::from(name), operand(value, scope)?));
+    }
+    Ok(Expr::Let(bound, Box::new(operand(body, inner)?)))
+}
+
+pub(super) fn regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let options = Param { name: "options", required: false };
+    let args = named::arguments(name, &[need("input"), need("regex"), options], value, scope)?;
+    let form = match name {
+        "$regexMatch" => RegexForm::Match,
+        "$regexFind" => RegexForm::Find,
+        _ => RegexForm::FindAll,
+    };
+    let Ok([input, regex, options]) = <[Expr; 3]>::try_from(args) else {
+        return Err(Error::new(51103, format!("{name} expects an object of named arguments")));
+    };
+    let call = RegexCall::new(form, input, regex, options);
+    let call = call.map_err(|error| Error::new(error.number, error.message))?;
+    Ok(Expr::Regex(Box::new(call)))
+}
+
+/// A field name has to be a constant string.
+fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error> {
+    let [path, other, kind] = codes;
+    let text = match field {
+        Expr::Literal(document::Value::String(_)) => return Ok(()),
+        Expr::Literal(value) => {
+            let found = value.kind().name();
+            let text =
+                format!("{name} requires 'field' to evaluate to type String, but got {found}");
+            return Err(Error::new(kind, text));
+        }
+        Expr::Field(held) => {
+            let text =
+                "is a field path reference which is not allowed in this context. Did you mean";
+            let shown = format!("'$CURRENT.{held}'");
+            return Err(Error::new(path, format!("{shown} {text} {{$literal: {shown}}}?")));
+        }
+        _ => "requires 'field' to evaluate to a constant, but got a non-constant argument",
+    };
+    Err(Error::new(other, format!("{name} {text}")))
+}
+
+pub(super) fn get_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let full = value
+        .as_document()
+        .filter(|fields| fields.iter().next().is_none_or(|(first, _)| !first.starts_with('$')));
+    let args = match full {
+        Some(_) => named::arguments(name, &[need("field"), need("input")], value, scope)?,
+        None => {
+            let current = super::reference("$$CURRENT", scope)?;
+            vec![operand(value, scope)?, current]
+        }
+    };
+    if let [field @ (Expr::Literal(_) | Expr::Field(_)), ..] = &args[..] {
+        constant_name(name, field, [5_654_600, 5_654_601, 5_654_602])?;
+    }
+    call(name, args)
+}
+
+pub(super) fn set_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params: &[Param] = match name {
+        "$setField" => &[need("field"), need("input"), need("value")],
+        _ => &[need("field"), need("input")],
+    };
+    let args = named::arguments(name, params, value, scope)?;
+    if let [field, ..] = &args[..] {
+        constant_name(name, field, [4_161_108, 4_161_106, 4_161_107])?;
+    }
+    call(name, args)
+}
+
+/// A call of the function of this name.
+pub(super) fn call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
+    match functions::find(name) {
+        Some(function) => Ok(Expr::Call(function, args)),
+        None => Err(Error::new(168, format!("Unrecognized expression '{name}'"))),
+    }
+}

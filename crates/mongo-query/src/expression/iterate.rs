@@ -1,0 +1,159 @@
+//! Operators over the elements of arrays.
+
+use std::sync::Arc;
+
+use document::{Number, ValueRef, shell};
+use query::{
+    Expr,
+    expr::{Filtering, Mapping, SortBy, functions::Param},
+};
+
+use super::{Scope, folded_array, form, named, operand, variable_name};
+use crate::{Error, sort};
+
+const fn need(name: &'static str) -> Param {
+    Param { name, required: true }
+}
+
+const fn may(name: &'static str) -> Param {
+    Param { name, required: false }
+}
+
+/// The variable of an element.
+fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Error> {
+    match given {
+        None => Ok(Arc::from("this")),
+        Some(ValueRef::String(text)) => {
+            variable_name(text)?;
+            Ok(Arc::from(text))
+        }
+        Some(other) => {
+            let kind = other.kind().name();
+            Err(Error::new(9, format!("{name} 'as' must be a string, found: {kind}")))
+        }
+    }
+}
+
+fn required(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
+    match given {
+        Some(value) => operand(value, scope),
+        None => Err(Error::new(9, format!("Missing parameter to {name}"))),
+    }
+}
+
+pub(super) fn map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [need("input"), may("as"), need("in"), may("arrayIndexAs")];
+    let given = named::values(name, &params, value)?;
+    let [input, variable, body, index] = given[..] else {
+        return Err(Error::new(16878, "$map only supports an object as its argument"));
+    };
+    let variable = element_name(name, variable)?;
+    let index = index.map(|index| element_name(name, Some(index))).transpose()?;
+    let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
+    Ok(Expr::Map(Box::new(Mapping {
+        input: required(name, input, scope)?,
+        name: variable,
+        index,
+        body: required(name, body, inner)?,
+    })))
+}
+
+pub(super) fn filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [need("input"), may("as"), need("cond"), may("limit")];
+    let given = named::values(name, &params, value)?;
+    let [input, variable, condition, limit] = given[..] else {
+        return Err(Error::new(28646, "$filter only supports an object as its argument"));
+    };
+    let variable = element_name(name, variable)?;
+    let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
+    Ok(Expr::Filter(Box::new(Filtering {
+        input: required(name, input, scope)?,
+        name: variable,
+        condition: required(name, condition, inner)?,
+        limit: limit.map_or(Ok(Expr::Absent), |limit| operand(limit, scope))?,
+    })))
+}
+
+pub(super) fn reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [need("input"), need("initialValue"), need("in")];
+    let parts = named::arguments(name, &params, value, scope)?;
+    match <[Expr; 3]>::try_from(parts) {
+        Ok(parts) => Ok(Expr::Reduce(Box::new(parts))),
+        Err(_) => Err(Error::new(40075, format!("{name} requires an object as an argument"))),
+    }
+}
+
+pub(super) fn sort_array(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let given = named::values(name, &[need("input"), need("sortBy")], value)?;
+    let [input, Some(by)] = given[..] else {
+        return Err(Error::new(2_942_503, "$sortArray requires 'sortBy' to be specified"));
+    };
+    let by = match by {
+        ValueRef::Document(fields) if fields.is_empty() => {
+            let text = "BadValue: The sort pattern is empty when it should be a set of fields.";
+            return Err(Error::new(2_942_505, text));
+        }
+        ValueRef::Document(fields) => {
+            let wrong = "BadValue: The sort element value must be either 1 or -1";
+            SortBy::Fields(sort::parse(fields).map_err(|_| Error::new(2_942_505, wrong))?)
+        }
+        by => match Number::of(by).map(Number::to_i64_exact) {
+            Some(Some(1)) => SortBy::Whole(false),
+            Some(Some(-1)) => SortBy::Whole(true),
+            Some(_) => {
+                let text = "The $sort element value must be either 1 or -1";
+                return Err(Error::new(2_942_506, text));
+            }
+            None => {
+                let text = "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields";
+                return Err(Error::new(2_942_507, text));
+            }
+        },
+    };
+    Ok(Expr::SortArray(Box::new(required(name, input, scope)?), by))
+}
+
+pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [need("inputs"), may("useLongestLength"), may("defaults")];
+    let given = named::values(name, &params, value)?;
+    let [Some(inputs), longest, defaults] = given[..] else {
+        return Err(Error::new(34465, "$zip requires at least one input array"));
+    };
+    let ValueRef::Array(inputs) = inputs else {
+        let kind = inputs.kind().name();
+        let text = format!("inputs must be an array of expressions, found {kind}");
+        return Err(Error::new(34461, text));
+    };
+    if inputs.is_empty() {
+        return Err(Error::new(34465, "$zip requires at least one input array"));
+    }
+    let longest = match longest {
+        None => false,
+        Some(ValueRef::Bool(longest)) => longest,
+        Some(other) => {
+            let text = format!("useLongestLength must be a bool, found {}", shell(other));
+            return Err(Error::new(34463, text));
+        }
+    };
+    let parts = |values: document::ArrayRef<'_>| -> Result<Expr, Error> {
+        let parts: Result<Vec<_>, _> = values.iter().map(|value| operand(value, scope)).collect();
+        Ok(folded_array(parts?))
+    };
+    let defaults = match defaults {
+        None => Expr::Absent,
+        Some(ValueRef::Array(values)) if !longest && !values.is_empty() => {
+            let text = "cannot specify defaults unless useLongestLength is true";
+            return Err(Error::new(34466, text));
+        }
+        Some(ValueRef::Array(values)) if !values.is_empty() && values.len() != inputs.len() => {
+            return Err(Error::new(34467, "defaults and inputs must have the same length"));
+        }
+        Some(ValueRef::Array(values)) => parts(values)?,
+        Some(other) => {
+            let kind = other.kind().name();
+            let text = format!("defaults must be an array of expressions, found {kind}");
+            return Err(Error::new(34462, text));
+        }
+    };
+    form::call(name, vec![parts(inputs)?, Expr::Literal(longest.into()), defaults])
+}

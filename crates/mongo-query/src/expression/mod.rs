@@ -1,0 +1,161 @@
+//! Aggregation expressions: constants, field paths, objects, arrays and operators.
+
+mod argument;
+mod field;
+mod form;
+mod iterate;
+mod named;
+mod special;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use document::{DocRef, Document, Value, ValueRef, shell};
+use query::{
+    Expr,
+    expr::functions::{self, Function, Takes},
+    limits::MAX_EXPRESSION_DEPTH,
+};
+
+use crate::{Error, filter::unsupported};
+
+pub(crate) use field::{reference, variable_name};
+
+/// Operators that are known and not supported.
+pub(crate) const NOT_YET: &[&str] = &[
+    "$accumulator",
+    "$createObjectId",
+    "$encStrContains",
+    "$encStrEndsWith",
+    "$encStrNormalizedEq",
+    "$encStrStartsWith",
+    "$function",
+    "$hash",
+    "$hexHash",
+    "$meta",
+    "$minMaxScaler",
+    "$similarityCosine",
+    "$similarityDotProduct",
+    "$similarityEuclidean",
+    "$toHashedIndexKey",
+    "$toUUID",
+    "$toArray",
+    "$toObject",
+];
+
+/// Where an expression stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scope {
+    depth: usize,
+    /// `$$CURRENT` is not the document: field paths are read from the variable.
+    rebound: bool,
+    /// `$$KEEP` and its like are known.
+    redact: bool,
+}
+
+impl Scope {
+    /// Inside `$redact`, where `$$CURRENT` is the embedded document looked at.
+    pub(crate) fn redact() -> Self {
+        Self { depth: 0, rebound: true, redact: true }
+    }
+
+    fn deeper(self) -> Result<Self, Error> {
+        if MAX_EXPRESSION_DEPTH <= self.depth {
+            let text = format!("Expression exceeds the depth limit of {MAX_EXPRESSION_DEPTH}");
+            return Err(Error::new(15, text));
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
+    }
+}
+
+/// Parses an expression.
+pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
+    operand(value, Scope::default())
+}
+
+/// Parses an expression in a scope.
+pub(crate) fn operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let scope = scope.deeper()?;
+    match value {
+        ValueRef::String(text) if text.starts_with('$') => reference(text, scope),
+        ValueRef::Document(fields) => object(fields, scope),
+        ValueRef::Array(values) => {
+            let parts: Result<Vec<Expr>, Error> =
+                values.iter().map(|value| operand(value, scope)).collect();
+            Ok(folded_array(parts?))
+        }
+        other => Ok(Expr::Literal(other.to_value())),
+    }
+}
+
+/// An array whose elements are all constant is a constant.
+fn folded_array(parts: Vec<Expr>) -> Expr {
+    let constants: Option<Vec<Value>> =
+        parts.iter().map(|part| part.as_literal().cloned()).collect();
+    constants.map_or(Expr::Array(parts), |values| Expr::Literal(Value::Array(values)))
+}
+
+fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let Some((first, value)) = fields.iter().next() else {
+        return Ok(Expr::Literal(Value::Document(Document::new())));
+    };
+    if first.starts_with('$') {
+        if fields.len() != 1 {
+            let text = "An object representing an expression must have exactly one field:";
+            return Err(Error::new(15983, format!("{text} {}", shell(ValueRef::Document(fields)))));
+        }
+        return operator(first, value, scope);
+    }
+    let mut parts: Vec<(String, Expr)> = Vec::new();
+    for (name, value) in fields.iter() {
+        let wrong = if name.starts_with('$') {
+            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
+            Some((16410, text.to_owned()))
+        } else if name.contains('.') {
+            let text =
+                "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
+            Some((16412, text.to_owned()))
+        } else if parts.iter().any(|(held, _)| held == name) {
+            let shown = shell(ValueRef::Document(fields));
+            Some((16406, format!("duplicate field name specified in object literal: {shown}")))
+        } else {
+            None
+        };
+        if let Some((code, text)) = wrong {
+            return Err(Error::new(code, text));
+        }
+        parts.push((name.to_owned(), operand(value, scope)?));
+    }
+    let constants: Option<Document> =
+        parts.iter().map(|(name, part)| Some((name.clone(), part.as_literal()?.clone()))).collect();
+    Ok(constants.map_or(Expr::Object(parts), |fields| Expr::Literal(Value::Document(fields))))
+}
+
+/// Parses `{$name: value}`.
+fn operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    if let Some(parse) = special::find(name) {
+        return parse(name, value, scope);
+    }
+    if let Some(function) = functions::find(name) {
+        return call(function, value, scope);
+    }
+    if NOT_YET.contains(&name) {
+        return Err(unsupported(name));
+    }
+    Err(Error::new(168, format!("Unrecognized expression '{name}'")))
+}
+
+/// The names of the operators that are not functions, and of those that are parsed before them.
+#[cfg(test)]
+pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
+    special::TABLE.iter().map(|(name, _)| *name)
+}
+
+fn call(function: &'static Function, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let args = match function.takes {
+        Takes::Named(params) => named::arguments(function.name, params, value, scope)?,
+        Takes::DateOrNamed => argument::date(function.name, value, scope)?,
+        takes => argument::list(function.name, takes, value, scope)?,
+    };
+    Ok(Expr::Call(function, args))
+}

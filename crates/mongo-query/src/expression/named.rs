@@ -1,0 +1,259 @@
+//! Arguments by name. What is wrong with them has a number and a text of its own in each operator.
+
+use document::{ValueRef, shell};
+use query::{Expr, expr::functions::Param};
+
+use super::{Scope, operand};
+use crate::Error;
+
+/// The errors of a group of operators. In texts `{n}` is the operator, `{k}` the type and `{v}`
+/// the value it was given, `{a}` the argument.
+struct Wording {
+    names: &'static [&'static str],
+    not_object: (i32, &'static str),
+    unknown: (i32, &'static str),
+    missing: &'static [(&'static str, i32)],
+    missing_text: &'static str,
+}
+
+const ONLY_OBJECT: &str = "{n} only supports an object as its argument";
+const UNRECOGNIZED: &str = "Unrecognized argument to {n}: {a}";
+const MISSING: &str = "Missing '{a}' parameter to {n}";
+const UNKNOWN: &str = "{n} found an unknown argument: {a}";
+const SPECIFIED: &str = "{n} requires '{a}' to be specified";
+const ALL_ADD: i32 = 5_166_402;
+const ADD_UNKNOWN: &str = "Unrecognized argument to {n}: {a}. Expected arguments are startDate, unit, amount, and optionally timezone.";
+
+static WORDINGS: &[Wording] = &[
+    Wording {
+        names: &["$trim", "$ltrim", "$rtrim"],
+        not_object: (50696, "{n} only supports an object as an argument, found {k}"),
+        unknown: (50694, UNKNOWN),
+        missing: &[("input", 50695)],
+        missing_text: "{n} requires an 'input' field",
+    },
+    Wording {
+        names: &["$replaceOne", "$replaceAll"],
+        not_object: (51751, "{n} requires an object as an argument, found: {k}"),
+        unknown: (51750, UNKNOWN),
+        missing: &[("input", 51749), ("find", 51748), ("replacement", 51747)],
+        missing_text: SPECIFIED,
+    },
+    Wording {
+        names: &["$firstN", "$lastN", "$maxN", "$minN"],
+        not_object: (5_787_801, "specification must be an object; found {n}: {v}"),
+        unknown: (5_787_901, "Unknown argument for 'n' operator: {a}"),
+        missing: &[("input", 5_787_907), ("n", 5_787_906)],
+        missing_text: "Missing value for '{a}'",
+    },
+    Wording {
+        names: &["$setField", "$unsetField"],
+        not_object: (4_161_100, ONLY_OBJECT),
+        unknown: (4_161_101, UNKNOWN),
+        missing: &[("field", 4_161_102), ("value", 4_161_103), ("input", 4_161_109)],
+        missing_text: SPECIFIED,
+    },
+    Wording {
+        names: &["$dateAdd", "$dateSubtract"],
+        not_object: (5_166_400, "{n} expects an object as its argument"),
+        unknown: (5_166_401, ADD_UNKNOWN),
+        missing: &[("startDate", ALL_ADD), ("unit", ALL_ADD), ("amount", ALL_ADD)],
+        missing_text: "{n} requires startDate, unit, and amount to be present",
+    },
+    Wording {
+        names: &["$dateDiff"],
+        not_object: (5_166_301, ONLY_OBJECT),
+        unknown: (5_166_302, UNRECOGNIZED),
+        missing: &[("startDate", 5_166_303), ("endDate", 5_166_304), ("unit", 5_166_305)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$dateTrunc"],
+        not_object: (5_439_007, ONLY_OBJECT),
+        unknown: (5_439_008, UNRECOGNIZED),
+        missing: &[("date", 5_439_009), ("unit", 5_439_010)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$dateFromParts"],
+        not_object: (40519, ONLY_OBJECT),
+        unknown: (40518, UNRECOGNIZED),
+        missing: &[],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$dateToParts"],
+        not_object: (40524, ONLY_OBJECT),
+        unknown: (40520, UNRECOGNIZED),
+        missing: &[("date", 40522)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$dateFromString"],
+        not_object: (40540, "{n} only supports an object as an argument, found: {k}"),
+        unknown: (40541, UNRECOGNIZED),
+        missing: &[("dateString", 40542)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$dateToString"],
+        not_object: (18629, ONLY_OBJECT),
+        unknown: (18534, UNRECOGNIZED),
+        missing: &[("date", 18628)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$convert"],
+        not_object: (9, "{n} expects an object of named arguments but found: {k}"),
+        unknown: (9, UNKNOWN),
+        missing: &[("input", 9), ("to", 9)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$regexMatch", "$regexFind", "$regexFindAll"],
+        not_object: (51103, "{n} expects an object of named arguments but found: {k}"),
+        unknown: (31024, UNKNOWN),
+        missing: &[("input", 31022), ("regex", 31023)],
+        missing_text: "{n} requires '{a}' parameter",
+    },
+    Wording {
+        names: &["$getField"],
+        not_object: (3_041_700, ONLY_OBJECT),
+        unknown: (3_041_701, UNKNOWN),
+        missing: &[("field", 3_041_702), ("input", 3_041_703)],
+        missing_text: SPECIFIED,
+    },
+    Wording {
+        names: &["$rand"],
+        not_object: (10065, "invalid parameter: expected an object ({n})"),
+        unknown: (3_040_501, "$rand does not currently accept arguments"),
+        missing: &[],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$cond"],
+        not_object: (17080, ONLY_OBJECT),
+        unknown: (17083, "Unrecognized parameter to {n}: {a}"),
+        missing: &[("if", 17080), ("then", 17081), ("else", 17082)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$map"],
+        not_object: (16878, ONLY_OBJECT),
+        unknown: (16879, "Unrecognized parameter to {n}: {a}"),
+        missing: &[("input", 16880), ("in", 16882)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$filter"],
+        not_object: (28646, ONLY_OBJECT),
+        unknown: (28647, "Unrecognized parameter to {n}: {a}"),
+        missing: &[("input", 28648), ("cond", 28650)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$reduce"],
+        not_object: (40075, "{n} requires an object as an argument, found: {k}"),
+        unknown: (40076, UNKNOWN),
+        missing: &[("input", 40077), ("initialValue", 40078), ("in", 40079)],
+        missing_text: SPECIFIED,
+    },
+    Wording {
+        names: &["$let"],
+        not_object: (16874, ONLY_OBJECT),
+        unknown: (16875, "Unrecognized parameter to {n}: {a}"),
+        missing: &[("vars", 16876), ("in", 16877)],
+        missing_text: MISSING,
+    },
+    Wording {
+        names: &["$sortArray"],
+        not_object: (2_942_500, "{n} requires an object as an argument, found: {k}"),
+        unknown: (2_942_501, UNKNOWN),
+        missing: &[("input", 2_942_502), ("sortBy", 2_942_503)],
+        missing_text: SPECIFIED,
+    },
+    Wording {
+        names: &["$zip"],
+        not_object: (34460, "{n} only supports an object as an argument, found {k}"),
+        unknown: (34464, UNKNOWN),
+        missing: &[("inputs", 34465)],
+        missing_text: "{n} requires at least one input array",
+    },
+];
+
+/// For operators whose arguments are read as a command's.
+static OTHER: Wording = Wording {
+    names: &[],
+    not_object: (14, "BSON field '{n}' is the wrong type '{k}', expected type 'object'"),
+    unknown: (40415, "BSON field '{n}.{a}' is an unknown field."),
+    missing: &[],
+    missing_text: "BSON field '{n}.{a}' is missing but a required field",
+};
+
+/// The given values in the order of the parameters.
+pub(super) fn values<'v>(
+    name: &str,
+    params: &[Param],
+    value: ValueRef<'v>,
+) -> Result<Vec<Option<ValueRef<'v>>>, Error> {
+    let wording = WORDINGS.iter().find(|w| w.names.contains(&name)).unwrap_or(&OTHER);
+    let say = |(code, text): (i32, &str), argument: &str| {
+        let text = text.replace("{n}", name).replace("{k}", value.kind().name());
+        let text = text.replace("{v}", &shell(value).to_string()).replace("{a}", argument);
+        Error::new(code, text)
+    };
+    let ValueRef::Document(fields) = value else { return Err(say(wording.not_object, "")) };
+    let mut given = vec![None; params.len()];
+    for (argument, value) in fields.iter() {
+        let at = params.iter().position(|param| param.name == argument);
+        match at.and_then(|at| given.get_mut(at)) {
+            Some(slot) => *slot = Some(value),
+            None => return Err(say(wording.unknown, argument)),
+        }
+    }
+    for (param, given) in params.iter().zip(&given) {
+        if param.required && given.is_none() {
+            let code = wording.missing.iter().find(|(missing, _)| *missing == param.name);
+            let code = code.map_or(40414, |(_, code)| *code);
+            return Err(say((code, wording.missing_text), param.name));
+        }
+    }
+    Ok(given)
+}
+
+/// The arguments in the order of the parameters, absent ones included.
+pub(super) fn arguments(
+    name: &str,
+    params: &[Param],
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Expr>, Error> {
+    let given = values(name, params, value)?;
+    if name == "$dateFromParts" {
+        check_parts(&given)?;
+    }
+    let parse =
+        |value: Option<ValueRef<'_>>| value.map_or(Ok(Expr::Absent), |value| operand(value, scope));
+    given.into_iter().map(parse).collect()
+}
+
+/// Natural and ISO parts exclude each other.
+fn check_parts(given: &[Option<ValueRef<'_>>]) -> Result<(), Error> {
+    let has = |range: std::ops::Range<usize>| {
+        given.get(range).unwrap_or_default().iter().any(Option::is_some)
+    };
+    let text = "$dateFromParts does not allow mixing";
+    match (has(0..1), has(3..4)) {
+        (false, false) => {
+            let text = "$dateFromParts requires either 'year' or 'isoWeekYear' to be present";
+            Err(Error::new(40516, text))
+        }
+        (true, _) if has(3..6) => {
+            Err(Error::new(40489, format!("{text} natural dates with ISO dates")))
+        }
+        (false, true) if has(0..3) => {
+            Err(Error::new(40525, format!("{text} ISO dates with natural dates")))
+        }
+        _ => Ok(()),
+    }
+}

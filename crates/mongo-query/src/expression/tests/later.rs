@@ -1,0 +1,62 @@
+//! Operators and options of later versions, and what an expression may cost.
+
+pub(super) const ROWS: &[(&str, &str)] = &[
+    ("{$bitAnd: [6, 3, NumberLong(2)]}", "NumberLong(2)"),
+    ("{$bitOr: [6, 1]}", "7"),
+    ("{$bitXor: [6, 3]}", "5"),
+    ("{$bitNot: 0}", "-1"),
+    ("{$bitAnd: [1.5, 1]}", "error 14: $bitAnd only supports int and long operands."),
+    ("{$bitOr: [1, null]}", "null"),
+    ("{$sigmoid: 0}", "0.5"),
+    ("{$median: {input: '$arr', method: 'approximate'}}", "2.0"),
+    ("{$percentile: {input: '$arr', p: [0.1, 1], method: 'approximate'}}", "[1.0, 3.0]"),
+    (
+        "{$map: {input: '$arr', as: 'x', arrayIndexAs: 'i', in: {$multiply: ['$$x', '$$i']}}}",
+        "[NumberLong(0), NumberLong(1), NumberLong(4)]",
+    ),
+    ("{$filter: {input: '$arr', cond: {$gt: ['$$this', '$a']}, limit: 1}}", "[3]"),
+    ("{$getField: {field: {$concat: ['x', '']}, input: '$o'}}", "1"),
+    ("{$let: {vars: {CURRENT: '$o'}, in: ['$x', '$$ROOT.a', '$$CURRENT.y']}}", "[1, 1, 'z']"),
+    ("{$let: {vars: {x: '$zz'}, in: ['$$x', {$type: '$$x'}]}}", "[null, 'missing']"),
+    ("{$sum: [9223372036854775807, 1]}", "9.223372036854776e+18"),
+    ("{$sum: [0.1, 0.2, 0.3, -0.6]}", "2.7755575615628914e-17"),
+    ("{$sum: [1, NumberDecimal('0.1')]}", "NumberDecimal('1.1')"),
+    ("{$avg: [1, NumberDecimal('2')]}", "NumberDecimal('1.5')"),
+    ("{$round: [NumberDecimal('2.345'), 2]}", "NumberDecimal('2.34')"),
+    ("{$trunc: [NumberDecimal('-2.349'), 2]}", "NumberDecimal('-2.34')"),
+    ("{$trunc: [1299, -2]}", "1200"),
+    ("{$pow: [NumberDecimal('1.5'), 2]}", "NumberDecimal('2.25')"),
+    ("{$mod: [NumberDecimal('5.5'), 2]}", "NumberDecimal('1.5')"),
+    ("{$divide: [1, NumberDecimal('3')]}", "NumberDecimal('0.3333333333333333333333333333333333')"),
+    ("{$eq: [1, NumberDecimal('1.0')]}", "true"),
+    ("{$setUnion: [[1, 2], [NumberLong(2), 1.0, 3]]}", "[1, 2, 3]"),
+    ("{$substrCP: ['aéb', 1, 99]}", "'éb'"),
+    ("{$dateToString: {date: Date(0), format: '%d %b %Y'}}", "'01 Jan 1970'"),
+    ("{$dateFromString: {dateString: '03 Mar 2021', format: '%d %b %Y'}}", "Date(1614729600000)"),
+    ("{$hour: {date: Date(1711846800000), timezone: 'Europe/Berlin'}}", "3"),
+    ("{$hour: {date: Date(1711843200000), timezone: 'Europe/Berlin'}}", "1"),
+    (
+        "{$size: {$range: [0, 3000000]}}",
+        "error 146: $range would use too much memory for 3000000 values",
+    ),
+    (
+        "{$map: {input: {$range: [0, 100000]}, in: {$map: {input: {$range: [0, 100000]}, in: 1}}}}",
+        "error 146: nested expressions over arrays take more steps than allowed",
+    ),
+    (
+        "{$reduce: {input: {$range: [0, 60]}, initialValue: 'x', in: {$concat: ['$$value', '$$value']}}}",
+        "error 10334: BSONObj size: 16777224 (0x1000008) is invalid. Size must be between 0 and 16793600(16MB)",
+    ),
+    (
+        "{$size: {$reduce: {input: {$range: [0, 60]}, initialValue: [1], in: {$concatArrays: ['$$value', '$$value']}}}}",
+        "error 10334: BSONObj size: 16777232 (0x1000010) is invalid. Size must be between 0 and 16793600(16MB)",
+    ),
+    (
+        "{$reduce: {input: {$range: [0, 300]}, initialValue: 1, in: {v: '$$value'}}}",
+        "error 15: Exceeded depth limit of 150 when building a value",
+    ),
+    (
+        "{$size: {$map: {input: {$range: [0, 100000]}, in: {$range: [0, 1000]}}}}",
+        "error 10334: BSONObj size: 16784768 (0x1001D80) is invalid. Size must be between 0 and 16793600(16MB)",
+    ),
+];

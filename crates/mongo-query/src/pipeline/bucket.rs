@@ -1,0 +1,195 @@
+//! `$bucket`, which is a group by a switch and a sort, and `$bucketAuto`.
+
+use document::{Number, Value, ValueRef, canonical_class, compare, shell};
+use query::{
+    Expr,
+    exec::{BucketAuto, Group, Stage},
+    expr::functions,
+    group::Field,
+    sort::{Part, Sort},
+};
+
+use super::{Scope, group};
+use crate::{Error, expression, filter::unsupported};
+
+/// The value that rows are grouped by.
+fn by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
+    let fits = match value {
+        ValueRef::String(text) => text.starts_with('$'),
+        ValueRef::Document(_) => true,
+        _ => false,
+    };
+    if !fits {
+        let text =
+            "'groupBy' field must be defined as a $-prefixed path or an expression, but found:";
+        return Err(Error::new(code, format!("The {name} {text} {}.", shell(value))));
+    }
+    expression::parse(value)
+}
+
+fn outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
+    let ValueRef::Document(fields) = value else {
+        let kind = value.kind().name();
+        let text = format!("The {name} 'output' field must be an object, but found type: {kind}.");
+        return Err(Error::new(code, text));
+    };
+    fields.iter().map(|(name, value)| group::field(name, value)).collect()
+}
+
+/// What `$bucket` was given.
+#[derive(Default)]
+struct Given {
+    by: Option<Expr>,
+    boundaries: Option<Vec<Value>>,
+    default: Option<Value>,
+    fields: Option<Vec<Field>>,
+}
+
+fn constant(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+    Ok(expression::parse(value)?.as_literal().cloned())
+}
+
+fn boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+    let ValueRef::Array(values) = value else {
+        let kind = value.kind().name();
+        let text = "The $bucket 'boundaries' field must be an array, but found type:";
+        return Err(Error::new(40200, format!("{text} {kind}.")));
+    };
+    let mut bounds: Vec<Value> = Vec::new();
+    for (at, value) in values.iter().enumerate() {
+        let Some(bound) = constant(value)? else {
+            let text = "The $bucket 'boundaries' field must be an array of constant values, but found value:";
+            return Err(Error::new(40191, format!("{text} {}.", shell(value))));
+        };
+        if let Some(before) = bounds.last() {
+            if canonical_class(before.kind()) != canonical_class(bound.kind()) {
+                let (a, b) = (before.kind().name(), bound.kind().name());
+                let text = "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types";
+                return Err(Error::new(40193, format!("{text} {a} and {b}.")));
+            }
+            if compare(before.as_ref(), bound.as_ref()).is_ge() {
+                let (a, b) = (shell(before.as_ref()), shell(bound.as_ref()));
+                let first = at.saturating_sub(1);
+                let text = "The 'boundaries' option to $bucket must be sorted, but elements";
+                let text = format!("{text} {first} and {at} are not in ascending order");
+                return Err(Error::new(40194, format!("{text} ({a} is not less than {b}).")));
+            }
+        }
+        bounds.push(bound);
+    }
+    if bounds.len() < 2 {
+        let count = bounds.len();
+        let text = "The $bucket 'boundaries' field must have at least 2 values, but found";
+        return Err(Error::new(40192, format!("{text} {count} value(s).")));
+    }
+    Ok(bounds)
+}
+
+fn given(value: ValueRef<'_>) -> Result<Given, Error> {
+    let ValueRef::Document(options) = value else {
+        let kind = value.kind().name();
+        let text = format!("Argument to $bucket stage must be an object, but found type: {kind}.");
+        return Err(Error::new(40201, text));
+    };
+    let mut given = Given::default();
+    for (option, value) in options.iter() {
+        match option {
+            "groupBy" => given.by = Some(by("$bucket", value, 40202)?),
+            "boundaries" => given.boundaries = Some(boundaries(value)?),
+            "default" => {
+                let text = "The $bucket 'default' field must be a constant expression, but found:";
+                let wrong = || Error::new(40195, format!("{text} {}.", shell(value)));
+                given.default = Some(constant(value)?.ok_or_else(wrong)?);
+            }
+            "output" => given.fields = Some(outputs("$bucket", value, 40196)?),
+            other => {
+                return Err(Error::new(40197, format!("Unrecognized option to $bucket: {other}.")));
+            }
+        }
+    }
+    Ok(given)
+}
+
+pub(super) fn bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let given = given(value)?;
+    let (Some(by), Some(bounds)) = (given.by, given.boundaries) else {
+        let text = "$bucket requires 'groupBy' and 'boundaries' to be specified.";
+        return Err(Error::new(40198, text));
+    };
+    if let (Some(default), Some(first), Some(last)) =
+        (&given.default, bounds.first(), bounds.last())
+    {
+        let below = compare(default.as_ref(), first.as_ref()).is_lt();
+        if !below && compare(default.as_ref(), last.as_ref()).is_lt() {
+            let text = "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.";
+            return Err(Error::new(40199, text));
+        }
+    }
+    let test = |name: &str, bound: &Value| -> Result<Expr, Error> {
+        let function = functions::find(name)
+            .ok_or_else(|| Error::new(168, format!("Unrecognized expression '{name}'")))?;
+        Ok(Expr::Call(function, vec![by.clone(), Expr::Literal(bound.clone())]))
+    };
+    let mut branches = Vec::new();
+    for pair in bounds.windows(2) {
+        if let [low, high] = pair {
+            let inside = Expr::And(vec![test("$gte", low)?, test("$lt", high)?]);
+            branches.push((inside, Expr::Literal(low.clone())));
+        }
+    }
+    let default = given.default.map(|default| Box::new(Expr::Literal(default)));
+    let fields = match given.fields {
+        Some(fields) => fields,
+        None => vec![group::counting("count")?],
+    };
+    let group = Group { id: Expr::Switch(branches, default), fields };
+    let parts = vec![Part { path: "_id".into(), descending: false }];
+    Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
+}
+
+pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(options) = value else {
+        let kind = value.kind().name();
+        let text = format!("The argument to {name} must be an object, but found type: {kind}");
+        return Err(Error::new(40240, text));
+    };
+    let (mut group_by, mut count, mut fields) = (None, None, None);
+    for (option, value) in options.iter() {
+        match option {
+            "groupBy" => group_by = Some(by(name, value, 40239)?),
+            "buckets" => count = Some(buckets(value)?),
+            "output" => fields = Some(outputs(name, value, 40244)?),
+            "granularity" => return Err(unsupported("$bucketAuto's 'granularity'")),
+            other => {
+                return Err(Error::new(40245, format!("Unrecognized option to {name}: {other}")));
+            }
+        }
+    }
+    let (Some(by), Some(count)) = (group_by, count) else {
+        let text = "$bucketAuto requires 'groupBy' and 'buckets' to be specified";
+        return Err(Error::new(40246, text));
+    };
+    let fields = match fields {
+        Some(fields) => fields,
+        None => vec![group::counting("count")?],
+    };
+    Ok(vec![Stage::BucketAuto(Box::new(BucketAuto { by, count, fields }))])
+}
+
+fn buckets(value: ValueRef<'_>) -> Result<usize, Error> {
+    let text = "The $bucketAuto 'buckets' field must be";
+    let Some(number) = Number::of(value) else {
+        let kind = value.kind().name();
+        return Err(Error::new(40241, format!("{text} a numeric value, but found type: {kind}")));
+    };
+    let whole = number.to_i64_exact().and_then(|whole| i32::try_from(whole).ok());
+    let Some(whole) = whole else {
+        let shown = shell(value);
+        let text = format!("{text} representable as a 32-bit integer, but found {shown}");
+        return Err(Error::new(40242, text));
+    };
+    usize::try_from(whole)
+        .ok()
+        .filter(|whole| *whole > 0)
+        .ok_or_else(|| Error::new(40243, format!("{text} greater than 0, but found: {whole}")))
+}

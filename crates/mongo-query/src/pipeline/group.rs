@@ -1,0 +1,229 @@
+//! `$group`, `$sortByCount` and the accumulators they use.
+
+use document::{DocRef, Document, ValueRef, shell};
+use query::{
+    Expr,
+    exec::{Group, Stage},
+    group::{self, Accumulator, Field, Shape, Taken},
+    sort::{Part, Sort},
+};
+
+use super::Scope;
+use crate::{Error, expression, filter::unsupported, sort};
+
+/// Accumulators that are known and not supported.
+pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
+
+pub(super) fn group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(spec) = value else {
+        return Err(Error::new(15947, "a group's fields must be specified in an object"));
+    };
+    let (mut id, mut fields) = (None, Vec::new());
+    for (name, value) in spec.iter() {
+        if name == "_id" {
+            if id.is_some() {
+                return Err(Error::new(15948, "a group's _id may only be specified once"));
+            }
+            id = Some(key(value)?);
+        } else {
+            fields.push(field(name, value)?);
+        }
+    }
+    let Some(id) = id else {
+        return Err(Error::new(15955, "a group specification must include an _id"));
+    };
+    Ok(vec![Stage::Group(Group { id, fields })])
+}
+
+fn key(value: ValueRef<'_>) -> Result<Expr, Error> {
+    if let ValueRef::Document(fields) = value {
+        let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
+        let inclusion =
+            |(name, _): (&str, ValueRef<'_>)| name.contains('.') || name.starts_with('$');
+        if !operator && fields.iter().any(inclusion) {
+            return Err(Error::new(17390, "$group does not support inclusion-style expressions"));
+        }
+    }
+    Ok(match expression::parse(value)? {
+        // A missing value is null where it is the whole key, and where it is the only field of it.
+        Expr::Object(mut parts) if parts.len() == 1 => {
+            let null = || Expr::Literal(document::Value::Null);
+            let parts =
+                parts.drain(..).map(|(name, part)| (name, Expr::IfNull(vec![part, null()])));
+            Expr::Object(parts.collect())
+        }
+        expr => expr,
+    })
+}
+
+/// Parses `name: {$accumulator: ...}`.
+pub(super) fn field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
+    if name.contains('.') {
+        return Err(Error::new(40235, format!("The field name '{name}' cannot contain '.'")));
+    }
+    if name.starts_with('$') {
+        let text = format!("The field name '{name}' cannot be an operator name");
+        return Err(Error::new(40236, text));
+    }
+    let ValueRef::Document(spec) = value else {
+        let text = format!("The field '{name}' must be an accumulator object");
+        return Err(Error::new(40234, text));
+    };
+    let mut parts = spec.iter();
+    let (Some((operator, argument)), rest) = (parts.next(), parts.next()) else {
+        let text = format!("The field '{name}' must specify one accumulator");
+        return Err(Error::new(40238, text));
+    };
+    if !operator.starts_with('$') {
+        let text = format!("The field '{name}' must be an accumulator object");
+        return Err(Error::new(40234, text));
+    }
+    if rest.is_some() {
+        let text = format!("The field '{name}' must specify one accumulator");
+        return Err(Error::new(40238, text));
+    }
+    if NOT_YET.contains(&operator) {
+        return Err(unsupported(operator));
+    }
+    let Some(accumulator) = group::find(operator) else {
+        return Err(Error::new(15952, format!("unknown group operator '{operator}'")));
+    };
+    Ok(Field { name: name.to_owned(), accumulator, taken: taken(accumulator, argument)? })
+}
+
+fn taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
+    let name = accumulator.name;
+    match accumulator.shape {
+        Shape::Value => {
+            if value.as_array().is_some() {
+                let text = format!("The {name} accumulator is a unary operator");
+                return Err(Error::new(40237, text));
+            }
+            Ok(only(expression::parse(value)?))
+        }
+        Shape::Nothing => match value {
+            ValueRef::Document(fields) if fields.is_empty() => Ok(only(Expr::Absent)),
+            _ => Err(Error::new(14, format!("{name} takes no arguments, i.e. {name}:{{}}"))),
+        },
+        Shape::N => several(name, value),
+        Shape::Top | Shape::TopN => top(name, value, accumulator.shape == Shape::TopN),
+        Shape::Median | Shape::Percentile => percentile(name, value, accumulator.shape),
+    }
+}
+
+fn only(input: Expr) -> Taken {
+    Taken { input, n: Expr::Absent, sort: Sort::default() }
+}
+
+fn several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
+    let ValueRef::Document(fields) = value else {
+        let text = format!("specification must be an object; found {name}: {}", shell(value));
+        return Err(Error::new(5_787_801, text));
+    };
+    let (mut input, mut n) = (None, None);
+    for (option, value) in fields.iter() {
+        match option {
+            "input" => input = Some(expression::parse(value)?),
+            "n" => n = Some(expression::parse(value)?),
+            other => {
+                let text = format!("Unknown argument for 'n' operator: {other}");
+                return Err(Error::new(5_787_901, text));
+            }
+        }
+    }
+    let n = n.ok_or_else(|| Error::new(5_787_906, "Missing value for 'n'"))?;
+    let input = input.ok_or_else(|| Error::new(5_787_907, "Missing value for 'input'"))?;
+    Ok(Taken { input, n, sort: Sort::default() })
+}
+
+fn top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
+    let ValueRef::Document(fields) = value else {
+        let text = format!("specification must be an object; found {name}: {}", shell(value));
+        return Err(Error::new(5_788_001, text));
+    };
+    let (mut output, mut by, mut n) = (None, None, None);
+    for (option, value) in fields.iter() {
+        match (option, value) {
+            ("output", value) => output = Some(expression::parse(value)?),
+            ("sortBy", ValueRef::Document(fields)) => by = Some(sort::parse(fields)?),
+            ("sortBy", _) => {
+                let text = "invalid parameter: expected an object (sortBy)";
+                return Err(Error::new(10065, text));
+            }
+            ("n", value) if counted => n = Some(expression::parse(value)?),
+            (other, _) => {
+                let text = format!("Unknown argument to {name} '{other}'");
+                return Err(Error::new(5_788_002, text));
+            }
+        }
+    }
+    let missing = |code: i32, what: &str| Error::new(code, format!("Missing value for '{what}'"));
+    let n = match n {
+        None if counted => return Err(missing(5_788_003, "n")),
+        n => n.unwrap_or(Expr::Absent),
+    };
+    let input = output.ok_or_else(|| missing(5_788_004, "output"))?;
+    let sort = by.ok_or_else(|| missing(5_788_005, "sortBy"))?;
+    Ok(Taken { input, n, sort })
+}
+
+fn percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Error> {
+    let ValueRef::Document(fields) = value else {
+        let kind = value.kind().name();
+        let text = format!("{name} specification must be an object; found {kind}");
+        return Err(Error::new(7_436_100, text));
+    };
+    let (mut input, mut p, mut method) = (None, None, None);
+    for (option, value) in fields.iter() {
+        match option {
+            "input" => input = Some(expression::parse(value)?),
+            "p" if shape == Shape::Percentile => p = Some(expression::parse(value)?),
+            "method" => method = value.as_str(),
+            other => {
+                let text = format!("BSON field '{name}.{other}' is an unknown field.");
+                return Err(Error::new(40415, text));
+            }
+        }
+    }
+    let missing = |what: &str| {
+        Error::new(40414, format!("BSON field '{name}.{what}' is missing but a required field"))
+    };
+    let input = input.ok_or_else(|| missing("input"))?;
+    let n = match p {
+        None if shape == Shape::Percentile => return Err(missing("p")),
+        p => p.unwrap_or(Expr::Absent),
+    };
+    if method.ok_or_else(|| missing("method"))? != "approximate" {
+        let text = "Currently only 'approximate' can be used as percentile 'method'.";
+        return Err(Error::new(2, text));
+    }
+    Ok(Taken { input, n, sort: Sort::default() })
+}
+
+/// Counts the rows of each group under this name.
+pub(super) fn counting(name: &str) -> Result<Field, Error> {
+    let mut spec = Document::new();
+    spec.push("$sum", 1);
+    field(name, ValueRef::Document(DocRef::Tree(&spec)))
+}
+
+pub(super) fn sort_by_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let wrong = "the sortByCount field must be defined as a $-prefixed path or an expression inside an object";
+    match value {
+        ValueRef::Document(fields) => {
+            let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
+            if !operator {
+                return Err(Error::new(40147, wrong));
+            }
+        }
+        ValueRef::String(text) if text.starts_with('$') => {}
+        ValueRef::String(_) => return Err(Error::new(40148, wrong)),
+        _ => {
+            let text = "the sortByCount field must be specified as a string or as an object";
+            return Err(Error::new(40149, text));
+        }
+    }
+    let group = Group { id: expression::parse(value)?, fields: vec![counting("count")?] };
+    let parts = vec![Part { path: "count".into(), descending: true }];
+    Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
+}

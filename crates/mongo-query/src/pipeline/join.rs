@@ -1,0 +1,176 @@
+//! Stages that read other collections: `$lookup` and `$unionWith`.
+
+use std::sync::Arc;
+
+use document::{Path, ValueRef, shell};
+use query::exec::{Lookup, Stage, UnionWith};
+
+use super::{Place, Scope, stages};
+use crate::{Error, expression};
+
+/// A field path of a row or of the other collection.
+pub(super) fn path(text: &str) -> Result<Path, Error> {
+    if text.is_empty() {
+        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
+    }
+    if text.starts_with('$') {
+        let text =
+            "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
+        return Err(Error::new(16410, text));
+    }
+    expression::reference(&format!("${text}"), expression::Scope::default())?;
+    Ok(Path::new(text))
+}
+
+/// What `$lookup` was given.
+#[derive(Default)]
+struct Given<'v> {
+    from: Option<(Option<String>, String)>,
+    name: Option<&'v str>,
+    local: Option<&'v str>,
+    foreign: Option<&'v str>,
+    variables: Option<document::DocRef<'v>>,
+    pipeline: Option<document::ArrayRef<'v>>,
+}
+
+fn failed(text: impl Into<String>) -> Error {
+    Error::new(9, text)
+}
+
+fn given(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
+    let ValueRef::Document(fields) = value else {
+        let kind = value.kind().name();
+        let text = format!("the $lookup stage specification must be an object, but found {kind}");
+        return Err(failed(text));
+    };
+    let mut given = Given::default();
+    for (option, value) in fields.iter() {
+        let kind = value.kind().name();
+        match (option, value) {
+            ("pipeline", ValueRef::Array(pipeline)) => given.pipeline = Some(pipeline),
+            ("pipeline", _) => {
+                return Err(Error::new(14, "'pipeline' option must be specified as an array"));
+            }
+            ("let", ValueRef::Document(variables)) => given.variables = Some(variables),
+            ("let", _) => {
+                let shown = shell(value);
+                let text =
+                    format!("$lookup argument 'let: {shown}' must be an object, is type {kind}");
+                return Err(failed(text));
+            }
+            ("from", ValueRef::String(name)) => given.from = Some((None, name.to_owned())),
+            ("from", ValueRef::Document(name)) => {
+                let part = |part: &str| name.get(part).and_then(ValueRef::as_str);
+                let (database, collection) = (part("db"), part("coll"));
+                let shown = (database.unwrap_or(""), collection.unwrap_or(""));
+                let text = format!(
+                    "$lookup with syntax {{from: {{db:<>, coll:<>}},..}} is not supported for db: {} and coll: {}",
+                    shown.0, shown.1
+                );
+                return Err(failed(text));
+            }
+            ("from", _) => {
+                let text = format!("$lookup 'from' field must be a string, but found {kind}");
+                return Err(failed(text));
+            }
+            (option, ValueRef::String(text)) => match option {
+                "as" => given.name = Some(text),
+                "localField" => given.local = Some(text),
+                "foreignField" => given.foreign = Some(text),
+                other => return Err(failed(format!("unknown argument to $lookup: {other}"))),
+            },
+            (other, value) => {
+                let shown = shell(value);
+                let text = format!("$lookup argument '{other}' must be a string, found");
+                return Err(failed(format!("{text} {other}: {shown}: {kind}")));
+            }
+        }
+    }
+    Ok(given)
+}
+
+pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    let given = given(value)?;
+    let name = given.name.ok_or_else(|| failed("must specify 'as' field for a $lookup"))?;
+    let join = match (given.local, given.foreign) {
+        (Some(local), Some(foreign)) => Some((path(local)?, path(foreign)?)),
+        (None, None) if given.pipeline.is_some() => None,
+        (None, None) | (Some(_), None) | (None, Some(_)) => {
+            let text = "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified";
+            return Err(failed(text));
+        }
+    };
+    if given.variables.is_some() && given.pipeline.is_none() {
+        return Err(failed("$lookup with a 'let' argument must also specify 'pipeline'"));
+    }
+    let inner = match given.pipeline {
+        Some(pipeline) => stages(pipeline, scope.inside(Place::Lookup)?)?,
+        None => Vec::new(),
+    };
+    let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
+    let (database, collection) = match given.from {
+        Some(from) => from,
+        None if from_documents => (None, String::new()),
+        None => {
+            let text = "$lookup stage without explicit collection must have a pipeline with $documents as first stage";
+            return Err(failed(text));
+        }
+    };
+    let mut variables = Vec::new();
+    for (name, value) in given.variables.iter().flat_map(|variables| variables.iter()) {
+        expression::variable_name(name)?;
+        variables.push((Arc::from(name), expression::parse(value)?));
+    }
+    Ok(vec![Stage::Lookup(Box::new(Lookup {
+        database,
+        collection,
+        name: path(name)?,
+        join,
+        variables,
+        stages: inner.into(),
+    }))])
+}
+
+pub(super) fn union_with(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    let (mut collection, mut pipeline) = (None, None);
+    match value {
+        ValueRef::String(name) => collection = Some(name),
+        ValueRef::Document(fields) => {
+            for (option, value) in fields.iter() {
+                let wrong = |wanted: &str| {
+                    let kind = value.kind().name();
+                    let text = format!("is the wrong type '{kind}', expected type '{wanted}'");
+                    Error::new(14, format!("BSON field '$unionWith.{option}' {text}"))
+                };
+                match option {
+                    "coll" => collection = Some(value.as_str().ok_or_else(|| wrong("string"))?),
+                    "pipeline" => pipeline = Some(value.as_array().ok_or_else(|| wrong("array"))?),
+                    other => {
+                        let text = format!("BSON field '$unionWith.{other}' is an unknown field.");
+                        return Err(Error::new(40415, text));
+                    }
+                }
+            }
+        }
+        other => {
+            let kind = other.kind().name();
+            let text = "the $unionWith stage specification must be an object or string, but found";
+            return Err(failed(format!("{text} {kind}")));
+        }
+    }
+    let inner = match pipeline {
+        Some(pipeline) => stages(pipeline, scope.inside(Place::Union)?)?,
+        None => Vec::new(),
+    };
+    let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
+    let collection = match collection {
+        Some(collection) => collection.to_owned(),
+        None if from_documents => String::new(),
+        None => {
+            let text = "$unionWith stage without explicit collection must have a pipeline with $documents as first stage";
+            return Err(failed(text));
+        }
+    };
+    let union = UnionWith { database: None, collection, stages: inner.into() };
+    Ok(vec![Stage::UnionWith(Box::new(union))])
+}

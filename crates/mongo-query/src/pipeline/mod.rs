@@ -1,0 +1,235 @@
+//! Aggregation pipelines: a table of stages.
+
+mod bucket;
+mod graph;
+mod group;
+mod join;
+mod reshape;
+mod simple;
+mod sub;
+mod unwind;
+
+#[cfg(test)]
+mod tests;
+
+use document::{ArrayRef, ValueRef};
+use query::{Filter, exec::Stage};
+
+#[cfg(test)]
+pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
+
+use crate::{Error, filter::unsupported};
+
+/// Most stages of a pipeline.
+const MAX_STAGES: usize = 1000;
+/// Deepest nesting of pipelines.
+const MAX_NESTED: usize = 20;
+
+/// Where a pipeline stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The command's own.
+    Top,
+    /// Inside `$facet`.
+    Facet,
+    /// Inside `$lookup`.
+    Lookup,
+    /// Inside `$unionWith`.
+    Union,
+}
+
+/// Where a stage stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope {
+    place: Place,
+    depth: usize,
+}
+
+impl Scope {
+    fn inside(self, place: Place) -> Result<Self, Error> {
+        if MAX_NESTED <= self.depth {
+            let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
+            return Err(Error::new(5_107_300, text));
+        }
+        Ok(Self { place, depth: self.depth + 1 })
+    }
+}
+
+type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Vec<Stage>, Error>;
+
+static TABLE: &[(&str, Parse)] = &[
+    ("$addFields", reshape::add_fields),
+    ("$bucket", bucket::bucket),
+    ("$bucketAuto", bucket::bucket_auto),
+    ("$count", simple::count),
+    ("$documents", simple::documents),
+    ("$facet", sub::facet),
+    ("$graphLookup", graph::graph_lookup),
+    ("$group", group::group),
+    ("$limit", simple::limit),
+    ("$lookup", join::lookup),
+    ("$match", simple::filter),
+    ("$project", reshape::project),
+    ("$redact", simple::redact),
+    ("$replaceRoot", reshape::replace_root),
+    ("$replaceWith", reshape::replace_with),
+    ("$sample", simple::sample),
+    ("$set", reshape::add_fields),
+    ("$skip", simple::skip),
+    ("$sort", simple::sort),
+    ("$sortByCount", group::sort_by_count),
+    ("$unionWith", join::union_with),
+    ("$unset", reshape::unset),
+    ("$unwind", unwind::unwind),
+];
+
+/// Stages that are known and not supported.
+pub(crate) const NOT_YET: &[&str] = &[
+    "$changeStream",
+    "$changeStreamSplitLargeEvent",
+    "$collStats",
+    "$currentOp",
+    "$densify",
+    "$fill",
+    "$geoNear",
+    "$indexStats",
+    "$listClusterCatalog",
+    "$listLocalSessions",
+    "$listSampledQueries",
+    "$listSearchIndexes",
+    "$listSessions",
+    "$merge",
+    "$out",
+    "$planCacheStats",
+    "$querySettings",
+    "$queryStats",
+    "$rankFusion",
+    "$score",
+    "$scoreFusion",
+    "$search",
+    "$searchMeta",
+    "$setWindowFields",
+    "$shardedDataDistribution",
+    "$vectorSearch",
+];
+
+/// Whether a stage of this name is there.
+pub(crate) fn is_known(name: &str) -> bool {
+    TABLE.iter().any(|(held, _)| *held == name)
+}
+
+/// The names of all stages.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|(name, _)| *name)
+}
+
+/// Parses the pipeline of an aggregation.
+pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
+    stages(pipeline, Scope { place: Place::Top, depth: 0 })
+}
+
+/// Parses a pipeline in its place. Neighbouring filters become one, and a filter behind a sort
+/// goes before it: it need not wait for the sort, and an index may serve it.
+pub(crate) fn stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    let mut stages: Vec<Stage> = Vec::new();
+    for (at, value) in pipeline.iter().enumerate() {
+        if MAX_STAGES <= at {
+            let text = format!("Pipeline length must be no longer than {MAX_STAGES} stages");
+            return Err(Error::new(9, text));
+        }
+        let (name, value) = named(value)?;
+        let parsed = stage(name, value, scope)?;
+        if name == "$documents" && !stages.is_empty() {
+            let text = format!("{name} is only valid as the first stage in a pipeline");
+            return Err(Error::new(40602, text));
+        }
+        for stage in parsed {
+            push(&mut stages, stage);
+        }
+    }
+    Ok(stages)
+}
+
+fn push(stages: &mut Vec<Stage>, stage: Stage) {
+    if matches!((stages.last(), &stage), (Some(Stage::Sort { limit: None, .. }), Stage::Match(_))) {
+        let sort = stages.pop();
+        push(stages, stage);
+        stages.extend(sort);
+        return;
+    }
+    match (stages.last_mut(), stage) {
+        (Some(Stage::Match(held)), Stage::Match(next)) => {
+            let first = std::mem::replace(held, Filter::Never);
+            *held = match first {
+                Filter::And(mut all) => {
+                    all.push(next);
+                    Filter::And(all)
+                }
+                first => Filter::And(vec![first, next]),
+            };
+        }
+        (_, stage) => stages.push(stage),
+    }
+}
+
+/// The name and the value of a stage.
+fn named(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
+    let ValueRef::Document(fields) = value else {
+        let text = "Each element of the 'pipeline' array must be an object";
+        return Err(Error::new(14, text));
+    };
+    let mut fields = fields.iter();
+    match (fields.next(), fields.next()) {
+        (Some(only), None) => Ok(only),
+        _ => {
+            let text = "A pipeline stage specification object must contain exactly one field.";
+            Err(Error::new(40323, text))
+        }
+    }
+}
+
+fn stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    let outside = match scope.place {
+        Place::Facet => {
+            ["$facet", "$out", "$merge", "$collStats", "$indexStats", "$geoNear", "$documents"]
+                .contains(&name)
+        }
+        Place::Lookup | Place::Union => ["$out", "$merge"].contains(&name),
+        Place::Top => false,
+    };
+    if outside {
+        return Err(match scope.place {
+            Place::Facet => {
+                Error::new(40600, format!("{name} is not allowed to be used within a $facet stage"))
+            }
+            Place::Union => Error::new(
+                31441,
+                format!("{name} is not allowed within a $unionWith's sub-pipeline"),
+            ),
+            _ => {
+                Error::new(51047, format!("{name} is not allowed within a $lookup's sub-pipeline"))
+            }
+        });
+    }
+    if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
+        return parse(name, value, scope);
+    }
+    if NOT_YET.contains(&name) {
+        return Err(unsupported(name));
+    }
+    Err(Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'")))
+}
+
+/// Parses the pipeline of an update: only stages that keep one document one document.
+pub fn parse_update(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
+    for value in pipeline.iter() {
+        let (name, _) = named(value)?;
+        let allowed = ["$addFields", "$set", "$project", "$unset", "$replaceRoot", "$replaceWith"];
+        if !allowed.contains(&name) && (is_known(name) || NOT_YET.contains(&name)) {
+            let text = format!("{name} is not allowed to be used within an update");
+            return Err(Error::new(72, text));
+        }
+    }
+    parse(pipeline)
+}

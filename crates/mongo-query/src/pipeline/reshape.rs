@@ -1,0 +1,170 @@
+//! Stages that change each document: fields set and removed, projections, other roots.
+
+use document::{DocRef, Document, ValueRef, shell};
+use query::exec::{Fields, Stage};
+
+use super::Scope;
+use crate::{Error, expression, projection};
+
+/// Says which stage an error is about.
+fn about(name: &str) -> impl Fn(Error) -> Error {
+    move |error| Error::new(error.code, format!("Invalid {name} :: caused by :: {}", error.message))
+}
+
+pub(super) fn project(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(fields) = value else {
+        return Err(Error::new(15969, "$project specification must be an object"));
+    };
+    let parsed = projection::parse_stage(fields);
+    let parsed = parsed.map_err(|error| match error.message.starts_with("Invalid $project") {
+        true => error,
+        false => about(name)(error),
+    })?;
+    Ok(vec![Stage::Project(parsed)])
+}
+
+pub(super) fn add_fields(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(spec) = value else {
+        let kind = value.kind().name();
+        let text = format!("{name} specification stage must be an object, got {kind}");
+        return Err(Error::new(40272, text));
+    };
+    let mut fields = Fields::new();
+    for (path, value) in spec.iter() {
+        expression_check(path).map_err(about(name))?;
+        let mut parts: Vec<&str> = path.split('.').collect();
+        set(&mut fields, &mut parts, value, spec).map_err(about(name))?;
+    }
+    Ok(vec![Stage::AddFields(fields)])
+}
+
+fn expression_check(path: &str) -> Result<(), Error> {
+    match expression::reference(&format!("${path}"), expression::Scope::default()) {
+        Err(_) if path.is_empty() => {
+            Err(Error::new(40352, "FieldPath cannot be constructed with empty string"))
+        }
+        // A path that starts with a dollar would read as a variable.
+        _ if path.starts_with('$') => Err(Error::new(
+            16410,
+            "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
+        )),
+        other => other.map(drop),
+    }
+}
+
+/// Sets a value at a path; an object that is no expression sets the fields below.
+fn set<'v>(
+    fields: &mut Fields,
+    path: &mut Vec<&'v str>,
+    value: ValueRef<'v>,
+    spec: DocRef<'_>,
+) -> Result<(), Error> {
+    let ValueRef::Document(inner) = value else { return put(fields, path, value, spec) };
+    if inner.is_empty() {
+        let text = "an empty object is not a valid value. Found empty object at path";
+        return Err(Error::new(40180, format!("{text} {}", path.join("."))));
+    }
+    let operators = inner.iter().filter(|(name, _)| name.starts_with('$')).count();
+    if operators > 0 {
+        let count = inner.len();
+        if count > 1 {
+            let text = "an expression specification must contain exactly one field, the name of the expression. Found";
+            let shown = shell(ValueRef::Document(inner));
+            let whole = shell(ValueRef::Document(spec));
+            let text = format!("{text} {count} fields in {shown}, while parsing object {whole}");
+            return Err(Error::new(40181, text));
+        }
+        return put(fields, path, value, spec);
+    }
+    if path.len() > 150 {
+        return Err(Error::new(15, "FieldPath is too long"));
+    }
+    for (name, value) in inner.iter() {
+        if name.contains('.') {
+            let shown = shell(ValueRef::Document(spec));
+            let text = format!("cannot use dotted field name '{name}' in a sub object: {shown}");
+            return Err(Error::new(40183, text));
+        }
+        expression_check(name)?;
+        path.push(name);
+        set(fields, path, value, spec)?;
+        path.pop();
+    }
+    Ok(())
+}
+
+fn put(
+    fields: &mut Fields,
+    path: &[&str],
+    value: ValueRef<'_>,
+    spec: DocRef<'_>,
+) -> Result<(), Error> {
+    let expr = expression::parse(value)?;
+    fields.set(path, expr).map_err(|_| {
+        let text = "specification contains two conflicting paths. Cannot specify both";
+        let (path, shown) = (path.join("."), shell(ValueRef::Document(spec)));
+        let other = spec.iter().map(|(name, _)| name).find(|name| {
+            *name != path
+                && (path.starts_with(&format!("{name}.")) || name.starts_with(&format!("{path}.")))
+        });
+        let other = other.unwrap_or(&path);
+        Error::new(40176, format!("{text} '{path}' and '{other}': {shown}"))
+    })
+}
+
+pub(super) fn unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let mut excluded = Document::new();
+    match value {
+        ValueRef::String(path) => excluded.push(path, 0),
+        ValueRef::Array(values) if values.is_empty() => {
+            let text = "$unset specification must be a string or an array with at least one field";
+            return Err(Error::new(31119, text));
+        }
+        ValueRef::Array(values) => {
+            for value in values.iter() {
+                let ValueRef::String(path) = value else {
+                    let text = "$unset specification must be a string or an array containing only string values";
+                    return Err(Error::new(31120, text));
+                };
+                excluded.push(path, 0);
+            }
+        }
+        _ => {
+            return Err(Error::new(31002, "$unset specification must be a string or an array"));
+        }
+    }
+    for (path, _) in excluded.fields() {
+        expression_check(path).map_err(about(name))?;
+    }
+    let parsed = projection::parse_stage(DocRef::Tree(&excluded)).map_err(|error| {
+        let text = error.message.replace("Invalid $project :: caused by :: ", "");
+        about(name)(Error::new(error.code, text))
+    })?;
+    Ok(vec![Stage::Project(parsed)])
+}
+
+pub(super) fn replace_root(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(fields) = value else {
+        let kind = value.kind().name();
+        let text = format!("expected an object as specification for {name} stage, got {kind}");
+        return Err(Error::new(40229, text));
+    };
+    let mut root = None;
+    for (option, value) in fields.iter() {
+        if option != "newRoot" {
+            let text = format!("BSON field '{name}.{option}' is an unknown field.");
+            return Err(Error::new(40415, text));
+        }
+        root = Some(expression::parse(value)?);
+    }
+    let Some(root) = root else {
+        let text = format!("BSON field '{name}.newRoot' is missing but a required field");
+        return Err(Error::new(40414, text));
+    };
+    Ok(vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }])
+}
+
+pub(super) fn replace_with(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let root = expression::parse(value)?;
+    Ok(vec![Stage::ReplaceRoot { root, called: "'replacement document'" }])
+}

@@ -1,0 +1,92 @@
+//! Stages of one simple value: filters, orders, counts.
+
+use document::{Number, ValueRef, shell};
+use query::exec::Stage;
+
+use super::Scope;
+use crate::{Error, expression, filter as filters, sort as sorts};
+
+pub(super) fn filter(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(fields) = value else {
+        return Err(Error::new(15959, "the match filter must be an expression in an object"));
+    };
+    Ok(vec![Stage::Match(filters::parse(fields)?)])
+}
+
+pub(super) fn sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(fields) = value else {
+        return Err(Error::new(15973, "the $sort key specification must be an object"));
+    };
+    if fields.is_empty() {
+        return Err(Error::new(15976, "$sort stage must have at least one sort key"));
+    }
+    Ok(vec![Stage::Sort { sort: sorts::parse(fields)?, limit: None }])
+}
+
+/// A whole number that is not negative.
+fn whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
+    let wrong = |what: &str| {
+        let shown = shell(value);
+        let text = format!("invalid argument to {name} stage: {what} {name}: {shown}");
+        Error::new(code, text)
+    };
+    let number = Number::of(value).ok_or_else(|| wrong("Expected a number in:"))?;
+    let whole = number.to_i64_exact().ok_or_else(|| wrong("Expected an integer:"))?;
+    u64::try_from(whole).map_err(|_| wrong("Expected a non-negative number in:"))
+}
+
+pub(super) fn limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    match whole(name, value, 5_107_201)? {
+        0 => Err(Error::new(15958, "the limit must be positive")),
+        count => Ok(vec![Stage::Limit(count)]),
+    }
+}
+
+pub(super) fn skip(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    Ok(vec![Stage::Skip(whole(name, value, 5_107_200)?)])
+}
+
+pub(super) fn count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let wrong = |code: i32, text: &str| Err(Error::new(code, format!("the count field {text}")));
+    match value {
+        ValueRef::String("") => wrong(40157, "must be a non-empty string"),
+        ValueRef::String(name) if name.starts_with('$') => {
+            wrong(40158, "cannot be a $-prefixed path")
+        }
+        ValueRef::String(name) if name.contains('\0') => wrong(40159, "cannot contain a null byte"),
+        ValueRef::String(name) if name.contains('.') => wrong(40160, "cannot contain '.'"),
+        ValueRef::String(name) => Ok(vec![Stage::Count(name.to_owned())]),
+        _ => wrong(40156, "must be a non-empty string"),
+    }
+}
+
+pub(super) fn sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let ValueRef::Document(fields) = value else {
+        return Err(Error::new(28745, "the $sample stage specification must be an object"));
+    };
+    let mut size = None;
+    for (name, value) in fields.iter() {
+        if name != "size" {
+            return Err(Error::new(28748, format!("unrecognized option to $sample: {name}")));
+        }
+        let Some(number) = Number::of(value) else {
+            return Err(Error::new(28746, "size argument to $sample must be a number"));
+        };
+        let whole = number.to_i64_exact().unwrap_or(number.to_f64() as i64);
+        let negative = "size argument to $sample must not be negative";
+        size = Some(u64::try_from(whole).map_err(|_| Error::new(28747, negative))?);
+    }
+    match size {
+        Some(size) => Ok(vec![Stage::Sample(size)]),
+        None => Err(Error::new(28749, "$sample stage must specify a size")),
+    }
+}
+
+pub(super) fn redact(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let expr = expression::operand(value, expression::Scope::redact())?;
+    Ok(vec![Stage::Redact(expr)])
+}
+
+pub(super) fn documents(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    Ok(vec![Stage::Documents(expression::parse(value)?)])
+}

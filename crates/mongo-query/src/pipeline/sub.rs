@@ -1,0 +1,35 @@
+//! `$facet`: several pipelines over the same rows.
+
+use document::{ValueRef, shell};
+use query::exec::Stage;
+
+use super::{Place, Scope, stages};
+use crate::Error;
+
+pub(super) fn facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    let fields = value.as_document().filter(|fields| !fields.is_empty());
+    let Some(fields) = fields else {
+        let text = "the $facet specification must be a non-empty object, but found: $facet:";
+        return Err(Error::new(40169, format!("{text} {}", shell(value))));
+    };
+    let mut facets = Vec::new();
+    for (name, value) in fields.iter() {
+        if name.starts_with('$') {
+            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
+            return Err(Error::new(16410, text));
+        }
+        if name.contains('.') {
+            let text =
+                "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
+            return Err(Error::new(16412, text));
+        }
+        let ValueRef::Array(pipeline) = value else {
+            let kind = value.kind().name();
+            let text = format!("arguments to $facet must be arrays, {name} is type {kind}");
+            return Err(Error::new(40170, text));
+        };
+        let inner = stages(pipeline, scope.inside(Place::Facet)?)?;
+        facets.push((name.to_owned(), inner.into()));
+    }
+    Ok(vec![Stage::Facet(facets)])
+}

@@ -1,0 +1,179 @@
+//! A walk along references from one row into another collection (`$graphLookup`), breadth first:
+//! each step asks for all documents that the values found in the step before lead to.
+
+use std::{collections::HashSet, sync::Arc};
+
+use document::{
+    DocBuf, Path, Value, ValueRef,
+    key::{TypeOrder, encode},
+};
+
+use super::{
+    Fields, Meter, Request, Row,
+    operator::{Operator, Poll},
+    sized,
+};
+use crate::{
+    Context, Env, Error, Expr, Filter,
+    expr::values_for_join,
+    filter::{InSet, Test},
+};
+
+/// Where a walk starts and which references it follows.
+#[derive(Clone, Debug)]
+pub struct GraphLookup {
+    /// The collection.
+    pub collection: String,
+    /// The first values; an array is several.
+    pub start: Expr,
+    /// Where a document holds the values that lead on.
+    pub from: Path,
+    /// Where a document holds the value that is led to.
+    pub to: Path,
+    /// Where the array of found documents goes.
+    pub name: Path,
+    /// The last step, counted from 0.
+    pub max_depth: Option<u64>,
+    /// Where a found document says in which step it was found.
+    pub depth_name: Option<Path>,
+    /// Which documents count at all.
+    pub filter: Option<Filter>,
+}
+
+/// The walk of one row.
+#[derive(Debug)]
+struct Walk {
+    row: Row,
+    frontier: Vec<Value>,
+    searched: HashSet<Vec<u8>>,
+    seen: HashSet<Vec<u8>>,
+    found: Vec<Value>,
+    depth: u64,
+    meter: Meter,
+}
+
+/// Walks, running.
+#[derive(Debug)]
+pub(super) struct Walking {
+    graph: GraphLookup,
+    row: Option<Row>,
+    walk: Option<Walk>,
+    ended: bool,
+}
+
+fn key_of(value: ValueRef<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    encode(value, TypeOrder::Bson, false, &mut key);
+    key
+}
+
+fn set(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
+    let mut fields = Fields::new();
+    // One path cannot be in conflict with another.
+    let _ = fields.set(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
+    fields.apply(document.as_ref(), &Context::default())
+}
+
+impl Walk {
+    fn reach(&mut self, value: Value) -> Result<(), Error> {
+        let key = key_of(value.as_ref());
+        self.meter.add(key.len() + 64)?;
+        if self.searched.insert(key) {
+            self.frontier.push(value);
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, document: &DocBuf, graph: &GraphLookup) -> Result<(), Error> {
+        let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
+        if !self.seen.insert(id) {
+            return Ok(());
+        }
+        self.meter.add(document.bytes().len() + 64)?;
+        for value in values_for_join(document.as_ref(), &graph.from) {
+            self.reach(value)?;
+        }
+        let depth = Value::Int64(i64::try_from(self.depth).unwrap_or(i64::MAX));
+        self.found.push(match &graph.depth_name {
+            Some(name) => Value::from(set(name, depth, document)?.as_ref()),
+            None => Value::from(document.as_ref()),
+        });
+        Ok(())
+    }
+}
+
+impl Walking {
+    pub(super) fn new(graph: GraphLookup) -> Self {
+        Self { graph, row: None, walk: None, ended: false }
+    }
+
+    fn start(&self, row: Row, context: &Context) -> Result<Walk, Error> {
+        let first = self.graph.start.eval(&Env::new(row.document.as_ref(), context))?;
+        let mut walk = Walk {
+            row,
+            frontier: Vec::new(),
+            searched: HashSet::new(),
+            seen: HashSet::new(),
+            found: Vec::new(),
+            depth: 0,
+            meter: Meter::new("$graphLookup"),
+        };
+        match first {
+            Some(Value::Array(values)) => {
+                values.into_iter().try_for_each(|value| walk.reach(value))?;
+            }
+            Some(value) => walk.reach(value)?,
+            None => {}
+        }
+        Ok(walk)
+    }
+}
+
+impl Operator for Walking {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.row = Some(row);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if let Some(row) = self.row.take() {
+            self.walk = Some(self.start(row, context)?);
+        }
+        let Some(mut walk) = self.walk.take() else {
+            return Ok(if self.ended { Poll::Done } else { Poll::Need });
+        };
+        let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
+        if walk.frontier.is_empty() || !within {
+            let found = Value::Array(walk.found);
+            let document = sized(set(&self.graph.name, found, &walk.row.document)?)?;
+            return Ok(Poll::Row(Row { document, origin: walk.row.origin }));
+        }
+        let values = InSet::new(std::mem::take(&mut walk.frontier), Vec::new());
+        let reached = Filter::Path(self.graph.to.clone(), Test::In(values));
+        let filter = match &self.graph.filter {
+            Some(filter) => Filter::And(vec![reached, filter.clone()]),
+            None => reached,
+        };
+        self.walk = Some(walk);
+        Ok(Poll::Want(Box::new(Request {
+            database: None,
+            collection: self.graph.collection.clone(),
+            filter,
+            stages: Vec::new().into(),
+            context: Arc::clone(context),
+        })))
+    }
+
+    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+        if let Some(walk) = &mut self.walk {
+            rows.iter().try_for_each(|row| walk.find(row, &self.graph))?;
+            walk.depth += 1;
+        }
+        Ok(())
+    }
+}
