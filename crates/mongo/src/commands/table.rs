@@ -43,7 +43,7 @@ pub struct CommandRow {
 }
 
 macro_rules! rows {
-    ($($name:literal $module:ident :: $run:ident $(($flag:ident))? $fields:expr, $help:literal;)*) => {
+    ($($name:literal [$($flag:ident)?] $module:ident :: $run:ident, $fields:expr, $help:literal;)*) => {
         /// The table for a store.
         pub(crate) struct Table<S>(PhantomData<S>);
 
@@ -83,64 +83,64 @@ macro_rules! flags {
 }
 
 rows! {
-    "hello" handshake::run (open) handshake::FIELDS, "who the server is";
-    "isMaster" handshake::run (open) handshake::FIELDS, "who the server is, old name";
-    "ismaster" handshake::run (open) handshake::FIELDS, "who the server is, old name";
-    "ping" diagnosis::ping (open) &[], "answers";
-    "buildInfo" diagnosis::build_info (open) &[], "versions";
-    "buildinfo" diagnosis::build_info (open) &[], "versions, old name";
-    "whatsmyuri" diagnosis::whats_my_uri (open) &[], "the client's address";
-    "connectionStatus" diagnosis::connection_status (open) &["showPrivileges"], "who is logged in";
-    "hostInfo" diagnosis::host_info &[], "the machine";
-    "getLog" diagnosis::get_log (admin) &[], "log lines kept in memory: none";
-    "getCmdLineOpts" diagnosis::command_line (admin) &[], "how the server was started";
-    "listCommands" diagnosis::list_commands (open) &[], "this table";
-    "serverStatus" server_status::run &["repl", "metrics", "locks", "network", "wiredTiger", "tcmalloc", "opcounters", "connections", "storageEngine", "asserts", "transactions", "logicalSessionRecordCache", "security", "mem", "oplog", "sharding"], "state and counters, metrics.ttl among them";
-    "getParameter" parameters::get (admin) parameters::NAMES, "a setting, or all of them";
-    "setParameter" parameters::set (admin) parameters::NAMES, "changes a setting";
-    "getDefaultRWConcern" parameters::concerns (admin) &["inMemory"], "default concerns";
-    "setFeatureCompatibilityVersion" parameters::set_compatibility (admin) &["confirm", "downgradeOnDiskChanges", "fromConfigServer"], "accepted, changes nothing";
-    "listDatabases" list::databases (admin) &["filter", "nameOnly", "authorizedDatabases"], "databases and their sizes";
-    "listCollections" list::collections &["filter", "nameOnly", "authorizedCollections", "cursor"], "collections of a database";
-    "listIndexes" list::indexes &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"], "indexes of a collection";
-    "create" catalog::create catalog::CREATE_FIELDS, "makes a collection";
-    "drop" catalog::drop &[], "drops a collection";
-    "dropDatabase" catalog::drop_database &[], "drops a database";
-    "renameCollection" catalog::rename (admin) &["to", "dropTarget"], "gives a collection another name";
-    "collMod" coll_mod::run coll_mod::FIELDS, "changes an index or a collection";
-    "createIndexes" create_indexes::run &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"], "makes indexes";
-    "dropIndexes" drop_indexes::run &["index"], "drops indexes";
-    "deleteIndexes" drop_indexes::run &["index"], "drops indexes, old name";
-    "collStats" stats::collection &["scale"], "counts and sizes of a collection";
-    "collstats" stats::collection &["scale"], "counts and sizes, old name";
-    "dbStats" stats::database &["scale", "freeStorage"], "counts and sizes of a database";
-    "dbstats" stats::database &["scale", "freeStorage"], "counts and sizes, old name";
-    "validate" stats::validate &["full", "repair", "metadata", "checkBSONConformance", "background"], "walks a collection";
-    "insert" insert::run &["documents", "ordered", "bypassDocumentValidation"], "inserts documents";
-    "update" update::run &["updates", "ordered", "bypassDocumentValidation", "let"], "updates documents";
-    "delete" delete::run &["deletes", "ordered", "let"], "removes documents";
-    "bulkWrite" bulk::run (admin) bulk::FIELDS, "many writes of many collections";
-    "find" find::run find::FIELDS, "reads documents";
-    "getMore" get_more::run &["collection", "batchSize", "term", "lastKnownCommittedOpTime"], "the next batch of a cursor";
-    "killCursors" kill_cursors::run &["cursors"], "closes cursors";
-    "findAndModify" find_and_modify::run find_and_modify::FIELDS, "changes a document and answers it";
-    "findandmodify" find_and_modify::run find_and_modify::FIELDS, "old name";
-    "aggregate" aggregate::run aggregate::FIELDS, "runs a pipeline";
-    "count" count::run count::FIELDS, "counts documents";
-    "distinct" distinct::run distinct::FIELDS, "distinct values of a field";
-    "explain" explain::run &["verbosity"], "how a command would run";
-    "startSession" sessions::start &[], "a session id";
-    "endSessions" sessions::end (open) &[], "ends sessions";
-    "refreshSessions" sessions::end &[], "keeps sessions";
-    "killSessions" sessions::end &[], "ends sessions";
-    "killAllSessions" sessions::end &[], "ends sessions";
-    "killAllSessionsByPattern" sessions::end &[], "ends sessions";
-    "logout" sessions::end (open) &[], "forgets who is logged in";
-    "currentOp" operations::current (admin) &["$all", "$ownOps"], "operations under way";
-    "killOp" operations::kill (admin) &["op"], "accepted";
-    "fsync" operations::fsync (admin) &["lock", "async"], "everything acknowledged is durable already";
-    "replSetGetStatus" operations::replica_set (admin) &["initialSync"], "not a replica set: 76";
-    "configureFailPoint" fail_point::run (admin) &["mode", "data"], "failCommand, for tests of applications";
-    "ebbClock" ebb::clock (admin) &["advanceSeconds", "set"], "reads or moves the database clock";
-    "ebbExpiry" ebb::expiry &["preview"], "forecast and preview of a collection's expiry";
+    "hello" [open] handshake::run, handshake::FIELDS, "who the server is";
+    "isMaster" [open] handshake::run, handshake::FIELDS, "who the server is, old name";
+    "ismaster" [open] handshake::run, handshake::FIELDS, "who the server is, old name";
+    "ping" [open] diagnosis::ping, &[], "answers";
+    "buildInfo" [open] diagnosis::build_info, &[], "versions";
+    "buildinfo" [open] diagnosis::build_info, &[], "versions, old name";
+    "whatsmyuri" [open] diagnosis::whats_my_uri, &[], "the client's address";
+    "connectionStatus" [open] diagnosis::connection_status, &["showPrivileges"], "who is logged in";
+    "hostInfo" [] diagnosis::host_info, &[], "the machine";
+    "getLog" [admin] diagnosis::get_log, &[], "log lines kept in memory: none";
+    "getCmdLineOpts" [admin] diagnosis::command_line, &[], "how the server was started";
+    "listCommands" [open] diagnosis::list_commands, &[], "this table";
+    "serverStatus" [] server_status::run, &["repl", "metrics", "locks", "network", "wiredTiger", "tcmalloc", "opcounters", "connections", "storageEngine", "asserts", "transactions", "logicalSessionRecordCache", "security", "mem", "oplog", "sharding"], "state and counters, metrics.ttl among them";
+    "getParameter" [admin] parameters::get, parameters::NAMES, "a setting, or all of them";
+    "setParameter" [admin] parameters::set, parameters::NAMES, "changes a setting";
+    "getDefaultRWConcern" [admin] parameters::concerns, &["inMemory"], "default concerns";
+    "setFeatureCompatibilityVersion" [admin] parameters::set_compatibility, &["confirm", "downgradeOnDiskChanges", "fromConfigServer"], "accepted, changes nothing";
+    "listDatabases" [admin] list::databases, &["filter", "nameOnly", "authorizedDatabases"], "databases and their sizes";
+    "listCollections" [] list::collections, &["filter", "nameOnly", "authorizedCollections", "cursor"], "collections of a database";
+    "listIndexes" [] list::indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"], "indexes of a collection";
+    "create" [] catalog::create, catalog::CREATE_FIELDS, "makes a collection";
+    "drop" [] catalog::drop, &[], "drops a collection";
+    "dropDatabase" [] catalog::drop_database, &[], "drops a database";
+    "renameCollection" [admin] catalog::rename, &["to", "dropTarget"], "gives a collection another name";
+    "collMod" [] coll_mod::run, coll_mod::FIELDS, "changes an index or a collection";
+    "createIndexes" [] create_indexes::run, &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"], "makes indexes";
+    "dropIndexes" [] drop_indexes::run, &["index"], "drops indexes";
+    "deleteIndexes" [] drop_indexes::run, &["index"], "drops indexes, old name";
+    "collStats" [] stats::collection, &["scale"], "counts and sizes of a collection";
+    "collstats" [] stats::collection, &["scale"], "counts and sizes, old name";
+    "dbStats" [] stats::database, &["scale", "freeStorage"], "counts and sizes of a database";
+    "dbstats" [] stats::database, &["scale", "freeStorage"], "counts and sizes, old name";
+    "validate" [] stats::validate, &["full", "repair", "metadata", "checkBSONConformance", "background"], "walks a collection";
+    "insert" [] insert::run, &["documents", "ordered", "bypassDocumentValidation"], "inserts documents";
+    "update" [] update::run, &["updates", "ordered", "bypassDocumentValidation", "let"], "updates documents";
+    "delete" [] delete::run, &["deletes", "ordered", "let"], "removes documents";
+    "bulkWrite" [admin] bulk::run, bulk::FIELDS, "many writes of many collections";
+    "find" [] find::run, find::FIELDS, "reads documents";
+    "getMore" [] get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"], "the next batch of a cursor";
+    "killCursors" [] kill_cursors::run, &["cursors"], "closes cursors";
+    "findAndModify" [] find_and_modify::run, find_and_modify::FIELDS, "changes a document and answers it";
+    "findandmodify" [] find_and_modify::run, find_and_modify::FIELDS, "old name";
+    "aggregate" [] aggregate::run, aggregate::FIELDS, "runs a pipeline";
+    "count" [] count::run, count::FIELDS, "counts documents";
+    "distinct" [] distinct::run, distinct::FIELDS, "distinct values of a field";
+    "explain" [] explain::run, &["verbosity"], "how a command would run";
+    "startSession" [] sessions::start, &[], "a session id";
+    "endSessions" [open] sessions::end, &[], "ends sessions";
+    "refreshSessions" [] sessions::end, &[], "keeps sessions";
+    "killSessions" [] sessions::end, &[], "ends sessions";
+    "killAllSessions" [] sessions::end, &[], "ends sessions";
+    "killAllSessionsByPattern" [] sessions::end, &[], "ends sessions";
+    "logout" [open] sessions::end, &[], "forgets who is logged in";
+    "currentOp" [admin] operations::current, &["$all", "$ownOps"], "operations under way";
+    "killOp" [admin] operations::kill, &["op"], "accepted";
+    "fsync" [admin] operations::fsync, &["lock", "async"], "everything acknowledged is durable already";
+    "replSetGetStatus" [admin] operations::replica_set, &["initialSync"], "not a replica set: 76";
+    "configureFailPoint" [admin] fail_point::run, &["mode", "data"], "failCommand, for tests of applications";
+    "ebbClock" [admin] ebb::clock, &["advanceSeconds", "set"], "reads or moves the database clock";
+    "ebbExpiry" [] ebb::expiry, &["preview"], "forecast and preview of a collection's expiry";
 }
