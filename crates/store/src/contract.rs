@@ -177,6 +177,11 @@ pub trait Store: Send + Sync + 'static {
     /// Bytes a space takes, roughly.
     fn space_bytes(&self, space: Space) -> u64;
 
+    /// Housekeeping about once a second: notes how far commits are durable.
+    fn tick(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Makes a clean stop: everything flushed, nothing to replay.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;
 }

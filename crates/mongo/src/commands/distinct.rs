@@ -58,7 +58,7 @@ fn values(document: DocRef<'_>, path: &Path) -> Result<Vec<Value>> {
             }
             Some(value) => found.push(value.to_value()),
         }
-        Ok(false)
+        Ok::<bool, Error>(false)
     })?;
     Ok(found)
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{Context, Error};
 
 /// A running stage. Rows are pushed in and polled out, one at a time.
-pub(super) trait Operator: std::fmt::Debug + Send {
+pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// Takes a row; only called after `poll` answered `Need`.
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 

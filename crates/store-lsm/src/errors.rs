@@ -1,0 +1,27 @@
+//! The engine's errors, sorted by what the caller does next.
+
+use store::{Error, Kind};
+
+/// Turns an error of the tree into one of the contract.
+pub(crate) fn from_fjall(context: &str, error: &fjall::Error) -> Error {
+    let kind = match error {
+        fjall::Error::Io(io) => kind_of_io(io),
+        fjall::Error::Storage(fjall::LsmError::Io(io)) => kind_of_io(io),
+        fjall::Error::Locked | fjall::Error::InvalidVersion(_) => Kind::Refused,
+        fjall::Error::Poisoned | fjall::Error::KeyspaceDeleted => Kind::Unavailable,
+        _ => Kind::Corrupt,
+    };
+    Error::new(kind, format!("{context}: {error}"))
+}
+
+/// Turns an I/O error into one of the contract.
+pub(crate) fn from_io(context: &str, error: &std::io::Error) -> Error {
+    Error::new(kind_of_io(error), format!("{context}: {error}"))
+}
+
+fn kind_of_io(error: &std::io::Error) -> Kind {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::Full,
+        _ => Kind::Unavailable,
+    }
+}

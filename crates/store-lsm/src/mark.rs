@@ -1,0 +1,83 @@
+//! A high-water mark outside the tree: the number of a batch that was certainly durable, in a file
+//! of two slots. A start that finds fewer batches has lost some to damage, and says so.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::FileExt,
+    path::Path,
+};
+
+const SLOT: u64 = 512;
+const RECORD: usize = 8 + 8 + 4;
+
+/// The mark file.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    file: File,
+    number: u64,
+    /// The batch it stands at.
+    pub(crate) batch: u64,
+}
+
+impl Mark {
+    /// Opens the file, or makes it with room for both slots.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        if file.metadata()?.len() < 2 * SLOT {
+            file.write_all_at(&[0; 2 * SLOT as usize], 0)?;
+            file.sync_all()?;
+        }
+        let mut newest = (0, 0);
+        for slot in 0..2 {
+            let mut record = [0; RECORD];
+            file.read_exact_at(&mut record, slot * SLOT)?;
+            newest = newest.max(decode(&record).unwrap_or((0, 0)));
+        }
+        Ok(Self { file, number: newest.0, batch: newest.1 })
+    }
+
+    /// Moves the mark; durable when this answers.
+    pub(crate) fn set(&mut self, batch: u64) -> io::Result<()> {
+        if batch == self.batch {
+            return Ok(());
+        }
+        let number = self.number + 1;
+        let mut record = number.to_be_bytes().to_vec();
+        record.extend_from_slice(&batch.to_be_bytes());
+        let checksum = crc32c::crc32c(&record);
+        record.extend_from_slice(&checksum.to_be_bytes());
+        self.file.write_all_at(&record, number % 2 * SLOT)?;
+        self.file.sync_data()?;
+        (self.number, self.batch) = (number, batch);
+        Ok(())
+    }
+}
+
+fn decode(record: &[u8; RECORD]) -> Option<(u64, u64)> {
+    let (body, checksum) = record.split_at_checked(16)?;
+    if crc32c::crc32c(body).to_be_bytes() != *checksum {
+        return None;
+    }
+    let number = u64::from_be_bytes(body.get(..8)?.try_into().ok()?);
+    Some((number, u64::from_be_bytes(body.get(8..)?.try_into().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_slot_leaves_the_older_mark() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("mark");
+        let mut mark = Mark::open(&path).unwrap();
+        assert_eq!(mark.batch, 0);
+        mark.set(7).unwrap();
+        mark.set(9).unwrap();
+        assert_eq!(Mark::open(&path).unwrap().batch, 9);
+        mark.file.write_all_at(&[0xff; 4], (mark.number % 2) * SLOT).unwrap();
+        assert_eq!(Mark::open(&path).unwrap().batch, 7);
+    }
+}

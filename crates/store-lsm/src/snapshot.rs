@@ -1,0 +1,74 @@
+//! Still views of the tree.
+
+use std::{ops::Bound, sync::Arc};
+
+use bytes::Bytes;
+use fjall::Readable;
+use store::{Direction, Error, Limit, Page, Range, Snapshot, Space};
+
+use crate::{errors::from_fjall, open::Inner};
+
+/// A still view.
+#[derive(Clone)]
+pub struct LsmSnapshot {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) snapshot: fjall::Snapshot,
+}
+
+impl std::fmt::Debug for LsmSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LsmSnapshot").finish_non_exhaustive()
+    }
+}
+
+impl Snapshot for LsmSnapshot {
+    async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        let found = self.inner.spaces.with(space, |keyspace| self.snapshot.get(keyspace, key));
+        match found {
+            None => Ok(None),
+            Some(found) => found
+                .map(|value| value.map(Bytes::from))
+                .map_err(|error| from_fjall("read a key", &error)),
+        }
+    }
+
+    async fn scan(
+        &self,
+        space: Space,
+        range: &Range,
+        direction: Direction,
+        limit: Limit,
+    ) -> Result<Page, Error> {
+        let Some(keyspace) = self.inner.spaces.get(space) else { return Ok(Page::default()) };
+        if range.is_empty() {
+            return Ok(Page::default());
+        }
+        let end = match &range.end {
+            Some(end) => Bound::Excluded(end.as_slice()),
+            None => Bound::Unbounded,
+        };
+        let found = self
+            .snapshot
+            .range::<&[u8], _>(&keyspace, (Bound::Included(range.start.as_slice()), end));
+        match direction {
+            Direction::Forward => page(found, limit),
+            Direction::Backward => page(found.rev(), limit),
+        }
+    }
+}
+
+fn page(rows: impl Iterator<Item = fjall::Guard>, limit: Limit) -> Result<Page, Error> {
+    let mut page = Page::default();
+    let mut bytes = 0;
+    for row in rows {
+        if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
+            page.more = true;
+            break;
+        }
+        let (key, value) =
+            row.into_inner().map_err(|error| from_fjall("read a range", &error))?;
+        bytes += key.len() + value.len();
+        page.rows.push((Bytes::from(key), Bytes::from(value)));
+    }
+    Ok(page)
+}

@@ -1,0 +1,141 @@
+//! The contract over the tree.
+
+use std::sync::{Arc, PoisonError, atomic::Ordering};
+
+use fjall::PersistMode;
+use store::{
+    AtomicScope, Capabilities, DropPredicate, Error, Flight, Kind, Outcome, Space, Store, Unit,
+};
+use tokio::sync::oneshot;
+
+use crate::{
+    LsmSnapshot, LsmStore,
+    committer::Request,
+    errors::{from_fjall, from_io},
+    open::Inner,
+};
+
+impl Store for LsmStore {
+    type Snapshot = LsmSnapshot;
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            max_key_bytes: 65_535,
+            max_value_bytes: 64 * 1024 * 1024,
+            atomic_scope: AtomicScope::Everything,
+            still_snapshots: true,
+            drops: true,
+        }
+    }
+
+    fn snapshot(&self) -> LsmSnapshot {
+        LsmSnapshot { inner: Arc::clone(&self.inner), snapshot: self.inner.database.snapshot() }
+    }
+
+    fn published(&self) -> u64 {
+        self.inner.published.load(Ordering::SeqCst)
+    }
+
+    fn flight(&self) -> &Flight {
+        &self.inner.flight
+    }
+
+    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
+        let (answer, outcome) = oneshot::channel();
+        let closed = || Error::new(Kind::Unavailable, "the store is closed");
+        self.sender.send(Request { units, answer }).map_err(|_| closed())?;
+        outcome.await.map_err(|_| closed())?
+    }
+
+    fn create_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.spaces.create(&self.inner.database, space)
+    }
+
+    fn drop_space(&self, space: Space) -> Result<(), Error> {
+        match self.inner.spaces.remove(space) {
+            None => Ok(()),
+            Some(keyspace) => self
+                .inner
+                .database
+                .delete_keyspace(keyspace)
+                .map_err(|error| from_fjall("delete a keyspace", &error)),
+        }
+    }
+
+    fn spaces(&self) -> Vec<Space> {
+        self.inner.spaces.all().into_iter().map(|(space, _)| space).collect()
+    }
+
+    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        self.inner.predicate.set(predicate);
+    }
+
+    async fn reap(&self, space: Space) -> Result<(), Error> {
+        let inner = Arc::clone(&self.inner);
+        in_thread("reaper", move || compact(&inner, space)).await
+    }
+
+    fn space_bytes(&self, space: Space) -> u64 {
+        self.inner.spaces.with(space, fjall::Keyspace::disk_space).unwrap_or(0)
+    }
+
+    fn tick(&self) -> Result<(), Error> {
+        self.inner.move_mark()
+    }
+
+    async fn close(&self) -> Result<(), Error> {
+        let inner = Arc::clone(&self.inner);
+        in_thread("closer", move || flush(&inner)).await
+    }
+}
+
+/// Runs what blocks where it delays nobody.
+async fn in_thread(
+    name: &str,
+    work: impl FnOnce() -> Result<(), Error> + Send + 'static,
+) -> Result<(), Error> {
+    let (done, result) = oneshot::channel();
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || done.send(work()))
+        .map_err(|error| from_io("start a thread", &error))?;
+    result.await.map_err(|_| Error::new(Kind::Unavailable, "a thread of the store stopped"))?
+}
+
+/// Compacts one keyspace as a whole, under its filter. The keyspaces that all commits write are
+/// flushed too, so that the journal can go.
+fn compact(inner: &Inner, space: Space) -> Result<(), Error> {
+    let Some(keyspace) = inner.spaces.get(space) else { return Ok(()) };
+    let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
+    keyspace.rotate_memtable_and_wait().map_err(context)?;
+    keyspace.major_compact().map_err(context)?;
+    for shared in [Space::Catalog, Space::Counts] {
+        if let Some(keyspace) = inner.spaces.get(shared) {
+            keyspace.rotate_memtable_and_wait().map_err(context)?;
+        }
+    }
+    inner.meta.rotate_memtable_and_wait().map_err(context)
+}
+
+/// Flushes everything, so that the next start has nothing to replay.
+fn flush(inner: &Inner) -> Result<(), Error> {
+    let context = |error: fjall::Error| from_fjall("flush", &error);
+    for (_, keyspace) in inner.spaces.all() {
+        keyspace.rotate_memtable_and_wait().map_err(context)?;
+    }
+    inner.meta.rotate_memtable_and_wait().map_err(context)?;
+    inner.database.persist(PersistMode::SyncAll).map_err(context)?;
+    inner.move_mark()
+}
+
+impl Drop for LsmStore {
+    fn drop(&mut self) {
+        // The committer holds the tree's lock until it has ended.
+        let (closed, _) = std::sync::mpsc::channel();
+        self.sender = closed;
+        let thread = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
