@@ -6,12 +6,38 @@ use crate::errors::{BadValue, Error, FailedToParse, Result, TypeMismatch};
 
 /// Fields every command may carry.
 pub(crate) const GENERIC: &[&str] = &[
-    "lsid", "$clusterTime", "txnNumber", "autocommit", "startTransaction", "readConcern",
-    "writeConcern", "apiVersion", "apiStrict", "apiDeprecationErrors", "$readPreference", "comment",
-    "maxTimeMS", "$db", "coordinator", "$audit", "$client", "$configServerState", "$oplogQueryData",
-    "$queryOptions", "$replData", "$tenant", "clientOperationKey", "allowImplicitCollectionCreation",
-    "mayBypassWriteBlocking", "databaseVersion", "shardVersion", "rawData", "stmtId", "stmtIds",
-    "expectPrefix", "help",
+    "lsid",
+    "$clusterTime",
+    "txnNumber",
+    "autocommit",
+    "startTransaction",
+    "readConcern",
+    "writeConcern",
+    "apiVersion",
+    "apiStrict",
+    "apiDeprecationErrors",
+    "$readPreference",
+    "comment",
+    "maxTimeMS",
+    "$db",
+    "coordinator",
+    "$audit",
+    "$client",
+    "$configServerState",
+    "$oplogQueryData",
+    "$queryOptions",
+    "$replData",
+    "$tenant",
+    "clientOperationKey",
+    "allowImplicitCollectionCreation",
+    "mayBypassWriteBlocking",
+    "databaseVersion",
+    "shardVersion",
+    "rawData",
+    "stmtId",
+    "stmtIds",
+    "expectPrefix",
+    "help",
 ];
 
 /// A document of arguments, with the name that errors give it.
@@ -52,8 +78,7 @@ impl<'a> Args<'a> {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let message =
-            format!("BSON field '{}.{name}' is missing but a required field", self.of);
+        let message = format!("BSON field '{}.{name}' is missing but a required field", self.of);
         Error::new(40414, message)
     }
 
@@ -62,9 +87,7 @@ impl<'a> Args<'a> {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) if value.is_number() => Ok(Some(value.is_truthy())),
-            Some(value) => {
-                Err(self.wrong(name, value, "s '[bool, long, int, decimal, double]'"))
-            }
+            Some(value) => Err(self.wrong(name, value, "s '[bool, long, int, decimal, double]'")),
         }
     }
 
@@ -86,8 +109,7 @@ impl<'a> Args<'a> {
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>> {
         let Some(value) = self.int(name)? else { return Ok(None) };
         u64::try_from(value).map(Some).map_err(|_| {
-            let message =
-                format!("BSON field '{name}' value must be >= 0, actual value '{value}'");
+            let message = format!("BSON field '{name}' value must be >= 0, actual value '{value}'");
             Error::new(51024, message)
         })
     }
@@ -133,9 +155,7 @@ impl<'a> Args<'a> {
         let array = self.need_array(name)?;
         array
             .iter()
-            .map(|value| {
-                value.as_document().ok_or_else(|| self.wrong(name, value, " 'object'"))
-            })
+            .map(|value| value.as_document().ok_or_else(|| self.wrong(name, value, " 'object'")))
             .collect()
     }
 

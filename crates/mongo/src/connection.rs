@@ -8,14 +8,16 @@ use std::sync::{
 
 use document::{DocBuf, ValueRef};
 use store::Store;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    sync::watch,
+};
 
 use crate::{
     commands::{self, Call},
     door::{Counters, Door, lock},
     errors::Error,
     limits::{MESSAGE_TIMEOUT, WRITE_TIMEOUT},
-    session::is_unacknowledged,
     wire::{
         self, Compressor, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape, msg_reply,
         query_reply,
@@ -41,6 +43,7 @@ pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     mut stream: impl AsyncRead + AsyncWrite + Unpin + Send,
     peer: String,
+    stop: watch::Receiver<bool>,
 ) {
     let connection = Connection {
         id: door.connection_id(),
@@ -52,7 +55,7 @@ pub async fn serve<S: Store>(
         replies: AtomicI32::new(1),
     };
     // Whatever ended it, there is nobody left to tell.
-    let _ = converse(&door, &connection, &mut stream).await;
+    let _ = converse(&door, &connection, &mut stream, stop).await;
     let _ = stream.shutdown().await;
     door.disconnect(&connection.counters);
 }
@@ -63,11 +66,16 @@ async fn converse<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send),
+    mut stop: watch::Receiver<bool>,
 ) -> Result<(), Ended> {
     let mut stream = tokio::io::BufReader::with_capacity(16 * 1024, stream);
     loop {
         let mut head = [0; HEADER_BYTES];
-        stream.read_exact(&mut head).await.map_err(|_| ())?;
+        tokio::select! {
+            biased;
+            read = stream.read_exact(&mut head) => read.map_err(|_| ())?,
+            _ = stop.changed() => return Ok(()),
+        };
         let header = Header::read(&head).map_err(|_| ())?;
         let payload = read_payload(&mut stream, &header).await?;
         Counters::add(&connection.counters.bytes_in, header.len as u64);
@@ -206,10 +214,4 @@ impl Connection {
     pub(crate) fn app_name(&self) -> Option<String> {
         lock(&self.app_name).clone()
     }
-}
-
-/// Whether a command's writes are to be acknowledged.
-pub(crate) fn is_silent(message: &Message) -> bool {
-    matches!(message.shape, Shape::Msg { more_to_come: true, .. })
-        || is_unacknowledged(message.body())
 }

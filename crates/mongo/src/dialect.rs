@@ -11,9 +11,7 @@ pub struct MongoDialect;
 impl Dialect for MongoDialect {
     fn filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String> {
         match model {
-            Model::Documents => {
-                mongo_query::filter::parse(filter).map_err(|error| error.message)
-            }
+            Model::Documents => mongo_query::filter::parse(filter).map_err(|error| error.message),
             Model::Items => Err("items have no partial indexes".to_owned()),
         }
     }

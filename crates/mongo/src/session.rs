@@ -22,8 +22,7 @@ impl Generic {
     pub(crate) fn read(command: &str, body: DocRef<'_>) -> Result<Self> {
         let args = Args::new(command, body);
         if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
-            let message =
-                "Transaction numbers are only allowed on a replica set member or mongos";
+            let message = "Transaction numbers are only allowed on a replica set member or mongos";
             return Err(Error::new(IllegalOperation, message));
         }
         if let Some(lsid) = args.document("lsid")? {
@@ -78,7 +77,9 @@ fn check_read_concern(concern: DocRef<'_>) -> Result<()> {
         )),
         Some(ValueRef::String(level)) => Err(Error::new(
             BadValue,
-            format!("Enumeration value '{level}' for field 'readConcern.level' is not a valid value."),
+            format!(
+                "Enumeration value '{level}' for field 'readConcern.level' is not a valid value."
+            ),
         )),
         Some(_) => Err(Error::new(crate::errors::TypeMismatch, "readConcern.level must be text")),
     }
@@ -119,10 +120,4 @@ fn check_api(args: &Args<'_>) -> Result<()> {
         None | Some("1") => Ok(()),
         Some(_) => Err(Error::new(322, "API version must be \"1\"")),
     }
-}
-
-/// `{w: 0}`: nobody waits for a reply.
-pub(crate) fn is_unacknowledged(body: DocRef<'_>) -> bool {
-    let w = body.get("writeConcern").and_then(ValueRef::as_document).and_then(|it| it.get("w"));
-    w.and_then(Number::of).and_then(Number::to_i64_exact) == Some(0)
 }

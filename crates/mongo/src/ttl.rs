@@ -44,15 +44,15 @@ fn check_id(id: ValueRef<'_>) -> Result<()> {
             let message = format!("can't use a {} for _id", type_name(id));
             Err(Error::new(crate::errors::InvalidIdField, message))
         }
-        ValueRef::Document(inner) => {
-            match inner.iter().find(|(name, _)| name.starts_with('$')) {
-                Some((name, _)) => Err(Error::new(
-                    crate::errors::DollarPrefixedFieldName,
-                    format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
-                )),
-                None => Ok(()),
-            }
-        }
+        ValueRef::Document(inner) => match inner.iter().find(|(name, _)| name.starts_with('$')) {
+            Some((name, _)) => Err(Error::new(
+                crate::errors::DollarPrefixedFieldName,
+                format!(
+                    "_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."
+                ),
+            )),
+            None => Ok(()),
+        },
         _ => Ok(()),
     }
 }

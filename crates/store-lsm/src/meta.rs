@@ -44,10 +44,8 @@ pub(crate) fn read(meta: &Keyspace, accept_loss: bool) -> Result<Position, Error
     let Some(value) = get(LAST)? else { return Ok(Position::START) };
     let number = |at: usize| -> Option<[u8; 8]> { value.get(at..at + 8)?.try_into().ok() };
     let position = (|| {
-        let stamp = Stamp {
-            seq: u64::from_be_bytes(number(8)?),
-            at_ms: i64::from_be_bytes(number(16)?),
-        };
+        let stamp =
+            Stamp { seq: u64::from_be_bytes(number(8)?), at_ms: i64::from_be_bytes(number(16)?) };
         Some(Position { batch: u64::from_be_bytes(number(0)?), stamp })
     })();
     let position =

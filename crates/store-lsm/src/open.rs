@@ -36,11 +36,7 @@ pub struct LsmOptions {
 impl LsmOptions {
     /// A store in this directory.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self {
-            path: path.as_ref().to_owned(),
-            cache_bytes: 256 * 1024 * 1024,
-            accept_loss: false,
-        }
+        Self { path: path.as_ref().to_owned(), cache_bytes: 256 * 1024 * 1024, accept_loss: false }
     }
 }
 

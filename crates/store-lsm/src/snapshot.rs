@@ -65,8 +65,7 @@ fn page(rows: impl Iterator<Item = fjall::Guard>, limit: Limit) -> Result<Page, 
             page.more = true;
             break;
         }
-        let (key, value) =
-            row.into_inner().map_err(|error| from_fjall("read a range", &error))?;
+        let (key, value) = row.into_inner().map_err(|error| from_fjall("read a range", &error))?;
         bytes += key.len() + value.len();
         page.rows.push((Bytes::from(key), Bytes::from(value)));
     }

@@ -26,10 +26,9 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
         ValueRef::MinKey => class::MIN_KEY,
         ValueRef::Undefined => class::UNDEFINED,
         ValueRef::Null => class::NULL,
-        ValueRef::Int32(_)
-        | ValueRef::Int64(_)
-        | ValueRef::Double(_)
-        | ValueRef::Decimal128(_) => class::NUMBER,
+        ValueRef::Int32(_) | ValueRef::Int64(_) | ValueRef::Double(_) | ValueRef::Decimal128(_) => {
+            class::NUMBER
+        }
         ValueRef::String(_) | ValueRef::Symbol(_) => class::STRING,
         ValueRef::Document(_) => class::DOCUMENT,
         ValueRef::Array(_) if order == TypeOrder::Json => class::JSON_ARRAY,

@@ -8,7 +8,7 @@ mod forecast;
 mod reap;
 
 pub use amount::Amount;
-pub use clock::{KeepNothing, Persist};
 pub(crate) use change::apply_default;
+pub use clock::{KeepNothing, Persist};
 pub use forecast::{Forecast, Preview, Unreaped, Within};
 pub(crate) use reap::Reaper;

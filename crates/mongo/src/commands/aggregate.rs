@@ -5,7 +5,11 @@ use engine::{Model, Namespace, Plan};
 use query::{Filter, exec::Stage};
 use store::Store;
 
-use super::{Call, cursor_reply::{FirstBatch, first}, find::hint};
+use super::{
+    Call,
+    cursor_reply::{FirstBatch, first},
+    find::hint,
+};
 use crate::{
     args::Args,
     door::Counters,
@@ -14,8 +18,16 @@ use crate::{
 };
 
 pub(super) const FIELDS: &[&str] = &[
-    "pipeline", "cursor", "explain", "allowDiskUse", "bypassDocumentValidation", "collation",
-    "hint", "let", "isMapReduceCommand", "exchange",
+    "pipeline",
+    "cursor",
+    "explain",
+    "allowDiskUse",
+    "bypassDocumentValidation",
+    "collation",
+    "hint",
+    "let",
+    "isMapReduceCommand",
+    "exchange",
 ];
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -26,7 +38,8 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         return super::explain::of_aggregate(&call, &namespace).await;
     }
     let Some(cursor) = args.document("cursor")? else {
-        let message = "The 'cursor' option is required, except for aggregate with the explain argument";
+        let message =
+            "The 'cursor' option is required, except for aggregate with the explain argument";
         return Err(Error::new(FailedToParse, message));
     };
     let size = Args::new("cursor", cursor).count("batchSize")?;

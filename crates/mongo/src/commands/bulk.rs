@@ -19,9 +19,8 @@ use crate::{
     names,
 };
 
-pub(super) const FIELDS: &[&str] = &[
-    "ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor",
-];
+pub(super) const FIELDS: &[&str] =
+    &["ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor"];
 
 #[derive(Default)]
 struct Totals {
@@ -92,9 +91,9 @@ async fn apply<S: Store>(
     let kind = operation.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(kind, operation);
     let at = args.int(kind)?.and_then(|at| usize::try_from(at).ok());
-    let namespace = at.and_then(|at| namespaces.get(at)).ok_or_else(|| {
-        Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index.")
-    })?;
+    let namespace = at
+        .and_then(|at| namespaces.get(at))
+        .ok_or_else(|| Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index."))?;
     match kind {
         "insert" => insert_one(call, namespace, &args, context, totals).await,
         "update" => update_one(call, namespace, &args, context, totals).await,
@@ -163,9 +162,7 @@ async fn delete_one<S: Store>(
     let find = find(args, "filter")?;
     let many = args.bool("multi")?.unwrap_or(false);
     let count = match call.find(namespace) {
-        Some(collection) => {
-            call.door.engine.remove(&collection, &find, many, context).await?.count
-        }
+        Some(collection) => call.door.engine.remove(&collection, &find, many, context).await?.count,
         None => 0,
     };
     totals.deleted += count;

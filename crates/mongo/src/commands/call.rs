@@ -57,7 +57,9 @@ impl<'a, S: Store> Call<'a, S> {
             }
         };
         if message.shape == Shape::Query && !matches!(name, "hello" | "isMaster" | "ismaster") {
-            let message = format!("Unsupported OP_QUERY command: {name}. The client driver may require an upgrade.");
+            let message = format!(
+                "Unsupported OP_QUERY command: {name}. The client driver may require an upgrade."
+            );
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
         names::database(database)?;
@@ -77,9 +79,8 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// The collection of this name, or MongoDB's error.
     pub(crate) fn expect(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
-        self.find(namespace).ok_or_else(|| {
-            Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}"))
-        })
+        self.find(namespace)
+            .ok_or_else(|| Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")))
     }
 
     /// The collection of this name, made when it is missing.

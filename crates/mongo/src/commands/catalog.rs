@@ -11,16 +11,38 @@ use crate::{
 };
 
 pub(super) const CREATE_FIELDS: &[&str] = &[
-    "capped", "autoIndexId", "size", "max", "storageEngine", "validator", "validationLevel",
-    "validationAction", "indexOptionDefaults", "viewOn", "pipeline", "collation", "timeseries",
-    "expireAfterSeconds", "clusteredIndex", "changeStreamPreAndPostImages", "idIndex",
-    "encryptedFields", "flags",
+    "capped",
+    "autoIndexId",
+    "size",
+    "max",
+    "storageEngine",
+    "validator",
+    "validationLevel",
+    "validationAction",
+    "indexOptionDefaults",
+    "viewOn",
+    "pipeline",
+    "collation",
+    "timeseries",
+    "expireAfterSeconds",
+    "clusteredIndex",
+    "changeStreamPreAndPostImages",
+    "idIndex",
+    "encryptedFields",
+    "flags",
 ];
 
 /// Options of `create` that would change what the collection is.
 const UNSUPPORTED: &[&str] = &[
-    "viewOn", "pipeline", "timeseries", "clusteredIndex", "validator", "storageEngine",
-    "indexOptionDefaults", "encryptedFields", "changeStreamPreAndPostImages",
+    "viewOn",
+    "pipeline",
+    "timeseries",
+    "clusteredIndex",
+    "validator",
+    "storageEngine",
+    "indexOptionDefaults",
+    "encryptedFields",
+    "changeStreamPreAndPostImages",
 ];
 
 pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {

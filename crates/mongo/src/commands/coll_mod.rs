@@ -12,9 +12,19 @@ use crate::{
 };
 
 pub(super) const FIELDS: &[&str] = &[
-    "index", "validator", "validationLevel", "validationAction", "viewOn", "pipeline",
-    "expireAfterSeconds", "timeseries", "changeStreamPreAndPostImages", "cappedSize", "cappedMax",
-    "dryRun", "recordPreImages",
+    "index",
+    "validator",
+    "validationLevel",
+    "validationAction",
+    "viewOn",
+    "pipeline",
+    "expireAfterSeconds",
+    "timeseries",
+    "changeStreamPreAndPostImages",
+    "cappedSize",
+    "cappedMax",
+    "dryRun",
+    "recordPreImages",
 ];
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -117,8 +127,7 @@ fn seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
         return Err(Error::new(TypeMismatch, message));
     };
     if 1 < index.key.len() {
-        let message =
-            "TTL indexes are single-field indexes, compound indexes do not support TTL";
+        let message = "TTL indexes are single-field indexes, compound indexes do not support TTL";
         return Err(invalid(message));
     }
     let most = i64::from(i32::MAX);
@@ -127,9 +136,9 @@ fn seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
         Number::Double(value) if value.is_nan() => 0,
         Number::Double(value) => value as i64,
         Number::Decimal(value) if value.is_nan() => 0,
-        Number::Decimal(value) => value.to_i64(Rounding::HalfEven).unwrap_or_else(|| {
-            if value.is_negative() { i64::MIN } else { i64::MAX }
-        }),
+        Number::Decimal(value) => value
+            .to_i64(Rounding::HalfEven)
+            .unwrap_or_else(|| if value.is_negative() { i64::MIN } else { i64::MAX }),
     };
     if index.system_ttl {
         let infinite = number.to_f64() == f64::INFINITY;

@@ -24,8 +24,7 @@ pub(super) struct FirstBatch {
 }
 
 pub(super) fn limit(size: Option<u64>, otherwise: usize) -> BatchLimit {
-    let documents =
-        size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    let documents = size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
     BatchLimit { documents, bytes: BATCH_BYTES }
 }
 

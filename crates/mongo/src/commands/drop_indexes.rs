@@ -52,9 +52,7 @@ fn known(state: &State, name: &str) -> Result<String> {
     }
     match state.record.index(name) {
         Some(index) => Ok(index.name.clone()),
-        None => {
-            Err(Error::new(IndexNotFound, format!("index not found with name [{name}]")))
-        }
+        None => Err(Error::new(IndexNotFound, format!("index not found with name [{name}]"))),
     }
 }
 
@@ -72,15 +70,13 @@ pub(super) fn by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
     let mut found = state.record.indexes.iter().filter(|index| {
         let key = index.shown.get("key").map(document::Value::as_ref);
         index.pattern() == wanted
-            || key.and_then(ValueRef::as_document).is_some_and(|key| {
-                document::compare_documents(key, pattern).is_eq()
-            })
+            || key
+                .and_then(ValueRef::as_document)
+                .is_some_and(|key| document::compare_documents(key, pattern).is_eq())
     });
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index.name.clone()),
-        (None, _) => {
-            Err(Error::new(IndexNotFound, format!("can't find index with key: {shown}")))
-        }
+        (None, _) => Err(Error::new(IndexNotFound, format!("can't find index with key: {shown}"))),
         (Some(_), Some(_)) => {
             let same: Vec<String> = state
                 .record

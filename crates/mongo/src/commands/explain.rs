@@ -21,7 +21,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         None | Some("allPlansExecution" | "executionStats") => true,
         Some("queryPlanner") => false,
         Some(other) => {
-            let message = format!("verbosity '{other}' is not one of queryPlanner, executionStats, allPlansExecution");
+            let message = format!(
+                "verbosity '{other}' is not one of queryPlanner, executionStats, allPlansExecution"
+            );
             return Err(Error::new(BadValue, message));
         }
     };
@@ -105,20 +107,26 @@ async fn answer<S: Store>(
     };
     if execute {
         let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        reply.push("executionStats", doc! {
-            "executionSuccess": true,
-            "nReturned": i64::try_from(returned).unwrap_or(i64::MAX),
-            "executionTimeMillis": i64::try_from(millis).unwrap_or(i64::MAX),
-            "totalKeysExamined": number(explain.keys_examined),
-            "totalDocsExamined": number(explain.documents_examined),
-            "executionStages": winning,
-        });
+        reply.push(
+            "executionStats",
+            doc! {
+                "executionSuccess": true,
+                "nReturned": i64::try_from(returned).unwrap_or(i64::MAX),
+                "executionTimeMillis": i64::try_from(millis).unwrap_or(i64::MAX),
+                "totalKeysExamined": number(explain.keys_examined),
+                "totalDocsExamined": number(explain.documents_examined),
+                "executionStages": winning,
+            },
+        );
     }
     reply.push("command", command.to_tree());
-    reply.push("serverInfo", doc! {
-        "host": call.door.settings.host.as_str(),
-        "version": SERVER_VERSION,
-    });
+    reply.push(
+        "serverInfo",
+        doc! {
+            "host": call.door.settings.host.as_str(),
+            "version": SERVER_VERSION,
+        },
+    );
     ok(reply)
 }
 

@@ -46,13 +46,23 @@ impl FailPoint {
                 args.only(&["times", "skip"])?;
                 (args.count("times")?, args.count("skip")?.unwrap_or(0))
             }
-            _ => return Err(Error::new(BadValue, "'mode' must be 'off', 'alwaysOn' or a document")),
+            _ => {
+                return Err(Error::new(BadValue, "'mode' must be 'off', 'alwaysOn' or a document"));
+            }
         };
         let data = data.ok_or_else(|| Error::new(BadValue, "failCommand needs 'data'"))?;
         let args = Args::new("data", data);
         args.only(&[
-            "failCommands", "errorCode", "closeConnection", "errorLabels", "writeConcernError",
-            "blockConnection", "blockTimeMS", "appName", "failInternalCommands", "namespace",
+            "failCommands",
+            "errorCode",
+            "closeConnection",
+            "errorLabels",
+            "writeConcernError",
+            "blockConnection",
+            "blockTimeMS",
+            "appName",
+            "failInternalCommands",
+            "namespace",
         ])?;
         let commands = args.need_array("failCommands")?;
         let block = args.bool("blockConnection")?.unwrap_or(false);
@@ -76,7 +86,10 @@ impl FailPoint {
 
     fn means<S: Store>(&self, call: &Call<'_, S>) -> bool {
         self.commands.iter().any(|name| name == call.name)
-            && self.app_name.as_ref().is_none_or(|name| call.connection.app_name().as_ref() == Some(name))
+            && self
+                .app_name
+                .as_ref()
+                .is_none_or(|name| call.connection.app_name().as_ref() == Some(name))
     }
 }
 

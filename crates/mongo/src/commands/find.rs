@@ -5,7 +5,10 @@ use engine::{Hint, Model, Plan};
 use query::exec::Stage;
 use store::{Direction, Store};
 
-use super::{Call, cursor_reply::{FirstBatch, first}};
+use super::{
+    Call,
+    cursor_reply::{FirstBatch, first},
+};
 use crate::{
     args::Args,
     door::Counters,
@@ -13,9 +16,26 @@ use crate::{
 };
 
 pub(super) const FIELDS: &[&str] = &[
-    "filter", "sort", "projection", "hint", "skip", "limit", "batchSize", "singleBatch",
-    "returnKey", "showRecordId", "tailable", "awaitData", "noCursorTimeout", "allowDiskUse", "let",
-    "collation", "min", "max", "allowPartialResults", "oplogReplay",
+    "filter",
+    "sort",
+    "projection",
+    "hint",
+    "skip",
+    "limit",
+    "batchSize",
+    "singleBatch",
+    "returnKey",
+    "showRecordId",
+    "tailable",
+    "awaitData",
+    "noCursorTimeout",
+    "allowDiskUse",
+    "let",
+    "collation",
+    "min",
+    "max",
+    "allowPartialResults",
+    "oplogReplay",
 ];
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -104,7 +124,9 @@ pub(super) fn natural(sort: DocRef<'_>) -> Result<Option<Direction>> {
     match document::Number::of(order).and_then(document::Number::to_i64_exact) {
         Some(1) if sort.len() == 1 => Ok(Some(Direction::Forward)),
         Some(-1) if sort.len() == 1 => Ok(Some(Direction::Backward)),
-        _ => Err(Error::new(BadValue, "$natural sort cannot be set to a value other than -1 or 1.")),
+        _ => {
+            Err(Error::new(BadValue, "$natural sort cannot be set to a value other than -1 or 1."))
+        }
     }
 }
 

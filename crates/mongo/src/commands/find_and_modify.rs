@@ -18,8 +18,18 @@ use crate::{
 };
 
 pub(super) const FIELDS: &[&str] = &[
-    "query", "sort", "remove", "update", "new", "fields", "upsert", "bypassDocumentValidation",
-    "collation", "arrayFilters", "hint", "let",
+    "query",
+    "sort",
+    "remove",
+    "update",
+    "new",
+    "fields",
+    "upsert",
+    "bypassDocumentValidation",
+    "collation",
+    "arrayFilters",
+    "hint",
+    "let",
 ];
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -94,7 +104,9 @@ fn check(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
         (true, true) => "Cannot specify both an update and remove=true",
         (false, false) => "Either an update or remove=true must be specified",
         (true, _) if upsert => "Cannot specify both upsert=true and remove=true ",
-        (true, _) if new => "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+        (true, _) if new => {
+            "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"
+        }
         _ => return Ok(()),
     };
     Err(Error::new(FailedToParse, message))

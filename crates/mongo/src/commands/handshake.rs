@@ -8,18 +8,29 @@ use store::Store;
 use super::{Call, ok};
 use crate::{
     door::lock,
-    errors::{ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch},
+    errors::{
+        ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
+    },
     limits::{
-        MAX_CLIENT_BYTES, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_WIRE_VERSION,
-        MAX_WRITE_BATCH, SESSION_MINUTES,
+        MAX_CLIENT_BYTES, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH,
+        SESSION_MINUTES,
     },
     wire::Compressor,
 };
 
 pub(super) const FIELDS: &[&str] = &[
-    "helloOk", "client", "compression", "saslSupportedMechs", "speculativeAuthenticate",
-    "topologyVersion", "maxAwaitTimeMS", "loadBalanced", "hostInfo", "internalClient",
-    "backpressure", "forShell",
+    "helloOk",
+    "client",
+    "compression",
+    "saslSupportedMechs",
+    "speculativeAuthenticate",
+    "topologyVersion",
+    "maxAwaitTimeMS",
+    "loadBalanced",
+    "hostInfo",
+    "internalClient",
+    "backpressure",
+    "forShell",
 ];
 
 /// Longest application name, bytes.
@@ -58,8 +69,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
 fn introduce<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
-        let message =
-            format!("The client metadata document must be less then or equal to {MAX_CLIENT_BYTES} bytes");
+        let message = format!(
+            "The client metadata document must be less then or equal to {MAX_CLIENT_BYTES} bytes"
+        );
         return Err(Error::new(crate::errors::BadValue, message));
     }
     if call.connection.introduced.swap(true, Ordering::SeqCst) {
@@ -77,9 +89,7 @@ fn introduce<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
             *lock(&call.connection.app_name) = Some(name.to_owned());
             Ok(())
         }
-        Some(_) => {
-            Err(Error::new(TypeMismatch, "The 'application.name' field must be a string"))
-        }
+        Some(_) => Err(Error::new(TypeMismatch, "The 'application.name' field must be a string")),
         None => Ok(()),
     }
 }

@@ -17,10 +17,32 @@ use crate::{
 const MAX_NAME: usize = 1_000;
 
 const KNOWN: &[&str] = &[
-    "key", "name", "v", "ns", "unique", "sparse", "background", "partialFilterExpression", "hidden",
-    "expireAfterSeconds", "collation", "storageEngine", "dropDups", "weights", "default_language",
-    "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max",
-    "bucketSize", "wildcardProjection", "clustered", "prepareUnique", "columnstoreProjection",
+    "key",
+    "name",
+    "v",
+    "ns",
+    "unique",
+    "sparse",
+    "background",
+    "partialFilterExpression",
+    "hidden",
+    "expireAfterSeconds",
+    "collation",
+    "storageEngine",
+    "dropDups",
+    "weights",
+    "default_language",
+    "language_override",
+    "textIndexVersion",
+    "2dsphereIndexVersion",
+    "bits",
+    "min",
+    "max",
+    "bucketSize",
+    "wildcardProjection",
+    "clustered",
+    "prepareUnique",
+    "columnstoreProjection",
 ];
 
 /// Options the `_ts` index takes beside its key and name.
@@ -40,7 +62,10 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
         }
     }
     let Some(pattern) = spec.get("key") else {
-        let message = format!("The 'key' field is a required property of an index specification, but it's missing: {}", shown_spec());
+        let message = format!(
+            "The 'key' field is a required property of an index specification, but it's missing: {}",
+            shown_spec()
+        );
         return Err(Error::new(FailedToParse, message));
     };
     let Some(pattern) = pattern.as_document() else {
@@ -48,7 +73,9 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     };
     let key = key(pattern)?;
     let name = name(&args, &key, &shown_spec())?;
-    if let [(path, _)] = key.as_slice() && path == "_id" {
+    if let [(path, _)] = key.as_slice()
+        && path == "_id"
+    {
         return id_index(spec).map(|()| None);
     }
     if key.iter().any(|(path, _)| path == RESERVED) {
@@ -90,10 +117,9 @@ fn key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
 
 fn plugin(kind: &str) -> Error {
     match kind {
-        "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => Error::new(
-            CommandNotSupported,
-            format!("an index of kind '{kind}' is not supported"),
-        ),
+        "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
+            Error::new(CommandNotSupported, format!("an index of kind '{kind}' is not supported"))
+        }
         other => Error::new(CannotCreateIndex, format!("Unknown index plugin '{other}'")),
     }
 }
@@ -106,17 +132,26 @@ fn check_path(path: &str) -> Result<()> {
         return Err(Error::new(CannotCreateIndex, "Index keys cannot be an empty field."));
     }
     if path.split('.').any(str::is_empty) {
-        return Err(Error::new(CannotCreateIndex, "Index key contains an illegal field name: empty path component."));
+        return Err(Error::new(
+            CannotCreateIndex,
+            "Index key contains an illegal field name: empty path component.",
+        ));
     }
-    if path.split('.').any(|part| part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db")) {
-        return Err(Error::new(CannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'."));
+    if path.split('.').any(|part| part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db"))
+    {
+        return Err(Error::new(
+            CannotCreateIndex,
+            "Index key contains an illegal field name: field name starts with '$'.",
+        ));
     }
     Ok(())
 }
 
 fn name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
     let Some(name) = args.str("name")? else {
-        let message = format!("The 'name' field is a required property of an index specification, but it's missing: {shown}");
+        let message = format!(
+            "The 'name' field is a required property of an index specification, but it's missing: {shown}"
+        );
         return Err(Error::new(FailedToParse, message));
     };
     let is_id = matches!(key, [(path, false)] if path == "_id");
@@ -209,10 +244,9 @@ fn system_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
             "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
         )),
         Some(_) => Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0")),
-        None if number.to_f64().abs() < f64::from(i32::MAX) => Err(wrap(
-            spec,
-            "TTL index 'expireAfterSeconds' option on '_ts' must be a whole number",
-        )),
+        None if number.to_f64().abs() < f64::from(i32::MAX) => {
+            Err(wrap(spec, "TTL index 'expireAfterSeconds' option on '_ts' must be a whole number"))
+        }
         None => Err(wrap(
             spec,
             "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
@@ -235,7 +269,10 @@ fn date_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
     match seconds {
         Some(seconds) if (0..=i64::from(i32::MAX)).contains(&seconds) => {
             if number.to_f64() <= -1.0 {
-                return Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"));
+                return Err(wrap(
+                    spec,
+                    "TTL index 'expireAfterSeconds' option cannot be less than 0",
+                ));
             }
             Ok(seconds)
         }
@@ -272,9 +309,20 @@ fn options(
 ) -> Result<IndexSpec> {
     args.simple_collation()?;
     for option in [
-        "weights", "default_language", "language_override", "textIndexVersion",
-        "2dsphereIndexVersion", "bits", "min", "max", "bucketSize", "wildcardProjection",
-        "clustered", "prepareUnique", "columnstoreProjection", "storageEngine",
+        "weights",
+        "default_language",
+        "language_override",
+        "textIndexVersion",
+        "2dsphereIndexVersion",
+        "bits",
+        "min",
+        "max",
+        "bucketSize",
+        "wildcardProjection",
+        "clustered",
+        "prepareUnique",
+        "columnstoreProjection",
+        "storageEngine",
     ] {
         if args.get(option).is_some() {
             let message = format!("index option '{option}' is not supported");

@@ -31,9 +31,8 @@ pub(super) fn check_batch(len: usize) -> Result<()> {
     if (1..=MAX_WRITE_BATCH).contains(&len) {
         return Ok(());
     }
-    let message = format!(
-        "Write batch sizes must be between 1 and {MAX_WRITE_BATCH}. Got {len} operations."
-    );
+    let message =
+        format!("Write batch sizes must be between 1 and {MAX_WRITE_BATCH}. Got {len} operations.");
     Err(Error::new(InvalidLength, message))
 }
 

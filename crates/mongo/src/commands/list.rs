@@ -111,11 +111,9 @@ pub(super) fn id_index() -> Document {
 /// An index as MongoDB lists it.
 pub(super) fn shown(index: &IndexSpec) -> Document {
     let mut entry = index.shown.clone();
-    for (name, value) in [
-        ("unique", index.unique),
-        ("sparse", index.sparse),
-        ("hidden", index.hidden),
-    ] {
+    for (name, value) in
+        [("unique", index.unique), ("sparse", index.sparse), ("hidden", index.hidden)]
+    {
         entry.remove(name);
         if value {
             entry.push(name, true);

@@ -140,7 +140,14 @@ pub(crate) fn is_never_compressed(message: &Message) -> bool {
     let name = message.body().iter().next().map_or("", |(name, _)| name);
     matches!(
         name,
-        "hello" | "isMaster" | "ismaster" | "saslStart" | "saslContinue" | "getnonce"
-            | "authenticate" | "createUser" | "updateUser"
+        "hello"
+            | "isMaster"
+            | "ismaster"
+            | "saslStart"
+            | "saslContinue"
+            | "getnonce"
+            | "authenticate"
+            | "createUser"
+            | "updateUser"
     )
 }

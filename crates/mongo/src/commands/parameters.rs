@@ -31,11 +31,23 @@ const KNOWN: &[(&str, fn() -> Value, bool)] = &[
 ];
 
 pub(super) const NAMES: &[&str] = &[
-    "ttlMonitorEnabled", "ttlMonitorSleepSecs", "ttlMonitorBatchDeletes",
-    "ttlMonitorSubPassTargetSecs", "ttlIndexDeleteTargetTimeMS", "ttlIndexDeleteTargetDocs",
-    "enableTestCommands", "authenticationMechanisms", "authSchemaVersion", "quiet", "logLevel",
-    "notablescan", "transactionLifetimeLimitSeconds", "cursorTimeoutMillis",
-    "internalQueryMaxBlockingSortMemoryUsageBytes", "featureCompatibilityVersion", "allParameters",
+    "ttlMonitorEnabled",
+    "ttlMonitorSleepSecs",
+    "ttlMonitorBatchDeletes",
+    "ttlMonitorSubPassTargetSecs",
+    "ttlIndexDeleteTargetTimeMS",
+    "ttlIndexDeleteTargetDocs",
+    "enableTestCommands",
+    "authenticationMechanisms",
+    "authSchemaVersion",
+    "quiet",
+    "logLevel",
+    "notablescan",
+    "transactionLifetimeLimitSeconds",
+    "cursorTimeoutMillis",
+    "internalQueryMaxBlockingSortMemoryUsageBytes",
+    "featureCompatibilityVersion",
+    "allParameters",
     "showDetails",
 ];
 
@@ -47,9 +59,9 @@ pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let wanted = call.body.get("getParameter");
     let all = match wanted {
         Some(ValueRef::String("*")) => true,
-        Some(ValueRef::Document(options)) => options
-            .get("allParameters")
-            .is_some_and(ValueRef::is_truthy),
+        Some(ValueRef::Document(options)) => {
+            options.get("allParameters").is_some_and(ValueRef::is_truthy)
+        }
         _ => call.args().bool("allParameters")?.unwrap_or(false),
     };
     let mut reply = Document::new();
@@ -79,7 +91,8 @@ pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         };
         let positive = name != "ttlMonitorSleepSecs"
             || document::Number::of(value).is_some_and(|number| 0.0 < number.to_f64());
-        let fits = value.kind() == start().kind() || value.is_number() && start().as_ref().is_number();
+        let fits =
+            value.kind() == start().kind() || value.is_number() && start().as_ref().is_number();
         if !positive || !fits {
             let message = format!(
                 "Invalid value for parameter {name}: {} is not allowed",
@@ -92,7 +105,9 @@ pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     match was {
         Some(was) => ok(doc! { "was": was }),
-        None => Err(Error::new(InvalidOptions, "no option found to set, use help:true to see options ")),
+        None => {
+            Err(Error::new(InvalidOptions, "no option found to set, use help:true to see options "))
+        }
     }
 }
 

@@ -19,11 +19,8 @@ pub(crate) struct Row<S: Store> {
     pub(crate) name: &'static str,
     /// Arguments it knows beside the generic ones.
     pub(crate) fields: &'static [&'static str],
-    /// It may run before a client has authenticated.
-    pub(crate) before_auth: bool,
     /// It runs on database `admin` only.
     pub(crate) admin: bool,
-    pub(crate) help: &'static str,
     pub(crate) run: for<'a> fn(Call<'a, S>) -> Running<'a>,
 }
 
@@ -51,9 +48,7 @@ macro_rules! rows {
             const ROWS: &'static [Row<S>] = &[$(Row {
                 name: $name,
                 fields: $fields,
-                before_auth: flags!(before_auth $($flag)?),
                 admin: flags!(admin $($flag)?),
-                help: $help,
                 run: |call| Box::pin($module::$run(call)),
             }),*];
 
@@ -77,9 +72,15 @@ macro_rules! rows {
 }
 
 macro_rules! flags {
-    (before_auth open) => { true };
-    (admin admin) => { true };
-    ($($other:tt)*) => { false };
+    (before_auth open) => {
+        true
+    };
+    (admin admin) => {
+        true
+    };
+    ($($other:tt)*) => {
+        false
+    };
 }
 
 rows! {

@@ -4,11 +4,7 @@ use std::ops::Range;
 
 use document::DocRef;
 
-use super::{
-    Compressor, Header, Malformed, OpCode,
-    compress::decompress,
-    op_msg, op_query,
-};
+use super::{Compressor, Header, Malformed, OpCode, compress::decompress, op_msg, op_query};
 
 /// How a request came, and so how its reply has to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

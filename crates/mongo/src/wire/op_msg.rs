@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use document::validate;
 
-use super::{
-    Compressor, HEADER_BYTES, Header, Malformed, Message, OpCode, Sequence, Shape,
-};
+use super::{Compressor, HEADER_BYTES, Header, Malformed, Message, OpCode, Sequence, Shape};
 use crate::{
     errors::{InvalidBSON, Overflow},
     limits::{MAX_COMMAND_BYTES, MAX_SECTIONS},

@@ -1,0 +1,66 @@
+//! The database clock over HTTP.
+
+use ::clock::{Instant, Mode, Refused};
+use axum::{Json, body::Bytes, extract::State};
+use serde_json::{Value, json};
+
+use super::{
+    Shared,
+    error::{Error, Result},
+};
+
+fn body(shared: &Shared) -> Result<Json<Value>> {
+    let status = shared.engine.clock().status();
+    let now = jiff::Timestamp::from_millisecond(status.now.ms)
+        .map_or_else(|_| format!("{} ms", status.now.ms), |now| format!("{now:.3}"));
+    Ok(Json(json!({
+        "mode": match status.mode { Mode::System => "system", Mode::Manual => "manual" },
+        "now": now,
+        "now_ms": status.now.ms,
+    })))
+}
+
+/// `GET /_ebb/clock`
+pub(crate) async fn read(State(shared): State<Shared>) -> Result<Json<Value>> {
+    body(&shared)
+}
+
+/// `POST /_ebb/clock` with `advance_seconds` or `set`; the move is durable when this answers.
+pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Result<Json<Value>> {
+    let request: Value = serde_json::from_slice(&request)
+        .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
+    let clock = shared.engine.clock();
+    let fields = request.as_object().map_or(0, serde_json::Map::len);
+    let to = match (request.get("advance_seconds"), request.get("set")) {
+        (Some(seconds), None) if fields == 1 => {
+            let seconds = seconds.as_f64().filter(|seconds| seconds.abs() < 1e15);
+            let seconds = seconds
+                .ok_or_else(|| Error::bad_request("advance_seconds must be a number of seconds"))?;
+            clock.last().plus_ms((seconds * 1000.0).round() as i64)
+        }
+        (None, Some(set)) if fields == 1 => {
+            let text = set.as_str().unwrap_or_default();
+            let at: jiff::Timestamp = text.parse().map_err(|_| {
+                Error::bad_request("set must be a time such as 2027-01-01T00:00:00Z")
+            })?;
+            Instant::from_ms(at.as_millisecond())
+        }
+        _ => return Err(Error::bad_request("give advance_seconds or set")),
+    };
+    shared.engine.move_clock(to).await.map_err(|refused| match refused {
+        Refused::SystemClock => {
+            Error::conflict("the clock can only be moved on a server started with --clock manual")
+        }
+        Refused::Backwards { now } => {
+            Error::conflict(format!("the clock never goes back; it stands at {now}"))
+        }
+        Refused::OtherMode => Error::conflict("the clock is of the other kind"),
+    })?;
+    body(&shared)
+}
+
+/// `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock.
+pub(crate) async fn accept(State(shared): State<Shared>) -> Result<Json<Value>> {
+    shared.engine.clock().accept();
+    body(&shared)
+}

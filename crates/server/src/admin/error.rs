@@ -1,0 +1,68 @@
+//! Errors of the admin address: `{"error": {"code", "message"}}`.
+
+use axum::{
+    Json,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+/// A failed request.
+#[derive(Debug)]
+pub(crate) struct Error {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, code: "BadRequest", message: message.into() }
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::CONFLICT, code: "Conflict", message: message.into() }
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::NOT_FOUND, code: "NotFound", message: message.into() }
+    }
+}
+
+/// The one place where engine errors get a status here.
+impl From<engine::Error> for Error {
+    fn from(error: engine::Error) -> Self {
+        use engine::Kind;
+        let (status, code) = match error.kind {
+            Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => {
+                (StatusCode::BAD_REQUEST, "BadRequest")
+            }
+            Kind::NotFound(_) | Kind::Gone => (StatusCode::NOT_FOUND, "NotFound"),
+            Kind::Exists(_)
+            | Kind::DuplicateKey { .. }
+            | Kind::IndexConflict { .. }
+            | Kind::Conflict => (StatusCode::CONFLICT, "Conflict"),
+            Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge"),
+            Kind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "Unsupported"),
+            Kind::TimedOut => (StatusCode::REQUEST_TIMEOUT, "TimedOut"),
+            Kind::Full => (StatusCode::INSUFFICIENT_STORAGE, "Full"),
+            Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
+            Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),
+        };
+        Self { status, code, message: error.message }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": { "code": self.code, "message": self.message } });
+        (self.status, Json(body)).into_response()
+    }
+}
+
+/// No such route.
+pub(crate) async fn no_route() -> Error {
+    Error::not_found("there is no such page")
+}

@@ -1,0 +1,128 @@
+//! Everything that happens unasked: checkpoints of the clock, the store's housekeeping, the
+//! reaper, cursor timeouts. Each part answers when it is due again; only this file waits.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use clock::{Clock, Mode, monotonic};
+use engine::Engine;
+use mongo::Door;
+use store::Store;
+use tokio::sync::watch;
+
+use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
+
+/// How often the clock is compared with the wall and made durable.
+const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
+
+/// The clock's own thread: nothing else may hold up time.
+pub(crate) struct Timekeeper {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Timekeeper {
+    /// Starts it; `file` is `None` where nothing is kept.
+    pub(crate) fn start(
+        engine: Engine<AnyStore>,
+        file: Option<CheckpointFile>,
+    ) -> std::io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread =
+            std::thread::Builder::new().name("timekeeper".to_owned()).spawn(move || {
+                let mut failing = false;
+                while !stopped.load(Ordering::Relaxed) {
+                    keep(&engine, file.as_ref(), &mut failing);
+                    pause(CHECKPOINT_EVERY);
+                }
+            })?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Timekeeper {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+fn keep(engine: &Engine<AnyStore>, file: Option<&CheckpointFile>, failing: &mut bool) {
+    let clock = engine.clock();
+    if clock.mode() == Mode::System {
+        let was = clock.status().unconfirmed;
+        checkpoint(clock, file, failing);
+        if !was && clock.status().unconfirmed {
+            let offset_ms = clock.status().offset_ms;
+            tracing::warn!(
+                offset_ms,
+                "the wall clock stepped; accept it with ebb admin clock accept"
+            );
+        }
+    }
+    if let Err(error) = engine.store().tick() {
+        tracing::error!(%error, "housekeeping of the store");
+    }
+}
+
+/// Makes the clock durable once; operations wait while that fails for long.
+pub(crate) fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
+    let checkpoint = clock.tick();
+    let written = file.map_or(Ok(()), |file| file.write(&checkpoint));
+    match written {
+        Ok(()) => {
+            clock.persisted(&checkpoint);
+            clock.watch(monotonic());
+            *failing = false;
+        }
+        Err(error) => {
+            if !*failing {
+                tracing::error!(%error, "write the clock's checkpoint; operations will wait");
+            }
+            *failing = true;
+        }
+    }
+}
+
+/// Reaps and times out until `stop`.
+pub(crate) async fn housekeeping(
+    engine: Engine<AnyStore>,
+    door: Option<Arc<Door<AnyStore>>>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut door_due = Duration::ZERO;
+    loop {
+        let now = monotonic();
+        let due = match engine.reap(now).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::error!(%error, "reap");
+                now + Duration::from_secs(1)
+            }
+        };
+        if let Some(door) = &door
+            && door_due <= now
+        {
+            door_due = door.tick(now);
+        }
+        let wait = due.saturating_sub(monotonic()).max(Duration::from_millis(10));
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            _ = stop.changed() => return,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What a person sees at the start: where to connect and a line to paste.
+
+use crate::{ClockMode, Config, ready::Ready};
+
+/// Prints the banner to standard output.
+#[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
+pub(crate) fn print(config: &Config, ready: &Ready) {
+    let data = config
+        .data_dir
+        .as_ref()
+        .map_or_else(|| "in memory: nothing is kept".to_owned(), |path| path.display().to_string());
+    println!("EbbDB {}", ready.version);
+    if let Some(mongo) = &ready.mongo {
+        println!("  MongoDB       mongodb://{mongo}/?directConnection=true");
+    }
+    println!("  NoSQL         not in this version");
+    if let Some(admin) = &ready.admin {
+        println!("  Admin         http://{admin}/status");
+    }
+    println!("  Data          {data}");
+    if config.clock == ClockMode::Manual {
+        println!("  Clock         manual: it stands still until it is told to move");
+    }
+    if let Some(mongo) = &ready.mongo {
+        println!();
+        println!("  mongosh       mongosh mongodb://{mongo}/test");
+        println!("  Python        pymongo.MongoClient('mongodb://{mongo}/')");
+        println!("  Node          new MongoClient('mongodb://{mongo}/')");
+    }
+    println!();
+    println!("ready");
+}

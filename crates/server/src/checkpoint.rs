@@ -1,0 +1,115 @@
+//! The clock's checkpoints on disk: a preallocated file of two slots, so that a full disk cannot
+//! stop time and a torn write leaves the older checkpoint.
+
+use std::{
+    fs::{File, OpenOptions},
+    future::Future,
+    io,
+    os::unix::fs::FileExt,
+    path::Path,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use clock::{BootId, Checkpoint};
+use engine::Persist;
+
+const SLOT: u64 = 512;
+const FILE: &str = "clock";
+
+/// The checkpoint file.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckpointFile(Arc<Mutex<File>>);
+
+impl CheckpointFile {
+    /// Opens the file, or makes it with room for both slots; answers the newest checkpoint.
+    pub(crate) fn open(directory: &Path) -> io::Result<(Self, Option<Checkpoint>)> {
+        let path = directory.join(FILE);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        if file.metadata()?.len() < 2 * SLOT {
+            file.write_all_at(&[0; 2 * SLOT as usize], 0)?;
+            file.sync_all()?;
+            File::open(directory)?.sync_all()?;
+        }
+        let mut newest: Option<Checkpoint> = None;
+        for slot in 0..2 {
+            let mut bytes = [0; SLOT as usize];
+            file.read_exact_at(&mut bytes, slot * SLOT)?;
+            if let Some(found) = decode(&bytes)
+                && newest.is_none_or(|newest| newest.number < found.number)
+            {
+                newest = Some(found);
+            }
+        }
+        Ok((Self(Arc::new(Mutex::new(file))), newest))
+    }
+
+    /// Writes a checkpoint; durable when this answers.
+    pub(crate) fn write(&self, checkpoint: &Checkpoint) -> io::Result<()> {
+        let body = checkpoint.encode();
+        let mut record = body.to_vec();
+        record.extend_from_slice(&crc32c::crc32c(&body).to_be_bytes());
+        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all_at(&record, checkpoint.number % 2 * SLOT)?;
+        file.sync_data()
+    }
+}
+
+fn decode(slot: &[u8]) -> Option<Checkpoint> {
+    let checkpoint = Checkpoint::decode(slot)?;
+    let body = checkpoint.encode();
+    let stored = slot.get(body.len()..body.len() + 4)?;
+    (slot.starts_with(&body) && crc32c::crc32c(&body).to_be_bytes() == *stored)
+        .then_some(checkpoint)
+}
+
+impl Persist for CheckpointFile {
+    fn persist(&self, checkpoint: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        let file = self.clone();
+        Box::pin(async move {
+            let written = tokio::task::spawn_blocking(move || file.write(&checkpoint)).await;
+            matches!(written, Ok(Ok(())))
+        })
+    }
+}
+
+/// Which boot of the machine this is; zeros where the system does not say.
+pub(crate) fn boot_id() -> BootId {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: Vec<u8> = text
+        .chars()
+        .filter_map(|digit| digit.to_digit(16))
+        .filter_map(|digit| u8::try_from(digit).ok())
+        .collect();
+    let mut id = BootId::default();
+    for (byte, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = pair.iter().fold(0, |sum, digit| sum * 16 + digit);
+    }
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_whole_checkpoint_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, none) = CheckpointFile::open(directory.path()).unwrap();
+        assert_eq!(none, None);
+        let clock =
+            clock::Clock::start(clock::Mode::System, Box::new(clock::Machine), boot_id(), None);
+        let clock = clock.unwrap();
+        let (older, newer) = (clock.tick(), clock.tick());
+        file.write(&older).unwrap();
+        file.write(&newer).unwrap();
+        let found = CheckpointFile::open(directory.path()).unwrap().1;
+        assert_eq!(found, Some(newer));
+        let path = directory.path().join(FILE);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[(newer.number % 2 * SLOT) as usize + 20] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(CheckpointFile::open(directory.path()).unwrap().1, Some(older));
+    }
+}

@@ -1,0 +1,67 @@
+//! What a server is started with. Where each value came from is the binary's business.
+
+use std::{path::PathBuf, time::Duration};
+
+/// How the database clock moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockMode {
+    /// With the machine's clocks.
+    System,
+    /// Only when told.
+    Manual,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Settings of a server.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where data lives; `None`: nothing is kept.
+    pub data_dir: Option<PathBuf>,
+    /// Address of the MongoDB door; `None`: no such listener.
+    pub mongo_addr: Option<String>,
+    /// Address of the admin listener; `None`: no such listener.
+    pub admin_addr: Option<String>,
+    /// How the clock moves.
+    pub clock: ClockMode,
+    /// Written once every listener accepts.
+    pub ready_file: Option<PathBuf>,
+    /// How long a document has been dead before its bytes may go.
+    pub reap_delay: Duration,
+    /// How log lines look; `None`: nothing is logged.
+    pub log_format: Option<LogFormat>,
+    /// The least severe level that is logged.
+    pub log_level: String,
+    /// Print the banner.
+    pub banner: bool,
+    /// Whether a MongoDB document's own `ttl` is interpreted.
+    pub per_document_ttl: bool,
+    /// Open although commits are missing.
+    pub accept_loss: bool,
+}
+
+impl Config {
+    /// A server that keeps nothing, on free ports, with a manual clock: what tests start.
+    pub fn for_tests() -> Self {
+        Self {
+            data_dir: None,
+            mongo_addr: Some("127.0.0.1:0".to_owned()),
+            admin_addr: Some("127.0.0.1:0".to_owned()),
+            clock: ClockMode::Manual,
+            ready_file: None,
+            reap_delay: Duration::ZERO,
+            log_format: None,
+            log_level: "info".to_owned(),
+            banner: false,
+            per_document_ttl: true,
+            accept_loss: false,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The data directory: whose it is, in which format, and that one process has it.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+const FORMAT_FILE: &str = "EBB";
+const FORMAT: &str = "ebb data directory, format 1\n";
+
+/// Why a data directory is not used, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused(pub String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// A data directory that this process holds.
+#[derive(Debug)]
+pub(crate) struct DataDir {
+    pub(crate) path: PathBuf,
+    _lock: File,
+}
+
+impl DataDir {
+    /// Takes a directory, made when it is missing (unless it has to exist).
+    pub(crate) fn open(path: &Path, must_exist: bool) -> Result<Self, Refused> {
+        if must_exist && !path.join(FORMAT_FILE).exists() {
+            return Err(Refused(format!("{} holds no data of ebb", path.display())));
+        }
+        let failed = |what: &str, error: &io::Error| {
+            Refused(format!("cannot {what} {}: {error}", path.display()))
+        };
+        fs::create_dir_all(path).map_err(|error| failed("make", &error))?;
+        let lock = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path.join("lock"))
+            .map_err(|error| failed("lock", &error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(Refused(format!(
+                    "{} is in use by another process; stop it or choose another --data-dir",
+                    path.display()
+                )));
+            }
+            Err(fs::TryLockError::Error(error)) => return Err(failed("lock", &error)),
+        }
+        check_format(path)?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+}
+
+fn check_format(path: &Path) -> Result<(), Refused> {
+    let file = path.join(FORMAT_FILE);
+    match fs::read_to_string(&file) {
+        Ok(text) if text == FORMAT => Ok(()),
+        Ok(text) if text.starts_with("ebb data directory") => Err(Refused(format!(
+            "{} was written by another version ({}); use that version or a newer one",
+            path.display(),
+            text.trim()
+        ))),
+        Ok(_) => Err(Refused(format!(
+            "{} is not a data directory of ebb; choose another --data-dir",
+            path.display()
+        ))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make(path, &file),
+        Err(error) => Err(Refused(format!("cannot read {}: {error}", file.display()))),
+    }
+}
+
+/// Marks an empty directory as ours; one with other things in it is left alone.
+fn make(path: &Path, file: &Path) -> Result<(), Refused> {
+    let failed = |error: io::Error| Refused(format!("cannot write {}: {error}", file.display()));
+    let foreign = fs::read_dir(path)
+        .map_err(failed)?
+        .filter_map(Result::ok)
+        .any(|entry| entry.file_name() != "lock");
+    if foreign {
+        return Err(Refused(format!(
+            "{} holds files of something else; choose an empty --data-dir",
+            path.display()
+        )));
+    }
+    let temporary = path.join("EBB.new");
+    let write = || -> io::Result<()> {
+        let mut out = File::create(&temporary)?;
+        out.write_all(FORMAT.as_bytes())?;
+        out.sync_all()?;
+        fs::rename(&temporary, file)?;
+        File::open(path)?.sync_all()
+    };
+    write().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_newer_and_held_directories_are_refused() {
+        let ours = tempfile::tempdir().unwrap();
+        let held = DataDir::open(ours.path(), false).unwrap();
+        let second = DataDir::open(ours.path(), false).unwrap_err();
+        assert!(second.0.contains("in use"), "{second}");
+        drop(held);
+        DataDir::open(ours.path(), true).unwrap();
+        let newer = "ebb data directory, format 2\n";
+        fs::write(ours.path().join(FORMAT_FILE), newer).unwrap();
+        assert!(DataDir::open(ours.path(), false).unwrap_err().0.contains("another version"));
+        let foreign = tempfile::tempdir().unwrap();
+        fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
+        assert!(DataDir::open(foreign.path(), false).unwrap_err().0.contains("something else"));
+        let missing = foreign.path().join("none");
+        assert!(DataDir::open(&missing, true).is_err());
+        assert!(!missing.exists());
+    }
+}

@@ -1,0 +1,21 @@
+//! Assembly: configuration, the data directory, the clock's checkpoints, listeners, background
+//! work, the admin address, shutdown. The only crate that waits. It knows no protocol beyond which
+//! door listens where.
+
+mod admin;
+mod any_store;
+mod background;
+mod banner;
+mod checkpoint;
+mod config;
+mod data_dir;
+mod listen;
+mod logging;
+mod ready;
+mod serve;
+mod verify;
+
+pub use config::{ClockMode, Config, LogFormat};
+pub use data_dir::Refused;
+pub use serve::{Failure, Running, serve, start};
+pub use verify::{Difference, verify};

@@ -1,0 +1,25 @@
+//! The ready file: written atomically once every listener accepts.
+
+use std::{fs, io, path::Path};
+
+use serde::Serialize;
+
+/// What the file tells.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Ready {
+    pub(crate) mongo: Option<String>,
+    pub(crate) cosmos: Option<String>,
+    pub(crate) admin: Option<String>,
+    pub(crate) pid: u32,
+    pub(crate) version: &'static str,
+}
+
+/// Writes the file under another name and renames it.
+pub(crate) fn write(path: &Path, ready: &Ready) -> io::Result<()> {
+    let text = serde_json::to_string(ready).map_err(io::Error::other)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let temporary = path.with_file_name(name);
+    fs::write(&temporary, text)?;
+    fs::rename(&temporary, path)
+}

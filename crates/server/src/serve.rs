@@ -1,0 +1,247 @@
+//! Starts a server from its configuration and runs it to its end.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use clock::{Clock, Machine, Mode};
+use engine::{Engine, KeepNothing, Options, Persist, Rules};
+use mongo::{Door, MongoDialect, Settings};
+use store::{MemoryStore, Store};
+use store_lsm::{LsmOptions, LsmStore};
+use tokio::{sync::watch, task::JoinHandle};
+
+use crate::{
+    ClockMode, Config, Refused, admin,
+    any_store::AnyStore,
+    background::{self, Timekeeper},
+    banner,
+    checkpoint::{CheckpointFile, boot_id},
+    data_dir::DataDir,
+    listen, logging,
+    ready::{self, Ready},
+};
+
+/// Why a server did not start or ended.
+#[derive(Debug)]
+pub enum Failure {
+    /// The data directory was refused.
+    Refused(Refused),
+    /// It could not start or go on.
+    Failed(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refused) => refused.fmt(f),
+            Self::Failed(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+fn failed(error: impl fmt::Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+/// An engine on its data, with its clock running up to the first lease.
+pub(crate) struct Opened {
+    pub(crate) engine: Engine<AnyStore>,
+    pub(crate) file: Option<CheckpointFile>,
+    pub(crate) data_dir: Option<DataDir>,
+}
+
+/// Opens data and clock.
+pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
+    let mode = match config.clock {
+        ClockMode::System => Mode::System,
+        ClockMode::Manual => Mode::Manual,
+    };
+    let data_dir = match &config.data_dir {
+        Some(path) => Some(DataDir::open(path, must_exist).map_err(Failure::Refused)?),
+        None => None,
+    };
+    let (file, last) = match &data_dir {
+        Some(directory) => {
+            let (file, last) = CheckpointFile::open(&directory.path).map_err(failed)?;
+            (Some(file), last)
+        }
+        None => (None, None),
+    };
+    let clock = Clock::start(mode, Box::new(Machine), boot_id(), last).map_err(|_| {
+        Failure::Refused(Refused(
+            "the data directory was used with the other kind of clock; start with the --clock it \
+             was made with, or use another --data-dir"
+                .to_owned(),
+        ))
+    })?;
+    let clock = Arc::new(clock);
+    let first = clock.tick();
+    if let Some(file) = &file {
+        file.write(&first).map_err(failed)?;
+    }
+    clock.persisted(&first);
+    let time = Engine::<AnyStore>::timepiece(&clock);
+    let store = match &data_dir {
+        None => AnyStore::Memory(MemoryStore::new(time)),
+        Some(directory) => {
+            let options = LsmOptions {
+                accept_loss: config.accept_loss,
+                ..LsmOptions::new(directory.path.join("store"))
+            };
+            AnyStore::Lsm(LsmStore::open(&options, time).map_err(refused_store)?)
+        }
+    };
+    let persist: Arc<dyn Persist> = match &file {
+        Some(file) => Arc::new(file.clone()),
+        None => Arc::new(KeepNothing),
+    };
+    let options = Options {
+        clock,
+        dialect: Arc::new(MongoDialect),
+        reap_delay: config.reap_delay,
+        rules: Rules::default(),
+        persist,
+    };
+    let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
+        engine::Kind::Corrupt => Failure::Refused(Refused(format!(
+            "the data directory is damaged: {error}; restore a backup"
+        ))),
+        _ => failed(error),
+    })?;
+    Ok(Opened { engine, file, data_dir })
+}
+
+fn refused_store(error: store::Error) -> Failure {
+    match error.kind {
+        store::Kind::Refused | store::Kind::Corrupt => Failure::Refused(Refused(format!(
+            "the data directory is damaged or in use: {error}; restore a backup, or start with \
+             --accept-loss to go on without what is missing"
+        ))),
+        store::Kind::Full | store::Kind::Unavailable | store::Kind::Invalid => failed(error),
+    }
+}
+
+/// A running server.
+pub struct Running {
+    ready: Ready,
+    engine: Engine<AnyStore>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+    timekeeper: Option<Timekeeper>,
+    data_dir: Option<DataDir>,
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running").field("ready", &self.ready).finish_non_exhaustive()
+    }
+}
+
+impl Running {
+    /// Address of the MongoDB door.
+    pub fn mongo(&self) -> Option<&str> {
+        self.ready.mongo.as_deref()
+    }
+
+    /// Address of the admin listener.
+    pub fn admin(&self) -> Option<&str> {
+        self.ready.admin.as_deref()
+    }
+
+    /// Stops accepting, lets what runs finish, flushes.
+    pub async fn stop(mut self) -> Result<(), Failure> {
+        let _ = self.stop.send(true);
+        for task in self.tasks.drain(..) {
+            let _ = tokio::time::timeout(Duration::from_secs(9), task).await;
+        }
+        let closed = self.engine.store().close().await;
+        drop(self.timekeeper.take());
+        drop(self.data_dir.take());
+        closed.map_err(failed)
+    }
+}
+
+/// Starts a server; it accepts when this answers.
+pub async fn start(config: &Config) -> Result<Running, Failure> {
+    logging::start(config);
+    let Opened { engine, file, data_dir } = open(config, false).await?;
+    let timekeeper = Timekeeper::start(engine.clone(), file).map_err(failed)?;
+    let (stop, stopped) = watch::channel(false);
+    let mut tasks = Vec::new();
+    let mut ready = Ready {
+        mongo: None,
+        cosmos: None,
+        admin: None,
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let mut door = None;
+    if let Some(address) = &config.mongo_addr {
+        let (listener, bound) = listen::bind(address).await.map_err(failed)?;
+        let settings = Settings {
+            per_document_ttl: config.per_document_ttl,
+            host: bound.to_string(),
+            ..Settings::default()
+        };
+        let made = Door::new(engine.clone(), settings);
+        tasks.push(tokio::spawn(listen::mongo(listener, Arc::clone(&made), stopped.clone())));
+        ready.mongo = Some(bound.to_string());
+        door = Some(made);
+    }
+    if let Some(address) = &config.admin_addr {
+        let (listener, bound) = listen::bind(address).await.map_err(failed)?;
+        let served = admin::serve(listener, engine.clone(), door.clone(), stopped.clone());
+        tasks.push(tokio::spawn(served));
+        ready.admin = Some(bound.to_string());
+    }
+    tasks.push(tokio::spawn(background::housekeeping(engine.clone(), door, stopped)));
+    if let Some(path) = &config.ready_file {
+        ready::write(path, &ready).map_err(failed)?;
+    }
+    if config.banner {
+        banner::print(config, &ready);
+    }
+    tracing::info!(mongo = ?ready.mongo, admin = ?ready.admin, "ready");
+    Ok(Running { ready, engine, stop, tasks, timekeeper: Some(timekeeper), data_dir })
+}
+
+/// Runs a server until SIGTERM or SIGINT.
+pub fn serve(config: &Config) -> Result<(), Failure> {
+    raise_descriptor_limit();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        // One more than cores, so that a long read does not hold up the short ones.
+        .worker_threads(cores + 1)
+        .thread_stack_size(4 * 1024 * 1024)
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    runtime.block_on(async {
+        let running = start(config).await?;
+        let ended = signal().await.map_err(failed);
+        tracing::info!("stopping");
+        running.stop().await.and(ended)
+    })
+}
+
+async fn signal() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+/// Thousands of idle connections need as many descriptors.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::debug!(%error, "raise the limit of descriptors");
+    }
+}
