@@ -5,10 +5,13 @@
 pub mod limits;
 
 mod bits;
+mod borrowed;
 mod builder;
 mod decimal;
+mod decimal_text;
 mod display;
 pub mod key;
+mod kind;
 mod number;
 mod object_id;
 mod order;
@@ -18,9 +21,11 @@ mod tree;
 mod validate;
 mod value;
 
+pub use borrowed::{ArrayRef, DocBuf, DocRef};
 pub use builder::{ArrayBuilder, DocBuilder};
 pub use decimal::{Decimal128, Rounding};
 pub use display::{Shell, shell};
+pub use kind::Kind;
 pub use number::{Number, compare_numbers};
 pub use object_id::ObjectId;
 pub use order::{BsonOrder, canonical_class, compare, compare_documents};
@@ -28,4 +33,4 @@ pub use path::Path;
 pub use raw::{Element, RawElements, Reader, element_at};
 pub use tree::Document;
 pub use validate::{Invalid, validate, validate_depth};
-pub use value::{ArrayRef, DocBuf, DocRef, Kind, Value, ValueRef};
+pub use value::{Value, ValueRef};

@@ -29,4 +29,7 @@ pub use index::{IndexChange, IndexChanged};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
 pub use rules::Rules;
 pub use view::LiveView;
+// What a door needs of the layers below to name its types and say what it wants.
+pub use expiry::{Default as DefaultTtl, Lifetime};
+pub use store::{Direction, Space, Store};
 pub use write::{Edited, Inserted, Removed, Update, Updated, Writer};

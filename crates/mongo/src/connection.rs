@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use document::{DocBuf, ValueRef};
-use store::Store;
+use engine::Store;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::watch,

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
+use engine::Store;
 use engine::{Cursor, Namespace};
-use store::Store;
 
 use crate::{
     errors::{CursorNotFound, Error, Result},

@@ -10,7 +10,7 @@ use std::{
 };
 
 use engine::Engine;
-use store::Store;
+use engine::Store;
 
 use crate::{
     commands::{FailPoint, Row, Table},

@@ -2,7 +2,7 @@
 
 use clock::Instant;
 use document::{DocBuf, DocRef, ObjectId, ValueRef};
-use expiry::Lifetime;
+use engine::Lifetime;
 
 use crate::errors::{BadValue, Error, Result};
 

@@ -1,9 +1,9 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
 
 use document::{DocBuf, ValueRef};
+use engine::Store;
 use engine::{Model, Namespace, Plan};
 use query::{Filter, exec::Stage};
-use store::Store;
 
 use super::{
     Call,

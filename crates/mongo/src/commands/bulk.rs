@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Namespace;
+use engine::Store;
 use query::Context;
-use store::Store;
 
 use super::{
     Call, finish,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
+use engine::Store;
 use engine::{Collection, Model, Namespace};
 use query::Context;
-use store::Store;
 
 use crate::{
     args::named,

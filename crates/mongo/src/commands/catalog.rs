@@ -1,8 +1,8 @@
 //! Collections and databases come, get other names and go.
 
 use document::{DocBuf, Document, doc};
+use engine::Store;
 use engine::{Collection, Model, Namespace};
-use store::Store;
 
 use super::{Call, ok};
 use crate::{

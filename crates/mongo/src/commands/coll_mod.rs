@@ -2,8 +2,8 @@
 //! index a wrong number is refused and never coerced.
 
 use document::{DocBuf, DocRef, Number, Rounding, Value, ValueRef, doc, shell};
+use engine::Store;
 use engine::{Collection, IndexChange, IndexSpec, Namespace};
-use store::Store;
 
 use super::{Call, drop_indexes::by_pattern, ok};
 use crate::{

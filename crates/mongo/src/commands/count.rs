@@ -1,9 +1,9 @@
 //! `count`: without a filter from the books, otherwise by looking.
 
 use document::{DocBuf, DocRef, doc};
+use engine::Store;
 use engine::{BatchLimit, Model, Plan};
 use query::exec::Stage;
-use store::Store;
 
 use super::{Call, find::hint, ok};
 use crate::{

@@ -1,7 +1,7 @@
 //! `createIndexes`: made online; the reply comes when they are complete.
 
 use document::{DocBuf, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, index_spec, ok};
 use crate::errors::{BadValue, Error, Result};

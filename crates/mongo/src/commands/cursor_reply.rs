@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, ValueRef};
+use engine::Store;
 use engine::{Batch, BatchLimit, Cursor, Namespace};
-use store::Store;
 
 use super::{Call, finish};
 use crate::{

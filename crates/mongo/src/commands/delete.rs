@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef, doc};
 use engine::Namespace;
+use engine::Store;
 use query::Context;
-use store::Store;
 
 use super::{
     Call,

@@ -1,7 +1,7 @@
 //! Small commands that tools ask on the way: versions, addresses, logs, this table.
 
 use document::{DocBuf, Document, Value, array, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, ok, table};
 use crate::{

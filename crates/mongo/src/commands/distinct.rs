@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use document::{BsonOrder, DocBuf, DocRef, Path, Value, doc};
+use engine::Store;
 use engine::{BatchLimit, Model, Plan};
 use query::filter::{Leaf, any_value};
-use store::Store;
 
 use super::{Call, find::hint, ok};
 use crate::{

@@ -2,7 +2,7 @@
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
 use engine::State;
-use store::Store;
+use engine::Store;
 
 use super::{Call, ok};
 use crate::errors::{

@@ -2,9 +2,9 @@
 
 use clock::{Instant, Mode, Refused};
 use document::{DocBuf, Document, Number, Value, ValueRef, doc};
+use engine::DefaultTtl as Default;
+use engine::Store;
 use engine::{Amount, Within};
-use expiry::Default;
-use store::Store;
 
 use super::{Call, ok};
 use crate::errors::{BadValue, Error, IllegalOperation, Result, TypeMismatch};

@@ -1,9 +1,9 @@
 //! `explain`: the access path that was chosen and, when asked for, what it looked at.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use engine::Store;
 use engine::{BatchLimit, Explain, Model, Namespace, Plan};
 use query::exec::Stage;
-use store::Store;
 
 use super::{Call, aggregate, find, ok};
 use crate::{

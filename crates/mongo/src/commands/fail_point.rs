@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, ok};
 use crate::{

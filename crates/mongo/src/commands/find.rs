@@ -1,9 +1,9 @@
 //! `find`: a filter, a sort, a part of the result, a projection.
 
 use document::{DocBuf, DocRef, ValueRef};
+use engine::{Direction, Store};
 use engine::{Hint, Model, Plan};
 use query::exec::Stage;
-use store::{Direction, Store};
 
 use super::{
     Call,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
+use engine::Store;
 use engine::{Edited, Find, Update};
 use query::Context;
-use store::Store;
 
 use super::{
     Call, finish,

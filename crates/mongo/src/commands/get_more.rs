@@ -1,7 +1,7 @@
 //! `getMore`: the next batch of a cursor, judged at its own instant.
 
 use document::{DocBuf, ValueRef};
-use store::Store;
+use engine::Store;
 
 use super::{Call, cursor_reply};
 use crate::{

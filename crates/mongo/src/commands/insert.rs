@@ -1,8 +1,8 @@
 //! `insert`: documents, each with an outcome of its own under one wait for the disk.
 
 use document::{DocBuf, DocRef, Document, Value, doc, limits::MAX_STORED_DEPTH, validate_depth};
+use engine::Store;
 use engine::{Namespace, Ordering};
-use store::Store;
 
 use super::{Call, ok};
 use crate::{

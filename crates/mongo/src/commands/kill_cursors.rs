@@ -1,7 +1,7 @@
 //! `killCursors`: closes cursors of a collection.
 
 use document::{DocBuf, Value, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, cursor_reply::ids, ok};
 use crate::errors::Result;

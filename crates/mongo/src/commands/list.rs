@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Collection, IndexSpec, Model, Namespace};
+use engine::{Space, Store};
 use query::{Context, Filter};
-use store::{Space, Store};
 
 use super::{Call, cursor_reply::whole, ok};
 use crate::{

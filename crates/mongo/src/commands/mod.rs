@@ -40,7 +40,7 @@ pub use table::{CommandRow, table};
 pub(crate) use table::{Row, Table};
 
 use document::{DocBuf, DocBuilder, Document, ValueRef};
-use store::Store;
+use engine::Store;
 
 use crate::{
     args::{Args, GENERIC},

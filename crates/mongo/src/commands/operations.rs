@@ -1,7 +1,7 @@
 //! Commands of operators that have little to do here.
 
 use document::{DocBuf, array, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, ok};
 use crate::errors::{Error, NoReplicationEnabled, Result};

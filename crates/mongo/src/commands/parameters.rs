@@ -2,7 +2,7 @@
 //! changes an answer; those of the TTL monitor move only housekeeping.
 
 use document::{DocBuf, Document, Value, ValueRef, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, ok};
 use crate::{

@@ -1,7 +1,7 @@
 //! `serverStatus`: state and counters. Users' tests wait for `metrics.ttl.passes` to grow.
 
 use document::{DocBuf, Document, Value, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, ok};
 use crate::{errors::Result, limits::SERVER_VERSION};

@@ -1,7 +1,7 @@
 //! Sessions are accepted everywhere and hold nothing here, so ending one always succeeds.
 
 use document::{DocBuf, Value, doc};
-use store::Store;
+use engine::Store;
 
 use super::{Call, ok};
 use crate::{errors::Result, limits::SESSION_MINUTES};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use document::{DocBuf, Document, Value, doc};
 use engine::{Collection, Model};
-use store::{Space, Store};
+use engine::{Space, Store};
 
 use super::{Call, list::bytes, ok};
 use crate::errors::{BadValue, Error, Result};

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, future::Future, marker::PhantomData, pin::Pin};
 
 use document::DocBuf;
-use store::Store;
+use engine::Store;
 
 use super::{
     Call, aggregate, bulk, catalog, coll_mod, count, create_indexes, delete, diagnosis, distinct,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
+use engine::Store;
 use engine::{Find, Hint, Namespace, Updated};
 use query::{Context, edit::Edit};
-use store::Store;
 
 use super::{
     Call,

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use ::expiry::Default as Ttl;
 use axum::{
     Json,
     body::Bytes,
     extract::{Path, Query, State},
 };
-use engine::{Amount, Collection, Model, Namespace, Within};
+use engine::{Amount, Collection, DefaultTtl as Ttl, Model, Namespace, Within};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

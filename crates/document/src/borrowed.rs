@@ -1,0 +1,163 @@
+//! Documents and arrays that are borrowed: raw bytes or a tree, read alike.
+
+use crate::{Document, Value, ValueRef, raw::Elements};
+
+/// An owned raw document: well-formed BSON bytes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct DocBuf(Vec<u8>);
+
+impl DocBuf {
+    /// Takes bytes that a builder, the validator or a checksummed row vouches for.
+    pub fn from_trusted(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// The borrowed form.
+    pub fn as_ref(&self) -> DocRef<'_> {
+        DocRef::Raw(&self.0)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The bytes, owned.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// The value of the first field of this name.
+    pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
+        self.as_ref().get(name)
+    }
+}
+
+impl Default for DocBuf {
+    fn default() -> Self {
+        Self(vec![5, 0, 0, 0, 0])
+    }
+}
+
+impl std::fmt::Debug for DocBuf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", crate::shell(ValueRef::Document(self.as_ref())))
+    }
+}
+
+/// A borrowed document: raw bytes or a tree.
+#[derive(Clone, Copy)]
+pub enum DocRef<'a> {
+    /// Well-formed BSON bytes.
+    Raw(&'a [u8]),
+    /// An owned tree, borrowed.
+    Tree(&'a Document),
+}
+
+impl<'a> DocRef<'a> {
+    /// Fields in stored order.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, ValueRef<'a>)> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
+            Self::Tree(tree) => (Elements::empty(), tree.fields().iter()),
+        };
+        raw.chain(tree.map(|(name, value)| (name.as_str(), value.as_ref())))
+    }
+
+    /// The value of the first field of this name.
+    pub fn get(self, name: &str) -> Option<ValueRef<'a>> {
+        match self {
+            Self::Raw(bytes) => crate::raw::find(bytes, name),
+            Self::Tree(tree) => tree.get(name).map(Value::as_ref),
+        }
+    }
+
+    /// Whether there is no field.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Number of fields.
+    pub fn len(self) -> usize {
+        self.iter().count()
+    }
+
+    /// A tree of its own.
+    pub fn to_tree(self) -> Document {
+        match self {
+            Self::Raw(_) => {
+                self.iter().map(|(name, value)| (name.to_owned(), value.to_value())).collect()
+            }
+            Self::Tree(tree) => tree.clone(),
+        }
+    }
+
+    /// Raw bytes of its own.
+    pub fn to_buf(self) -> DocBuf {
+        match self {
+            Self::Raw(bytes) => DocBuf(bytes.to_vec()),
+            Self::Tree(tree) => tree.to_buf(),
+        }
+    }
+}
+
+impl std::fmt::Debug for DocRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", crate::shell(ValueRef::Document(*self)))
+    }
+}
+
+/// A borrowed array: raw bytes (a document with keys "0", "1", ...) or a tree.
+#[derive(Clone, Copy)]
+pub enum ArrayRef<'a> {
+    /// Well-formed BSON bytes of the array's document.
+    Raw(&'a [u8]),
+    /// Owned values, borrowed.
+    Tree(&'a [Value]),
+}
+
+impl<'a> ArrayRef<'a> {
+    /// Elements in order.
+    pub fn iter(self) -> impl Iterator<Item = ValueRef<'a>> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
+            Self::Tree(values) => (Elements::empty(), values.iter()),
+        };
+        raw.map(|(_, value)| value).chain(tree.map(Value::as_ref))
+    }
+
+    /// The element at this position.
+    pub fn get(self, index: usize) -> Option<ValueRef<'a>> {
+        match self {
+            Self::Raw(_) => self.iter().nth(index),
+            Self::Tree(values) => values.get(index).map(Value::as_ref),
+        }
+    }
+
+    /// Number of elements.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Raw(_) => self.iter().count(),
+            Self::Tree(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Owned elements.
+    pub fn to_values(self) -> Vec<Value> {
+        match self {
+            Self::Raw(_) => self.iter().map(ValueRef::to_value).collect(),
+            Self::Tree(values) => values.to_vec(),
+        }
+    }
+}
+
+impl std::fmt::Debug for ArrayRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", crate::shell(ValueRef::Array(*self)))
+    }
+}

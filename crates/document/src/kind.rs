@@ -1,0 +1,86 @@
+//! The kinds of BSON values, with their codes and names.
+
+/// BSON's element type codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the names are BSON's own")]
+pub enum Kind {
+    Double = 0x01,
+    String = 0x02,
+    Document = 0x03,
+    Array = 0x04,
+    Binary = 0x05,
+    Undefined = 0x06,
+    ObjectId = 0x07,
+    Bool = 0x08,
+    DateTime = 0x09,
+    Null = 0x0a,
+    Regex = 0x0b,
+    DbPointer = 0x0c,
+    JavaScript = 0x0d,
+    Symbol = 0x0e,
+    JavaScriptWithScope = 0x0f,
+    Int32 = 0x10,
+    Timestamp = 0x11,
+    Int64 = 0x12,
+    Decimal128 = 0x13,
+    MaxKey = 0x7f,
+    MinKey = 0xff,
+}
+
+impl Kind {
+    /// The kind with this element type code.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            0x01 => Self::Double,
+            0x02 => Self::String,
+            0x03 => Self::Document,
+            0x04 => Self::Array,
+            0x05 => Self::Binary,
+            0x06 => Self::Undefined,
+            0x07 => Self::ObjectId,
+            0x08 => Self::Bool,
+            0x09 => Self::DateTime,
+            0x0a => Self::Null,
+            0x0b => Self::Regex,
+            0x0c => Self::DbPointer,
+            0x0d => Self::JavaScript,
+            0x0e => Self::Symbol,
+            0x0f => Self::JavaScriptWithScope,
+            0x10 => Self::Int32,
+            0x11 => Self::Timestamp,
+            0x12 => Self::Int64,
+            0x13 => Self::Decimal128,
+            0x7f => Self::MaxKey,
+            0xff => Self::MinKey,
+            _ => return None,
+        })
+    }
+
+    /// The name that `$type` and error messages use ("int", "objectId", ...).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Double => "double",
+            Self::String => "string",
+            Self::Document => "object",
+            Self::Array => "array",
+            Self::Binary => "binData",
+            Self::Undefined => "undefined",
+            Self::ObjectId => "objectId",
+            Self::Bool => "bool",
+            Self::DateTime => "date",
+            Self::Null => "null",
+            Self::Regex => "regex",
+            Self::DbPointer => "dbPointer",
+            Self::JavaScript => "javascript",
+            Self::Symbol => "symbol",
+            Self::JavaScriptWithScope => "javascriptWithScope",
+            Self::Int32 => "int",
+            Self::Timestamp => "timestamp",
+            Self::Int64 => "long",
+            Self::Decimal128 => "decimal",
+            Self::MaxKey => "maxKey",
+            Self::MinKey => "minKey",
+        }
+    }
+}

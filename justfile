@@ -1,0 +1,32 @@
+# The front page: `just` lists what there is.
+default:
+    @just --list
+
+# Build and run the server on the embedded store.
+run *ARGS:
+    cargo run --release -- serve {{ARGS}}
+
+# What CI runs.
+check:
+    ./test
+
+# The Rust tests alone.
+test *ARGS:
+    cargo test --workspace {{ARGS}}
+
+# The load generator; see docs/performance.md.
+bench *ARGS:
+    cargo run --release -p bench --bin ebb-bench -- {{ARGS}}
+
+# The long versions of kill -9 and the other torments.
+torture:
+    cargo build --release -p ebb
+    EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/outside/run --torture
+
+# Random histories against the model, by seed.
+sim *ARGS:
+    cargo test --release -p sim {{ARGS}}
+
+# Licences, bans and sources of dependencies (needs cargo-deny).
+deny:
+    cargo deny check licenses bans sources

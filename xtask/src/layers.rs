@@ -1,0 +1,88 @@
+//! The import table: every edge between our crates stands here, and no other may exist.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+/// A crate and those of ours it may import; tests may import more.
+pub const TABLE: &[(&str, &[&str])] = &[
+    ("clock", &[]),
+    ("document", &[]),
+    ("store", &[]),
+    ("expiry", &["clock", "document"]),
+    ("query", &["clock", "document"]),
+    ("mongo-query", &["document", "query"]),
+    ("store-lsm", &["store"]),
+    ("engine", &["clock", "document", "expiry", "query", "store"]),
+    ("mongo", &["engine", "query", "document", "clock", "mongo-query"]),
+    ("server", &["mongo", "engine", "store", "store-lsm", "clock"]),
+    ("bench", &["document", "clock"]),
+    ("ebb", &["server", "bench"]),
+    ("test-kit", &["*"]),
+    ("sim", &["*"]),
+    ("xtask", &[]),
+];
+
+/// Edges that the table does not have, in words.
+pub fn violations(root: &Path) -> Vec<String> {
+    let manifests = manifests(root);
+    let mut found = Vec::new();
+    for (name, manifest) in &manifests {
+        let Some((_, allowed)) = TABLE.iter().find(|(listed, _)| listed == name) else {
+            found.push(format!("crate {name} is not in the import table"));
+            continue;
+        };
+        if *allowed == ["*"] {
+            continue;
+        }
+        for imported in dependencies(manifest) {
+            let ours = manifests.contains_key(&imported);
+            if ours && !allowed.contains(&imported.as_str()) {
+                found.push(format!("{name} may not import {imported}"));
+            }
+        }
+    }
+    found
+}
+
+fn manifests(root: &Path) -> BTreeMap<String, toml::Table> {
+    let crates = fs::read_dir(root.join("crates")).into_iter().flatten().filter_map(Result::ok);
+    let folders = crates.map(|entry| entry.path()).chain([root.join("xtask")]);
+    folders
+        .filter_map(|folder| {
+            let text = fs::read_to_string(folder.join("Cargo.toml")).ok()?;
+            let manifest: toml::Table = text.parse().ok()?;
+            let name = manifest.get("package")?.get("name")?.as_str()?.to_owned();
+            Some((name, manifest))
+        })
+        .collect()
+}
+
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
+    let table = manifest.get("dependencies").and_then(toml::Value::as_table);
+    table.map(|table| table.keys().cloned().collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_import_is_in_the_table() {
+        assert_eq!(violations(&crate::root()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_edge_outside_the_table_is_found() {
+        let root = std::env::temp_dir().join(format!("ebb-layers-{}", std::process::id()));
+        let write = |name: &str, dependency: &str| {
+            let folder = root.join("crates").join(name);
+            fs::create_dir_all(&folder).unwrap();
+            let manifest =
+                format!("[package]\nname = \"{name}\"\n[dependencies]\n{dependency} = \"1\"\n");
+            fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        };
+        write("query", "store");
+        write("store", "bytes");
+        assert_eq!(violations(&root), ["query may not import store"]);
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

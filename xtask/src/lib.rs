@@ -1,0 +1,12 @@
+//! Rules about the code's own shape, as tests: who may import whom, and how files look. It checks
+//! manifests and text; it builds and runs nothing.
+
+pub mod layers;
+pub mod tidy;
+
+use std::path::PathBuf;
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map(PathBuf::from).unwrap_or_default()
+}

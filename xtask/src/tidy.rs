@@ -1,0 +1,170 @@
+//! How files look: a header, no leftovers, lengths that only shrink, words that stay where they
+//! belong.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Lines above which a file needs a reason.
+const LONG_FILE: usize = 400;
+/// Lines of a function that still fit on a screen.
+const LONG_FUNCTION: usize = 70;
+
+/// Files above the measure, with the reason: they are lists or tables.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+/// A source file.
+#[derive(Debug)]
+pub struct Source {
+    /// Path from the root.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+impl Source {
+    fn name(&self) -> String {
+        self.path.to_string_lossy().replace('\\', "/")
+    }
+
+    fn is_test(&self) -> bool {
+        let name = self.name();
+        name.contains("/tests/") || name.ends_with("tests.rs") || name.ends_with("laws.rs")
+    }
+
+    /// Lines without the tests at the end.
+    fn production_lines(&self) -> usize {
+        let end = self.text.find("#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
+        self.text.get(..end).unwrap_or_default().lines().count()
+    }
+}
+
+/// All Rust sources of the repository.
+pub fn sources(root: &Path) -> Vec<Source> {
+    let mut found = Vec::new();
+    for folder in ["crates", "xtask"] {
+        collect(root, &root.join(folder), &mut found);
+    }
+    found
+}
+
+fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+        let path = entry.path();
+        if path.is_dir() {
+            if !path.ends_with("target") {
+                collect(root, &path, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let path = path.strip_prefix(root).map(Path::to_path_buf).unwrap_or(path);
+            found.push(Source { path, text });
+        }
+    }
+}
+
+/// What is wrong with the sources, in words.
+pub fn violations(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources {
+        let name = source.name();
+        if !source.text.starts_with("//!") {
+            found.push(format!("{name} has no header"));
+        }
+        for word in ["FIXME", concat!("dbg", "!("), concat!("#[ign", "ore")] {
+            if source.text.contains(word) && !name.ends_with("xtask/src/tidy.rs") {
+                found.push(format!("{name} has a leftover {word}"));
+            }
+        }
+        let reason = LONG_FILES.iter().any(|(listed, _)| *listed == name);
+        if LONG_FILE < source.production_lines() && !reason && !source.is_test() {
+            found.push(format!("{name} has {} lines", source.production_lines()));
+        }
+        found.extend(long_functions(source));
+        found.extend(foreign_words(source));
+    }
+    found
+}
+
+/// Functions that do not fit on a screen, by indentation of rustfmt's output.
+fn long_functions(source: &Source) -> Vec<String> {
+    if source.is_test() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let lines: Vec<&str> = source.text.lines().collect();
+    for (start, line) in lines.iter().enumerate() {
+        let trimmed = line.trim_start();
+        let indent = line.len() - trimmed.len();
+        let is_fn = [
+            "fn ",
+            "pub fn ",
+            "pub(crate) fn ",
+            "pub(super) fn ",
+            "async fn ",
+            "pub async fn ",
+            "pub(crate) async fn ",
+            "pub(super) async fn ",
+            "const fn ",
+        ]
+        .iter()
+        .any(|prefix| trimmed.starts_with(prefix));
+        if !is_fn {
+            continue;
+        }
+        let body = lines.iter().skip(start).take(20).find(|line| line.ends_with(['{', ';', '}']));
+        if body.is_none_or(|line| !line.ends_with('{')) {
+            continue;
+        }
+        let close = format!("{}}}", " ".repeat(indent));
+        let len = lines.iter().skip(start).position(|line| *line == close).unwrap_or(0);
+        if LONG_FUNCTION < len {
+            let name = trimmed.split('(').next().unwrap_or_default();
+            found.push(format!("{}: {name} has {len} lines", source.name()));
+        }
+    }
+    found
+}
+
+/// Only doors know protocols.
+fn foreign_words(source: &Source) -> Vec<String> {
+    let name = source.name();
+    let fenced = ["crates/query/", "crates/engine/"].iter().any(|folder| name.starts_with(folder));
+    if !fenced || source.is_test() {
+        return Vec::new();
+    }
+    let mentions = |line: &&str| {
+        let code = line.split("//").next().unwrap_or_default().to_lowercase();
+        code.contains("mongo") || code.contains("cosmos")
+    };
+    let line = source.text.lines().find(mentions);
+    line.map(|line| format!("{name} names a protocol: {}", line.trim())).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sources_are_tidy() {
+        let found = violations(&sources(&crate::root()));
+        assert_eq!(found, Vec::<String>::new(), "{} violations", found.len());
+    }
+
+    #[test]
+    fn violations_are_found() {
+        let source = |path: &str, text: String| Source { path: path.into(), text };
+        let long = format!("//! x\nfn f() {{\n{}}}\n", "    let _ = 1;\n".repeat(80));
+        let sources = [
+            source("crates/query/src/a.rs", "//! x\nlet mongo = 1;\n".into()),
+            source("crates/mongo/src/b.rs", "fn f() {}\n".into()),
+            source("crates/mongo/src/c.rs", long),
+            source("crates/mongo/src/d.rs", format!("//! x\n{}", "//\n".repeat(401))),
+        ];
+        let found = violations(&sources);
+        for part in ["names a protocol", "has no header", "has 81 lines", "has 402 lines"] {
+            assert!(found.iter().any(|line| line.contains(part)), "{part}: {found:?}");
+        }
+    }
+}
