@@ -27,6 +27,9 @@ const BATCH_UNITS: usize = 4_096;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
 
+/// A pair of sums under its key.
+type Sum = ((Space, Bytes), [i64; 2]);
+
 /// Units that wait, and who wants to know.
 pub(crate) struct Request {
     pub(crate) units: Vec<Unit>,
@@ -168,7 +171,7 @@ impl Committer {
         inner: &Inner,
         sums: HashMap<(Space, Bytes), [i64; 2]>,
         batch: &mut OwnedWriteBatch,
-    ) -> Result<Vec<((Space, Bytes), [i64; 2])>, Error> {
+    ) -> Result<Vec<Sum>, Error> {
         let mut added = Vec::with_capacity(sums.len());
         for ((space, key), by) in sums {
             let Some(keyspace) = inner.spaces.get(space) else { continue };
@@ -190,7 +193,7 @@ impl Committer {
         Ok(added)
     }
 
-    fn remember(&mut self, added: Vec<((Space, Bytes), [i64; 2])>) {
+    fn remember(&mut self, added: Vec<Sum>) {
         if CACHED_SUMS < self.sums.len() {
             self.sums.clear();
         }

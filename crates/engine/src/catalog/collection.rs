@@ -122,7 +122,7 @@ impl Collection {
 /// What a published change does to memory.
 pub(crate) enum Publish {
     /// The collection gets this state.
-    State(State),
+    State(Box<State>),
     /// The collection is gone.
     Dropped,
 }
@@ -161,7 +161,7 @@ impl Fence for Change {
         let mut prepared = self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if published.is_some() {
             match prepared.take() {
-                Some(Publish::State(state)) => self.collection.state.store(Arc::new(state)),
+                Some(Publish::State(state)) => self.collection.state.store(Arc::from(state)),
                 Some(Publish::Dropped) => self.collection.dropped.store(true, Atomic::SeqCst),
                 None => {}
             }

@@ -112,7 +112,7 @@ impl<S: Store> Engine<S> {
                 value: (id + 1).to_be_bytes().to_vec().into(),
             };
             let out = vec![put_record(&record), next];
-            prepared.prepare(Publish::State(State { record, partial: Vec::new() }));
+            prepared.prepare(Publish::State(Box::new(State { record, partial: Vec::new() })));
             out
         });
         let committed = self.commit_one(unit.with_fence(change)).await?;
@@ -151,7 +151,7 @@ impl<S: Store> Engine<S> {
                 apply(&mut record, stamp);
                 let out = vec![put_record(&record)];
                 let partial = partial_filters(&state, &record, &*dialect);
-                prepared.prepare(Publish::State(State { record, partial }));
+                prepared.prepare(Publish::State(Box::new(State { record, partial })));
                 out
             });
             if self.commit_one(unit.with_fence(change)).await?.is_some() {
@@ -273,7 +273,10 @@ impl<S: Store> Engine<S> {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key.into() };
             let out = vec![gone, put_record(&record)];
-            prepared.prepare(Publish::State(State { record, partial: state.partial.clone() }));
+            prepared.prepare(Publish::State(Box::new(State {
+                record,
+                partial: state.partial.clone(),
+            })));
             out
         });
         Ok(self.commit_one(unit.with_fence(change)).await?.is_some())

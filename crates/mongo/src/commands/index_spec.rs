@@ -93,7 +93,7 @@ fn key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
         match value {
             ValueRef::String(kind) => Err(plugin(kind)),
             value => match Number::of(value).map(Number::to_f64) {
-                Some(order) if order == 0.0 => Err(Error::new(
+                Some(0.0) => Err(Error::new(
                     CannotCreateIndex,
                     "Values in the index key pattern cannot be 0.",
                 )),

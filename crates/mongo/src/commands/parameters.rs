@@ -11,8 +11,11 @@ use crate::{
     errors::{BadValue, Error, InvalidOptions, Result},
 };
 
+/// A name, its value at the start, and whether it may be set.
+type Known = (&'static str, fn() -> Value, bool);
+
 /// Names with their values at the start, and whether they may be set.
-const KNOWN: &[(&str, fn() -> Value, bool)] = &[
+const KNOWN: &[Known] = &[
     ("ttlMonitorEnabled", || Value::Bool(true), true),
     ("ttlMonitorSleepSecs", || Value::Int32(60), true),
     ("ttlMonitorBatchDeletes", || Value::Bool(true), true),
