@@ -61,6 +61,12 @@ fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// Waits without holding a thread.
+#[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
+pub(crate) async fn wait(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
 fn keep(engine: &Engine<AnyStore>, file: Option<&CheckpointFile>, failing: &mut bool) {
     let clock = engine.clock();
     if clock.mode() == Mode::System {
@@ -119,9 +125,9 @@ pub(crate) async fn housekeeping(
         {
             door_due = door.tick(now);
         }
-        let wait = due.saturating_sub(monotonic()).max(Duration::from_millis(10));
+        let rest = due.saturating_sub(monotonic()).max(Duration::from_millis(10));
         tokio::select! {
-            () = tokio::time::sleep(wait) => {}
+            () = wait(rest) => {}
             _ = stop.changed() => return,
         }
     }

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use mongo::Door;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
-use crate::any_store::AnyStore;
+use crate::{any_store::AnyStore, background};
 
 /// How long running requests may take after the end was asked for.
 const DRAIN: Duration = Duration::from_secs(8);
@@ -41,7 +41,7 @@ pub(crate) async fn mongo(
             Err(error) => {
                 // Out of descriptors, or the client is gone already: others go on.
                 tracing::warn!(%error, "accept a connection");
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                background::wait(Duration::from_millis(20)).await;
             }
         }
     }
