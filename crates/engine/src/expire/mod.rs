@@ -7,6 +7,7 @@ mod forecast;
 mod reap;
 
 pub use amount::Amount;
+pub(crate) use books::Begun;
 pub(crate) use change::apply_default;
 pub use forecast::{Forecast, Preview, Unreaped, Within};
 pub(crate) use reap::Reaper;
