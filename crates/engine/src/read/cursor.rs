@@ -249,8 +249,14 @@ impl<S: Store> Cursor<S> {
             };
             if 0 < stale {
                 stale -= 1;
-                if !still_lives(view, &held).await? {
-                    continue;
+                match still_lives(view, &held).await {
+                    Ok(true) => {}
+                    Ok(false) => continue,
+                    Err(halt) => {
+                        // It is judged again in the next view.
+                        self.held.push_front(held);
+                        return Err(halt);
+                    }
                 }
             }
             from_exec = from_exec && self.exec.is_some();
@@ -378,15 +384,15 @@ fn check_time(deadline: Option<Duration>) -> Result<(), Error> {
     }
 }
 
-/// Whether a document that was read in an earlier view lives in this one: by its own header, or
-/// because the same life of it was written again.
+/// Whether a document that was read in an earlier view lives in this one. Its header of then does
+/// not tell: a later write may have shortened its life, and others may have seen it die.
 async fn still_lives<S: Store>(view: Option<&LiveView<S>>, held: &Held) -> Result<bool, Halt> {
     let (Some(view), Some(origin)) = (view, &held.origin) else { return Ok(true) };
     let Some((key, header)) = origin::split(origin) else { return Ok(false) };
-    let (header, _) = Header::split(header)?;
-    if view.is_live(&header) {
+    if !view.state.record.settings.can_expire() {
         return Ok(true);
     }
+    let (header, _) = Header::split(header)?;
     let row: Option<Row> = view.get(key).await?;
     Ok(row.is_some_and(|row| row.birth == header.birth))
 }
