@@ -7,13 +7,13 @@ use test_kit::{Kit, START_MS, date_index, index, system_index, unique_index};
 fn kit() -> Kit {
     let kit = Kit::default();
     kit.set_default(Some(10));
-    kit.create_index(index("a")).unwrap();
+    kit.create_index(index("a")).expect("an index");
     for document in [
         doc! { "_id": 1, "a": 1 },
         doc! { "_id": 2, "a": 2, "ttl": 10 },
         doc! { "_id": 3, "a": 3, "ttl": -1 },
     ] {
-        kit.insert(document).unwrap();
+        kit.insert(document).expect("inserted");
     }
     kit
 }
