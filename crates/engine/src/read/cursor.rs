@@ -14,7 +14,7 @@ use store::Store;
 
 use super::{Explain, Find, Finder, Hint, origin};
 use crate::{
-    Collection, Engine, Error, Kind, LiveView, Model, Namespace,
+    Collection, Engine, Error, Kind, LiveView, Model, Namespace, State,
     error::Halt,
     limits::{MAX_LOOKUP_BYTES, PAGE_ROWS},
     view::Row,
@@ -70,6 +70,8 @@ pub struct Cursor<S: Store> {
     database: String,
     collection: Option<Arc<Collection>>,
     find: Find,
+    /// All stages; those that the plan needs are `stages` and `left`.
+    asked: Vec<Stage>,
     stages: Arc<[Stage]>,
     context: Arc<Context>,
     deadline: Option<Duration>,
@@ -111,54 +113,59 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
-        let (sort, mut stages) = match plan.stages.first() {
-            Some(Stage::Sort { sort, .. }) => (Some(sort.clone()), plan.stages),
-            _ => (None, plan.stages),
-        };
-        let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
-        let finder = match &collection {
-            Some(collection) => Some(Finder::new(&collection.state(), &find)?),
-            None => None,
-        };
-        let sorted = finder.as_ref().is_some_and(Finder::is_sorted);
-        if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
-            match *limit {
-                Some(limit) => stages[0] = Stage::Limit(limit),
-                None => drop(stages.remove(0)),
-            }
-        }
-        let left = match stages.as_slice() {
-            [Stage::Limit(limit)] => Some(*limit),
+        let sort = match plan.stages.first() {
+            Some(Stage::Sort { sort, .. }) => Some(sort.clone()),
             _ => None,
         };
-        let stages: Arc<[Stage]> = if left.is_some() { Arc::default() } else { stages.into() };
+        let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
         let mut cursor = Cursor {
             engine: self.clone(),
             model,
             database: namespace.database.clone(),
             collection,
             find,
-            stages,
+            asked: plan.stages,
+            stages: Arc::default(),
             context,
             deadline: plan.deadline,
-            left,
-            finder,
+            left: None,
+            finder: None,
             exec: None,
             held: VecDeque::new(),
             began: false,
             fed: false,
         };
-        cursor.start();
+        let state = cursor.collection.as_ref().map(|collection| collection.state());
+        cursor.plan(state.as_deref())?;
         Ok(cursor)
     }
 }
 
 impl<S: Store> Cursor<S> {
-    fn start(&mut self) {
+    /// Plans it and puts it at its beginning.
+    fn plan(&mut self, state: Option<&State>) -> Result<(), Error> {
+        self.finder = match state {
+            Some(state) => Some(Finder::new(state, &self.find)?),
+            None => None,
+        };
+        let mut stages = self.asked.clone();
+        let sorted = self.finder.as_ref().is_some_and(Finder::is_sorted);
+        if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
+            match *limit {
+                Some(limit) => stages[0] = Stage::Limit(limit),
+                None => drop(stages.remove(0)),
+            }
+        }
+        self.left = match stages.as_slice() {
+            [Stage::Limit(limit)] => Some(*limit),
+            _ => None,
+        };
+        self.stages = if self.left.is_some() { Arc::default() } else { stages.into() };
         self.fed = false;
         self.held.clear();
         self.exec = (!self.stages.is_empty())
             .then(|| Exec::new(Arc::clone(&self.stages), Arc::clone(&self.context)));
+        Ok(())
     }
 
     /// How it runs.
@@ -180,42 +187,37 @@ impl<S: Store> Cursor<S> {
             let filled = self.fill(None, limit, &mut batch, true).await;
             return filled.map(|()| batch).map_err(failed);
         };
-        let mut fresh = first;
-        let left = self.left;
+        let mut again = false;
         loop {
             let view = self.open(&collection).await?;
-            if !fresh && let Some(finder) = &mut self.finder {
+            let good = self.finder.as_ref().is_some_and(|finder| finder.is_good(&view.state));
+            if first && (again || !good) {
+                // Nothing was given yet: begin again, so that the whole batch has one instant.
+                batch = Batch::default();
+                self.plan(Some(&view.state))?;
+            } else if !good {
+                let message = "an index was dropped or changed while a cursor was reading it";
+                return Err(Error::new(Kind::Gone, message));
+            } else if !first && let Some(finder) = &mut self.finder {
                 finder.resume();
             }
-            match self.fill(Some(&view), limit, &mut batch, fresh).await {
+            match self.fill(Some(&view), limit, &mut batch, first).await {
                 Ok(()) => return Ok(batch),
                 Err(Halt::Again) if !first && !batch.documents.is_empty() => return Ok(batch),
                 Err(halt) => self.engine.settle(&collection, &view, halt).await?,
             }
-            if first {
-                // Nothing was given yet: begin again, so that the whole batch has one instant.
-                batch = Batch::default();
-                self.left = left;
-                self.finder = Some(Finder::new(&collection.state(), &self.find)?);
-                self.start();
-            }
-            fresh = first;
+            again = true;
         }
     }
 
     async fn open(&self, collection: &Arc<Collection>) -> Result<LiveView<S>, Error> {
-        let view = match self.engine.view(collection).await {
+        match self.engine.view(collection).await {
             Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
                 let message = "the collection was dropped while a cursor was reading it";
-                return Err(Error::new(Kind::Gone, message));
+                Err(Error::new(Kind::Gone, message))
             }
-            view => view?,
-        };
-        if self.finder.as_ref().is_some_and(|finder| !finder.is_good(&view.state)) {
-            let message = "an index was dropped or changed while a cursor was reading it";
-            return Err(Error::new(Kind::Gone, message));
+            view => view,
         }
-        Ok(view)
     }
 
     async fn fill(
