@@ -27,7 +27,14 @@ const PAGE: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 type Unbuilt = (u32, bool);
 
 fn unbuilt<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt)> + 'a {
-    let indexes = state.record.indexes.iter().filter(|index| !index.ready);
+    let record = &state.record;
+    let inactive = |index: &IndexSpec| {
+        let rule = record.settings.dates.iter().find(|rule| rule.index == index.id);
+        index.expire_after.is_some()
+            && !index.system_ttl
+            && rule.is_none_or(|rule| rule.after_s.is_none())
+    };
+    let indexes = record.indexes.iter().filter(move |index| !index.ready || inactive(index));
     indexes.map(|index| (index, (index.id, index.expire_after.is_some())))
 }
 
@@ -230,6 +237,9 @@ impl<S: Store> Engine<S> {
                         if after.is_some() {
                             change_rule(record, *id, after, stamp, floors);
                         }
+                    } else if index.ready {
+                        // It was complete before it was to expire documents.
+                        index.expire_after = None;
                     } else {
                         let name = index.name.clone();
                         remove(record, &name, stamp, floors);

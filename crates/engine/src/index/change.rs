@@ -267,7 +267,6 @@ fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Sta
     } else {
         // Becomes active once every header carries the date.
         record.settings.date_rule(id);
-        record.indexes[at].ready = false;
     }
 }
 
