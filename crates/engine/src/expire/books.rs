@@ -14,6 +14,7 @@ use crate::{
     error::Halt,
     keys,
     limits::{PAGE_BYTES, PAGE_ROWS},
+    view::Hold,
     write::{Entered, LEVELS, count},
 };
 
@@ -24,6 +25,8 @@ const CLASSES: [u8; 3] = [0, 1, 2];
 pub(crate) struct Begun<S: Store> {
     state: Arc<State>,
     snapshot: S::Snapshot,
+    /// The totals know these rows already: none may be reaped before the sums do.
+    _hold: Hold,
 }
 
 impl<S: Store> Engine<S> {
@@ -44,7 +47,11 @@ impl<S: Store> Engine<S> {
         let state = collection.state();
         let began =
             matches!(state.record.books, Books::Building(_)) && state.record.books != before;
-        began.then(|| Begun { state, snapshot: self.inner.store.snapshot() })
+        began.then(|| Begun {
+            _hold: self.inner.holds.register(collection.id),
+            state,
+            snapshot: self.inner.store.snapshot(),
+        })
     }
 
     /// Builds the sums of documents that were there before TTL was turned on. Whoever began them
@@ -54,7 +61,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         begun: Option<Begun<S>>,
     ) -> Result<(), Error> {
-        let Some(Begun { state, snapshot }) = begun else { return Ok(()) };
+        let Some(Begun { state, snapshot, _hold }) = begun else { return Ok(()) };
         let Books::Building(build) = state.record.books else { return Ok(()) };
         let mut rest = Some(Range::all());
         while let Some(range) = rest {
