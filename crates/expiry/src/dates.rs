@@ -2,7 +2,6 @@
 //! a floor binds only what was written before it.
 
 use clock::Instant;
-use document::ValueRef;
 
 /// What was dead by a date index when it changed: rows older than the change, up to the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,19 +54,4 @@ impl DateRule {
 /// Dates up to this one are dead at an instant.
 pub(crate) fn cutoff_ms(after_s: i64, at: Instant) -> i64 {
     at.ms.saturating_sub(after_s.saturating_mul(1000))
-}
-
-/// The earliest date a value holds: itself, or the earliest among an array's direct elements.
-pub fn earliest_date(value: ValueRef<'_>) -> Option<i64> {
-    match value {
-        ValueRef::DateTime(ms) => Some(ms),
-        ValueRef::Array(values) => values
-            .iter()
-            .filter_map(|value| match value {
-                ValueRef::DateTime(ms) => Some(ms),
-                _ => None,
-            })
-            .min(),
-        _ => None,
-    }
 }

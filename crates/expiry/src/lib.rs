@@ -12,7 +12,7 @@ mod settings;
 mod laws;
 
 pub use class::{Class, Lifetime, meaningful_ttl};
-pub use dates::{DateRule, FloorPair, earliest_date};
+pub use dates::{DateRule, FloorPair};
 pub use floors::{DateFloor, Floors};
 pub use header::{Damaged, Dates, Draft, Header, checksum};
 pub use settings::{Default, Settings};

@@ -109,6 +109,18 @@ impl Collection {
         }
     }
 
+    /// The state, and a `seq` that does not lie behind it: no change was published between the two.
+    pub(crate) async fn stable(&self, published: impl Fn() -> u64) -> (u64, Arc<State>) {
+        loop {
+            self.opened().await;
+            let fence = self.fence();
+            let (seq, state) = (published(), self.state());
+            if fence.is_some() && self.fence() == fence {
+                return (seq, state);
+            }
+        }
+    }
+
     fn raise(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
     }

@@ -1,6 +1,6 @@
 //! Collections come, change, get other names and go. Each is a commit in the one order.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use document::Document;
 use store::{Condition, Mutation, Outcome, Snapshot, Space, Stamp, Store, Unit};
@@ -10,6 +10,7 @@ use crate::{
     Collection, Error, Kind, Model, Namespace, Record, State,
     catalog::{Books, Change, Publish, put_record},
     error::What,
+    expire::Begun,
     keys,
     limits::{MAX_ATTEMPTS, MAX_NAMESPACE_BYTES},
 };
@@ -134,16 +135,31 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         edit: &Edit<T>,
     ) -> Result<Option<T>, Error> {
+        Ok(self.change_books(collection, edit).await?.0)
+    }
+
+    /// The same, for changes that may begin books; answers what is to be added to them.
+    pub(crate) async fn change_books<T>(
+        &self,
+        collection: &Arc<Collection>,
+        edit: &Edit<T>,
+    ) -> Result<(Option<T>, Option<Begun<S>>), Error> {
         for _ in 0..MAX_ATTEMPTS {
-            collection.opened().await;
-            let seq = self.inner.store.published();
-            let state = collection.state();
+            let (seq, state) = collection.stable(|| self.inner.store.published()).await;
             self.check_present(collection, &state)?;
-            let Some((apply, answer)) = edit(&state)? else { return Ok(None) };
+            let Some((apply, answer)) = edit(&state)? else { return Ok((None, None)) };
             let record = state.record.clone();
             let key = keys::record(record.model, &record.namespace);
             let condition = Condition::NotNewer { space: Space::Catalog, key, seq };
-            let change = Change::new(Arc::clone(collection), |_| {});
+            let begun = Arc::new(Mutex::new(None));
+            let change = {
+                let (engine, held, begun) = (self.clone(), Arc::clone(collection), begun.clone());
+                let before = state.record.books;
+                Change::new(Arc::clone(collection), move |_| {
+                    let begin = engine.begin_books(&held, before);
+                    *begun.lock().unwrap_or_else(PoisonError::into_inner) = begin;
+                })
+            };
             let prepared = Arc::clone(&change);
             let dialect = Arc::clone(&self.inner.dialect);
             let unit = Unit::new(vec![condition], move |stamp| {
@@ -155,10 +171,15 @@ impl<S: Store> Engine<S> {
                 out
             });
             if self.commit_one(unit.with_fence(change)).await?.is_some() {
-                return Ok(Some(answer));
+                let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+                return Ok((Some(answer), begun));
             }
         }
         Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
+    }
+
+    fn has_name(&self, collection: &Arc<Collection>, model: Model, name: &Namespace) -> bool {
+        self.collection(model, name).is_some_and(|held| Arc::ptr_eq(&held, collection))
     }
 
     fn check_present(&self, collection: &Collection, state: &State) -> Result<(), Error> {
@@ -192,8 +213,10 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Error> {
         for _ in 0..MAX_ATTEMPTS {
             let Some(collection) = self.collection(model, namespace) else { return Ok(false) };
-            collection.opened().await;
-            let seq = self.inner.store.published();
+            let (seq, _) = collection.stable(|| self.inner.store.published()).await;
+            if !self.has_name(&collection, model, namespace) {
+                continue;
+            }
             let key = keys::record(model, namespace);
             let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
             let change = {
@@ -249,9 +272,10 @@ impl<S: Store> Engine<S> {
         to: &Namespace,
         collection: &Arc<Collection>,
     ) -> Result<bool, Error> {
-        collection.opened().await;
-        let seq = self.inner.store.published();
-        let state = collection.state();
+        let (seq, state) = collection.stable(|| self.inner.store.published()).await;
+        if !self.has_name(collection, model, from) {
+            return Ok(false);
+        }
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
         let conditions = [&old_key, &new_key].map(|key| Condition::NotNewer {
             space: Space::Catalog,

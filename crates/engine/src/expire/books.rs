@@ -14,11 +14,20 @@ use crate::{
     error::Halt,
     keys,
     limits::{PAGE_BYTES, PAGE_ROWS},
+    view::Hold,
     write::{Entered, LEVELS, count},
 };
 
 const ALL: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 const CLASSES: [u8; 3] = [0, 1, 2];
+
+/// Books that a change began: its state, and the rows that were there then.
+pub(crate) struct Begun<S: Store> {
+    state: Arc<State>,
+    snapshot: S::Snapshot,
+    /// The totals know these rows already: none may be reaped before the sums do.
+    _hold: Hold,
+}
 
 impl<S: Store> Engine<S> {
     /// Exact live documents and bytes at the instant of a new view.
@@ -32,13 +41,28 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Builds the sums of documents that were there before TTL was turned on.
-    pub(crate) async fn build_books(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+    /// Called when a change is published and nothing is ordered behind it yet: the rows that are
+    /// there are those that no writer entered in the books it began.
+    pub(crate) fn begin_books(&self, collection: &Collection, before: Books) -> Option<Begun<S>> {
         let state = collection.state();
+        let began =
+            matches!(state.record.books, Books::Building(_)) && state.record.books != before;
+        began.then(|| Begun {
+            _hold: self.inner.holds.register(collection.id),
+            state,
+            snapshot: self.inner.store.snapshot(),
+        })
+    }
+
+    /// Builds the sums of documents that were there before TTL was turned on. Whoever began them
+    /// builds them, once.
+    pub(crate) async fn build_books(
+        &self,
+        collection: &Arc<Collection>,
+        begun: Option<Begun<S>>,
+    ) -> Result<(), Error> {
+        let Some(Begun { state, snapshot, _hold }) = begun else { return Ok(()) };
         let Books::Building(build) = state.record.books else { return Ok(()) };
-        // Every writer whose commit is ordered after the change keeps the sums, and it ended its
-        // batch: rows with smaller stamps are those it does not know.
-        let snapshot = self.inner.store.snapshot();
         let mut rest = Some(Range::all());
         while let Some(range) = rest {
             let page = snapshot.scan(collection.rows(), &range, Direction::Forward, ALL).await?;

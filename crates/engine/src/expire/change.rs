@@ -29,8 +29,8 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
         });
-        self.change(collection, &*edit).await?;
-        self.build_books(collection).await
+        let (_, begun) = self.change_books(collection, &*edit).await?;
+        self.build_books(collection, begun).await
     }
 }
 

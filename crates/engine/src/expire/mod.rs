@@ -8,6 +8,7 @@ mod forecast;
 mod reap;
 
 pub use amount::Amount;
+pub(crate) use books::Begun;
 pub(crate) use change::apply_default;
 pub use clock::{KeepNothing, Persist};
 pub use forecast::{Forecast, Preview, Unreaped, Within};

@@ -23,16 +23,29 @@ use crate::{
 
 const PAGE: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 
-fn unbuilt(state: &State) -> Vec<u32> {
-    state.record.indexes.iter().filter(|index| !index.ready).map(|index| index.id).collect()
+/// An index that is not complete, and whether its dates are entered in headers.
+type Unbuilt = (u32, bool);
+
+fn unbuilt<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt)> + 'a {
+    let record = &state.record;
+    let inactive = |index: &IndexSpec| {
+        let rule = record.settings.dates.iter().find(|rule| rule.index == index.id);
+        index.expire_after.is_some()
+            && !index.system_ttl
+            && rule.is_none_or(|rule| rule.after_s.is_none())
+    };
+    let indexes = record.indexes.iter().filter(move |index| !index.ready || inactive(index));
+    indexes.map(|index| (index, (index.id, index.expire_after.is_some())))
 }
 
 impl<S: Store> Engine<S> {
     /// Finishes what an earlier run did not.
     pub(crate) async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map.all().values() {
-            if !unbuilt(&collection.state()).is_empty() {
-                self.build_indexes(collection).await?;
+            match self.build_indexes(collection, |_| true).await {
+                // What is stored does not go with the index: it is gone.
+                Err(Error { kind, .. }) if is_about_documents(&kind) => {}
+                built => built?,
             }
             if matches!(collection.state().record.books, Books::Building(_)) {
                 self.restart_books(collection).await?;
@@ -47,18 +60,25 @@ impl<S: Store> Engine<S> {
                 |record: &mut Record, stamp: Stamp| record.books = Books::Building(stamp.seq);
             Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
         });
-        self.change(collection, &*edit).await?;
-        self.build_books(collection).await
+        let (_, begun) = self.change_books(collection, &*edit).await?;
+        self.build_books(collection, begun).await
     }
 
-    /// Builds the indexes of a collection that are not complete; on failure they are gone.
-    pub(crate) async fn build_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        let wanted = unbuilt(&collection.state());
+    /// Builds those of these indexes that are not complete; on failure they are gone.
+    pub(crate) async fn build_indexes(
+        &self,
+        collection: &Arc<Collection>,
+        which: impl Fn(&IndexSpec) -> bool,
+    ) -> Result<(), Error> {
+        let state = collection.state();
+        let wanted = unbuilt(&state).filter(|(index, _)| which(index));
+        let wanted: Vec<Unbuilt> = wanted.map(|(_, wanted)| wanted).collect();
         if wanted.is_empty() {
             return Ok(());
         }
-        let built = self.fill(collection, &wanted).await;
-        self.finish(collection, built.is_ok()).await?;
+        let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
+        let built = self.fill(collection, &ids).await;
+        self.finish(collection, wanted, built.is_ok()).await?;
         built
     }
 
@@ -192,11 +212,21 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Puts built indexes in force, or takes them back.
-    async fn finish(&self, collection: &Arc<Collection>, built: bool) -> Result<(), Error> {
+    /// Puts built indexes in force, or takes them back. One that was changed meanwhile is left to
+    /// whoever changed it.
+    async fn finish(
+        &self,
+        collection: &Arc<Collection>,
+        wanted: Vec<Unbuilt>,
+        built: bool,
+    ) -> Result<(), Error> {
         let floors = self.inner.rules.floors;
         let edit: Box<Edit<()>> = Box::new(move |state: &State| {
-            let wanted = unbuilt(state);
+            let still = unbuilt(state).filter(|(_, held)| wanted.contains(held));
+            let wanted: Vec<u32> = still.map(|(index, _)| index.id).collect();
+            if wanted.is_empty() {
+                return Ok(None);
+            }
             let apply = move |record: &mut Record, stamp: Stamp| {
                 for id in &wanted {
                     let found = record.indexes.iter_mut().find(|index| index.id == *id);
@@ -207,6 +237,9 @@ impl<S: Store> Engine<S> {
                         if after.is_some() {
                             change_rule(record, *id, after, stamp, floors);
                         }
+                    } else if index.ready {
+                        // It was complete before it was to expire documents.
+                        index.expire_after = None;
                     } else {
                         let name = index.name.clone();
                         remove(record, &name, stamp, floors);
@@ -220,4 +253,12 @@ impl<S: Store> Engine<S> {
             changed => changed.map(|_| ()),
         }
     }
+}
+
+/// Whether a build failed because of what is stored, rather than because of the store.
+fn is_about_documents(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::DuplicateKey { .. } | Kind::ParallelArrays | Kind::TooLarge | Kind::Query(_)
+    )
 }

@@ -97,6 +97,7 @@ impl<S: Store> Engine<S> {
         wanted: Vec<IndexSpec>,
     ) -> Result<(usize, usize), Error> {
         let floors = self.inner.rules.floors;
+        let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
         let dialect = Arc::clone(&self.inner.dialect);
         let edit: Box<Edit<(usize, usize)>> = Box::new(move |state: &State| {
             let before = state.record.indexes.len() + 1;
@@ -121,11 +122,10 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<Apply>, (before, after))))
         });
-        let (before, after) = self.change(collection, &*edit).await?.unwrap_or((1, 1));
-        if before != after {
-            self.build_indexes(collection).await?;
-        }
-        self.build_books(collection).await?;
+        let (counts, begun) = self.change_books(collection, &*edit).await?;
+        let (before, after) = counts.unwrap_or((1, 1));
+        self.build_indexes(collection, |index| names.contains(&index.name)).await?;
+        self.build_books(collection, begun).await?;
         Ok((before, after))
     }
 
@@ -161,9 +161,10 @@ impl<S: Store> Engine<S> {
         change: IndexChange,
     ) -> Result<IndexChanged, Error> {
         let floors = self.inner.rules.floors;
-        let name = name.to_owned();
+        let named = name.to_owned();
         let edit: Box<Edit<IndexChanged>> = Box::new(move |state: &State| {
-            let Some(held) = state.record.index(&name) else {
+            let name = &named;
+            let Some(held) = state.record.index(name) else {
                 let message = format!("cannot find index {name}");
                 return Err(Error::new(Kind::NotFound(What::Index), message));
             };
@@ -174,9 +175,9 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<Apply>, was)))
         });
-        let changed = self.change(collection, &*edit).await?;
-        self.build_indexes(collection).await?;
-        self.build_books(collection).await?;
+        let (changed, begun) = self.change_books(collection, &*edit).await?;
+        self.build_indexes(collection, |index| index.name == name).await?;
+        self.build_books(collection, begun).await?;
         changed.ok_or_else(|| Error::new(Kind::Conflict, "the index was not changed"))
     }
 
@@ -266,7 +267,6 @@ fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Sta
     } else {
         // Becomes active once every header carries the date.
         record.settings.date_rule(id);
-        record.indexes[at].ready = false;
     }
 }
 

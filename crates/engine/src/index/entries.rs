@@ -5,7 +5,6 @@ use document::{
     ArrayRef, DocRef, Document, ValueRef,
     key::{TypeOrder, encode},
 };
-use expiry::earliest_date;
 use query::{Context, Filter};
 
 use crate::{Error, Kind, catalog::IndexSpec, keys, limits::MAX_ENTRIES_PER_DOCUMENT};
@@ -37,7 +36,11 @@ pub(crate) fn draft(
     let Some(tuples) = tuples else { return Ok(None) };
     let multikey = tuples.multikey;
     let date = index.expire_after.and_then(|_| {
-        let dates = tuples.values.iter().filter_map(|tuple| earliest_date(*tuple.first()?));
+        // The values are the elements already: dates of an array in an array expire nothing.
+        let dates = tuples.values.iter().filter_map(|tuple| match tuple.first() {
+            Some(ValueRef::DateTime(ms)) => Some(*ms),
+            _ => None,
+        });
         dates.min()
     });
     let mut entries: Vec<(Bytes, Bytes)> =

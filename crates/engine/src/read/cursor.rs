@@ -14,7 +14,7 @@ use store::Store;
 
 use super::{Explain, Find, Finder, Hint, origin};
 use crate::{
-    Collection, Engine, Error, Kind, LiveView, Model, Namespace,
+    Collection, Engine, Error, Kind, LiveView, Model, Namespace, State,
     error::Halt,
     limits::{MAX_LOOKUP_BYTES, PAGE_ROWS},
     view::Row,
@@ -70,6 +70,8 @@ pub struct Cursor<S: Store> {
     database: String,
     collection: Option<Arc<Collection>>,
     find: Find,
+    /// All stages; those that the plan needs are `stages` and `left`.
+    asked: Vec<Stage>,
     stages: Arc<[Stage]>,
     context: Arc<Context>,
     deadline: Option<Duration>,
@@ -111,54 +113,59 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
-        let (sort, mut stages) = match plan.stages.first() {
-            Some(Stage::Sort { sort, .. }) => (Some(sort.clone()), plan.stages),
-            _ => (None, plan.stages),
-        };
-        let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
-        let finder = match &collection {
-            Some(collection) => Some(Finder::new(&collection.state(), &find)?),
-            None => None,
-        };
-        let sorted = finder.as_ref().is_some_and(Finder::is_sorted);
-        if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
-            match *limit {
-                Some(limit) => stages[0] = Stage::Limit(limit),
-                None => drop(stages.remove(0)),
-            }
-        }
-        let left = match stages.as_slice() {
-            [Stage::Limit(limit)] => Some(*limit),
+        let sort = match plan.stages.first() {
+            Some(Stage::Sort { sort, .. }) => Some(sort.clone()),
             _ => None,
         };
-        let stages: Arc<[Stage]> = if left.is_some() { Arc::default() } else { stages.into() };
+        let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
         let mut cursor = Cursor {
             engine: self.clone(),
             model,
             database: namespace.database.clone(),
             collection,
             find,
-            stages,
+            asked: plan.stages,
+            stages: Arc::default(),
             context,
             deadline: plan.deadline,
-            left,
-            finder,
+            left: None,
+            finder: None,
             exec: None,
             held: VecDeque::new(),
             began: false,
             fed: false,
         };
-        cursor.start();
+        let state = cursor.collection.as_ref().map(|collection| collection.state());
+        cursor.plan(state.as_deref())?;
         Ok(cursor)
     }
 }
 
 impl<S: Store> Cursor<S> {
-    fn start(&mut self) {
+    /// Plans it and puts it at its beginning.
+    fn plan(&mut self, state: Option<&State>) -> Result<(), Error> {
+        self.finder = match state {
+            Some(state) => Some(Finder::new(state, &self.find)?),
+            None => None,
+        };
+        let mut stages = self.asked.clone();
+        let sorted = self.finder.as_ref().is_some_and(Finder::is_sorted);
+        if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
+            match *limit {
+                Some(limit) => stages[0] = Stage::Limit(limit),
+                None => drop(stages.remove(0)),
+            }
+        }
+        self.left = match stages.as_slice() {
+            [Stage::Limit(limit)] => Some(*limit),
+            _ => None,
+        };
+        self.stages = if self.left.is_some() { Arc::default() } else { stages.into() };
         self.fed = false;
         self.held.clear();
         self.exec = (!self.stages.is_empty())
             .then(|| Exec::new(Arc::clone(&self.stages), Arc::clone(&self.context)));
+        Ok(())
     }
 
     /// How it runs.
@@ -180,42 +187,37 @@ impl<S: Store> Cursor<S> {
             let filled = self.fill(None, limit, &mut batch, true).await;
             return filled.map(|()| batch).map_err(failed);
         };
-        let mut fresh = first;
-        let left = self.left;
+        let mut again = false;
         loop {
             let view = self.open(&collection).await?;
-            if !fresh && let Some(finder) = &mut self.finder {
+            let good = self.finder.as_ref().is_some_and(|finder| finder.is_good(&view.state));
+            if first && (again || !good) {
+                // Nothing was given yet: begin again, so that the whole batch has one instant.
+                batch = Batch::default();
+                self.plan(Some(&view.state))?;
+            } else if !good {
+                let message = "an index was dropped or changed while a cursor was reading it";
+                return Err(Error::new(Kind::Gone, message));
+            } else if !first && let Some(finder) = &mut self.finder {
                 finder.resume();
             }
-            match self.fill(Some(&view), limit, &mut batch, fresh).await {
+            match self.fill(Some(&view), limit, &mut batch, first).await {
                 Ok(()) => return Ok(batch),
                 Err(Halt::Again) if !first && !batch.documents.is_empty() => return Ok(batch),
                 Err(halt) => self.engine.settle(&collection, &view, halt).await?,
             }
-            if first {
-                // Nothing was given yet: begin again, so that the whole batch has one instant.
-                batch = Batch::default();
-                self.left = left;
-                self.finder = Some(Finder::new(&collection.state(), &self.find)?);
-                self.start();
-            }
-            fresh = first;
+            again = true;
         }
     }
 
     async fn open(&self, collection: &Arc<Collection>) -> Result<LiveView<S>, Error> {
-        let view = match self.engine.view(collection).await {
+        match self.engine.view(collection).await {
             Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
                 let message = "the collection was dropped while a cursor was reading it";
-                return Err(Error::new(Kind::Gone, message));
+                Err(Error::new(Kind::Gone, message))
             }
-            view => view?,
-        };
-        if self.finder.as_ref().is_some_and(|finder| !finder.is_good(&view.state)) {
-            let message = "an index was dropped or changed while a cursor was reading it";
-            return Err(Error::new(Kind::Gone, message));
+            view => view,
         }
-        Ok(view)
     }
 
     async fn fill(
@@ -249,8 +251,14 @@ impl<S: Store> Cursor<S> {
             };
             if 0 < stale {
                 stale -= 1;
-                if !still_lives(view, &held).await? {
-                    continue;
+                match still_lives(view, &held).await {
+                    Ok(true) => {}
+                    Ok(false) => continue,
+                    Err(halt) => {
+                        // It is judged again in the next view.
+                        self.held.push_front(held);
+                        return Err(halt);
+                    }
                 }
             }
             from_exec = from_exec && self.exec.is_some();
@@ -378,15 +386,15 @@ fn check_time(deadline: Option<Duration>) -> Result<(), Error> {
     }
 }
 
-/// Whether a document that was read in an earlier view lives in this one: by its own header, or
-/// because the same life of it was written again.
+/// Whether a document that was read in an earlier view lives in this one. Its header of then does
+/// not tell: a later write may have shortened its life, and others may have seen it die.
 async fn still_lives<S: Store>(view: Option<&LiveView<S>>, held: &Held) -> Result<bool, Halt> {
     let (Some(view), Some(origin)) = (view, &held.origin) else { return Ok(true) };
     let Some((key, header)) = origin::split(origin) else { return Ok(false) };
-    let (header, _) = Header::split(header)?;
-    if view.is_live(&header) {
+    if !view.state.record.settings.can_expire() {
         return Ok(true);
     }
+    let (header, _) = Header::split(header)?;
     let row: Option<Row> = view.get(key).await?;
     Ok(row.is_some_and(|row| row.birth == header.birth))
 }

@@ -95,12 +95,6 @@ impl<S: Store> LiveView<S> {
         }
     }
 
-    /// Whether a document with this header lives at the view's instant; what died in the last
-    /// moments counts as dead here.
-    pub(crate) fn is_live(&self, header: &Header<'_>) -> bool {
-        self.state.record.settings.is_live(header, self.instant)
-    }
-
     /// Nothing that died by this instant can come back.
     pub(crate) fn settled(&self) -> Instant {
         if self.last_moments { self.settled } else { self.instant }

@@ -60,7 +60,7 @@ impl<S: Store> Engine<S> {
             let draft = self.draft(view);
             let mut units = Vec::with_capacity(rows.len());
             for row in rows {
-                units.push(draft.remove(draft.previous(row)?));
+                units.push(draft.remove(draft.previous(row).await?));
             }
             for outcome in self.inner.store.commit(units).await? {
                 match outcome {

@@ -9,7 +9,7 @@ use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{Entered, count};
 use crate::{
-    Error, LiveView, State,
+    Error, IndexSpec, LiveView, State,
     error::Halt,
     index::{Drafted, draft},
     keys,
@@ -23,6 +23,8 @@ pub(crate) struct Previous {
     entered: Entered,
     /// Keys of its entries.
     entries: Vec<Bytes>,
+    /// Keys in unique indexes that are being built: another row may hold them.
+    unsure: Vec<Bytes>,
 }
 
 /// A write of one document in one view.
@@ -64,13 +66,36 @@ impl<S: Store> Draft<'_, S> {
     }
 
     /// What a write over a live row replaces.
-    pub(crate) fn previous(&self, row: Row) -> Result<Previous, Error> {
+    pub(crate) async fn previous(&self, row: Row) -> Result<Previous, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let bytes = i64::try_from(row.body().len()).unwrap_or(i64::MAX);
         let entered = Entered { class: header.class, ts: header.ts, bytes };
         let entries = self.entries(row.document(), &row.key)?;
-        let entries = entries.all.into_iter().map(|(key, _)| key).collect();
-        Ok(Previous { row, entered, entries })
+        let mut own = Vec::with_capacity(entries.all.len());
+        let mut unsure = Vec::new();
+        for (key, _) in entries.all {
+            if let Some(index) = self.unique_in_making(&key) {
+                unsure.push(key.clone());
+                let held = self.view.unique(index, &key).await?;
+                if held.is_none_or(|held| held.row_key != row.key) {
+                    continue;
+                }
+            }
+            own.push(key);
+        }
+        Ok(Previous { row, entered, entries: own, unsure })
+    }
+
+    fn unique_in_making(&self, key: &[u8]) -> Option<&IndexSpec> {
+        let id = keys::index_of(key);
+        let mut indexes = self.state().record.indexes.iter();
+        indexes.find(|index| Some(index.id) == id && index.unique && !index.ready)
+    }
+
+    /// No commit since the view took or left these keys.
+    fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b, S> {
+        let (space, seq) = (self.view.collection.entries(), self.view.seq);
+        keys.iter().map(move |key| Condition::NotNewer { space, key: key.to_vec(), seq })
     }
 
     fn entries(&self, document: DocRef<'_>, row_key: &[u8]) -> Result<Entries, Error> {
@@ -135,16 +160,12 @@ impl<S: Store> Draft<'_, S> {
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
         let mut conditions = self.conditions(&row_key);
         let space = self.view.collection.entries();
-        let unique = entries.unique.iter().map(|key| Condition::NotNewer {
-            space,
-            key: key.to_vec(),
-            seq: self.view.seq,
-        });
-        conditions.extend(unique);
-        if self.before_death
-            && let Some(previous) = &previous
-        {
-            conditions.push(Condition::Before(previous.row.death.ms));
+        conditions.extend(self.not_newer(&entries.unique));
+        if let Some(previous) = &previous {
+            conditions.extend(self.not_newer(&previous.unsure));
+            if self.before_death {
+                conditions.push(Condition::Before(previous.row.death.ms));
+            }
         }
         if !entries.multikey.is_empty() {
             return Err(Halt::Multikey(entries.multikey));
@@ -179,6 +200,7 @@ impl<S: Store> Draft<'_, S> {
     /// The unit that removes a live row.
     pub(crate) fn remove(&self, previous: Previous) -> Unit {
         let mut conditions = self.conditions(&previous.row.key);
+        conditions.extend(self.not_newer(&previous.unsure));
         if self.before_death {
             conditions.push(Condition::Before(previous.row.death.ms));
         }

@@ -175,7 +175,7 @@ impl<S: Store> Engine<S> {
         let lifetime = update.writer.lifetime(&outcome.document)?;
         let draft = self.draft(view);
         let key = row.key.clone();
-        let previous = draft.previous(row)?;
+        let previous = draft.previous(row).await?;
         let unit = draft.put(key, outcome.document, lifetime, Some(previous)).await?;
         Ok(Tried::Unit(Box::new(unit)))
     }
@@ -327,7 +327,7 @@ impl<S: Store> Engine<S> {
         let Some(row) = self.first(view, find, context).await? else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
         let draft = self.draft(view);
-        let unit = draft.remove(draft.previous(row)?);
+        let unit = draft.remove(draft.previous(row).await?);
         Ok(self.commit_one(unit).await?.map(|_| Some(before)))
     }
 }

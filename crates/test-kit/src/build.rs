@@ -1,0 +1,71 @@
+//! Filters, sorts, indexes and the door's part of writes, without a query language.
+
+use document::{DocBuf, DocRef, Document, Path, Value};
+use engine::{Dialect, Error, IndexSpec, Model, Writer};
+use expiry::Lifetime;
+use query::{
+    Filter,
+    filter::{Comparison, Test},
+    sort::{Part, Sort},
+};
+
+/// A stored filter is a document of values that have to be equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EqualityDialect;
+
+impl Dialect for EqualityDialect {
+    fn filter(&self, _: Model, filter: DocRef<'_>) -> Result<Filter, String> {
+        Ok(Filter::all(filter.iter().map(|(path, value)| equal(path, value.to_value())).collect()))
+    }
+}
+
+/// Reads a document's lifetime from its root-level `ttl`, and gives no ids.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TtlField;
+
+impl Writer for TtlField {
+    fn lifetime(&self, document: &DocBuf) -> Result<Lifetime, Error> {
+        Ok(Lifetime::of(document.get("ttl")))
+    }
+
+    fn with_id(&self, document: DocBuf) -> DocBuf {
+        document
+    }
+}
+
+/// Documents with this value.
+pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
+    compare(path, Comparison::Eq, value)
+}
+
+/// Documents whose value compares so.
+pub fn compare(path: &str, comparison: Comparison, value: impl Into<Value>) -> Filter {
+    Filter::Path(Path::new(path), Test::Compare(comparison, value.into()))
+}
+
+/// A sort by one path.
+pub fn sort_by(path: &str, descending: bool) -> Sort {
+    Sort { parts: vec![Part { path: Path::new(path), descending }] }
+}
+
+/// A plain ascending index on one path, named `<path>_1`.
+pub fn index(path: &str) -> IndexSpec {
+    let mut spec = IndexSpec::new(format!("{path}_1"), vec![(path.to_owned(), false)]);
+    spec.shown = Document::new();
+    spec
+}
+
+/// A unique sparse index on one path.
+pub fn unique_index(path: &str) -> IndexSpec {
+    IndexSpec { unique: true, sparse: true, ..index(path) }
+}
+
+/// An index that expires documents so many seconds after a date.
+pub fn date_index(path: &str, seconds: i64) -> IndexSpec {
+    IndexSpec { expire_after: Some(seconds), ..index(path) }
+}
+
+/// The index that stands for the default TTL; -1 turns it on without a default.
+pub fn system_index(seconds: i64) -> IndexSpec {
+    IndexSpec { expire_after: Some(seconds), system_ttl: true, ..index("_ts") }
+}

@@ -1,0 +1,303 @@
+//! The engine with its store and clock, and one collection that tests work on.
+
+use std::{sync::Arc, time::Duration};
+
+use clock::{Clock, Instant, Mode, Source};
+use document::{DocBuf, DocRef, Document, Value};
+use engine::{
+    Amount, BatchLimit, Collection, Cursor, Dialect, Edited, Engine, Error, Find, Hint,
+    IndexChange, IndexSpec, Inserted, Kind, Model, Namespace, Options, Ordering, Plan, Rules,
+    Update, Updated,
+};
+use expiry::{Default as DefaultTtl, Lifetime};
+use query::{Context, Filter, edit::Edit};
+
+use crate::{EqualityDialect, PausingStore, TtlField, equal, ready};
+
+/// Where clocks of tests start.
+pub const START_MS: i64 = 1_700_000_000_000;
+
+#[derive(Debug)]
+struct Still;
+
+impl Source for Still {
+    fn boot_ns(&self) -> i64 {
+        0
+    }
+
+    fn wall_ms(&self) -> i64 {
+        START_MS
+    }
+}
+
+/// What an engine is opened with.
+#[derive(Clone)]
+pub struct Setup {
+    /// The rules of views and order.
+    pub rules: Rules,
+    /// The language of stored filters.
+    pub dialect: Arc<dyn Dialect>,
+    /// How long a document has been dead before its bytes may go.
+    pub reap_delay: Duration,
+}
+
+impl std::fmt::Debug for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let dialect = Arc::new(EqualityDialect);
+        Self { rules: Rules::default(), dialect, reap_delay: Duration::ZERO }
+    }
+}
+
+/// An engine with one collection.
+#[derive(Debug)]
+pub struct Kit {
+    /// The engine.
+    pub engine: Engine<PausingStore>,
+    /// Its store.
+    pub store: PausingStore,
+    /// Its clock.
+    pub clock: Arc<Clock>,
+    setup: Setup,
+    passes: u64,
+}
+
+fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
+    let clock = Clock::start(Mode::Manual, Box::new(Still), [7; 16], last);
+    let clock = clock.expect("a manual clock starts");
+    clock.persisted(&clock.tick());
+    Arc::new(clock)
+}
+
+fn open(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
+    let options = Options {
+        clock: Arc::clone(clock),
+        dialect: Arc::clone(&setup.dialect),
+        reap_delay: setup.reap_delay,
+        rules: setup.rules,
+    };
+    ready(Engine::open(store, options)).expect("the engine opens")
+}
+
+impl Default for Kit {
+    fn default() -> Self {
+        Self::new(Setup::default())
+    }
+}
+
+impl Kit {
+    /// A new engine with an empty collection.
+    pub fn new(setup: Setup) -> Self {
+        let clock = start_clock(None);
+        let store = PausingStore::new(Engine::<PausingStore>::timepiece(&clock));
+        let engine = open(store.clone(), &clock, &setup);
+        let kit = Self { engine, store, clock, setup, passes: 0 };
+        ready(kit.engine.ensure(Model::Documents, &kit.namespace())).expect("a collection");
+        kit
+    }
+
+    /// Kills the process and starts it again at the same instant.
+    pub fn restart(&mut self) {
+        self.clock = start_clock(Some(self.clock.tick()));
+        self.store = self.store.reopen(Engine::<PausingStore>::timepiece(&self.clock));
+        self.engine = open(self.store.clone(), &self.clock, &self.setup);
+    }
+
+    /// The collection's name.
+    pub fn namespace(&self) -> Namespace {
+        Namespace::new("db", "c")
+    }
+
+    /// The collection.
+    pub fn collection(&self) -> Arc<Collection> {
+        self.engine.expect(Model::Documents, &self.namespace()).expect("the collection")
+    }
+
+    /// Database time, milliseconds since the start of the test.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.last().ms - START_MS
+    }
+
+    /// Moves the clock to so many milliseconds after the start of the test.
+    pub fn move_to(&self, ms: i64) {
+        let checkpoint = self.clock.move_to(Instant::from_ms(START_MS + ms));
+        self.clock.persisted(&checkpoint.expect("time goes forward"));
+    }
+
+    /// Inserts one document.
+    pub fn insert(&self, document: Document) -> Result<(), Error> {
+        first_failure(ready(insert(self.engine.clone(), self.collection(), document))?)
+    }
+
+    /// Puts a document in the place of the one with its id; upserts when asked.
+    pub fn replace(&self, document: Document, upsert: bool) -> Result<Updated, Error> {
+        ready(replace(self.engine.clone(), self.collection(), document, upsert))
+    }
+
+    /// Puts a document in place and answers what was there.
+    pub fn find_and_replace(&self, document: Document) -> Result<Edited, Error> {
+        let (update, edit) = replacement(document, false);
+        let update = Update { edit: &edit, ..update };
+        ready(self.engine.find_and_update(&self.collection(), &update))
+    }
+
+    /// Removes the document with this id and answers how many there were.
+    pub fn remove(&self, id: impl Into<Value>) -> usize {
+        let find = Find::new(equal("_id", id));
+        let (collection, context) = (self.collection(), context());
+        let removed = ready(self.engine.remove(&collection, &find, false, &context));
+        removed.expect("removed").count
+    }
+
+    /// All documents that a filter means, in the order they come.
+    pub fn find(&self, filter: Filter, hint: Hint) -> Result<Vec<Document>, Error> {
+        ready(find(self.engine.clone(), self.namespace(), Plan { hint, ..Plan::new(filter) }))
+    }
+
+    /// The ids of all documents, by a scan of the rows.
+    pub fn ids(&self) -> Vec<i64> {
+        ids(&self.find(Filter::always(), Hint::None).expect("found"))
+    }
+
+    /// The ids of all documents in an index, in its order.
+    pub fn ids_by(&self, index: &str) -> Vec<i64> {
+        ids(&self.find(Filter::always(), Hint::Index(index.into())).expect("found"))
+    }
+
+    /// Starts a query.
+    pub fn query(&self, plan: Plan) -> Cursor<PausingStore> {
+        self.engine.query(Model::Documents, &self.namespace(), plan, context()).expect("a cursor")
+    }
+
+    /// Exact live documents.
+    pub fn live(&self) -> Amount {
+        ready(self.engine.live(&self.collection())).expect("counted")
+    }
+
+    /// Changes the default TTL: `None` is off.
+    pub fn set_default(&self, default: Option<i64>) {
+        let collection = self.collection();
+        let changed = ready(self.engine.set_default_ttl(&collection, default_ttl(default)));
+        changed.expect("changed");
+    }
+
+    /// Makes an index.
+    pub fn create_index(&self, spec: IndexSpec) -> Result<(), Error> {
+        ready(self.engine.create_indexes(&self.collection(), vec![spec])).map(|_| ())
+    }
+
+    /// Drops an index.
+    pub fn drop_index(&self, name: &str) {
+        let collection = self.collection();
+        ready(self.engine.drop_indexes(&collection, vec![name.into()])).expect("dropped");
+    }
+
+    /// Changes or sets the seconds of an index.
+    pub fn change_index(&self, name: &str, seconds: i64) {
+        let change = IndexChange { expire_after: Some(seconds), hidden: None };
+        ready(self.engine.change_index(&self.collection(), name, change)).expect("changed");
+    }
+
+    /// Reaps what may be reaped now, worth it or not.
+    pub fn reap(&mut self) {
+        self.passes += 1;
+        ready(self.engine.reap(Duration::from_secs(self.passes))).expect("a pass");
+        ready(self.engine.reap_now(&self.collection())).expect("reaped");
+    }
+
+    /// Bytes of the rows on disk.
+    pub fn row_bytes(&self) -> u64 {
+        use store::Store as _;
+        self.store.space_bytes(store::Space::Rows(self.collection().id))
+    }
+
+    /// Bytes of the index entries on disk.
+    pub fn entry_bytes(&self) -> u64 {
+        use store::Store as _;
+        self.store.space_bytes(store::Space::Index(self.collection().id))
+    }
+}
+
+/// What callers pass as the operation.
+pub fn context() -> Arc<Context> {
+    Arc::new(Context::default())
+}
+
+/// The default TTL as a number; `None` is off.
+pub fn default_ttl(default: Option<i64>) -> DefaultTtl {
+    match default {
+        None => DefaultTtl::Off,
+        Some(-1) => DefaultTtl::Infinite,
+        Some(n) => DefaultTtl::Seconds(n),
+    }
+}
+
+/// An insert to be polled.
+pub async fn insert(
+    engine: Engine<PausingStore>,
+    collection: Arc<Collection>,
+    document: Document,
+) -> Result<Inserted, Error> {
+    let document: DocBuf = document.to_buf();
+    let lifetime = Lifetime::of(document.get("ttl"));
+    engine.insert(&collection, vec![(document, lifetime)], Ordering::Ordered).await
+}
+
+/// The failure of an insert of one document.
+pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
+    match inserted.failed.into_iter().next() {
+        Some((_, error)) => Err(error),
+        None if inserted.count == 1 => Ok(()),
+        None => Err(Error::new(Kind::Conflict, "neither inserted nor refused")),
+    }
+}
+
+fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
+    static NOTHING: Edit = Edit::Pipeline(Vec::new());
+    let id = document.get("_id").cloned().unwrap_or(Value::Null);
+    let update = Update {
+        find: Find::new(equal("_id", id)),
+        edit: &NOTHING,
+        many: false,
+        upsert,
+        context: context(),
+        writer: &TtlField,
+    };
+    (update, Edit::Replacement(document))
+}
+
+/// A replacement to be polled.
+pub async fn replace(
+    engine: Engine<PausingStore>,
+    collection: Arc<Collection>,
+    document: Document,
+    upsert: bool,
+) -> Result<Updated, Error> {
+    let (update, edit) = replacement(document, upsert);
+    engine.update(&collection, &Update { edit: &edit, ..update }).await
+}
+
+/// A query to be polled, all in one batch.
+pub async fn find(
+    engine: Engine<PausingStore>,
+    namespace: Namespace,
+    plan: Plan,
+) -> Result<Vec<Document>, Error> {
+    let mut cursor = engine.query(Model::Documents, &namespace, plan, context())?;
+    let batch = cursor.next(BatchLimit { documents: usize::MAX, bytes: usize::MAX }).await?;
+    Ok(batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect())
+}
+
+/// The numbers that documents have as ids.
+pub fn ids(documents: &[Document]) -> Vec<i64> {
+    let id = |document: &Document| {
+        let number = document.get("_id").and_then(|id| document::Number::of(id.as_ref()));
+        number.and_then(document::Number::to_i64_exact).unwrap_or(-1)
+    };
+    documents.iter().map(id).collect()
+}

@@ -1,0 +1,17 @@
+//! An engine in the test's own process: on a memory store that can be held and paused, on a clock
+//! that moves when told, driven by hand one poll at a time. Never shipped.
+
+mod build;
+mod kit;
+mod pausing;
+mod task;
+
+pub use build::{
+    EqualityDialect, TtlField, compare, date_index, equal, index, sort_by, system_index,
+    unique_index,
+};
+pub use kit::{
+    Kit, START_MS, Setup, context, default_ttl, find, first_failure, ids, insert, replace,
+};
+pub use pausing::{PausingSnapshot, PausingStore, Turnstile};
+pub use task::{Task, ready};

@@ -1,0 +1,165 @@
+//! A memory store whose reads can be stopped half-way, so that the world moves while a view is
+//! open.
+
+use std::{
+    future::poll_fn,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::Poll,
+};
+
+use bytes::Bytes;
+use store::{
+    Capabilities, Direction, DropPredicate, Error, Flight, Gate, Limit, MemoryStore, Outcome, Page,
+    Range, Snapshot, Space, Store, Timepiece, Unit,
+};
+
+/// Stops one read. Whoever is stopped has to be polled again after [`open`](Self::open).
+#[derive(Debug, Default)]
+pub struct Turnstile {
+    /// Reads until one is stopped, counting that one; 0 stops none.
+    left: AtomicU64,
+    shut: AtomicBool,
+}
+
+impl Turnstile {
+    /// Stops the `nth` read from now on.
+    pub fn stop(&self, nth: u64) {
+        self.shut.store(true, Ordering::SeqCst);
+        self.left.store(nth, Ordering::SeqCst);
+    }
+
+    /// Stops nobody any more; a read that was stopped already stays so.
+    pub fn disarm(&self) {
+        self.left.store(0, Ordering::SeqCst);
+    }
+
+    /// Lets the read that was stopped go on.
+    pub fn open(&self) {
+        self.disarm();
+        self.shut.store(false, Ordering::SeqCst);
+    }
+
+    async fn pass(&self) {
+        let before = self
+            .left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
+            .unwrap_or(0);
+        if before == 1 {
+            poll_fn(|_| match self.shut.load(Ordering::SeqCst) {
+                true => Poll::Pending,
+                false => Poll::Ready(()),
+            })
+            .await;
+        }
+    }
+}
+
+/// A memory store with a turnstile for reads and a gate for commits.
+#[derive(Clone, Debug)]
+pub struct PausingStore {
+    inner: MemoryStore,
+    turnstile: Arc<Turnstile>,
+}
+
+impl PausingStore {
+    /// An empty store whose commits are stamped by this clock.
+    pub fn new(time: Arc<dyn Timepiece>) -> Self {
+        Self { inner: MemoryStore::new(time), turnstile: Arc::default() }
+    }
+
+    /// What a restart would find.
+    pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
+        Self { inner: self.inner.reopen(time), turnstile: Arc::default() }
+    }
+
+    /// Between stamp and publication.
+    pub fn gate(&self) -> Arc<Gate> {
+        self.inner.gate()
+    }
+
+    /// In front of every read.
+    pub fn turnstile(&self) -> &Turnstile {
+        &self.turnstile
+    }
+}
+
+/// A snapshot whose reads can be stopped.
+#[derive(Clone, Debug)]
+pub struct PausingSnapshot {
+    inner: <MemoryStore as Store>::Snapshot,
+    turnstile: Arc<Turnstile>,
+}
+
+impl Snapshot for PausingSnapshot {
+    async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        self.turnstile.pass().await;
+        self.inner.get(space, key).await
+    }
+
+    async fn scan(
+        &self,
+        space: Space,
+        range: &Range,
+        direction: Direction,
+        limit: Limit,
+    ) -> Result<Page, Error> {
+        self.turnstile.pass().await;
+        self.inner.scan(space, range, direction, limit).await
+    }
+}
+
+impl Store for PausingStore {
+    type Snapshot = PausingSnapshot;
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn snapshot(&self) -> PausingSnapshot {
+        let turnstile = Arc::clone(&self.turnstile);
+        PausingSnapshot { inner: self.inner.snapshot(), turnstile }
+    }
+
+    fn published(&self) -> u64 {
+        self.inner.published()
+    }
+
+    fn flight(&self) -> &Flight {
+        self.inner.flight()
+    }
+
+    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
+        self.inner.commit(units).await
+    }
+
+    fn create_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.create_space(space)
+    }
+
+    fn drop_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.drop_space(space)
+    }
+
+    fn spaces(&self) -> Vec<Space> {
+        self.inner.spaces()
+    }
+
+    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        self.inner.set_drop_predicate(predicate);
+    }
+
+    async fn reap(&self, space: Space) -> Result<(), Error> {
+        self.inner.reap(space).await
+    }
+
+    fn space_bytes(&self, space: Space) -> u64 {
+        self.inner.space_bytes(space)
+    }
+
+    async fn close(&self) -> Result<(), Error> {
+        self.inner.close().await
+    }
+}
