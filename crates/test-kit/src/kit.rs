@@ -76,6 +76,7 @@ fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
 
 fn open(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
     let options = Options {
+        persist: Arc::new(engine::KeepNothing),
         clock: Arc::clone(clock),
         dialect: Arc::clone(&setup.dialect),
         reap_delay: setup.reap_delay,
