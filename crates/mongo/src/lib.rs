@@ -14,7 +14,7 @@ mod session;
 mod ttl;
 mod wire;
 
-pub use commands::{CommandRow, table};
+pub use commands::{CommandRow, NOT_YET, table};
 pub use connection::serve;
 pub use dialect::MongoDialect;
 pub use door::{Door, Settings};

@@ -36,7 +36,7 @@ mod tests;
 
 pub(crate) use call::Call;
 pub(crate) use fail_point::FailPoint;
-pub use table::{CommandRow, table};
+pub use table::{CommandRow, NOT_YET, table};
 pub(crate) use table::{Row, Table};
 
 use document::{DocBuf, DocBuilder, Document, ValueRef};
@@ -79,8 +79,7 @@ async fn block(time: std::time::Duration) {
 
 async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(row) = call.door.commands.get(call.name) else {
-        let message = format!("no such command: '{}'", call.name);
-        return Err(Error::new(CommandNotFound, message));
+        return Err(unknown(call.name));
     };
     Counters::add(&call.connection.counters.command, 1);
     check_fields(call, row.fields)?;
@@ -95,6 +94,16 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         Some((code, message)) => with_concern_error(&reply, code, &message),
         None => reply,
     })
+}
+
+fn unknown(name: &str) -> Error {
+    match table::NOT_YET.iter().find(|(known, _)| *known == name) {
+        Some((_, of)) => {
+            let message = format!("command '{name}' is not supported yet ({of})");
+            Error::new(crate::errors::CommandNotSupported, message)
+        }
+        None => Error::new(CommandNotFound, format!("no such command: '{name}'")),
+    }
 }
 
 /// The first field names the command; every other one has to be known.

@@ -145,3 +145,30 @@ rows! {
     "ebbClock" [admin] ebb::clock, &["advanceSeconds", "set"], "reads or moves the database clock";
     "ebbExpiry" [] ebb::expiry, &["preview"], "forecast and preview of a collection's expiry";
 }
+
+/// Commands of MongoDB that are known and not there yet, with what they belong to.
+pub const NOT_YET: &[(&str, &str)] = &[
+    ("saslStart", "authentication"),
+    ("saslContinue", "authentication"),
+    ("authenticate", "authentication"),
+    ("createUser", "authentication"),
+    ("updateUser", "authentication"),
+    ("dropUser", "authentication"),
+    ("usersInfo", "authentication"),
+    ("commitTransaction", "transactions"),
+    ("abortTransaction", "transactions"),
+    ("mapReduce", "server-side JavaScript"),
+    ("convertToCapped", "capped collections"),
+    ("cloneCollectionAsCapped", "capped collections"),
+    ("replSetInitiate", "replica sets"),
+    ("replSetGetConfig", "replica sets"),
+    ("shardCollection", "sharding"),
+    ("enableSharding", "sharding"),
+    ("compact", "operations"),
+    ("top", "operations"),
+    ("profile", "operations"),
+    ("dbHash", "operations"),
+    ("createSearchIndexes", "search"),
+    ("updateSearchIndex", "search"),
+    ("dropSearchIndex", "search"),
+];

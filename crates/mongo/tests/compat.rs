@@ -1,0 +1,108 @@
+//! `docs/compat/mongodb.md` is printed from the tables that the parsers and commands are held
+//! against. `EBB_UPDATE=1 cargo test -p mongo --test compat` writes it.
+
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+use std::{fmt::Write, path::PathBuf};
+
+use mongo_query::{
+    support_agg::{ACCUMULATORS, EXPRESSIONS, STAGES},
+    support_find::{Part, Support, TABLE},
+};
+
+const HEAD: &str = "\
+# MongoDB compatibility
+
+Printed from the tables of commands and operators; a test keeps it true. The server answers as
+version 7.0 (wire version 0..21) and as a standalone. *Works* means as in MongoDB; what differs says
+how; what is not there yet answers an error that names it.
+
+## Rules of time to live
+
+* An index on `_ts` is the collection's default TTL: `expireAfterSeconds` -1 (on, no default) or
+  1..2147483647. A root-level `ttl` of a document overrides it: int32, int64 that fits int32, or a
+  whole double; -1 or 1..2147483647; anything else is stored and not honoured.
+* `_ts` is reserved: never returned, refused in documents and updates (error 2), missing to filters,
+  sorts and projections.
+* MongoDB's TTL indexes on dates follow MongoDB's rules, and a document is gone at the instant, not
+  at the next pass of a monitor.
+* What is dead stays dead whatever is set later.
+* `numIndexesBefore` and `numIndexesAfter` are true counts: 1 and 2 where a collection gets its
+  first index.
+
+## Chosen where no system decides
+
+* A find without a sort answers in the order of `_id`, not of insertion.
+* `explain` shows one plan: `IDHACK`, `IXSCAN` under `FETCH`, or `COLLSCAN`, and MongoDB's names of
+  stages above it.
+* A write concern `{j: false}` is acknowledged after the sync like any other.
+* An index on a field that holds arrays gives bounds from its first field only.
+* A key of more than 1,000 bytes is indexed by its beginning and a hash: equality and uniqueness
+  hold, the order of such values among themselves in an index does not.
+* Collations other than the simple one are refused by name.
+* `$lookup` and `$unionWith` read the other collection at an instant of their own, later than that of
+  the pipeline by the time it took to get there.
+";
+
+fn text() -> String {
+    let mut out = HEAD.to_owned();
+    out.push_str("\n## Commands\n\n| command | | before login | on `admin` only | |\n|---|---|---|---|---|\n");
+    let yes = |flag: bool| if flag { "yes" } else { "" };
+    for row in mongo::table() {
+        writeln!(
+            out,
+            "| `{}` | works | {} | {} | {} |",
+            row.name,
+            yes(row.before_auth),
+            yes(row.admin),
+            row.help
+        )
+        .unwrap();
+    }
+    for (name, of) in mongo::NOT_YET {
+        writeln!(out, "| `{name}` | not yet | | | {of} |").unwrap();
+    }
+    for (part, title) in [
+        (Part::Filter, "Filters"),
+        (Part::Projection, "Projections"),
+        (Part::Sort, "Sorts"),
+        (Part::Update, "Updates"),
+        (Part::UpdateModifier, "Modifiers in updates"),
+    ] {
+        let rows = TABLE.iter().filter(|row| row.part == part).map(|row| (row.name, row.support));
+        section(&mut out, title, rows);
+    }
+    section(&mut out, "Pipeline stages", STAGES.iter().copied());
+    section(&mut out, "Accumulators", ACCUMULATORS.iter().copied());
+    section(&mut out, "Expressions", EXPRESSIONS.iter().copied());
+    out
+}
+
+fn section(out: &mut String, title: &str, rows: impl Iterator<Item = (&'static str, Support)>) {
+    write!(out, "\n## {title}\n\n| | | |\n|---|---|---|\n").unwrap();
+    for (name, support) in rows {
+        let (word, note) = match support {
+            Support::Works => ("works", ""),
+            Support::Differs(note) => ("differs", note),
+            Support::NotYet => ("not yet", ""),
+        };
+        writeln!(out, "| `{name}` | {word} | {note} |").unwrap();
+    }
+}
+
+#[test]
+fn the_page_is_what_the_tables_say() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/compat/mongodb.md");
+    if std::env::var_os("EBB_UPDATE").is_some() {
+        std::fs::write(&path, text()).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written == text(), "run EBB_UPDATE=1 cargo test -p mongo --test compat");
+}
+
+#[test]
+fn no_command_is_both_there_and_missing() {
+    for (name, _) in mongo::NOT_YET {
+        assert!(mongo::table().iter().all(|row| row.name != *name), "{name}");
+    }
+}
