@@ -270,10 +270,40 @@ impl<S: Store> Cursor<S> {
             self.left = self.left.map(|left| left - 1);
             batch.documents.push(held.document);
         }
-        if self.left == Some(0) {
+        if self.left == Some(0) || self.is_spent()? {
             batch.done = true;
         }
         Ok(())
+    }
+
+    /// Whether a limit among the stages is used up, so that no further batch is needed to say so.
+    fn is_spent(&mut self) -> Result<bool, Halt> {
+        let limited = self.stages.iter().any(|stage| matches!(stage, Stage::Limit(_)));
+        let other = |stage: &Stage| {
+            !matches!(
+                stage,
+                Stage::Limit(_)
+                    | Stage::Skip(_)
+                    | Stage::Project(_)
+                    | Stage::Match(_)
+                    | Stage::Sort { .. }
+            )
+        };
+        let Some(exec) = self.exec.as_mut().filter(|_| limited && self.held.is_empty()) else {
+            return Ok(false);
+        };
+        if self.stages.iter().any(other) {
+            return Ok(false);
+        }
+        match exec.next()? {
+            Next::Done => Ok(true),
+            Next::Row(row) => {
+                let document = Bytes::from(row.document.into_bytes());
+                self.held.push_back(Held { document, origin: row.origin });
+                Ok(false)
+            }
+            Next::NeedInput | Next::Want(_) => Ok(false),
+        }
     }
 
     /// The next document, from the walk or from the stages.

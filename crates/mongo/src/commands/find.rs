@@ -73,8 +73,8 @@ pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Re
             }
             None => {
                 let sort = mongo_query::sort::parse(sort)?;
-                let limit = limit.map(|limit| limit.saturating_add(skip));
-                stages.push(Stage::Sort { sort, limit });
+                // The sort looks ahead to the skip and limit behind it.
+                stages.push(Stage::Sort { sort, limit: None });
             }
         }
     }
