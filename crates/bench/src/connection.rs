@@ -26,7 +26,8 @@ pub(crate) struct Connection {
 impl Connection {
     /// Connects and says hello.
     pub(crate) async fn open(address: &Address) -> Result<Self> {
-        let stream = TcpStream::connect(address.to_string()).await?;
+        let stream = TcpStream::connect(address.to_string()).await;
+        let stream = stream.map_err(Error::io(format_args!("connecting to {address}")))?;
         stream.set_nodelay(true)?;
         let mut connection = Self {
             stream,
@@ -64,7 +65,8 @@ impl Connection {
         self.incoming.clear();
         loop {
             if self.stream.read_buf(&mut self.incoming).await? == 0 {
-                return Err(Error::Io(std::io::ErrorKind::UnexpectedEof.into()));
+                let source = std::io::ErrorKind::UnexpectedEof.into();
+                return Err(Error::io("the server closed the connection")(source));
             }
             let Some(length) = wire::message_length(&self.incoming)? else { continue };
             if length < self.incoming.len() {

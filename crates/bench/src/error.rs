@@ -7,7 +7,12 @@ use std::{fmt, io};
 #[non_exhaustive]
 pub enum Error {
     /// The connection or a file failed.
-    Io(io::Error),
+    Io {
+        /// What was being done, empty where that is plain.
+        doing: String,
+        /// How it failed.
+        source: io::Error,
+    },
     /// The server answered with bytes that are not a reply to what was asked.
     Protocol(String),
     /// The server refused a command.
@@ -27,6 +32,11 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// An input or output error, and what was being done.
+    pub(crate) fn io(doing: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing: doing.to_string(), source }
+    }
+
     /// Whether the connection is still good after it.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Server { .. } | Self::Answer(_))
@@ -36,7 +46,8 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => write!(f, "{error}"),
+            Self::Io { doing, source } if doing.is_empty() => write!(f, "{source}"),
+            Self::Io { doing, source } => write!(f, "{doing}: {source}"),
             Self::Protocol(what) => write!(f, "the server broke the protocol: {what}"),
             Self::Server { code, message } => write!(f, "the server refused ({code}): {message}"),
             Self::Answer(what) => write!(f, "the server gave a wrong answer: {what}"),
@@ -47,12 +58,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let Self::Io(error) = self { Some(error) } else { None }
+        if let Self::Io { source, .. } = self { Some(source) } else { None }
     }
 }
 
 impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
+    fn from(source: io::Error) -> Self {
+        Self::Io { doing: String::new(), source }
     }
 }

@@ -1,35 +1,45 @@
 //! What Linux says of a process and of a directory: CPU time, resident memory, size on disk.
 
-use std::{fs, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
+use std::{fmt::Display, fs, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
+
+use crate::error::{Error, Result};
+
+fn read(path: &str) -> Result<String> {
+    fs::read_to_string(path).map_err(Error::io(format_args!("reading {path}")))
+}
+
+fn nonsense(path: impl Display) -> Error {
+    Error::io(path)(io::ErrorKind::InvalidData.into())
+}
 
 /// CPU time that a process has used, in user and kernel mode, by all its threads.
-pub(crate) fn cpu_time(pid: u32) -> io::Result<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    let ticks = cpu_ticks(&stat).ok_or(io::ErrorKind::InvalidData)?;
+pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
+    let path = format!("/proc/{pid}/stat");
+    let ticks = cpu_ticks(&read(&path)?).ok_or_else(|| nonsense(&path))?;
     let per_second = rustix::param::clock_ticks_per_second().max(1);
     Ok(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second)))
 }
 
 /// CPU time of the calling process.
-pub(crate) fn own_cpu_time() -> io::Result<Duration> {
+pub(crate) fn own_cpu_time() -> Result<Duration> {
     cpu_time(std::process::id())
 }
 
 /// Bytes of memory that a process has resident.
-pub(crate) fn resident(pid: u32) -> io::Result<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    Ok(resident_bytes(&status).ok_or(io::ErrorKind::InvalidData)?)
+pub(crate) fn resident(pid: u32) -> Result<u64> {
+    let path = format!("/proc/{pid}/status");
+    resident_bytes(&read(&path)?).ok_or_else(|| nonsense(&path))
 }
 
 /// Bytes that the files below a directory occupy. Files that vanish meanwhile count nothing.
-pub(crate) fn disk_usage(directory: &Path) -> io::Result<u64> {
+pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     let mut total = 0;
     let mut open = vec![directory.to_owned()];
     while let Some(path) = open.pop() {
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound && path != directory => continue,
-            Err(error) => return Err(error),
+            Err(error) => return Err(Error::io(path.display())(error)),
         };
         for entry in entries.flatten() {
             let Ok(meta) = entry.path().symlink_metadata() else { continue };

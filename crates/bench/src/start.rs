@@ -40,7 +40,8 @@ async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true)
-        .spawn()?;
+        .spawn()
+        .map_err(Error::io(program))?;
     let link = reach(&address, &mut child, begin).await?;
     let ready = clock::monotonic().saturating_sub(begin);
     drop(link);

@@ -44,7 +44,9 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     figures.extra("share left", watch.size / before.max(1.0));
     figures.extra("seconds until under a fifth", watch.seconds.unwrap_or(f64::INFINITY));
     figures.extra("load, documents per second", count(settings.disk_records) / loaded);
-    figures.server_memory = target.pid.map(process::resident).transpose()?.map(count);
+    if let Some(pid) = target.pid {
+        figures.extra("resident, MB", count(process::resident(pid)?) / MEGABYTE);
+    }
     target.drop(COLLECTION).await?;
     Ok(figures)
 }
