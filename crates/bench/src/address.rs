@@ -1,0 +1,75 @@
+//! A `mongodb://host:port` address. One host, no credentials: what a benchmark needs and no more.
+
+use std::{fmt, str::FromStr};
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// Host name or address, IPv6 with its brackets.
+    pub(crate) host: String,
+    /// TCP port.
+    pub(crate) port: u16,
+}
+
+const DEFAULT_PORT: u16 = 27017;
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rest = text
+            .strip_prefix("mongodb://")
+            .ok_or_else(|| format!("{text:?} does not begin with mongodb://"))?;
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let authority = &rest[..end];
+        if authority.contains('@') {
+            return Err("credentials in the address are not supported".to_owned());
+        }
+        if authority.contains(',') {
+            return Err("several hosts in the address are not supported".to_owned());
+        }
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => {
+                (host, port.parse().map_err(|_| format!("{port:?} is not a port"))?)
+            }
+            _ => (authority, DEFAULT_PORT),
+        };
+        if host.is_empty() {
+            return Err(format!("{text:?} names no host"));
+        }
+        Ok(Self { host: host.to_owned(), port })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_addresses() {
+        for (text, want) in [
+            ("mongodb://127.0.0.1:27018", Ok("127.0.0.1:27018")),
+            ("mongodb://localhost", Ok("localhost:27017")),
+            ("mongodb://localhost:1/db?x=1", Ok("localhost:1")),
+            ("mongodb://[::1]:9", Ok("[::1]:9")),
+            ("mongodb://[::1]", Ok("[::1]:27017")),
+            ("127.0.0.1:1", Err("begin with")),
+            ("mongodb://a:b@c:1", Err("credentials")),
+            ("mongodb://a:1,b:2", Err("several hosts")),
+            ("mongodb://a:70000", Err("not a port")),
+            ("mongodb:///db", Err("no host")),
+        ] {
+            match (text.parse::<Address>(), want) {
+                (Ok(got), Ok(want)) => assert_eq!(got.to_string(), want, "{text}"),
+                (Err(got), Err(want)) => assert!(got.contains(want), "{text}: {got}"),
+                (got, want) => panic!("{text}: {got:?} instead of {want:?}"),
+            }
+        }
+    }
+}

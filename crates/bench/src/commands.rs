@@ -1,0 +1,268 @@
+//! The bodies of the commands that the workloads send.
+
+use document::{DocBuilder, ValueRef};
+
+use crate::{limits::PAGE, limits::SCAN_DOCUMENTS};
+
+/// The database that everything happens in.
+pub(crate) const DATABASE: &str = "ebb_bench";
+
+/// How durable a write has to be before its acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Concern {
+    /// `j`: on disk.
+    pub(crate) journal: bool,
+}
+
+/// `hello`.
+pub(crate) fn hello(body: &mut DocBuilder) {
+    start(body, "hello", ValueRef::Int32(1), "admin");
+}
+
+/// A command without arguments on the `admin` database.
+pub(crate) fn admin<'a>(
+    name: &'a str,
+    more: &'a [(&'a str, ValueRef<'a>)],
+) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, name, ValueRef::Int32(1), "admin");
+        for (name, value) in more {
+            body.append(name, *value);
+        }
+    }
+}
+
+/// A command on a collection with no argument but its name.
+pub(crate) fn on(name: &str, collection: &str) -> impl FnOnce(&mut DocBuilder) {
+    move |body| start(body, name, ValueRef::String(collection), DATABASE)
+}
+
+/// One document by its `_id`.
+pub(crate) fn find_id(collection: &str, id: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "find", ValueRef::String(collection), DATABASE);
+        body.document("filter", |filter| filter.append("_id", id));
+        body.append("limit", ValueRef::Int32(1));
+        body.append("singleBatch", ValueRef::Bool(true));
+    }
+}
+
+/// The first documents from an `_id` on, in one batch.
+pub(crate) fn find_range(
+    collection: &str,
+    from: ValueRef<'_>,
+    limit: u64,
+) -> impl FnOnce(&mut DocBuilder) {
+    let limit = ValueRef::Int32(i32::try_from(limit).unwrap_or(i32::MAX));
+    move |body| {
+        start(body, "find", ValueRef::String(collection), DATABASE);
+        body.document("filter", |filter| {
+            filter.document("_id", |range| range.append("$gte", from));
+        });
+        body.document("sort", |sort| sort.append("_id", ValueRef::Int32(1)));
+        body.append("limit", limit);
+        body.append("batchSize", limit);
+    }
+}
+
+/// Many documents from an `_id` on, in batches of the server's choice.
+pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "find", ValueRef::String(collection), DATABASE);
+        body.document("filter", |filter| {
+            filter.document("_id", |range| range.append("$gte", from));
+        });
+        body.document("sort", |sort| sort.append("_id", ValueRef::Int32(1)));
+        body.append("limit", ValueRef::Int32(SCAN_DOCUMENTS.cast_signed()));
+    }
+}
+
+/// The newest orders of a customer.
+pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "find", ValueRef::String(collection), DATABASE);
+        body.document("filter", |filter| filter.append("customer", ValueRef::Int32(customer)));
+        body.document("sort", |sort| sort.append("at", ValueRef::Int32(-1)));
+        body.append("limit", ValueRef::Int32(PAGE.cast_signed()));
+    }
+}
+
+/// The next batch of a cursor.
+pub(crate) fn get_more(collection: &str, cursor: i64) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "getMore", ValueRef::Int64(cursor), DATABASE);
+        body.append("collection", ValueRef::String(collection));
+    }
+}
+
+/// An insert whose documents travel beside it.
+pub(crate) fn insert(collection: &str, concern: Concern) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "insert", ValueRef::String(collection), DATABASE);
+        body.append("ordered", ValueRef::Bool(true));
+        put_concern(body, concern);
+    }
+}
+
+/// Sets one field of the document with this `_id`.
+pub(crate) fn update(
+    collection: &str,
+    id: ValueRef<'_>,
+    (field, value): (&str, &str),
+    concern: Concern,
+) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "update", ValueRef::String(collection), DATABASE);
+        body.array("updates", |updates| {
+            updates.document(|update| {
+                update.document("q", |filter| filter.append("_id", id));
+                put_set(update, "u", field, value);
+            });
+        });
+        put_concern(body, concern);
+    }
+}
+
+/// Sets one field of the document with this `_id` and asks for the document as it was.
+pub(crate) fn find_and_modify(
+    collection: &str,
+    id: ValueRef<'_>,
+    (field, value): (&str, &str),
+    concern: Concern,
+) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "findAndModify", ValueRef::String(collection), DATABASE);
+        body.document("query", |filter| filter.append("_id", id));
+        put_set(body, "update", field, value);
+        put_concern(body, concern);
+    }
+}
+
+/// Sums and means of the sales of at least this amount, by category.
+pub(crate) fn group(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "aggregate", ValueRef::String(collection), DATABASE);
+        body.array("pipeline", |stages| {
+            stages.document(|stage| {
+                stage.document("$match", |filter| {
+                    filter.document("amount", |range| {
+                        range.append("$gte", ValueRef::Double(smallest));
+                    });
+                });
+            });
+            stages.document(|stage| {
+                stage.document("$group", |group| {
+                    group.append("_id", ValueRef::String("$category"));
+                    for (name, function, of) in [
+                        ("sales", "$sum", ValueRef::Int32(1)),
+                        ("amount", "$sum", ValueRef::String("$amount")),
+                        ("mean", "$avg", ValueRef::String("$amount")),
+                        ("quantity", "$avg", ValueRef::String("$quantity")),
+                    ] {
+                        group.document(name, |accumulator| accumulator.append(function, of));
+                    }
+                });
+            });
+        });
+        body.document("cursor", |_| {});
+    }
+}
+
+/// An index over these fields, with a lifetime or without.
+pub(crate) fn create_index(
+    collection: &str,
+    keys: &[(&str, i32)],
+    expire_after: Option<i64>,
+) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        start(body, "createIndexes", ValueRef::String(collection), DATABASE);
+        let name: Vec<String> = keys.iter().map(|(key, way)| format!("{key}_{way}")).collect();
+        body.array("indexes", |indexes| {
+            indexes.document(|index| {
+                index.document("key", |key| {
+                    keys.iter().for_each(|(name, way)| key.append(name, ValueRef::Int32(*way)));
+                });
+                index.append("name", ValueRef::String(&name.join("_")));
+                if let Some(seconds) = expire_after {
+                    index.append("expireAfterSeconds", ValueRef::Int64(seconds));
+                }
+            });
+        });
+    }
+}
+
+fn start(body: &mut DocBuilder, name: &str, value: ValueRef<'_>, database: &str) {
+    body.append(name, value);
+    body.append("$db", ValueRef::String(database));
+}
+
+fn put_set(body: &mut DocBuilder, name: &str, field: &str, value: &str) {
+    body.document(name, |change| {
+        change.document("$set", |set| set.append(field, ValueRef::String(value)));
+    });
+}
+
+fn put_concern(body: &mut DocBuilder, concern: Concern) {
+    body.document("writeConcern", |document| {
+        document.append("w", ValueRef::Int32(1));
+        document.append("j", ValueRef::Bool(concern.journal));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(fill: impl FnOnce(&mut DocBuilder), want: &str) {
+        let mut body = DocBuilder::new();
+        fill(&mut body);
+        let bytes = body.finish();
+        document::validate(bytes.bytes()).unwrap();
+        let got = format!("{bytes:?}").replace(char::is_whitespace, "");
+        assert_eq!(got, want.replace(char::is_whitespace, ""));
+    }
+
+    #[test]
+    fn bodies() {
+        let durable = Concern { journal: true };
+        let id = ValueRef::Int32(7);
+        check(hello, r#"{hello: 1, $db: "admin"}"#);
+        check(on("drop", "c"), r#"{drop: "c", $db: "ebb_bench"}"#);
+        check(
+            admin("fsync", &[("lock", ValueRef::Bool(false))]),
+            r#"{fsync: 1, $db: "admin", lock: false}"#,
+        );
+        check(
+            find_id("c", id),
+            r#"{find: "c", $db: "ebb_bench", filter: {_id: 7}, limit: 1, singleBatch: true}"#,
+        );
+        check(
+            find_range("c", id, 9),
+            r#"{find: "c", $db: "ebb_bench", filter: {_id: {$gte: 7}}, sort: {_id: 1},
+                limit: 9, batchSize: 9}"#,
+        );
+        check(
+            find_orders("c", 3),
+            r#"{find: "c", $db: "ebb_bench", filter: {customer: 3}, sort: {at: -1}, limit: 20}"#,
+        );
+        check(
+            insert("c", durable),
+            r#"{insert: "c", $db: "ebb_bench", ordered: true, writeConcern: {w: 1, j: true}}"#,
+        );
+        check(
+            update("c", id, ("f", "x"), Concern { journal: false }),
+            r#"{update: "c", $db: "ebb_bench", updates: [{q: {_id: 7}, u: {$set: {f: "x"}}}],
+                writeConcern: {w: 1, j: false}}"#,
+        );
+        check(
+            find_and_modify("c", id, ("f", "x"), durable),
+            r#"{findAndModify: "c", $db: "ebb_bench", query: {_id: 7}, update: {$set: {f: "x"}},
+                writeConcern: {w: 1, j: true}}"#,
+        );
+        check(
+            create_index("c", &[("a", 1), ("b", -1)], None),
+            r#"{createIndexes: "c", $db: "ebb_bench",
+                indexes: [{key: {a: 1, b: -1}, name: "a_1_b_-1"}]}"#,
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! One TCP connection to a server: sends a request, waits for its reply. One request at a time.
+
+use document::DocBuilder;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::{
+    address::Address,
+    error::{Error, Result},
+    reply::Reply,
+    wire::{self, Sequence},
+};
+
+/// A connection that has said hello.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: TcpStream,
+    request: i32,
+    body: Vec<u8>,
+    outgoing: Vec<u8>,
+    incoming: Vec<u8>,
+}
+
+impl Connection {
+    /// Connects and says hello.
+    pub(crate) async fn open(address: &Address) -> Result<Self> {
+        let stream = TcpStream::connect(address.to_string()).await;
+        let stream = stream.map_err(Error::io(format_args!("connecting to {address}")))?;
+        stream.set_nodelay(true)?;
+        let mut connection = Self {
+            stream,
+            request: 0,
+            body: Vec::new(),
+            outgoing: Vec::new(),
+            incoming: Vec::with_capacity(64 * 1024),
+        };
+        connection.call(crate::commands::hello).await?;
+        Ok(connection)
+    }
+
+    /// Sends the command that `fill` builds and waits for its reply.
+    pub(crate) async fn call(&mut self, fill: impl FnOnce(&mut DocBuilder)) -> Result<Reply<'_>> {
+        self.call_with(fill, None).await
+    }
+
+    /// Sends a command with documents beside it and waits for its reply.
+    pub(crate) async fn call_with(
+        &mut self,
+        fill: impl FnOnce(&mut DocBuilder),
+        sequence: Option<Sequence<'_>>,
+    ) -> Result<Reply<'_>> {
+        let mut builder = DocBuilder::with_buffer(std::mem::take(&mut self.body));
+        fill(&mut builder);
+        self.body = builder.finish().into_bytes();
+        self.request = self.request.wrapping_add(1);
+        wire::encode(&mut self.outgoing, self.request, &self.body, sequence);
+        self.stream.write_all(&self.outgoing).await?;
+        self.receive().await?;
+        Reply::new(wire::reply_body(&self.incoming, self.request)?)
+    }
+
+    async fn receive(&mut self) -> Result<()> {
+        self.incoming.clear();
+        loop {
+            if self.stream.read_buf(&mut self.incoming).await? == 0 {
+                let source = std::io::ErrorKind::UnexpectedEof.into();
+                return Err(Error::io("the server closed the connection")(source));
+            }
+            let Some(length) = wire::message_length(&self.incoming)? else { continue };
+            if length < self.incoming.len() {
+                return Err(Error::Protocol("more than one reply".to_owned()));
+            }
+            if length == self.incoming.len() {
+                return Ok(());
+            }
+            self.incoming.reserve(length - self.incoming.len());
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What one run of a workload showed, and the medians of several.
+
+use crate::histogram::Histogram;
+
+/// One run's figures. Times are in microseconds, memory is in bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Figures {
+    /// The workload's name.
+    pub(crate) work: &'static str,
+    /// Connections that worked.
+    pub(crate) connections: usize,
+    /// Operations in the measured window.
+    pub(crate) operations: f64,
+    /// Operations that the server refused or answered wrongly.
+    pub(crate) failures: f64,
+    /// Why the first of them failed.
+    pub(crate) failure: Option<String>,
+    /// Operations per second.
+    pub(crate) rate: f64,
+    /// Median latency.
+    pub(crate) p50: f64,
+    /// 95th percentile.
+    pub(crate) p95: f64,
+    /// 99th percentile.
+    pub(crate) p99: f64,
+    /// Longest latency.
+    pub(crate) max: f64,
+    /// The server's CPU time per operation.
+    pub(crate) server_cpu: Option<f64>,
+    /// The server's resident memory at the end.
+    pub(crate) server_memory: Option<f64>,
+    /// The load generator's own use of one core, 1 being all of it.
+    pub(crate) client_busy: f64,
+    /// What only this workload shows.
+    pub(crate) extras: Vec<Extra>,
+}
+
+/// A figure that only some workloads have.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Extra {
+    /// What it is, with its unit.
+    pub(crate) name: &'static str,
+    /// How much.
+    pub(crate) value: f64,
+}
+
+impl Figures {
+    /// Takes the latencies over.
+    pub(crate) fn set_latencies(&mut self, histogram: &Histogram) {
+        let micros = |share| histogram.percentile(share).as_secs_f64() * 1e6;
+        (self.p50, self.p95, self.p99) = (micros(0.5), micros(0.95), micros(0.99));
+        self.max = histogram.max().as_secs_f64() * 1e6;
+    }
+
+    /// Adds a figure of its own.
+    pub(crate) fn extra(&mut self, name: &'static str, value: f64) {
+        self.extras.push(Extra { name, value });
+    }
+
+    /// The extra figure of this name.
+    pub(crate) fn get(&self, name: &str) -> Option<f64> {
+        self.extras.iter().find(|extra| extra.name == name).map(|extra| extra.value)
+    }
+}
+
+/// The median of each figure of several runs of one workload; failures are added up. `None`
+/// without a run.
+pub(crate) fn medians(runs: &[Figures]) -> Option<Figures> {
+    let first = runs.first()?;
+    let of = |pick: fn(&Figures) -> f64| median(runs.iter().map(pick).collect());
+    let optional = |pick: fn(&Figures) -> Option<f64>| {
+        let values: Vec<f64> = runs.iter().filter_map(pick).collect();
+        (!values.is_empty()).then(|| median(values))
+    };
+    let extra = |name| Extra {
+        name,
+        value: median(runs.iter().filter_map(|figures| figures.get(name)).collect()),
+    };
+    Some(Figures {
+        work: first.work,
+        connections: first.connections,
+        operations: of(|figures| figures.operations),
+        failures: runs.iter().map(|figures| figures.failures).sum(),
+        failure: runs.iter().find_map(|figures| figures.failure.clone()),
+        rate: of(|figures| figures.rate),
+        p50: of(|figures| figures.p50),
+        p95: of(|figures| figures.p95),
+        p99: of(|figures| figures.p99),
+        max: of(|figures| figures.max),
+        server_cpu: optional(|figures| figures.server_cpu),
+        server_memory: optional(|figures| figures.server_memory),
+        client_busy: of(|figures| figures.client_busy),
+        extras: first.extras.iter().map(|held| extra(held.name)).collect(),
+    })
+}
+
+/// The middle value, or the mean of the two in the middle. Zero of none.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match (values.get(middle), values.get(middle.wrapping_sub(1))) {
+        (Some(upper), Some(lower)) if values.len().is_multiple_of(2) => {
+            f64::midpoint(*lower, *upper)
+        }
+        (Some(upper), _) => *upper,
+        (None, _) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn middles() {
+        for (values, want) in [
+            (vec![], 0.0),
+            (vec![3.0], 3.0),
+            (vec![9.0, 1.0], 5.0),
+            (vec![9.0, 1.0, 2.0], 2.0),
+            (vec![4.0, 1.0, 3.0, 2.0], 2.5),
+        ] {
+            assert!((median(values.clone()) - want).abs() < 1e-9, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn each_figure_has_its_own_median_and_failures_add_up() {
+        let run = |rate: f64, p99: f64, cpu: Option<f64>, failures: f64, late: f64| Figures {
+            rate,
+            p99,
+            server_cpu: cpu,
+            failures,
+            extras: vec![Extra { name: "late", value: late }],
+            ..Figures::default()
+        };
+        let runs = [
+            run(10.0, 7.0, Some(1.0), 0.0, 5.0),
+            run(30.0, 9.0, None, 2.0, 6.0),
+            run(20.0, 8.0, Some(3.0), 1.0, 7.0),
+        ];
+        assert_eq!(medians(&runs), Some(run(20.0, 8.0, Some(2.0), 3.0, 6.0)));
+        assert_eq!(medians(&[]), None);
+    }
+}

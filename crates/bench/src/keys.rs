@@ -1,0 +1,62 @@
+//! Which record numbers exist: new ones are handed out, and count once they are acknowledged.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// The numbers 0.. of one collection's records.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    next: AtomicU64,
+    below: AtomicU64,
+    beyond: Mutex<BTreeSet<u64>>,
+}
+
+impl Keys {
+    /// With this many records already there.
+    pub(crate) fn new(count: u64) -> Self {
+        let (next, below) = (AtomicU64::new(count), AtomicU64::new(count));
+        Self { next, below, beyond: Mutex::default() }
+    }
+
+    /// A number that nobody has had.
+    pub(crate) fn take(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The record with this number is there.
+    pub(crate) fn acknowledge(&self, number: u64) {
+        let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
+        beyond.insert(number);
+        let mut below = self.below.load(Ordering::Relaxed);
+        while beyond.remove(&below) {
+            below += 1;
+        }
+        self.below.store(below, Ordering::Relaxed);
+    }
+
+    /// How many records are there without a gap.
+    pub(crate) fn count(&self) -> u64 {
+        self.below.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_without_a_gap_count() {
+        let keys = Keys::new(10);
+        assert_eq!([keys.take(), keys.take(), keys.take(), keys.take()], [10, 11, 12, 13]);
+        for (acknowledged, want) in [(11, 10), (13, 10), (10, 12), (12, 14)] {
+            keys.acknowledge(acknowledged);
+            assert_eq!(keys.count(), want, "after {acknowledged}");
+        }
+        assert_eq!(keys.take(), 14);
+    }
+}

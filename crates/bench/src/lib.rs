@@ -1,0 +1,30 @@
+//! The load generator: speaks raw OP_MSG to any `mongodb://` address in a closed loop and measures
+//! rates, latencies, the server's CPU time and memory, and the lateness of expiry.
+//! It is not a driver and not a test: it expects a server that works.
+
+mod address;
+mod args;
+mod cli;
+mod closed_loop;
+mod commands;
+mod connection;
+mod error;
+mod figures;
+mod histogram;
+mod keys;
+mod limits;
+mod load;
+mod pause;
+mod process;
+mod records;
+mod reply;
+mod report;
+mod start;
+mod target;
+mod wire;
+mod work;
+mod zipf;
+
+pub use args::Bench;
+pub use cli::main;
+pub use error::{Error, Result};

@@ -1,0 +1,14 @@
+//! Waiting: the only place of the load generator that does.
+
+use std::time::Duration;
+
+/// Waits this long.
+#[expect(clippy::disallowed_methods, reason = "a benchmark waits for its windows to pass")]
+pub(crate) async fn pause(duration: Duration) {
+    tokio::time::sleep(duration).await;
+}
+
+/// Waits until the machine's monotonic clock shows this.
+pub(crate) async fn until(instant: Duration) {
+    pause(instant.saturating_sub(clock::monotonic())).await;
+}

@@ -1,0 +1,120 @@
+//! The documents that the workloads store. Pure; chance comes from the caller.
+
+use document::{DocBuf, DocBuilder, ValueRef};
+use fastrand::Rng;
+
+use crate::limits::{CATEGORIES, CUSTOMERS, FIELD_BYTES, FIELDS};
+
+const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+/// The names of a YCSB record's fields.
+pub(crate) const FIELD_NAMES: [&str; FIELDS] = [
+    "field0", "field1", "field2", "field3", "field4", "field5", "field6", "field7", "field8",
+    "field9",
+];
+const STATUSES: [&str; 4] = ["open", "paid", "shipped", "returned"];
+
+/// Text that does not compress well.
+pub(crate) fn text(length: usize, rng: &mut Rng) -> String {
+    let mut text = String::with_capacity(length);
+    let mut chance = 0;
+    for index in 0..length {
+        if index % 10 == 0 {
+            chance = rng.u64(..);
+        }
+        text.push(char::from(LETTERS[(chance & 63) as usize]));
+        chance >>= 6;
+    }
+    text
+}
+
+/// The `_id` of a YCSB record.
+pub(crate) fn user(number: u64) -> String {
+    format!("user{number}")
+}
+
+/// A YCSB record.
+pub(crate) fn record(number: u64, rng: &mut Rng) -> DocBuf {
+    let mut builder = DocBuilder::with_buffer(Vec::with_capacity(1300));
+    builder.append("_id", ValueRef::String(&user(number)));
+    for name in FIELD_NAMES {
+        builder.append(name, ValueRef::String(&text(FIELD_BYTES, rng)));
+    }
+    builder.finish()
+}
+
+/// An order: what an application lists by customer, newest first.
+pub(crate) fn order(number: u64, rng: &mut Rng) -> DocBuf {
+    let mut builder = DocBuilder::with_buffer(Vec::with_capacity(500));
+    builder.append("_id", ValueRef::Int64(number.cast_signed()));
+    builder.append("customer", ValueRef::Int32(rng.i32(0..CUSTOMERS)));
+    let at = 1_700_000_000_000 + rng.i64(0..31_536_000_000);
+    builder.append("at", ValueRef::DateTime(at));
+    builder.append("status", ValueRef::String(STATUSES[rng.usize(..STATUSES.len())]));
+    builder.append("total", ValueRef::Double(f64::from(rng.i32(100..100_000)) / 100.0));
+    builder.document("address", |address| {
+        address.append("street", ValueRef::String(&text(24, rng)));
+        address.append("city", ValueRef::String(&text(12, rng)));
+    });
+    builder.array("lines", |lines| {
+        for _ in 0..3 {
+            lines.document(|line| {
+                line.append("sku", ValueRef::String(&text(12, rng)));
+                line.append("quantity", ValueRef::Int32(rng.i32(1..10)));
+            });
+        }
+    });
+    builder.finish()
+}
+
+/// A sale: what a report adds up by category.
+pub(crate) fn sale(number: u64, rng: &mut Rng) -> DocBuf {
+    let mut builder = DocBuilder::with_buffer(Vec::with_capacity(300));
+    builder.append("_id", ValueRef::Int64(number.cast_signed()));
+    builder.append("category", ValueRef::Int32(rng.i32(0..CATEGORIES)));
+    builder.append("amount", ValueRef::Double(f64::from(rng.i32(1..100_000)) / 100.0));
+    builder.append("quantity", ValueRef::Int32(rng.i32(1..10)));
+    builder.append("note", ValueRef::String(&text(150, rng)));
+    builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use document::validate;
+
+    use super::*;
+
+    #[test]
+    fn documents_are_well_formed_and_as_large_as_said() {
+        let rng = &mut Rng::with_seed(1);
+        for (bytes, smallest, largest) in [
+            (record(0, rng), 1000, 1200),
+            (record(99_999, rng), 1000, 1200),
+            (order(5, rng), 200, 500),
+            (sale(5, rng), 200, 300),
+        ] {
+            validate(bytes.bytes()).unwrap();
+            let length = bytes.bytes().len();
+            assert!((smallest..=largest).contains(&length), "{length} bytes: {bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_has_its_id_and_ten_fields() {
+        let record = record(17, &mut Rng::with_seed(1));
+        assert_eq!(record.get("_id").and_then(ValueRef::as_str), Some("user17"));
+        for name in FIELD_NAMES {
+            let text = record.get(name).and_then(ValueRef::as_str).unwrap();
+            assert_eq!(text.len(), FIELD_BYTES, "{name}");
+        }
+        assert_eq!(record.as_ref().len(), 1 + FIELDS);
+    }
+
+    #[test]
+    fn texts_differ() {
+        let rng = &mut Rng::with_seed(1);
+        for length in [0, 1, 9, 10, 11, 100] {
+            assert_eq!(text(length, rng).len(), length);
+        }
+        assert_ne!(text(20, rng), text(20, rng));
+    }
+}

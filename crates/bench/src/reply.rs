@@ -1,0 +1,138 @@
+//! A server's reply: refused or not, and what a cursor brought.
+
+use document::{ArrayRef, DocRef, RawElements, ValueRef};
+
+use crate::error::{Error, Result};
+
+/// The body of a reply, still encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reply<'a>(DocRef<'a>);
+
+/// One batch of a cursor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch<'a> {
+    /// The cursor to ask for more, 0 when this was all.
+    pub(crate) cursor: i64,
+    documents: &'a [u8],
+}
+
+impl<'a> Reply<'a> {
+    /// Takes a body; a refusal of the command, of one of its writes or of its write concern is an
+    /// error.
+    pub(crate) fn new(body: &'a [u8]) -> Result<Self> {
+        let body = DocRef::Raw(body);
+        if integer(body.get("ok")) != Some(1) {
+            return Err(refusal(body));
+        }
+        if let Some(errors) = body.get("writeErrors").and_then(ValueRef::as_array)
+            && let Some(first) = errors.get(0).and_then(ValueRef::as_document)
+        {
+            return Err(refusal(first));
+        }
+        if let Some(error) = body.get("writeConcernError").and_then(ValueRef::as_document) {
+            return Err(refusal(error));
+        }
+        Ok(Self(body))
+    }
+
+    /// A field of the reply.
+    pub(crate) fn get(self, name: &str) -> Option<ValueRef<'a>> {
+        self.0.get(name)
+    }
+
+    /// A number of the reply, 0 when it is not there.
+    pub(crate) fn integer(self, name: &str) -> i64 {
+        integer(self.get(name)).unwrap_or(0)
+    }
+
+    /// The batch that the reply carries.
+    pub(crate) fn batch(self) -> Result<Batch<'a>> {
+        let broken = || Error::Protocol("a reply without a cursor".to_owned());
+        let cursor = self.get("cursor").and_then(ValueRef::as_document).ok_or_else(broken)?;
+        let batch = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch"));
+        match batch {
+            Some(ValueRef::Array(ArrayRef::Raw(documents))) => {
+                Ok(Batch { cursor: integer(cursor.get("id")).unwrap_or(0), documents })
+            }
+            _ => Err(broken()),
+        }
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// How many documents it has.
+    pub(crate) fn len(self) -> usize {
+        RawElements::new(self.documents).count()
+    }
+
+    /// Whether it has none.
+    pub(crate) fn is_empty(self) -> bool {
+        RawElements::new(self.documents).next().is_none()
+    }
+
+    /// Its documents.
+    pub(crate) fn documents(self) -> impl Iterator<Item = DocRef<'a>> {
+        ArrayRef::Raw(self.documents).iter().filter_map(ValueRef::as_document)
+    }
+}
+
+fn refusal(from: DocRef<'_>) -> Error {
+    let code = integer(from.get("code")).and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
+    let message = from.get("errmsg").and_then(ValueRef::as_str).unwrap_or("no reason given");
+    Error::Server { code, message: message.to_owned() }
+}
+
+/// A whole number of any type.
+pub(crate) fn integer(value: Option<ValueRef<'_>>) -> Option<i64> {
+    match value? {
+        ValueRef::Int32(v) => Some(i64::from(v)),
+        ValueRef::Int64(v) => Some(v),
+        #[expect(clippy::cast_possible_truncation, reason = "counts and flags are small")]
+        ValueRef::Double(v) => Some(v as i64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{Document, array, doc};
+
+    use super::*;
+
+    #[test]
+    fn refusals_are_errors() {
+        let error = |code: i32, message: &str| doc! { "code": code, "errmsg": message };
+        let check = |reply: Document, want: Option<(i32, &str)>| {
+            let bytes = reply.to_buf();
+            let got = match Reply::new(bytes.bytes()) {
+                Ok(_) => None,
+                Err(Error::Server { code, message }) => Some((code, message)),
+                Err(other) => panic!("{other}"),
+            };
+            assert_eq!(got, want.map(|(code, text)| (code, text.to_owned())), "{bytes:?}");
+        };
+        check(doc! { "ok": 1.0 }, None);
+        check(doc! { "ok": 1 }, None);
+        check(doc! { "n": 1, "ok": true }, Some((0, "no reason given")));
+        check(doc! { "ok": 0.0, "code": 59, "errmsg": "no" }, Some((59, "no")));
+        check(doc! { "ok": 1, "writeErrors": array![error(11000, "dup")] }, Some((11000, "dup")));
+        check(doc! { "ok": 1, "writeErrors": array![] }, None);
+        check(doc! { "ok": 1, "writeConcernError": error(64, "late") }, Some((64, "late")));
+    }
+
+    #[test]
+    fn batches_are_read() {
+        for (name, cursor, count) in [("firstBatch", 0i64, 2), ("nextBatch", 77, 0)] {
+            let mut inner = doc! { "id": cursor };
+            let documents = vec![document::Value::from(doc! { "_id": 1 }); count];
+            inner.push(name, document::Value::Array(documents));
+            let bytes = doc! { "cursor": inner, "ok": 1 }.to_buf();
+            let batch = Reply::new(bytes.bytes()).unwrap().batch().unwrap();
+            assert_eq!((batch.cursor, batch.len()), (cursor, count));
+            assert_eq!(batch.documents().count(), count);
+            assert_eq!(batch.is_empty(), count == 0);
+        }
+        let bytes = doc! { "ok": 1 }.to_buf();
+        assert!(Reply::new(bytes.bytes()).unwrap().batch().is_err());
+    }
+}

@@ -1,0 +1,235 @@
+//! Figures as a table for people, as JSON for programs and as markdown for the documentation.
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use serde_json::{Value, json};
+
+use crate::figures::Figures;
+
+/// Two servers' figures of one workload.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    /// Ours.
+    pub(crate) ours: Figures,
+    /// The other's.
+    pub(crate) peer: Figures,
+}
+
+const HEAD: [&str; 11] = [
+    "work",
+    "conns",
+    "op/s",
+    "p50 us",
+    "p95 us",
+    "p99 us",
+    "max us",
+    "CPU us/op",
+    "RSS MB",
+    "client",
+    "failed",
+];
+
+/// A table of runs, and one of the figures that only some have.
+pub(crate) fn table(runs: &[Figures]) -> String {
+    let mut out = String::new();
+    let measured: Vec<&Figures> = runs.iter().filter(|figures| 0.0 < figures.rate).collect();
+    if !measured.is_empty() {
+        out = grid(&HEAD, measured.iter().map(|figures| row(figures).to_vec()));
+    }
+    let extras = runs.iter().flat_map(|figures| {
+        figures
+            .extras
+            .iter()
+            .map(|extra| vec![figures.work.to_owned(), extra.name.to_owned(), number(extra.value)])
+    });
+    let extras: Vec<Vec<String>> = extras.collect();
+    if !extras.is_empty() {
+        out += &grid(&["work", "figure", ""], extras.into_iter());
+    }
+    for figures in runs {
+        if let Some(failure) = &figures.failure {
+            out += &format!("{}: {} failed, first: {failure}\n", figures.work, figures.failures);
+        }
+    }
+    out
+}
+
+fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_BORDERS_ONLY).set_header(head.to_vec());
+    for row in rows {
+        let cells = row.into_iter().enumerate().map(|(column, text)| {
+            let side = if column == 0 || text.parse::<f64>().is_err() {
+                CellAlignment::Left
+            } else {
+                CellAlignment::Right
+            };
+            Cell::new(text).set_alignment(side)
+        });
+        table.add_row(cells);
+    }
+    format!("{table}\n")
+}
+
+fn row(figures: &Figures) -> [String; HEAD.len()] {
+    [
+        figures.work.to_owned(),
+        figures.connections.to_string(),
+        number(figures.rate),
+        number(figures.p50),
+        number(figures.p95),
+        number(figures.p99),
+        number(figures.max),
+        optional(figures.server_cpu),
+        optional(figures.server_memory.map(|bytes| bytes / 1e6)),
+        format!("{:.0}%", figures.client_busy * 100.0),
+        number(figures.failures),
+    ]
+}
+
+/// A run for programs.
+pub(crate) fn to_json(figures: &Figures) -> Value {
+    let extras: serde_json::Map<String, Value> =
+        figures.extras.iter().map(|extra| (extra.name.to_owned(), json!(extra.value))).collect();
+    json!({
+        "work": figures.work,
+        "connections": figures.connections,
+        "operations": figures.operations,
+        "failures": figures.failures,
+        "failure": figures.failure,
+        "operations_per_second": figures.rate,
+        "latency_us": {
+            "p50": figures.p50, "p95": figures.p95, "p99": figures.p99, "max": figures.max,
+        },
+        "server_cpu_us_per_operation": figures.server_cpu,
+        "server_resident_bytes": figures.server_memory,
+        "client_busy": figures.client_busy,
+        "extras": extras,
+    })
+}
+
+/// Two servers side by side, for a page of documentation.
+pub(crate) fn markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
+    let mut out = format!(
+        "| work | connections | {ours} op/s | {peer} op/s | ratio | {ours} CPU us/op | \
+         {peer} CPU us/op | ratio | {ours} p99 us | {peer} p99 us |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+    );
+    for Pair { ours, peer } in pairs.iter().filter(|pair| 0.0 < pair.ours.rate) {
+        let cpu = ours.server_cpu.zip(peer.server_cpu);
+        let cells = [
+            ours.work.to_owned(),
+            ours.connections.to_string(),
+            number(ours.rate),
+            number(peer.rate),
+            ratio(Some((ours.rate, peer.rate))),
+            optional(ours.server_cpu),
+            optional(peer.server_cpu),
+            ratio(cpu),
+            number(ours.p99),
+            number(peer.p99),
+        ];
+        out += &format!("| {} |\n", cells.join(" | "));
+    }
+    let extras: String = pairs
+        .iter()
+        .flat_map(|Pair { ours, peer }| {
+            ours.extras.iter().map(|extra| {
+                let theirs = optional(peer.get(extra.name));
+                let (work, name, value) = (ours.work, extra.name, number(extra.value));
+                format!("| {work} | {name} | {value} | {theirs} |\n")
+            })
+        })
+        .collect();
+    if !extras.is_empty() {
+        out += &format!("\n| work | figure | {ours} | {peer} |\n|---|---|--:|--:|\n{extras}");
+    }
+    out
+}
+
+fn ratio(pair: Option<(f64, f64)>) -> String {
+    match pair {
+        Some((ours, peer)) if 0.0 < peer => format!("{:.2}x", ours / peer),
+        _ => "-".to_owned(),
+    }
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), number)
+}
+
+/// Three significant digits or more, never an exponent.
+fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size < 1.0 && size != 0.0 => 3,
+        size if size < 10.0 && size.fract() != 0.0 => 2,
+        size if size < 100.0 && size.fract() != 0.0 => 1,
+        _ => 0,
+    };
+    if value.is_finite() { format!("{value:.digits$}") } else { "not reached".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, want) in [
+            (0.0, "0"),
+            (0.1234, "0.123"),
+            (1.5, "1.50"),
+            (3.0, "3"),
+            (42.25, "42.2"),
+            (1234.5, "1234"),
+            (f64::INFINITY, "not reached"),
+        ] {
+            assert_eq!(number(value), want);
+        }
+    }
+
+    fn figures(rate: f64, cpu: Option<f64>) -> Figures {
+        let mut figures =
+            Figures { work: "w", connections: 8, rate, server_cpu: cpu, ..Figures::default() };
+        figures.extra("late", rate);
+        figures
+    }
+
+    #[test]
+    fn sides_are_compared() {
+        for (ours, peer, row, extra) in [
+            (
+                figures(300.0, Some(10.0)),
+                figures(200.0, Some(20.0)),
+                "| w | 8 | 300 | 200 | 1.50x | 10 | 20 | 0.50x | 0 | 0 |",
+                "| w | late | 300 | 200 |",
+            ),
+            (
+                figures(2.0, None),
+                figures(0.0, Some(1.0)),
+                "| w | 8 | 2 | 0 | - | - | 1 | - | 0 | 0 |",
+                "| w | late | 2 | 0 |",
+            ),
+        ] {
+            let text = markdown(&[Pair { ours, peer }], "ebb", "mongod");
+            assert!(text.contains(row), "{text}");
+            assert!(text.contains(extra), "{text}");
+        }
+    }
+
+    #[test]
+    fn tables_leave_out_what_was_not_measured() {
+        let text = table(&[figures(300.0, None)]);
+        assert!(text.contains("op/s") && text.contains("late"), "{text}");
+        let text = table(&[figures(0.0, None)]);
+        assert!(!text.contains("op/s") && text.contains("late"), "{text}");
+    }
+
+    #[test]
+    fn programs_get_everything() {
+        let json = to_json(&figures(300.0, Some(2.5)));
+        assert_eq!(json["operations_per_second"], 300.0);
+        assert_eq!(json["server_cpu_us_per_operation"], 2.5);
+        assert_eq!(json["server_resident_bytes"], Value::Null);
+        assert_eq!(json["extras"]["late"], 300.0);
+    }
+}

@@ -1,0 +1,122 @@
+//! Starts a server again and again on empty directories: time until it answers `hello`, memory at
+//! rest, time until it is gone.
+
+use std::{net::TcpListener, path::PathBuf, process::Stdio, time::Duration};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::{Child, Command};
+
+use crate::{
+    address::Address,
+    connection::Connection,
+    error::{Error, Result},
+    figures::{Figures, medians},
+    limits::{CONNECT_PATIENCE, REST, START_POLL},
+    pause, process,
+};
+
+/// Medians of this many starts of a command, whose `{dir}` and `{port}` are filled in.
+pub(crate) async fn run(command: &str, times: usize) -> Result<Figures> {
+    let mut runs = Vec::with_capacity(times);
+    for _ in 0..times {
+        let directory = empty_directory()?;
+        let figures = once(command, &directory).await;
+        let removed = std::fs::remove_dir_all(&directory);
+        runs.push(figures?);
+        removed?;
+    }
+    medians(&runs).ok_or_else(|| Error::Usage("start it at least once".to_owned()))
+}
+
+async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
+    let address = Address { host: "127.0.0.1".to_owned(), port: free_port()? };
+    let words = fill(command, &directory.to_string_lossy(), address.port);
+    let (program, arguments) =
+        words.split_first().ok_or_else(|| Error::Usage("there is no command".to_owned()))?;
+    let begin = clock::monotonic();
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(Error::io(program))?;
+    let link = reach(&address, &mut child, begin).await?;
+    let ready = clock::monotonic().saturating_sub(begin);
+    drop(link);
+    pause::pause(REST).await;
+    let pid = child.id().ok_or_else(|| Error::Usage("the server has ended".to_owned()))?;
+    let memory = process::resident(pid)?;
+    let gone = stop(&mut child, pid).await?;
+    let mut figures = Figures { work: "start", connections: 1, ..Figures::default() };
+    figures.extra("ready after, ms", ready.as_secs_f64() * 1e3);
+    #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
+    figures.extra("resident at rest, MB", memory as f64 / 1e6);
+    figures.extra("gone after, ms", gone.as_secs_f64() * 1e3);
+    Ok(figures)
+}
+
+async fn reach(address: &Address, child: &mut Child, begin: Duration) -> Result<Connection> {
+    loop {
+        match Connection::open(address).await {
+            Ok(link) => return Ok(link),
+            Err(error) if CONNECT_PATIENCE < clock::monotonic().saturating_sub(begin) => {
+                return Err(error);
+            }
+            Err(_) => pause::pause(START_POLL).await,
+        }
+        if let Some(status) = child.try_wait()? {
+            return Err(Error::Usage(format!("the server ended before it answered: {status}")));
+        }
+    }
+}
+
+async fn stop(child: &mut Child, pid: u32) -> Result<Duration> {
+    let begin = clock::monotonic();
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        kill_process(pid, Signal::TERM).map_err(std::io::Error::from)?;
+    }
+    match tokio::time::timeout(CONNECT_PATIENCE, child.wait()).await {
+        Ok(status) => status.map(|_| ())?,
+        Err(_) => child.kill().await?,
+    }
+    Ok(clock::monotonic().saturating_sub(begin))
+}
+
+fn fill(command: &str, directory: &str, port: u16) -> Vec<String> {
+    let port = port.to_string();
+    let fill = |word: &str| word.replace("{dir}", directory).replace("{port}", &port);
+    command.split_whitespace().map(fill).collect()
+}
+
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+fn empty_directory() -> Result<PathBuf> {
+    let name = format!("ebb-bench-{}-{:x}", std::process::id(), fastrand::u64(..));
+    let path = std::env::temp_dir().join(name);
+    std::fs::create_dir(&path)?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_filled_in() {
+        for (command, want) in [
+            ("ebb serve", vec!["ebb", "serve"]),
+            (
+                "mongod --dbpath {dir}/data --port  {port}",
+                vec!["mongod", "--dbpath", "/tmp/x/data", "--port", "9"],
+            ),
+            ("a --addr 127.0.0.1:{port}", vec!["a", "--addr", "127.0.0.1:9"]),
+            ("  ", vec![]),
+        ] {
+            assert_eq!(fill(command, "/tmp/x", 9), want);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A server under test: where it is, what is known of its process, which data it has been given.
+
+use std::{path::PathBuf, sync::Arc};
+
+use crate::{
+    address::Address,
+    commands::{self, Concern},
+    connection::Connection,
+    error::{Error, Result},
+    keys::Keys,
+    limits, load, records,
+};
+
+/// The data that a workload works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dataset {
+    /// YCSB's records.
+    Users,
+    /// Orders with an index by customer and date.
+    Orders,
+    /// Sales to add up.
+    Sales,
+}
+
+impl Dataset {
+    /// The collection that holds it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Users => "usertable",
+            Self::Orders => "orders",
+            Self::Sales => "sales",
+        }
+    }
+}
+
+const NAMESPACE_NOT_FOUND: i32 = 26;
+
+/// A server under test.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// What reports call it.
+    pub(crate) label: String,
+    /// Where it listens.
+    pub(crate) address: Address,
+    /// Its process, where its CPU time and memory are read.
+    pub(crate) pid: Option<u32>,
+    /// Its data directory, where its size on disk is read.
+    pub(crate) data_dir: Option<PathBuf>,
+    /// The YCSB records that are there.
+    pub(crate) users: Arc<Keys>,
+    loaded: Vec<Dataset>,
+}
+
+impl Target {
+    /// A server that has not been given anything.
+    pub(crate) fn new(
+        label: &str,
+        address: Address,
+        pid: Option<u32>,
+        data_dir: Option<PathBuf>,
+    ) -> Self {
+        let label = label.to_owned();
+        Self { label, address, pid, data_dir, users: Arc::default(), loaded: Vec::new() }
+    }
+
+    /// Connects.
+    pub(crate) async fn connect(&self) -> Result<Connection> {
+        Connection::open(&self.address).await
+    }
+
+    /// Drops a collection, if it is there.
+    pub(crate) async fn drop(&self, collection: &str) -> Result<()> {
+        let mut link = self.connect().await?;
+        match link.call(commands::on("drop", collection)).await {
+            Err(Error::Server { code: NAMESPACE_NOT_FOUND, .. }) => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// Drops all data.
+    pub(crate) async fn forget(&mut self) -> Result<()> {
+        for dataset in self.loaded.drain(..).collect::<Vec<_>>() {
+            self.drop(dataset.name()).await?;
+        }
+        Ok(())
+    }
+
+    /// Loads the data that is not there yet.
+    pub(crate) async fn need(&mut self, dataset: Dataset, count: u64) -> Result<()> {
+        if self.loaded.contains(&dataset) {
+            return Ok(());
+        }
+        let collection = dataset.name();
+        self.drop(collection).await?;
+        match dataset {
+            Dataset::Users => {
+                load::load(self, collection, count, records::record).await?;
+                self.users = Arc::new(Keys::new(count));
+            }
+            Dataset::Orders => {
+                let keys = [("customer", 1), ("at", -1)];
+                let mut link = self.connect().await?;
+                link.call(commands::create_index(collection, &keys, None)).await?;
+                load::load(self, collection, count, records::order).await?;
+            }
+            Dataset::Sales => {
+                load::load(self, collection, limits::SALES, records::sale).await?;
+            }
+        }
+        self.settle().await?;
+        self.loaded.push(dataset);
+        Ok(())
+    }
+
+    /// Asks the server to write out what it holds back, so that a measurement does not pay for the
+    /// load before it. A server that does not know how is left alone.
+    pub(crate) async fn settle(&self) -> Result<()> {
+        let mut link = self.connect().await?;
+        match link.call(commands::admin("fsync", &[])).await {
+            Err(error) if !error.is_refusal() => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The concern of inserts that only prepare.
+pub(crate) const LOADING: Concern = Concern { journal: false };

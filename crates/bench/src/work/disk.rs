@@ -1,0 +1,92 @@
+//! Everything dies on an idle server: how soon the data directory shrinks below a fifth.
+
+use std::{path::Path, time::Duration};
+
+use super::{Settings, mortality::Mortality};
+use crate::{
+    error::{Error, Result},
+    figures::Figures,
+    limits::DISK_POLL,
+    load, pause, process,
+    target::Target,
+};
+
+const COLLECTION: &str = "ashes";
+/// Time that a TTL index may take to be built.
+const MARGIN: Duration = Duration::from_secs(10);
+const GOAL: f64 = 0.2;
+const MEGABYTE: f64 = 1e6;
+
+/// Loads, lets everything die and watches the directory.
+pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figures> {
+    let directory = target.data_dir.clone().ok_or_else(|| {
+        Error::Usage("this workload reads the data directory: say where it is".to_owned())
+    })?;
+    target.forget().await?;
+    let mortality = Mortality::prepare(target, COLLECTION).await?;
+    let make = move |number, rng: &mut fastrand::Rng| mortality.document(number, true, rng);
+    let begin = clock::monotonic();
+    load::load(target, COLLECTION, settings.disk_records, make).await?;
+    target.settle().await?;
+    let loaded = clock::monotonic().saturating_sub(begin).as_secs_f64();
+    let at = mortality.arm(target, COLLECTION, clock::monotonic() + MARGIN).await?;
+    let mut link = target.connect().await?;
+    pause::until(at.saturating_sub(DISK_POLL)).await;
+    let before = size(&directory)?;
+    let strike = mortality.strike(&mut link, at).await?;
+
+    let mut bar = load::bar(&format!("{}: waiting for the disk", target.label), 100);
+    let watch = watch(&directory, before, strike.dead_from, settings.patience, &mut bar).await?;
+    bar.finish_and_clear();
+    let mut figures = Figures { connections: 1, ..Figures::default() };
+    figures.extra("before, MB", before / MEGABYTE);
+    figures.extra("after, MB", watch.size / MEGABYTE);
+    figures.extra("share left", watch.size / before.max(1.0));
+    figures.extra("seconds until under a fifth", watch.seconds.unwrap_or(f64::INFINITY));
+    figures.extra("load, documents per second", count(settings.disk_records) / loaded);
+    if let Some(pid) = target.pid {
+        figures.extra("resident, MB", count(process::resident(pid)?) / MEGABYTE);
+    }
+    target.drop(COLLECTION).await?;
+    Ok(figures)
+}
+
+struct Watch {
+    size: f64,
+    seconds: Option<f64>,
+}
+
+async fn watch(
+    directory: &Path,
+    before: f64,
+    from: Duration,
+    patience: Duration,
+    bar: &mut indicatif::ProgressBar,
+) -> Result<Watch> {
+    loop {
+        let size = size(directory)?;
+        let waited = clock::monotonic().saturating_sub(from);
+        if size < before * GOAL {
+            return Ok(Watch { size, seconds: Some(waited.as_secs_f64()) });
+        }
+        if patience <= waited {
+            return Ok(Watch { size, seconds: None });
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a percentage"
+        )]
+        bar.set_position((size / before.max(1.0) * 100.0) as u64);
+        pause::pause(DISK_POLL).await;
+    }
+}
+
+fn size(directory: &Path) -> Result<f64> {
+    Ok(count(process::disk_usage(directory)?))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
+fn count(number: u64) -> f64 {
+    number as f64
+}

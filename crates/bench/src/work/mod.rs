@@ -1,0 +1,164 @@
+//! The workloads by name: one table row each, and who runs it.
+
+mod disk;
+mod expiry;
+mod mortality;
+mod queries;
+mod single;
+mod ycsb;
+
+use std::time::Duration;
+
+use crate::{
+    closed_loop::Plan,
+    commands::Concern,
+    error::Result,
+    figures::Figures,
+    target::{Dataset, Target},
+};
+
+/// Something that a server is asked to do; the table says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    PointRead,
+    Insert,
+    Update,
+    InsertMany,
+    FindAndModify,
+    IndexedFind,
+    Scan,
+    Group,
+    Ycsb(ycsb::Mix),
+    Expiry,
+    Disk,
+}
+
+/// A row of the table of workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) about: &'static str,
+    /// Connections, unless the user says otherwise.
+    pub(crate) connections: usize,
+    /// What it is.
+    pub(crate) work: Work,
+}
+
+const fn row(name: &'static str, about: &'static str, connections: usize, work: Work) -> Entry {
+    Entry { name, about, connections, work }
+}
+
+/// Every workload, in the order of reports.
+pub(crate) const WORKS: &[Entry] = &[
+    row("point-8", "one document by _id, uniform, 8 connections", 8, Work::PointRead),
+    row("point-32", "one document by _id, uniform, 32 connections", 32, Work::PointRead),
+    row("insert", "one new document of 1 KB", 32, Work::Insert),
+    row("update", "$set of one field of one document by _id", 32, Work::Update),
+    row("insert-many", "insertMany of 100 documents of 1 KB", 8, Work::InsertMany),
+    row("find-and-modify", "findAndModify of one document by _id", 32, Work::FindAndModify),
+    row("indexed-find", "find by a compound index, sorted, limit 20", 8, Work::IndexedFind),
+    row("scan", "1,000 documents from a random _id on, with getMore", 8, Work::Scan),
+    row("group", "$match and $group of 5,000 documents", 8, Work::Group),
+    row("ycsb-a", "50 % reads, 50 % updates, zipfian", 32, Work::Ycsb(ycsb::A)),
+    row("ycsb-b", "95 % reads, 5 % updates, zipfian", 32, Work::Ycsb(ycsb::B)),
+    row("ycsb-c", "reads, zipfian", 32, Work::Ycsb(ycsb::C)),
+    row("ycsb-d", "95 % reads of the latest, 5 % inserts", 32, Work::Ycsb(ycsb::D)),
+    row("ycsb-e", "95 % ranges of 1 to 100, 5 % inserts", 32, Work::Ycsb(ycsb::E)),
+    row("ycsb-f", "50 % reads, 50 % read-modify-writes, zipfian", 32, Work::Ycsb(ycsb::F)),
+    row("expiry", "point reads while half of the documents expire at once", 8, Work::Expiry),
+    row("disk", "the data directory after every document has expired", 1, Work::Disk),
+];
+
+/// What the user has said about sizes and times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// The measured window.
+    pub(crate) duration: Duration,
+    /// The time before it.
+    pub(crate) warmup: Duration,
+    /// Connections instead of each workload's own number.
+    pub(crate) connections: Option<usize>,
+    /// Records of YCSB, and orders.
+    pub(crate) records: u64,
+    /// Documents of which half expire at once.
+    pub(crate) expiry_records: u64,
+    /// Documents that all expire.
+    pub(crate) disk_records: u64,
+    /// How long to wait for the disk to shrink.
+    pub(crate) patience: Duration,
+    /// How durable the measured writes are.
+    pub(crate) concern: Concern,
+    /// Where chance begins.
+    pub(crate) seed: u64,
+}
+
+impl Settings {
+    /// How wide and how long this workload runs.
+    pub(crate) fn plan(&self, entry: &Entry) -> Plan {
+        let connections = self.connections.unwrap_or(entry.connections);
+        Plan { connections, warmup: self.warmup, duration: self.duration }
+    }
+
+    fn rng(&self, worker: usize) -> fastrand::Rng {
+        fastrand::Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(worker as u64))
+    }
+}
+
+/// The workload of this name.
+pub(crate) fn by_name(name: &str) -> Option<&'static Entry> {
+    WORKS.iter().find(|entry| entry.name == name)
+}
+
+/// Gives the server what the workload needs and runs it once.
+pub(crate) async fn run(
+    entry: &Entry,
+    target: &mut Target,
+    settings: &Settings,
+) -> Result<Figures> {
+    if let Some(dataset) = dataset(entry.work) {
+        target.need(dataset, settings.records).await?;
+    }
+    let plan = settings.plan(entry);
+    let mut figures = match entry.work {
+        Work::PointRead => single::point_read(target, plan, settings).await,
+        Work::Insert => single::insert(target, plan, settings, 1).await,
+        Work::InsertMany => single::insert(target, plan, settings, crate::limits::MANY).await,
+        Work::Update => single::update(target, plan, settings).await,
+        Work::FindAndModify => single::find_and_modify(target, plan, settings).await,
+        Work::IndexedFind => queries::indexed_find(target, plan, settings).await,
+        Work::Scan => queries::scan(target, plan, settings).await,
+        Work::Group => queries::group(target, plan, settings).await,
+        Work::Ycsb(mix) => ycsb::run(mix, target, plan, settings).await,
+        Work::Expiry => expiry::run(target, plan, settings).await,
+        Work::Disk => disk::run(target, settings).await,
+    }?;
+    figures.work = entry.name;
+    Ok(figures)
+}
+
+fn dataset(work: Work) -> Option<Dataset> {
+    match work {
+        Work::PointRead | Work::Update | Work::FindAndModify | Work::Ycsb(_) => {
+            Some(Dataset::Users)
+        }
+        Work::IndexedFind | Work::Scan => Some(Dataset::Orders),
+        Work::Group => Some(Dataset::Sales),
+        Work::Insert | Work::InsertMany | Work::Expiry | Work::Disk => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_unique() {
+        for entry in WORKS {
+            assert_eq!(by_name(entry.name), Some(entry));
+            assert!(0 < entry.connections, "{}", entry.name);
+        }
+        assert_eq!(by_name("ycsb-g"), None);
+    }
+}

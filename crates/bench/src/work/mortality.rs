@@ -1,0 +1,142 @@
+//! Documents that all die at one instant: by `ttl` where the database clock can be moved, by a
+//! date otherwise, when the wall clock reaches it.
+
+use std::time::Duration;
+
+use document::{DocBuf, DocBuilder, ValueRef};
+use fastrand::Rng;
+
+use crate::{
+    commands,
+    connection::Connection,
+    error::{Error, Result},
+    limits::{LIFE_SECONDS, MORTAL_BYTES},
+    pause, records,
+    target::Target,
+};
+
+/// How far the wall clock's milliseconds may lie from the monotonic clock.
+pub(super) const BLUR: Duration = Duration::from_millis(2);
+
+/// How the documents of a collection come to die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mortality {
+    /// `ttl` of an hour; somebody moves the clock to this millisecond.
+    Moved { deadline: i64 },
+    /// A date that the documents carry; a TTL index over it comes when all is ready.
+    Dated { written: i64 },
+}
+
+/// The blow, seen by the machine's monotonic clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strike {
+    /// Nobody was dead for a reply that had arrived by then.
+    pub(super) alive_until: Duration,
+    /// Everybody is dead for a request sent from then on.
+    pub(super) dead_from: Duration,
+}
+
+impl Mortality {
+    /// An empty collection in which documents can die.
+    pub(super) async fn prepare(target: &Target, collection: &str) -> Result<Self> {
+        target.drop(collection).await?;
+        let mut link = target.connect().await?;
+        if let Some(now) = manual_now(&mut link).await? {
+            let index = commands::create_index(collection, &[("_ts", 1)], Some(-1));
+            link.call(index).await?;
+            let second = now.div_euclid(1000);
+            return Ok(Self::Moved { deadline: (second + LIFE_SECONDS) * 1000 });
+        }
+        let often = [("ttlMonitorSleepSecs", ValueRef::Int32(1))];
+        refusable(link.call(commands::admin("setParameter", &often)).await)?;
+        Ok(Self::Dated { written: clock::wall_ms().div_euclid(1000) * 1000 })
+    }
+
+    /// A document that dies at the strike, or does not.
+    pub(super) fn document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
+        let mut builder = DocBuilder::with_buffer(Vec::with_capacity(MORTAL_BYTES + 100));
+        builder.append("_id", ValueRef::Int64(number.cast_signed()));
+        match self {
+            Self::Moved { .. } if mortal => {
+                let life = i32::try_from(LIFE_SECONDS).unwrap_or(i32::MAX);
+                builder.append("ttl", ValueRef::Int32(life));
+            }
+            Self::Dated { written } if mortal => builder.append("at", ValueRef::DateTime(written)),
+            _ => {}
+        }
+        builder.append("text", ValueRef::String(&records::text(MORTAL_BYTES, rng)));
+        builder.finish()
+    }
+
+    /// Fixes the strike, at this instant of the monotonic clock or up to a second later, and says
+    /// when it will be.
+    pub(super) async fn arm(
+        self,
+        target: &Target,
+        collection: &str,
+        at: Duration,
+    ) -> Result<Duration> {
+        let Self::Dated { written } = self else { return Ok(at) };
+        let left = at.saturating_sub(clock::monotonic());
+        let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
+        let seconds = (clock::wall_ms() + left - written).div_euclid(1000) + 1;
+        let mut link = target.connect().await?;
+        link.call(commands::create_index(collection, &[("at", 1)], Some(seconds))).await?;
+        let left = written + seconds * 1000 - clock::wall_ms();
+        Ok(clock::monotonic() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
+    }
+
+    /// Waits for the strike; where the clock can be moved, it is the one who strikes.
+    pub(super) async fn strike(self, link: &mut Connection, at: Duration) -> Result<Strike> {
+        pause::until(at).await;
+        if let Self::Moved { deadline } = self {
+            let alive_until = clock::monotonic();
+            let set = [("set", ValueRef::DateTime(deadline))];
+            link.call(commands::admin("ebbClock", &set)).await?;
+            return Ok(Strike { alive_until, dead_from: clock::monotonic() });
+        }
+        Ok(Strike { alive_until: at.saturating_sub(BLUR), dead_from: at })
+    }
+}
+
+/// The instant of a database clock that can be moved.
+async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
+    match link.call(commands::admin("ebbClock", &[])).await {
+        Ok(reply) => match (reply.get("mode"), reply.get("now")) {
+            (Some(ValueRef::String("manual")), Some(ValueRef::DateTime(now))) => Ok(Some(now)),
+            _ => Ok(None),
+        },
+        Err(Error::Server { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn refusable<T>(outcome: Result<T>) -> Result<()> {
+    match outcome {
+        Err(error) if !error.is_refusal() => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_mortal_documents_carry_a_lifetime() {
+        let moved = Mortality::Moved { deadline: 0 };
+        let dated = Mortality::Dated { written: 5000 };
+        for (mortality, mortal, ttl, at) in [
+            (moved, true, true, false),
+            (moved, false, false, false),
+            (dated, true, false, true),
+            (dated, false, false, false),
+        ] {
+            let document = mortality.document(9, mortal, &mut Rng::with_seed(1));
+            document::validate(document.bytes()).unwrap();
+            assert_eq!(document.get("ttl").is_some(), ttl, "{mortality:?} {mortal}");
+            assert_eq!(document.get("at").is_some(), at, "{mortality:?} {mortal}");
+            assert!(MORTAL_BYTES < document.bytes().len());
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Operations on one document, or on one message of new ones.
+
+use std::sync::Arc;
+
+use document::{DocBuf, ValueRef};
+use fastrand::Rng;
+
+use super::Settings;
+use crate::{
+    closed_loop::{self, Plan, Worker},
+    commands::{self, Concern},
+    connection::Connection,
+    error::{Error, Result},
+    figures::Figures,
+    keys::Keys,
+    limits::FIELD_BYTES,
+    records,
+    target::{Dataset, Target},
+    wire::Sequence,
+};
+
+const USERS: &str = Dataset::Users.name();
+const INSERTS: &str = "inserts";
+
+/// Reads a record and expects it to be there.
+pub(super) async fn read(link: &mut Connection, number: u64) -> Result<()> {
+    let id = records::user(number);
+    let reply = link.call(commands::find_id(USERS, ValueRef::String(&id))).await?;
+    if reply.batch()?.is_empty() {
+        return Err(Error::Answer(format!("{id} is missing")));
+    }
+    Ok(())
+}
+
+/// Sets one field of a record and expects it to be there.
+pub(super) async fn set_field(
+    link: &mut Connection,
+    number: u64,
+    rng: &mut Rng,
+    concern: Concern,
+) -> Result<()> {
+    let id = records::user(number);
+    let text = records::text(FIELD_BYTES, rng);
+    let change = (records::FIELD_NAMES[rng.usize(..records::FIELD_NAMES.len())], text.as_str());
+    let reply = link.call(commands::update(USERS, ValueRef::String(&id), change, concern)).await?;
+    expect("n", reply.integer("n"), 1)
+}
+
+/// Inserts a record.
+pub(super) async fn insert_user(
+    link: &mut Connection,
+    number: u64,
+    rng: &mut Rng,
+    concern: Concern,
+) -> Result<()> {
+    put(link, USERS, &[records::record(number, rng)], concern).await
+}
+
+async fn put(
+    link: &mut Connection,
+    collection: &str,
+    documents: &[DocBuf],
+    concern: Concern,
+) -> Result<()> {
+    let sequence = Sequence { name: "documents", documents };
+    let reply = link.call_with(commands::insert(collection, concern), Some(sequence)).await?;
+    expect("n", reply.integer("n"), i64::try_from(documents.len()).unwrap_or(i64::MAX))
+}
+
+fn expect(what: &str, got: i64, want: i64) -> Result<()> {
+    if got == want {
+        return Ok(());
+    }
+    Err(Error::Answer(format!("{what} is {got} instead of {want}")))
+}
+
+struct Reader {
+    records: u64,
+    rng: Rng,
+}
+
+impl Worker for Reader {
+    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+        read(link, self.rng.u64(..self.records)).await
+    }
+}
+
+/// Uniform reads by `_id`.
+pub(super) async fn point_read(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let records = settings.records;
+    closed_loop::run(target, plan, |worker| Reader { records, rng: settings.rng(worker) }).await
+}
+
+struct Updater {
+    records: u64,
+    rng: Rng,
+    concern: Concern,
+}
+
+impl Worker for Updater {
+    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+        let number = self.rng.u64(..self.records);
+        set_field(link, number, &mut self.rng, self.concern).await
+    }
+}
+
+/// Uniform updates of one field.
+pub(super) async fn update(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+    let (records, concern) = (settings.records, settings.concern);
+    let worker = |worker| Updater { records, rng: settings.rng(worker), concern };
+    closed_loop::run(target, plan, worker).await
+}
+
+struct Modifier(Updater);
+
+impl Worker for Modifier {
+    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+        let id = records::user(self.0.rng.u64(..self.0.records));
+        let text = records::text(FIELD_BYTES, &mut self.0.rng);
+        let field = self.0.rng.choice(records::FIELD_NAMES).unwrap_or("field0");
+        let (id, change) = (ValueRef::String(&id), (field, text.as_str()));
+        let reply = link.call(commands::find_and_modify(USERS, id, change, self.0.concern)).await?;
+        match reply.get("value") {
+            Some(ValueRef::Document(_)) => Ok(()),
+            other => Err(Error::Answer(format!("findAndModify gave {other:?}"))),
+        }
+    }
+}
+
+/// Uniform `findAndModify` of one field.
+pub(super) async fn find_and_modify(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let (records, concern) = (settings.records, settings.concern);
+    let worker = |worker| Modifier(Updater { records, rng: settings.rng(worker), concern });
+    closed_loop::run(target, plan, worker).await
+}
+
+struct Inserter {
+    keys: Arc<Keys>,
+    rng: Rng,
+    concern: Concern,
+    at_once: usize,
+}
+
+impl Worker for Inserter {
+    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+        let make = |_| records::record(self.keys.take(), &mut self.rng);
+        let documents: Vec<DocBuf> = (0..self.at_once).map(make).collect();
+        put(link, INSERTS, &documents, self.concern).await
+    }
+}
+
+/// New documents, this many in a message, into a collection of their own.
+pub(super) async fn insert(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+    at_once: usize,
+) -> Result<Figures> {
+    target.drop(INSERTS).await?;
+    let keys = Arc::new(Keys::default());
+    let concern = settings.concern;
+    let worker =
+        |worker| Inserter { keys: Arc::clone(&keys), rng: settings.rng(worker), concern, at_once };
+    let mut figures = closed_loop::run(target, plan, worker).await?;
+    if 1 < at_once {
+        #[expect(clippy::cast_precision_loss, reason = "a hundred at most")]
+        figures.extra("documents per second", figures.rate * at_once as f64);
+    }
+    target.drop(INSERTS).await?;
+    target.settle().await?;
+    Ok(figures)
+}
