@@ -1,13 +1,14 @@
 //! The engine beside the model, with operations that are held between stamp and publication,
 //! stopped inside their view, or waiting for either.
 
+use document::Value;
 use engine::{Namespace, Rules};
 use test_kit::{Kit, START_MS, Setup, Task, ready};
 
 use crate::{
     ParsedDialect,
     cursor::Open,
-    model::Model,
+    model::{Doc, Model},
     op::{Op, Outcome},
     path::{Path, Seen},
 };
@@ -392,7 +393,13 @@ impl World {
     pub(crate) fn notes_arrays(&self, op: &Op) -> bool {
         let state = self.kit.collection().state();
         let mut plain = state.record.indexes.iter().filter(|index| !index.multikey);
-        plain.any(|index| index.key.iter().any(|(path, _)| op.puts_array_at(path)))
+        let held = op.id().and_then(|id| self.model.get(id));
+        let has = |path: &str| {
+            let array = |doc: &Doc| matches!(doc.body.get(path), Some(Value::Array(_)));
+            held.is_some_and(array)
+        };
+        let arrays = |path: &str| op.puts_array_at(path) || has(path);
+        plain.any(|index| index.key.iter().any(|(path, _)| arrays(path)))
     }
 
     /// Looks along every path.
