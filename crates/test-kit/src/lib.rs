@@ -15,3 +15,5 @@ pub use kit::{
 };
 pub use pausing::{PausingSnapshot, PausingStore, Turnstile};
 pub use task::{Task, ready};
+
+pub use store::Direction;

@@ -42,6 +42,10 @@ pub(crate) fn bounds(
     descending: bool,
     single: bool,
 ) -> Option<Bounds> {
+    if !single && path.split('.').any(|part| part.bytes().all(|byte| byte.is_ascii_digit())) {
+        // A filter reads the part as a position and as a name, an index holds one of the two.
+        return None;
+    }
     let tests = conjuncts.iter().filter_map(|part| match part {
         Filter::Path(at, test) if at.as_str() == path => Some(test),
         _ => None,

@@ -5,7 +5,7 @@ use store::{Direction, Range};
 
 use super::{
     bounds::{Bounds, bounds, conjuncts, successor},
-    implied::implies,
+    implied::{excludes_missing, implies},
 };
 use crate::{Error, Hint, IndexSpec, Kind, State, error::What, keys};
 
@@ -219,14 +219,12 @@ fn provides(index: &IndexSpec, equal: usize, points: usize, sort: &Sort) -> Opti
 
 /// Whether the filter leaves out documents that lack the first field of a sparse index.
 fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
-    use query::filter::{Comparison, Test};
+    use query::filter::Test;
     let Some((first, _)) = key.first() else { return false };
     parts.iter().any(|part| match part {
         Filter::Path(path, test) if path.as_str() == first => match test {
-            Test::Compare(Comparison::Eq | Comparison::Gte | Comparison::Lte, value) => {
-                !value.as_ref().is_nullish()
-            }
-            Test::Compare(..) | Test::Exists | Test::Pattern(_) => true,
+            Test::Compare(comparison, value) => excludes_missing(*comparison, value),
+            Test::Exists | Test::Pattern(_) => true,
             Test::In(set) => set.values().iter().all(|value| !value.as_ref().is_nullish()),
             _ => false,
         },

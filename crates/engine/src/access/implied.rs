@@ -27,9 +27,7 @@ fn part_implies(given: &Filter, needed: &Filter) -> bool {
         return false;
     }
     match (given, needed) {
-        (Test::Compare(comparison, value), Test::Exists) => {
-            !value.as_ref().is_nullish() || matches!(comparison, Comparison::Gt | Comparison::Lt)
-        }
+        (Test::Compare(comparison, value), Test::Exists) => excludes_missing(*comparison, value),
         (Test::Exists, Test::Exists) => true,
         (Test::Compare(Comparison::Eq, value), Test::Compare(comparison, bound)) => {
             is_scalar(value) && meets(*comparison, Some(value.as_ref()), bound.as_ref())
@@ -44,6 +42,18 @@ fn part_implies(given: &Filter, needed: &Filter) -> bool {
             range_implies(*given, value, *needed, bound)
         }
         _ => false,
+    }
+}
+
+/// Whether a comparison is never met where nothing is.
+pub(crate) fn excludes_missing(comparison: Comparison, value: &Value) -> bool {
+    match value {
+        // These are compared across types.
+        Value::MinKey | Value::MaxKey => false,
+        value if value.as_ref().is_nullish() => {
+            matches!(comparison, Comparison::Gt | Comparison::Lt)
+        }
+        _ => true,
     }
 }
 

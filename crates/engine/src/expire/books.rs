@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use expiry::{Floors, Header};
-use store::{Direction, Limit, Range, Snapshot, Space, Store, Unit, decode_count};
+use store::{Direction, Limit, Mutation, Range, Snapshot, Space, Store, Unit, decode_count};
 
 use super::Amount;
 use crate::{
@@ -39,6 +39,49 @@ impl<S: Store> Engine<S> {
                 Err(halt) => self.settle(collection, &view, halt).await?,
             }
         }
+    }
+
+    /// Begins books anew that an earlier run did not finish. Nobody writes yet. Documents that died
+    /// and were written over are in the totals and in the old sums only, so the totals begin anew
+    /// as well.
+    pub(crate) async fn restart_books(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        self.recount(collection).await?;
+        let edit: Box<Edit<()>> = Box::new(|_: &State| {
+            let apply = |record: &mut Record, stamp: store::Stamp| {
+                record.books = Books::Building(stamp.seq);
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+        });
+        let (_, begun) = self.change_books(collection, &*edit).await?;
+        self.build_books(collection, begun).await
+    }
+
+    /// Sets the totals to what the rows say.
+    async fn recount(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let snapshot = self.inner.store.snapshot();
+        let mut found = CLASSES.map(|_| [0_i64; 2]);
+        let mut rest = Some(Range::all());
+        while let Some(range) = rest {
+            let page = snapshot.scan(collection.rows(), &range, Direction::Forward, ALL).await?;
+            for (_, value) in &page.rows {
+                let (header, body) = Header::split(value)?;
+                let sums = &mut found[usize::from(keys::class_code(header.class))];
+                sums[0] += 1;
+                sums[1] = sums[1].saturating_add(i64::try_from(body.len()).unwrap_or(i64::MAX));
+            }
+            let last = page.rows.last().filter(|_| page.more);
+            rest = last.map(|(key, _)| range.after(key, Direction::Forward));
+        }
+        let mut out = Vec::new();
+        for (class, found) in CLASSES.into_iter().zip(found) {
+            let key = keys::total(collection.id, class);
+            let held = snapshot.get(Space::Counts, &key).await?;
+            let held = held.map_or([0; 2], |value| decode_count(&value));
+            let by = [found[0].saturating_sub(held[0]), found[1].saturating_sub(held[1])];
+            out.push(Mutation::Add { space: Space::Counts, key, by });
+        }
+        self.commit_one(Unit::new(Vec::new(), move |_| out)).await?;
+        Ok(())
     }
 
     /// Called when a change is published and nothing is ordered behind it yet: the rows that are

@@ -54,16 +54,6 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    async fn restart_books(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        let edit: Box<Edit<()>> = Box::new(|_: &State| {
-            let apply =
-                |record: &mut Record, stamp: Stamp| record.books = Books::Building(stamp.seq);
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
-        });
-        let (_, begun) = self.change_books(collection, &*edit).await?;
-        self.build_books(collection, begun).await
-    }
-
     /// Builds those of these indexes that are not complete; on failure they are gone.
     pub(crate) async fn build_indexes(
         &self,

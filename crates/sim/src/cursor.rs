@@ -1,0 +1,110 @@
+//! A query that goes on over several batches while the world moves.
+
+use std::collections::BTreeMap;
+
+use document::{DocRef, Document};
+use engine::{BatchLimit, Cursor, Kind, Plan};
+use query::{Filter, exec::Stage};
+use test_kit::{Kit, PausingStore, ready, sort_by};
+
+use crate::model::{Model, id_of};
+
+/// An open query.
+#[derive(Debug)]
+pub(crate) struct Open {
+    cursor: Cursor<PausingStore>,
+    /// Lives and versions when the first batch was read.
+    start: BTreeMap<i32, (u32, u32)>,
+    had: Vec<&'static str>,
+    returned: Vec<i32>,
+    /// Rows wait in a sort, so that older versions may be returned.
+    buffered: bool,
+    began: bool,
+}
+
+impl Open {
+    pub(crate) fn new(kit: &Kit, model: &Model, sorted: bool) -> Self {
+        let mut plan = Plan::new(Filter::always());
+        if sorted {
+            plan = plan.with_stages(vec![Stage::Sort { sort: sort_by("v", false), limit: None }]);
+        }
+        let cursor = kit.query(plan);
+        Self {
+            buffered: cursor.sorts(),
+            cursor,
+            start: BTreeMap::new(),
+            had: model.indexes.keys().copied().collect(),
+            returned: Vec::new(),
+            began: false,
+        }
+    }
+
+    /// Reads a batch and checks it; answers whether there may be more.
+    pub(crate) fn next(&mut self, model: &Model, documents: usize) -> Result<bool, String> {
+        if !std::mem::replace(&mut self.began, true) {
+            let all = model.live().map(|(id, doc)| (*id, (doc.life, doc.version)));
+            self.start = all.collect();
+        }
+        let limit = BatchLimit { documents, bytes: usize::MAX };
+        let batch = match ready(self.cursor.next(limit)) {
+            Ok(batch) => batch,
+            Err(error) if error.kind == Kind::Gone => {
+                let has: Vec<_> = model.indexes.keys().copied().collect();
+                // Its index is gone, or another came of the same name, or it got arrays.
+                return match has == self.had && !self.may_be_gone() {
+                    true => Err(format!("a cursor is gone: {error}")),
+                    false => Ok(false),
+                };
+            }
+            Err(error) => return Err(format!("a cursor failed: {error}")),
+        };
+        // Indexes may have changed before the first batch.
+        self.buffered = self.cursor.sorts();
+        for bytes in &batch.documents {
+            self.check(model, &DocRef::Raw(bytes).to_tree())?;
+        }
+        if batch.done {
+            self.check_complete(model)?;
+        }
+        Ok(!batch.done)
+    }
+
+    fn may_be_gone(&self) -> bool {
+        self.cursor.explain().index.is_some()
+    }
+
+    fn check(&mut self, model: &Model, body: &Document) -> Result<(), String> {
+        let id = id_of(body);
+        if self.buffered {
+            // It may have been removed or written since, but it must not have died.
+            let dead = |(life, _): &(u32, u32)| model.has_died(*life);
+            if self.start.get(&id).is_none_or(dead) {
+                return Err(format!("a cursor returned the dead document {body:?}"));
+            }
+            self.returned.push(id);
+            return Ok(());
+        }
+        let Some(doc) = model.get(id) else {
+            return Err(format!("a cursor returned the dead or absent document {body:?}"));
+        };
+        if doc.body != *body {
+            return Err(format!("a cursor returned {body:?} instead of {:?}", doc.body));
+        }
+        let moved = self.start.get(&id).is_none_or(|(_, version)| *version != doc.version);
+        if self.returned.contains(&id) && !moved {
+            return Err(format!("a cursor returned {body:?} twice"));
+        }
+        self.returned.push(id);
+        Ok(())
+    }
+
+    fn check_complete(&self, model: &Model) -> Result<(), String> {
+        let mut missed = model.live().filter(|(id, doc)| {
+            self.start.get(id) == Some(&(doc.life, doc.version)) && !self.returned.contains(id)
+        });
+        match missed.next() {
+            Some((_, doc)) => Err(format!("a cursor left out {:?}", doc.body)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Stored filters in the query language of the MongoDB door.
+
+use document::DocRef;
+use engine::{Dialect, Model};
+use query::Filter;
+
+/// Parses stored filters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParsedDialect;
+
+impl Dialect for ParsedDialect {
+    fn filter(&self, _: Model, filter: DocRef<'_>) -> Result<Filter, String> {
+        mongo_query::filter::parse(filter).map_err(|error| error.message)
+    }
+}

@@ -1,0 +1,190 @@
+//! One random history: what is done, in which order, and how far.
+
+use std::{
+    fmt::Write as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use document::Value;
+use engine::Rules;
+
+use crate::{
+    model::{Index, Model},
+    op::{self, Op},
+    path::Path,
+    world::{How, World},
+};
+
+const STEPS: usize = 30;
+const IDS: i32 = 5;
+
+const INDEXES: [(&str, &str, bool, bool); 5] = [
+    ("v_1", "v", false, false),
+    ("u_1", "u", true, false),
+    ("d_1", "d", false, false),
+    ("e_1", "e", false, true),
+    ("t_1", "t", false, false),
+];
+
+/// What was done, to be told when it fails.
+#[derive(Debug, Default)]
+struct Log(String);
+
+impl Log {
+    fn note(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
+        let ms = model.now_ms - test_kit::START_MS;
+        let _ = writeln!(self.0, "  at {ms}: {what:?}");
+    }
+}
+
+/// Runs the history of a seed; on failure tells what was done.
+pub fn run(seed: u64, rules: Rules) -> Result<(), String> {
+    let mut log = Log::default();
+    steps(seed, rules, &mut log).map_err(|failure| format!("seed {seed}: {failure}\n{}", log.0))
+}
+
+/// The same, where a panic is a failure like others.
+pub fn run_caught(seed: u64, rules: Rules) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| run(seed, rules)))
+        .unwrap_or_else(|_| Err(format!("seed {seed}: a panic")))
+}
+
+fn steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut world = World::new(rules);
+    if rng.bool() {
+        let default = Some(rng.i64(1..6));
+        world.operate(Op::SetDefault(default), How::Through)?;
+        log.note(&world.model, &Op::SetDefault(default));
+    }
+    for _ in 0..STEPS {
+        step(&mut world, &mut rng, log)?;
+        if !world.is_held() {
+            let path = Path::random(&mut rng, &world.model, IDS);
+            world.look(path, How::Through)?;
+        }
+    }
+    log.note(&world.model, &"the end");
+    world.let_go()?;
+    world.open_gate()?;
+    world.look_everywhere(IDS)
+}
+
+fn step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+    match rng.u8(0..32) {
+        0..=12 => operate(world, rng, log),
+        13..=18 => {
+            let to = later(&world.model, rng);
+            log.note(&world.model, &("move", to - world.model.now_ms));
+            world.move_to(to);
+            Ok(())
+        }
+        19..=21 if world.is_held() => {
+            log.note(&world.model, &"publish");
+            world.open_gate()
+        }
+        19..=21 if world.has_stopped() => {
+            log.note(&world.model, &"let go");
+            world.let_go()
+        }
+        22..=24 if world.has_stopped() => {
+            log.note(&world.model, &"let go");
+            world.let_go()
+        }
+        25 | 26 => {
+            log.note(&world.model, &"reap");
+            world.reap()
+        }
+        27 => {
+            log.note(&world.model, &"restart");
+            world.restart()
+        }
+        28..=30 if !world.is_held() => cursor(world, rng, log),
+        _ => look(world, rng, log),
+    }
+}
+
+fn cursor(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+    if world.cursors() == 0 || rng.u8(0..4) == 0 {
+        let sorted = rng.bool();
+        log.note(&world.model, &("cursor", sorted));
+        world.open_cursor(sorted);
+    }
+    let which = rng.usize(0..world.cursors());
+    log.note(&world.model, &("next batch of cursor", which));
+    world.next_batch(which, rng.usize(1..3))
+}
+
+fn look(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+    let path = Path::random(rng, &world.model, IDS);
+    let stop = !world.is_held() && !world.has_stopped() && rng.bool();
+    let how = if stop { How::Stopped(rng.u64(1..4)) } else { How::Through };
+    log.note(&world.model, &(&path, how));
+    world.look(path, how)
+}
+
+fn operate(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+    let op = random_op(world, rng);
+    let free = !world.is_held() && world.under_way() < 4;
+    if !op.is_single() && (!free || world.under_way() != 0) {
+        return Ok(());
+    }
+    if op.is_settings() && world.changes_settings() {
+        return Ok(());
+    }
+    // A first array is noted in a commit of its own: not to be held.
+    let arrays = world.notes_arrays(&op);
+    let how = match rng.u8(0..8) {
+        0 | 1 if free && op.is_single() && !arrays => How::Held,
+        2 | 3 if free && op.is_single() && !world.has_stopped() => How::Stopped(rng.u64(1..5)),
+        _ => How::Through,
+    };
+    log.note(&world.model, &(&op, how));
+    world.operate(op, how)
+}
+
+fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
+    let (id, now_ms) = (rng.i32(0..IDS), world.model.now_ms);
+    match rng.u8(0..30) {
+        0..=6 => Op::Insert(op::body(rng, id, now_ms)),
+        7..=9 => Op::Replace { body: op::body(rng, id, now_ms), upsert: rng.bool() },
+        10..=12 => Op::Increment { id },
+        13 => Op::Set { id, field: "v".into(), value: Some(Value::Int32(rng.i32(0..3))) },
+        14 => Op::Set { id, field: "ttl".into(), value: op::ttl(rng) },
+        15 => Op::Set { id, field: "d".into(), value: Some(op::date(rng, now_ms)) },
+        16 => Op::FindAndReplace(op::body(rng, id, now_ms)),
+        17 => Op::FindAndRemove { id },
+        18 | 19 => Op::Remove { id },
+        20 => Op::UpdateMany { v: rng.i32(0..3) },
+        21 => Op::RemoveMany { v: rng.i32(0..3) },
+        22..=24 => {
+            Op::SetDefault([None, Some(-1), Some(rng.i64(1..6)), Some(4000)][rng.usize(0..4)])
+        }
+        _ => index_op(&world.model, rng),
+    }
+}
+
+fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
+    let (name, path, unique, partial) = INDEXES[rng.usize(0..INDEXES.len())];
+    let dates = matches!(name, "d_1" | "e_1");
+    match model.indexes.get(name) {
+        None => {
+            let after = (dates && rng.u8(0..3) != 0).then(|| rng.i64(0..6));
+            Op::CreateIndex { name, index: Index { path, unique, partial, after } }
+        }
+        Some(_) if dates && rng.bool() => Op::ChangeIndex { name, after: rng.i64(0..9) },
+        Some(_) => Op::DropIndex { name },
+    }
+}
+
+/// A later instant: a little later, or about when somebody dies.
+fn later(model: &Model, rng: &mut fastrand::Rng) -> i64 {
+    let deadlines = model.deadlines();
+    if rng.u8(0..3) != 0 && !deadlines.is_empty() {
+        let at = deadlines[rng.usize(0..deadlines.len())] + rng.i64(-1..2);
+        if model.now_ms < at {
+            return at;
+        }
+    }
+    model.now_ms + [1, 250, 999, 1_000, 2_500][rng.usize(0..5)]
+}

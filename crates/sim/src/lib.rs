@@ -1,0 +1,13 @@
+//! Seeded random histories of the engine against a naive model that knows no floors, no views and
+//! no order: it asks the matrix at every instant that could matter and remembers who died.
+
+mod cursor;
+mod dialect;
+mod history;
+mod model;
+mod op;
+mod path;
+mod world;
+
+pub use dialect::ParsedDialect;
+pub use history::{run, run_caught};

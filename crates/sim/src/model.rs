@@ -1,0 +1,293 @@
+//! The naive model: documents, settings, and who has died.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use document::{Document, Number, Value};
+
+use crate::op::{Op, Outcome};
+
+/// A document and its present life.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Doc {
+    pub(crate) body: Document,
+    /// Second of the last write.
+    ts: i64,
+    /// Which life of its id this is.
+    pub(crate) life: u32,
+    /// Counts writes.
+    pub(crate) version: u32,
+    /// Once dead, for ever dead.
+    died: bool,
+}
+
+/// An index as the model needs to know it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Index {
+    pub(crate) path: &'static str,
+    pub(crate) unique: bool,
+    pub(crate) partial: bool,
+    /// Seconds after the date; a plain index has none.
+    pub(crate) after: Option<i64>,
+}
+
+/// Everything, at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Model {
+    /// Milliseconds since 1970.
+    pub(crate) now_ms: i64,
+    pub(crate) default: Option<i64>,
+    docs: BTreeMap<i32, Doc>,
+    pub(crate) indexes: BTreeMap<&'static str, Index>,
+    /// Lives that ended by themselves.
+    dead: BTreeSet<u32>,
+    lives: u32,
+    versions: u32,
+}
+
+fn number(value: Option<&Value>) -> Option<i64> {
+    Number::of(value?.as_ref())?.to_i64_exact()
+}
+
+fn earliest(value: Option<&Value>) -> Option<i64> {
+    match value? {
+        Value::DateTime(ms) => Some(*ms),
+        Value::Array(values) => values
+            .iter()
+            .filter_map(|value| match value {
+                Value::DateTime(ms) => Some(*ms),
+                _ => None,
+            })
+            .min(),
+        _ => None,
+    }
+}
+
+/// The id of a document.
+pub(crate) fn id_of(body: &Document) -> i32 {
+    match body.get("_id") {
+        Some(Value::Int32(id)) => *id,
+        _ => -1,
+    }
+}
+
+impl Doc {
+    /// When it dies under these settings, milliseconds; by the matrix, one row after the other.
+    fn deadlines(&self, model: &Model) -> Vec<i64> {
+        let mut all = Vec::new();
+        match (model.default, number(self.body.get("ttl"))) {
+            (None, _) | (_, Some(-1)) | (Some(-1), None) => {}
+            (Some(_), Some(n)) | (Some(n), None) => all.push((self.ts + n) * 1000),
+        }
+        for index in model.indexes.values() {
+            let holds = !index.partial || self.body.get("p") == Some(&Value::Int32(1));
+            if let (Some(n), true, Some(date)) =
+                (index.after, holds, earliest(self.body.get(index.path)))
+            {
+                all.push(date + 1000 * n);
+            }
+        }
+        all
+    }
+}
+
+impl Model {
+    pub(crate) fn new(now_ms: i64) -> Self {
+        Self {
+            now_ms,
+            default: None,
+            docs: BTreeMap::new(),
+            indexes: BTreeMap::new(),
+            dead: BTreeSet::new(),
+            lives: 0,
+            versions: 0,
+        }
+    }
+
+    /// Remembers who is dead at this very instant under the settings in force.
+    pub(crate) fn judge(&mut self) {
+        let due = |doc: &Doc| doc.deadlines(self).iter().any(|deadline| *deadline <= self.now_ms);
+        let live = self.docs.values().filter(|doc| !doc.died);
+        let dead: Vec<u32> = live.filter(|doc| due(doc)).map(|doc| doc.life).collect();
+        for doc in self.docs.values_mut().filter(|doc| dead.contains(&doc.life)) {
+            doc.died = true;
+        }
+        self.dead.extend(dead);
+    }
+
+    /// Whether this life ended by itself.
+    pub(crate) fn has_died(&self, life: u32) -> bool {
+        self.dead.contains(&life)
+    }
+
+    pub(crate) fn move_to(&mut self, ms: i64) {
+        self.judge();
+        self.now_ms = ms;
+        self.judge();
+    }
+
+    /// Instants at which somebody will die.
+    pub(crate) fn deadlines(&self) -> Vec<i64> {
+        let live = self.docs.values().filter(|doc| !doc.died);
+        live.flat_map(|doc| doc.deadlines(self)).filter(|ms| self.now_ms < *ms).collect()
+    }
+
+    /// Live documents by id.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (&i32, &Doc)> {
+        self.docs.iter().filter(|(_, doc)| !doc.died)
+    }
+
+    pub(crate) fn get(&self, id: i32) -> Option<&Doc> {
+        self.docs.get(&id).filter(|doc| !doc.died)
+    }
+
+    /// Lives that are dead here and live there: what an observer of this must never see again.
+    pub(crate) fn rises_in(&self, other: &Self, id: Option<i32>) -> Option<i32> {
+        let here = self.docs.iter().filter(|(at, doc)| doc.died && id.is_none_or(|id| **at == id));
+        let mut risen =
+            here.filter(|(id, doc)| other.get(**id).is_some_and(|again| again.life == doc.life));
+        risen.next().map(|(id, _)| *id)
+    }
+
+    /// Live documents and the bytes of their bodies.
+    pub(crate) fn amount(&self) -> (i64, i64) {
+        let bytes = |doc: &Doc| doc.body.to_buf().bytes().len() as i64;
+        self.live().fold((0, 0), |(count, sum), (_, doc)| (count + 1, sum + bytes(doc)))
+    }
+
+    fn taken(&self, body: &Document) -> bool {
+        let unique = self.indexes.values().filter(|index| index.unique);
+        unique.into_iter().any(|index| {
+            body.get(index.path).is_some_and(|value| {
+                let same = |doc: &Doc| doc.body.get(index.path) == Some(value);
+                self.live().any(|(id, doc)| *id != id_of(body) && same(doc))
+            })
+        })
+    }
+
+    /// Writes a body; a new life unless the document lives.
+    fn write(&mut self, body: Document) -> bool {
+        if self.taken(&body) {
+            return false;
+        }
+        let id = id_of(&body);
+        let life = self.get(id).map(|doc| doc.life);
+        let life = life.unwrap_or_else(|| {
+            self.lives += 1;
+            self.lives
+        });
+        self.versions += 1;
+        let ts = self.now_ms.div_euclid(1000);
+        self.docs.insert(id, Doc { body, ts, life, version: self.versions, died: false });
+        true
+    }
+
+    fn update(&mut self, id: i32, change: impl FnOnce(&mut Document)) -> Outcome {
+        let Some(doc) = self.get(id) else { return Outcome::updated(0, 0) };
+        let mut body = doc.body.clone();
+        change(&mut body);
+        if body.to_buf() == doc.body.to_buf() {
+            return Outcome::updated(1, 0);
+        }
+        if self.write(body) { Outcome::updated(1, 1) } else { Outcome::Duplicate }
+    }
+
+    /// Does an operation at this instant, and says what its caller is told.
+    pub(crate) fn apply(&mut self, op: &Op) -> Outcome {
+        self.judge();
+        let outcome = self.apply_now(op);
+        self.judge();
+        outcome
+    }
+
+    fn apply_now(&mut self, op: &Op) -> Outcome {
+        match op {
+            Op::Insert(body) if self.get(id_of(body)).is_some() => Outcome::Duplicate,
+            Op::Insert(body) => match self.write(body.clone()) {
+                true => Outcome::Inserted,
+                false => Outcome::Duplicate,
+            },
+            Op::Replace { body, upsert } => {
+                let id = id_of(body);
+                if self.get(id).is_none() && *upsert {
+                    return match self.write(body.clone()) {
+                        true => Outcome::Upserted,
+                        false => Outcome::Duplicate,
+                    };
+                }
+                self.update(id, |held| *held = body.clone())
+            }
+            Op::Set { id, field, value } => self.update(*id, |body| match value {
+                Some(value) => body.insert(field.clone(), value.clone()),
+                None => drop(body.remove(field)),
+            }),
+            Op::Increment { id } => self.update(*id, increment),
+            Op::FindAndReplace(body) => {
+                let before = self.get(id_of(body)).map(|doc| doc.body.clone());
+                match self.update(id_of(body), |held| *held = body.clone()) {
+                    Outcome::Duplicate => Outcome::Duplicate,
+                    _ => Outcome::Found(before),
+                }
+            }
+            Op::FindAndRemove { id } => {
+                let before = self.get(*id).map(|doc| doc.body.clone());
+                if before.is_some() {
+                    self.docs.remove(id);
+                }
+                Outcome::Found(before)
+            }
+            Op::Remove { id } => match self.get(*id).is_some() {
+                true => {
+                    self.docs.remove(id);
+                    Outcome::Removed(1)
+                }
+                false => Outcome::Removed(0),
+            },
+            Op::UpdateMany { v } => {
+                let found = self.with_v(*v);
+                for id in &found {
+                    self.update(*id, increment);
+                }
+                Outcome::updated(found.len(), found.len())
+            }
+            Op::RemoveMany { v } => {
+                let found = self.with_v(*v);
+                found.iter().for_each(|id| drop(self.docs.remove(id)));
+                Outcome::Removed(found.len())
+            }
+            Op::SetDefault(default) => {
+                self.default = *default;
+                Outcome::Done
+            }
+            Op::CreateIndex { name, index } => {
+                let with = Self { indexes: [(*name, index.clone())].into(), ..self.clone() };
+                if with.live().any(|(_, doc)| with.taken(&doc.body)) {
+                    return Outcome::Duplicate;
+                }
+                self.indexes.insert(name, index.clone());
+                Outcome::Done
+            }
+            Op::ChangeIndex { name, after } => {
+                if let Some(index) = self.indexes.get_mut(name) {
+                    index.after = Some(*after);
+                }
+                Outcome::Done
+            }
+            Op::DropIndex { name } => {
+                self.indexes.remove(name);
+                Outcome::Done
+            }
+        }
+    }
+
+    fn with_v(&self, v: i32) -> Vec<i32> {
+        let wanted = Value::Int32(v);
+        let found = self.live().filter(|(_, doc)| doc.body.get("v") == Some(&wanted));
+        found.map(|(id, _)| *id).collect()
+    }
+}
+
+/// Adds one to `n`, as the operator does: a missing field becomes one.
+fn increment(body: &mut Document) {
+    let n = number(body.get("n")).unwrap_or(0);
+    body.insert("n", Value::Int32(i32::try_from(n + 1).unwrap_or(0)));
+}

@@ -1,0 +1,279 @@
+//! Operations: what they are, how they are run, and what their callers are told.
+
+use std::sync::Arc;
+
+use document::{DocRef, Document, Value, array, doc};
+use engine::{
+    Collection, Engine, Error, Find, IndexChange, IndexSpec, Kind, Model as DataModel, Namespace,
+    Update,
+};
+use query::edit::Edit;
+use test_kit::{PausingStore, TtlField, context, default_ttl, equal, first_failure, index, insert};
+
+use crate::model::{Index, id_of};
+
+/// An operation that may change something.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Op {
+    Insert(Document),
+    Replace { body: Document, upsert: bool },
+    Set { id: i32, field: String, value: Option<Value> },
+    Increment { id: i32 },
+    FindAndReplace(Document),
+    FindAndRemove { id: i32 },
+    Remove { id: i32 },
+    UpdateMany { v: i32 },
+    RemoveMany { v: i32 },
+    SetDefault(Option<i64>),
+    CreateIndex { name: &'static str, index: Index },
+    ChangeIndex { name: &'static str, after: i64 },
+    DropIndex { name: &'static str },
+}
+
+/// What the caller of an operation is told.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    Inserted,
+    Upserted,
+    Updated { matched: usize, modified: usize },
+    Removed(usize),
+    Found(Option<Document>),
+    Done,
+    Duplicate,
+    Failed(String),
+}
+
+impl Outcome {
+    pub(crate) fn updated(matched: usize, modified: usize) -> Self {
+        Self::Updated { matched, modified }
+    }
+}
+
+impl Op {
+    /// Whether it changes settings rather than documents.
+    pub(crate) fn is_settings(&self) -> bool {
+        matches!(
+            self,
+            Self::SetDefault(_)
+                | Self::CreateIndex { .. }
+                | Self::ChangeIndex { .. }
+                | Self::DropIndex { .. }
+        )
+    }
+
+    /// Whether it names its document, so that it can be interrupted and its effect is one commit.
+    pub(crate) fn is_single(&self) -> bool {
+        let unique = matches!(self, Self::CreateIndex { index, .. } if index.unique);
+        !unique && !matches!(self, Self::UpdateMany { .. } | Self::RemoveMany { .. })
+    }
+
+    /// Whether it writes an array there.
+    pub(crate) fn puts_array_at(&self, path: &str) -> bool {
+        let value = match self {
+            Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {
+                body.get(path)
+            }
+            Self::Set { field, value, .. } if field == path => value.as_ref(),
+            _ => None,
+        };
+        matches!(value, Some(Value::Array(_)))
+    }
+
+    /// The document it is about.
+    pub(crate) fn id(&self) -> Option<i32> {
+        match self {
+            Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {
+                Some(id_of(body))
+            }
+            Self::Set { id, .. }
+            | Self::Increment { id }
+            | Self::FindAndRemove { id }
+            | Self::Remove { id } => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Runs it.
+    pub(crate) async fn run(self, engine: Engine<PausingStore>, namespace: Namespace) -> Outcome {
+        let done = match engine.expect(DataModel::Documents, &namespace) {
+            Ok(collection) => self.run_in(&engine, &collection).await,
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(outcome) => outcome,
+            Err(Error { kind: Kind::DuplicateKey { .. }, .. }) => Outcome::Duplicate,
+            Err(error) => Outcome::Failed(format!("{:?}: {}", error.kind, error.message)),
+        }
+    }
+
+    async fn run_in(
+        self,
+        engine: &Engine<PausingStore>,
+        collection: &Arc<Collection>,
+    ) -> Result<Outcome, Error> {
+        match self {
+            Self::Insert(body) => {
+                let inserted = insert(engine.clone(), Arc::clone(collection), body).await?;
+                first_failure(inserted).map(|()| Outcome::Inserted)
+            }
+            Self::Replace { body, upsert } => {
+                let find = by_id(id_of(&body));
+                update(engine, collection, find, &Edit::Replacement(body), false, upsert).await
+            }
+            Self::Set { id, field, value } => {
+                let change = match value {
+                    Some(value) => doc! { "$set": one(field, value) },
+                    None => doc! { "$unset": one(field, Value::Int32(1)) },
+                };
+                update(engine, collection, by_id(id), &parsed(&change), false, false).await
+            }
+            Self::Increment { id } => {
+                update(engine, collection, by_id(id), &added(), false, false).await
+            }
+            Self::UpdateMany { v } => {
+                let find = Find::new(equal("v", v));
+                update(engine, collection, find, &added(), true, false).await
+            }
+            Self::FindAndReplace(body) => {
+                let find = by_id(id_of(&body));
+                let edit = Edit::Replacement(body);
+                let edited = engine.find_and_update(collection, &wanted(find, &edit)).await?;
+                Ok(Outcome::Found(edited.before.map(|bytes| DocRef::Raw(&bytes).to_tree())))
+            }
+            Self::FindAndRemove { id } => {
+                let found = engine.find_and_remove(collection, &by_id(id), &context()).await?;
+                Ok(Outcome::Found(found.map(|bytes| DocRef::Raw(&bytes).to_tree())))
+            }
+            Self::Remove { id } => {
+                let removed = engine.remove(collection, &by_id(id), false, &context()).await?;
+                Ok(Outcome::Removed(removed.count))
+            }
+            Self::RemoveMany { v } => {
+                let find = Find::new(equal("v", v));
+                let removed = engine.remove(collection, &find, true, &context()).await?;
+                Ok(Outcome::Removed(removed.count))
+            }
+            settings => settings.change(engine, collection).await.map(|()| Outcome::Done),
+        }
+    }
+
+    async fn change(
+        self,
+        engine: &Engine<PausingStore>,
+        collection: &Arc<Collection>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::SetDefault(default) => {
+                engine.set_default_ttl(collection, default_ttl(default)).await
+            }
+            Self::CreateIndex { name, index } => {
+                let spec = vec![spec(name, &index)];
+                engine.create_indexes(collection, spec).await.map(|_| ())
+            }
+            Self::ChangeIndex { name, after } => {
+                let change = IndexChange { expire_after: Some(after), hidden: None };
+                engine.change_index(collection, name, change).await.map(|_| ())
+            }
+            Self::DropIndex { name } => {
+                engine.drop_indexes(collection, vec![name.to_owned()]).await.map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn spec(name: &str, wanted: &Index) -> IndexSpec {
+    IndexSpec {
+        name: name.to_owned(),
+        unique: wanted.unique,
+        sparse: wanted.unique,
+        partial: wanted.partial.then(|| doc! { "p": 1 }),
+        expire_after: wanted.after,
+        ..index(wanted.path)
+    }
+}
+
+fn by_id(id: i32) -> Find {
+    Find::new(equal("_id", id))
+}
+
+fn one(field: String, value: Value) -> Document {
+    let mut out = Document::new();
+    out.push(field, value);
+    out
+}
+
+fn added() -> Edit {
+    parsed(&doc! { "$inc": doc! { "n": 1 } })
+}
+
+fn parsed(change: &Document) -> Edit {
+    let value = Value::Document(change.clone());
+    mongo_query::update::parse(value.as_ref(), None, false).expect("an update")
+}
+
+fn wanted<'a>(find: Find, edit: &'a Edit) -> Update<'a> {
+    Update { find, edit, many: false, upsert: false, context: context(), writer: &TtlField }
+}
+
+async fn update(
+    engine: &Engine<PausingStore>,
+    collection: &Arc<Collection>,
+    find: Find,
+    edit: &Edit,
+    many: bool,
+    upsert: bool,
+) -> Result<Outcome, Error> {
+    let update = Update { many, upsert, ..wanted(find, edit) };
+    let updated = engine.update(collection, &update).await?;
+    Ok(match updated.upserted {
+        Some(_) => Outcome::Upserted,
+        None => Outcome::updated(updated.matched, updated.modified),
+    })
+}
+
+/// A random value of a date field: a date about now, or an array with some.
+pub(crate) fn date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
+    let mut near =
+        || Value::DateTime(now_ms + [-9_000, -2_001, -1_000, 0, 500, 3_000][rng.usize(0..6)]);
+    let (first, second) = (near(), near());
+    match rng.u8(0..5) {
+        0 => array![7, first, second],
+        1 => Value::Int32(3),
+        _ => first,
+    }
+}
+
+/// A random document.
+pub(crate) fn body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
+    let mut body = doc! { "_id": id, "v": rng.i32(0..3) };
+    if rng.u8(0..3) == 0 {
+        body.push("u", Value::Int32(rng.i32(0..4)));
+    }
+    for name in ["d", "e"] {
+        if rng.u8(0..3) == 0 {
+            let value = date(rng, now_ms);
+            body.push(name, value);
+        }
+    }
+    if rng.bool() {
+        body.push("p", Value::Int32(1));
+    }
+    if rng.u8(0..4) == 0 {
+        body.push("t", array![rng.i32(0..3), rng.i32(0..3)]);
+    }
+    if let Some(ttl) = ttl(rng) {
+        body.push("ttl", ttl);
+    }
+    body
+}
+
+/// A random `ttl`.
+pub(crate) fn ttl(rng: &mut fastrand::Rng) -> Option<Value> {
+    match rng.u8(0..8) {
+        0 => Some(Value::Int32(-1)),
+        1..=3 => Some(Value::Int32(rng.i32(1..6))),
+        4 => Some(Value::Double(2.0)),
+        _ => None,
+    }
+}

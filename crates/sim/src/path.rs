@@ -1,0 +1,166 @@
+//! Every way to look at what is there, and what the model says is to be seen on it.
+
+use document::{DocRef, Document, doc};
+use engine::{Engine, Error, Hint, Kind, Model as DataModel, Namespace, Plan};
+use query::Filter;
+use test_kit::{Direction, PausingStore, default_ttl, find};
+
+use crate::model::{Model, id_of};
+
+/// A way to look.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Path {
+    Scan,
+    Backward,
+    Index(&'static str),
+    Point(i32),
+    ByV(i32),
+    ByU(i32),
+    Count,
+    Forecast,
+    Preview(Option<i64>),
+}
+
+/// What is seen.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Seen {
+    Docs(Vec<Document>),
+    Amounts(Vec<(i64, i64)>),
+    /// The index that was to be read is gone.
+    Gone,
+    Failed(String),
+}
+
+const SPANS_S: [i64; 3] = [3_600, 86_400, 604_800];
+
+impl Path {
+    fn filter(&self) -> Document {
+        match self {
+            Self::Index("e_1") => doc! { "p": 1 },
+            Self::Point(id) => doc! { "_id": *id },
+            Self::ByV(v) => doc! { "v": *v },
+            Self::ByU(u) => doc! { "u": *u },
+            _ => Document::new(),
+        }
+    }
+
+    /// The id it is about, when it is about one.
+    pub(crate) fn id(&self) -> Option<i32> {
+        match self {
+            Self::Point(id) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Whether it looks at every document.
+    pub(crate) fn sees_all(&self) -> bool {
+        matches!(self, Self::Scan | Self::Backward | Self::Count | Self::Index("v_1" | "t_1"))
+    }
+
+    /// Looks.
+    pub(crate) async fn look(self, engine: Engine<PausingStore>, name: Namespace) -> Seen {
+        match self.try_look(engine, name).await {
+            Ok(seen) => seen,
+            Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => Seen::Gone,
+            Err(error) => Seen::Failed(format!("{:?}: {}", error.kind, error.message)),
+        }
+    }
+
+    async fn try_look(self, engine: Engine<PausingStore>, name: Namespace) -> Result<Seen, Error> {
+        let pair = |amount: engine::Amount| (amount.documents, amount.bytes);
+        let within =
+            |within: engine::Within| vec![pair(within.hour), pair(within.day), pair(within.week)];
+        let collection = engine.expect(DataModel::Documents, &name)?;
+        match &self {
+            Self::Count => {
+                let live = engine.live(&collection).await?;
+                return Ok(Seen::Amounts(vec![pair(live)]));
+            }
+            Self::Forecast => {
+                let forecast = engine.forecast(&collection).await?;
+                let mut out = within(forecast.dies_within);
+                out.push(pair(forecast.live));
+                return Ok(Seen::Amounts(out));
+            }
+            Self::Preview(default) => {
+                let preview = engine.preview(&collection, default_ttl(*default)).await?;
+                let mut out = within(preview.dies_within);
+                out.push(pair(preview.dies_now));
+                return Ok(Seen::Amounts(out));
+            }
+            _ => {}
+        }
+        let filter = mongo_query::filter::parse(DocRef::Tree(&self.filter()));
+        let hint = match &self {
+            Self::Backward => Hint::Natural(Direction::Backward),
+            Self::Index(name) => Hint::Index((*name).to_owned()),
+            _ => Hint::None,
+        };
+        let filter: Filter = filter.expect("a filter");
+        let mut found = find(engine, name, Plan { hint, ..Plan::new(filter) }).await?;
+        if self == Self::Backward {
+            found.reverse();
+        }
+        if !matches!(self, Self::Scan | Self::Backward) {
+            found.sort_by_key(id_of);
+        }
+        Ok(Seen::Docs(found))
+    }
+
+    /// What the model says is to be seen.
+    pub(crate) fn expected(&self, model: &Model) -> Seen {
+        match self {
+            Self::Count => Seen::Amounts(vec![model.amount()]),
+            Self::Forecast => {
+                let mut out = deaths(model);
+                out.push(model.amount());
+                Seen::Amounts(out)
+            }
+            Self::Preview(default) => {
+                let mut after = model.clone();
+                after.apply(&crate::op::Op::SetDefault(*default));
+                let mut out = deaths(&after);
+                out.push(minus(model.amount(), after.amount()));
+                Seen::Amounts(out)
+            }
+            _ => {
+                let filter = self.filter();
+                let wanted = |body: &Document| {
+                    filter.fields().iter().all(|(name, value)| body.get(name) == Some(value))
+                        && (*self != Self::Index("u_1") || body.get("u").is_some())
+                };
+                let docs = model.live().map(|(_, doc)| &doc.body).filter(|body| wanted(body));
+                Seen::Docs(docs.cloned().collect())
+            }
+        }
+    }
+
+    /// A random way.
+    pub(crate) fn random(rng: &mut fastrand::Rng, model: &Model, ids: i32) -> Self {
+        let indexes: Vec<&'static str> = model.indexes.keys().copied().collect();
+        match rng.u8(0..14) {
+            0 | 1 => Self::Scan,
+            2 => Self::Backward,
+            3..=6 if !indexes.is_empty() => Self::Index(indexes[rng.usize(0..indexes.len())]),
+            7 => Self::ByV(rng.i32(0..3)),
+            8 => Self::ByU(rng.i32(0..4)),
+            9 | 10 => Self::Count,
+            11 => Self::Forecast,
+            12 => Self::Preview([None, Some(-1), Some(rng.i64(1..6))][rng.usize(0..3)]),
+            _ => Self::Point(rng.i32(0..ids)),
+        }
+    }
+}
+
+fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
+    (a.0 - b.0, a.1 - b.1)
+}
+
+fn deaths(model: &Model) -> Vec<(i64, i64)> {
+    let later = |seconds: &i64| {
+        let mut later = model.clone();
+        later.move_to(model.now_ms + seconds * 1000);
+        minus(model.amount(), later.amount())
+    };
+    SPANS_S.iter().map(later).collect()
+}

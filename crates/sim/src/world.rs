@@ -1,0 +1,420 @@
+//! The engine beside the model, with operations that are held between stamp and publication,
+//! stopped inside their view, or waiting for either.
+
+use document::Value;
+use engine::{Namespace, Rules};
+use test_kit::{Kit, START_MS, Setup, Task, ready};
+
+use crate::{
+    ParsedDialect,
+    cursor::Open,
+    model::{Doc, Model},
+    op::{Op, Outcome},
+    path::{Path, Seen},
+};
+
+/// What an operation under way does.
+#[derive(Clone, Debug)]
+enum What {
+    Look(Path),
+    Do(Op),
+    Reap,
+}
+
+#[derive(Debug)]
+enum Answer {
+    Seen(Seen),
+    Told(Outcome),
+    Reaped,
+}
+
+/// An operation under way.
+#[derive(Debug)]
+struct Under {
+    what: What,
+    task: Task<Answer>,
+    /// What was to be seen when it began.
+    start: Model,
+    /// No commit was in flight then: its view is settled.
+    clean: bool,
+    /// It was stopped inside its view.
+    stopped: bool,
+    /// Its effect is in the model already, and its caller has to be told this.
+    told: Option<Outcome>,
+}
+
+/// The engine and the model.
+#[derive(Debug)]
+pub(crate) struct World {
+    kit: Kit,
+    /// Everything that is ordered.
+    pub(crate) model: Model,
+    /// Everything that is published, while a commit is held.
+    published: Option<Model>,
+    under: Vec<Under>,
+    cursors: Vec<Open>,
+    passes: u64,
+}
+
+/// How an operation is begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// It runs to its end.
+    Through,
+    /// Its commit is held between stamp and publication.
+    Held,
+    /// It is stopped at this read.
+    Stopped(u64),
+}
+
+type Checked = Result<(), String>;
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &dyn std::fmt::Debug, got: &T, want: &T) -> Checked {
+    if got == want { Ok(()) } else { Err(format!("{what:?}: got {got:?}, expected {want:?}")) }
+}
+
+impl World {
+    pub(crate) fn new(rules: Rules) -> Self {
+        let dialect = std::sync::Arc::new(ParsedDialect);
+        let kit = Kit::new(Setup { rules, dialect, ..Setup::default() });
+        let model = Model::new(START_MS);
+        Self { kit, model, published: None, under: Vec::new(), cursors: Vec::new(), passes: 0 }
+    }
+
+    /// What is to be seen now.
+    fn visible(&self) -> &Model {
+        self.published.as_ref().unwrap_or(&self.model)
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.published.is_some()
+    }
+
+    /// Whether an operation is stopped inside its view.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.under.iter().any(|under| under.stopped)
+    }
+
+    /// Whether a change of settings is under way.
+    pub(crate) fn changes_settings(&self) -> bool {
+        let changes = |under: &Under| matches!(&under.what, What::Do(op) if op.is_settings());
+        self.under.iter().any(changes)
+    }
+
+    pub(crate) fn under_way(&self) -> usize {
+        self.under.len()
+    }
+
+    fn task(&mut self, what: &What) -> Task<Answer> {
+        let (engine, name): (_, Namespace) = (self.kit.engine.clone(), self.kit.namespace());
+        match what.clone() {
+            What::Look(path) => {
+                Task::new(async move { Answer::Seen(path.look(engine, name).await) })
+            }
+            What::Do(op) => Task::new(async move { Answer::Told(op.run(engine, name).await) }),
+            What::Reap => {
+                self.passes += 1;
+                let elapsed = std::time::Duration::from_secs(self.passes);
+                Task::new(async move {
+                    let model = engine::Model::Documents;
+                    engine.reap(elapsed).await.expect("a pass");
+                    let collection = engine.expect(model, &name).expect("the collection");
+                    engine.reap_now(&collection).await.expect("reaped");
+                    Answer::Reaped
+                })
+            }
+        }
+    }
+
+    /// What says which settings are in force in the engine.
+    fn in_force(&self) -> String {
+        let record = &self.kit.collection().state().record;
+        let indexes = record.indexes.iter().map(|index| {
+            let rule = record.settings.dates.iter().find(|rule| rule.index == index.id);
+            (index.id, index.ready, rule.and_then(|rule| rule.after_s))
+        });
+        format!("{:?} {:?}", record.settings.default, indexes.collect::<Vec<_>>())
+    }
+
+    /// Begins an operation and takes it as far as it gets.
+    fn begin(&mut self, what: What, how: How) -> Checked {
+        match how {
+            How::Through => {}
+            How::Held => self.kit.store.gate().shut(),
+            How::Stopped(nth) => self.kit.store.turnstile().stop(nth),
+        }
+        let before = self.in_force();
+        let task = self.task(&what);
+        let (start, clean) = (self.visible().clone(), !self.is_held());
+        let mut under = Under { what, task, start, clean, stopped: false, told: None };
+        let answer = under.task.poll();
+        self.kit.store.turnstile().disarm();
+        if before != self.in_force() {
+            self.take_effect(&mut under);
+        }
+        match answer {
+            Some(answer) => {
+                if how == How::Held {
+                    self.kit.store.gate().open();
+                }
+                return self.settle(under, answer);
+            }
+            None if how == How::Held => self.hold(under),
+            None => {
+                under.stopped = matches!(how, How::Stopped(_)) && clean;
+                self.under.push(under);
+            }
+        }
+        Ok(())
+    }
+
+    /// The operation's first commit is stamped, and is published when the gate opens.
+    fn hold(&mut self, mut under: Under) {
+        self.published = Some(self.model.clone());
+        if let What::Do(op) = &under.what
+            && !self.builds(op)
+        {
+            under.told = Some(self.model.apply(op));
+        }
+        self.under.insert(0, under);
+    }
+
+    /// Whether an index is not complete or not in force yet.
+    fn is_building(&self) -> bool {
+        let record = &self.kit.collection().state().record;
+        let active = |id| {
+            record.settings.dates.iter().any(|rule| rule.index == id && rule.after_s.is_some())
+        };
+        let ready = |index: &engine::IndexSpec| {
+            index.ready && (index.expire_after.is_none() || active(index.id))
+        };
+        !record.indexes.iter().all(ready)
+    }
+
+    /// Whether the effect of an operation comes with a later commit than its first.
+    fn builds(&self, op: &Op) -> bool {
+        match op {
+            Op::CreateIndex { .. } => true,
+            Op::ChangeIndex { name, .. } => {
+                self.model.indexes.get(name).is_some_and(|index| index.after.is_none())
+            }
+            _ => false,
+        }
+    }
+
+    /// A change of settings came into force while its operation goes on.
+    fn take_effect(&mut self, under: &mut Under) {
+        let What::Do(op) = &under.what else { return };
+        if under.told.is_some() || !op.is_settings() {
+            return;
+        }
+        if !self.is_building() || !self.builds(op) {
+            under.told = Some(self.model.apply(op));
+        }
+    }
+
+    fn settle(&mut self, under: Under, answer: Answer) -> Checked {
+        match (&under.what, answer) {
+            (What::Look(path), Answer::Seen(seen)) => self.settle_look(&under, path, &seen),
+            (What::Do(op), Answer::Told(told)) => self.settle_op(&under, op, told),
+            _ => Ok(()),
+        }
+    }
+
+    fn settle_look(&self, under: &Under, path: &Path, seen: &Seen) -> Checked {
+        if *seen == Seen::Gone && under.start.indexes != self.model.indexes {
+            return Ok(());
+        }
+        let then = if under.stopped { &under.start } else { self.visible() };
+        same(path, seen, &path.expected(then))?;
+        if !under.stopped && self.holds_settings() {
+            // Its instant is later than the change.
+            same(&("while settings change", path), seen, &path.expected(&self.model))?;
+        }
+        if !under.stopped && (path.sees_all() || path.id().is_some()) {
+            self.check_risen(path.id(), path)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the commit that is held changes settings at its stamp.
+    fn holds_settings(&self) -> bool {
+        let first = self.under.first().filter(|under| self.is_held() && under.told.is_some());
+        first.is_some_and(|under| matches!(&under.what, What::Do(op) if op.is_settings()))
+    }
+
+    /// What is seen dead now must not live in what is ordered already.
+    fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
+        match self.visible().rises_in(&self.model, id) {
+            Some(id) => Err(format!("{what:?} saw {id} dead, which is renewed already")),
+            None => Ok(()),
+        }
+    }
+
+    fn settle_op(&mut self, under: &Under, op: &Op, told: Outcome) -> Checked {
+        if let Some(want) = &under.told {
+            return same(op, &told, want);
+        }
+        let mut after = self.visible().clone();
+        let mut want = after.apply(op);
+        let mut idle = after.live().eq(self.visible().live());
+        if told != want && (under.stopped || !under.clean) {
+            // It had no effect, and may have been judged in the view it began with.
+            let mut then = under.start.clone();
+            want = then.apply(op);
+            idle = then.live().eq(under.start.live());
+            after = self.visible().clone();
+            if !idle {
+                return Err(format!("{op:?}: told {told:?}, which is neither now nor then"));
+            }
+        }
+        same(op, &told, &want)?;
+        if !self.is_held() {
+            self.model = after;
+            return Ok(());
+        }
+        if !idle {
+            return Err(format!("{op:?} had its effect while another commit was held"));
+        }
+        match op.id() {
+            Some(id) if !under.stopped => self.check_risen(Some(id), op),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does an operation.
+    pub(crate) fn operate(&mut self, op: Op, how: How) -> Checked {
+        self.begin(What::Do(op), how)
+    }
+
+    /// Looks.
+    pub(crate) fn look(&mut self, path: Path, how: How) -> Checked {
+        self.begin(What::Look(path), how)
+    }
+
+    /// Reaps.
+    pub(crate) fn reap(&mut self) -> Checked {
+        self.begin(What::Reap, How::Through)
+    }
+
+    /// Moves the clock.
+    pub(crate) fn move_to(&mut self, ms: i64) {
+        self.kit.move_to(ms - START_MS);
+        self.model.move_to(ms);
+        if let Some(published) = &mut self.published {
+            published.move_to(ms);
+        }
+    }
+
+    /// Publishes the commit that is held, and lets everybody go on who waited for it.
+    pub(crate) fn open_gate(&mut self) -> Checked {
+        self.kit.store.gate().open();
+        self.published = None;
+        self.go_on()
+    }
+
+    /// Lets the operation that is stopped go on.
+    pub(crate) fn let_go(&mut self) -> Checked {
+        self.kit.store.turnstile().open();
+        self.go_on()
+    }
+
+    fn go_on(&mut self) -> Checked {
+        let mut idle = 0;
+        while idle < 3 {
+            idle += 1;
+            let mut at = 0;
+            while at < self.under.len() {
+                let mut under = self.under.remove(at);
+                let before = self.in_force();
+                let answer = under.task.poll();
+                if before != self.in_force() {
+                    idle = 0;
+                    self.take_effect(&mut under);
+                }
+                match answer {
+                    Some(answer) => {
+                        idle = 0;
+                        self.settle(under, answer)?;
+                    }
+                    None => {
+                        self.under.insert(at, under);
+                        at += 1;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Kills the process and starts it again.
+    pub(crate) fn restart(&mut self) -> Checked {
+        self.cursors.clear();
+        let building = self.is_building();
+        let under = std::mem::take(&mut self.under);
+        if let Some(published) = self.published.take() {
+            self.model = published;
+        }
+        self.kit.restart();
+        for under in under {
+            if let What::Do(op) = &under.what
+                && building
+                && under.told.is_none()
+                && self.builds(op)
+            {
+                self.model.apply(op);
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a cursor.
+    pub(crate) fn open_cursor(&mut self, sorted: bool) {
+        let open = Open::new(&self.kit, &self.model, sorted);
+        self.cursors.push(open);
+    }
+
+    /// How many cursors are open.
+    pub(crate) fn cursors(&self) -> usize {
+        self.cursors.len()
+    }
+
+    /// Goes on with a cursor.
+    pub(crate) fn next_batch(&mut self, which: usize, documents: usize) -> Checked {
+        if let Some(mut open) = (which < self.cursors.len()).then(|| self.cursors.remove(which))
+            && open.next(&self.model, documents)?
+        {
+            self.cursors.push(open);
+        }
+        Ok(())
+    }
+
+    /// Whether a write would first note in an index that there are arrays.
+    pub(crate) fn notes_arrays(&self, op: &Op) -> bool {
+        let state = self.kit.collection().state();
+        let mut plain = state.record.indexes.iter().filter(|index| !index.multikey);
+        let held = op.id().and_then(|id| self.model.get(id));
+        let has = |path: &str| {
+            let array = |doc: &Doc| matches!(doc.body.get(path), Some(Value::Array(_)));
+            held.is_some_and(array)
+        };
+        let arrays = |path: &str| op.puts_array_at(path) || has(path);
+        plain.any(|index| index.key.iter().any(|(path, _)| arrays(path)))
+    }
+
+    /// Looks along every path.
+    pub(crate) fn look_everywhere(&mut self, ids: i32) -> Checked {
+        let indexes: Vec<_> = self.model.indexes.keys().copied().collect();
+        let mut paths = vec![Path::Scan, Path::Backward, Path::Count, Path::Forecast];
+        paths.extend(indexes.into_iter().map(Path::Index));
+        paths.extend((0..ids).map(Path::Point));
+        paths.extend((0..4).map(Path::ByU));
+        paths.push(Path::Preview(Some(2)));
+        for path in paths {
+            let (engine, name) = (self.kit.engine.clone(), self.kit.namespace());
+            let seen = ready(path.clone().look(engine, name));
+            same(&path, &seen, &path.expected(&self.model))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! The engine keeps the law of the product over random histories.
+//!
+//! `SIM_SEED=n` runs one history, `SIM_HISTORIES=n` so many of them.
+
+use engine::Rules;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn half(first: u64) {
+    if let Some(seed) = number("SIM_SEED") {
+        if let Err(failure) = sim::run(seed, Rules::default()) {
+            panic!("{failure}");
+        }
+        return;
+    }
+    let histories = number("SIM_HISTORIES").unwrap_or(10_000);
+    for seed in (first..histories).step_by(2) {
+        if let Err(failure) = sim::run_caught(seed, Rules::default()) {
+            panic!("{failure}");
+        }
+    }
+}
+
+#[test]
+fn what_is_seen_is_what_the_matrix_says_in_even_histories() {
+    half(0);
+}
+
+#[test]
+fn what_is_seen_is_what_the_matrix_says_in_odd_histories() {
+    half(1);
+}

@@ -1,0 +1,35 @@
+//! The test of the test: without any one of the rules of views and order, histories fail.
+
+use engine::Rules;
+
+/// Histories within which leaving out a rule has to be noticed.
+const HISTORIES: u64 = 10_000;
+
+fn check(name: &str, rules: Rules) {
+    std::panic::set_hook(Box::new(|_| {}));
+    let failed = (0..HISTORIES).find_map(|seed| sim::run_caught(seed, rules).err().map(|_| seed));
+    let _ = std::panic::take_hook();
+    match failed {
+        Some(seed) => println!("without {name}: history {seed} fails"),
+        None => panic!("without {name}, nothing fails"),
+    }
+}
+
+macro_rules! rules {
+    ($($test:ident: $rule:ident,)*) => {$(
+        #[test]
+        fn $test() {
+            check(stringify!($rule), Rules { $rule: false, ..Rules::default() });
+        }
+    )*};
+}
+
+rules! {
+    without_waiting_for_the_last_moments_the_law_breaks: last_moments,
+    without_the_condition_on_death_the_law_breaks: before_death,
+    without_the_fence_the_law_breaks: fence,
+    without_the_epoch_the_law_breaks: epoch,
+    without_versions_the_law_breaks: versions,
+    without_holds_the_law_breaks: holds,
+    without_floors_the_law_breaks: floors,
+}
