@@ -1,0 +1,141 @@
+//! Counts are those of a scan, and forecasts and previews tell what then dies, whenever TTL was
+//! turned on and whoever wrote meanwhile.
+
+use document::{Document, Value, doc};
+use engine::{Amount, Forecast};
+use test_kit::{Kit, START_MS, Task, date_index, default_ttl, ready};
+
+fn random(rng: &mut fastrand::Rng, id: i32) -> Document {
+    let mut out = doc! { "_id": id, "text": "x".repeat(rng.usize(0..9)) };
+    match rng.u8(0..4) {
+        0 => out.push("ttl", -1),
+        1 => out.push("ttl", [2, 90, 4_000, 100_000, 700_000][rng.usize(0..5)]),
+        _ => {}
+    }
+    out
+}
+
+fn scanned(kit: &Kit) -> Amount {
+    let found = kit.find(query::Filter::always(), engine::Hint::None).expect("found");
+    let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
+    Amount { documents: found.len() as i64, bytes }
+}
+
+fn minus(a: Amount, b: Amount) -> Amount {
+    Amount { documents: a.documents - b.documents, bytes: a.bytes - b.bytes }
+}
+
+fn forecast(kit: &Kit) -> Forecast {
+    let forecast = ready(kit.engine.forecast(&kit.collection())).expect("a forecast");
+    assert_eq!(forecast.live, scanned(kit));
+    forecast
+}
+
+#[test]
+fn forecasts_and_previews_tell_what_then_dies() {
+    for seed in 0..60 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut kit = Kit::default();
+        for id in 0..rng.i32(5..40) {
+            if id == 10 {
+                let default =
+                    [None, Some(-1), Some(50), Some(5_000), Some(90_000)][rng.usize(0..5)];
+                kit.set_default(default);
+            }
+            kit.replace(random(&mut rng, id % 25), true).unwrap();
+            kit.move_to(kit.now_ms() + [0, 1, 700, 64_000, 5_000_000][rng.usize(0..5)]);
+            if rng.u8(0..6) == 0 {
+                kit.reap();
+            }
+            if rng.u8(0..6) == 0 {
+                kit.remove(rng.i32(0..25));
+            }
+            assert_eq!(kit.live(), scanned(&kit), "seed {seed}");
+        }
+        let next = [None, Some(-1), Some(3), Some(4_000)][rng.usize(0..4)];
+        let preview = ready(kit.engine.preview(&kit.collection(), default_ttl(next))).unwrap();
+        let before = scanned(&kit);
+        kit.set_default(next);
+        assert_eq!(minus(before, scanned(&kit)), preview.dies_now, "seed {seed}");
+        let told = forecast(&kit);
+        assert_eq!(told.dies_within, preview.dies_within, "seed {seed}");
+        let (start, before) = (kit.now_ms(), scanned(&kit));
+        for (seconds, amount) in [
+            (3_600, told.dies_within.hour),
+            (86_400, told.dies_within.day),
+            (604_800, told.dies_within.week),
+        ] {
+            kit.move_to(start + seconds * 1_000);
+            assert_eq!(minus(before, scanned(&kit)), amount, "seed {seed} {seconds} s");
+            kit.restart();
+            assert_eq!(kit.live(), scanned(&kit), "seed {seed}");
+        }
+    }
+}
+
+/// Turns TTL on, and stops where the rows that were there are entered in the books.
+fn building(kit: &Kit) -> Task<Result<(), engine::Error>> {
+    let (engine, collection) = (kit.engine.clone(), kit.collection());
+    kit.store.turnstile().stop(1);
+    let mut task =
+        Task::new(async move { engine.set_default_ttl(&collection, default_ttl(Some(10))).await });
+    assert!(task.poll().is_none());
+    task
+}
+
+fn with_two() -> Kit {
+    let kit = Kit::default();
+    kit.insert(doc! { "_id": 1 }).expect("inserted");
+    kit.insert(doc! { "_id": 2, "ttl": 20 }).expect("inserted");
+    kit
+}
+
+#[test]
+fn writers_and_other_changes_during_the_building_of_the_books_are_counted_once() {
+    let mut kit = with_two();
+    let task = building(&kit);
+    kit.insert(doc! { "_id": 3 }).unwrap();
+    kit.replace(doc! { "_id": 1, "v": 1 }, false).unwrap();
+    kit.set_default(Some(10));
+    kit.create_index(date_index("d", 5)).unwrap();
+    kit.drop_index("d_1");
+    kit.move_to(10_000);
+    kit.reap();
+    assert_eq!(kit.live(), scanned(&kit));
+    kit.store.turnstile().open();
+    task.finish().unwrap();
+    assert_eq!((kit.live(), kit.live().documents), (scanned(&kit), 1));
+    kit.move_to(20_000);
+    kit.reap();
+    assert_eq!(kit.live(), Amount::default());
+}
+
+#[test]
+fn books_begun_anew_do_not_count_the_dead_that_were_written_over() {
+    let mut kit = with_two();
+    drop(building(&kit));
+    kit.move_to(10_000);
+    kit.insert(doc! { "_id": 1 }).unwrap();
+    kit.restart();
+    assert_eq!((kit.live(), kit.live().documents), (scanned(&kit), 2));
+    kit.move_to(20_000);
+    kit.restart();
+    assert_eq!(kit.live(), Amount::default());
+}
+
+#[test]
+fn a_fully_expired_collection_gives_its_space_back() {
+    let mut kit = Kit::default();
+    kit.set_default(Some(10));
+    kit.create_index(test_kit::index("a")).unwrap();
+    for id in 0..200 {
+        kit.insert(doc! { "_id": id, "a": id, "d": Value::DateTime(START_MS) }).unwrap();
+    }
+    kit.move_to(9_999);
+    let before = (kit.row_bytes(), kit.entry_bytes());
+    kit.reap();
+    assert_eq!((kit.row_bytes(), kit.entry_bytes()), before);
+    kit.move_to(10_000);
+    kit.reap();
+    assert_eq!((kit.row_bytes(), kit.entry_bytes()), (0, 0));
+}

@@ -1,0 +1,153 @@
+//! Each rule of views and order in one schedule: with it the law is kept, without it the law breaks.
+
+use document::{Document, doc};
+use engine::{Hint, Plan, Rules};
+use query::Filter;
+use test_kit::{Kit, Setup, Task, find, index, insert, replace};
+
+/// A collection whose default is 10 s, with one document that dies at 10 s.
+fn kit(rules: Rules) -> Kit {
+    let kit = Kit::new(Setup { rules, ..Setup::default() });
+    kit.set_default(Some(10));
+    kit.create_index(index("a")).expect("an index");
+    kit.insert(doc! { "_id": 1, "a": 1 }).expect("inserted");
+    kit
+}
+
+fn renewal(kit: &Kit) -> Task<usize> {
+    let (engine, collection) = (kit.engine.clone(), kit.collection());
+    Task::new(async move {
+        let renewed = replace(engine, collection, doc! { "_id": 1, "a": 2 }, false).await;
+        renewed.expect("an answer").modified
+    })
+}
+
+fn scan(kit: &Kit, hint: Hint) -> Task<Result<Vec<Document>, engine::Error>> {
+    let plan = Plan { hint, ..Plan::new(Filter::always()) };
+    Task::new(find(kit.engine.clone(), kit.namespace(), plan))
+}
+
+/// A renewal is stamped before the deadline and published after it.
+fn last_moments(rules: Rules) -> bool {
+    let kit = kit(rules);
+    kit.move_to(9_999);
+    kit.store.gate().shut();
+    let mut renewal = renewal(&kit);
+    assert!(renewal.poll().is_none());
+    kit.move_to(10_000);
+    let mut scan = scan(&kit, Hint::None);
+    let early = scan.poll();
+    kit.store.gate().open();
+    assert_eq!(renewal.finish(), 1);
+    let seen = match early {
+        Some(seen) => seen,
+        None => scan.finish(),
+    };
+    seen.expect("found").len() == kit.ids().len()
+}
+
+/// A renewal is built before the deadline and ordered after it.
+fn before_death(rules: Rules) -> bool {
+    let kit = kit(rules);
+    kit.insert(doc! { "_id": 2, "a": 2, "ttl": -1 }).expect("inserted");
+    kit.move_to(9_999);
+    kit.store.turnstile().stop(1);
+    let mut renewal = renewal(&kit);
+    assert!(renewal.poll().is_none());
+    kit.move_to(10_000);
+    assert_eq!(kit.ids(), [2]);
+    kit.store.turnstile().open();
+    renewal.finish() == 0 && kit.ids() == [2]
+}
+
+/// A shorter default is ordered and not yet published when a scan begins.
+fn fence(rules: Rules) -> bool {
+    let kit = kit(rules);
+    kit.move_to(5_000);
+    kit.store.gate().shut();
+    let (engine, collection) = (kit.engine.clone(), kit.collection());
+    let mut change = Task::new(async move {
+        engine.set_default_ttl(&collection, test_kit::default_ttl(Some(5))).await
+    });
+    assert!(change.poll().is_none());
+    kit.move_to(6_000);
+    // At 6 s nothing lives any more.
+    let mut scan = scan(&kit, Hint::None);
+    let early = scan.poll();
+    kit.store.gate().open();
+    change.finish().expect("changed");
+    let seen = match early {
+        Some(seen) => seen,
+        None => scan.finish(),
+    };
+    seen.expect("found").is_empty()
+}
+
+/// A renewal is built under the old default and ordered under one that has killed its document.
+fn epoch(rules: Rules) -> bool {
+    let kit = kit(rules);
+    kit.move_to(5_000);
+    kit.store.turnstile().stop(1);
+    let mut renewal = renewal(&kit);
+    assert!(renewal.poll().is_none());
+    kit.set_default(Some(5));
+    assert_eq!(kit.ids(), [0; 0]);
+    kit.store.turnstile().open();
+    renewal.finish() == 0 && kit.ids().is_empty()
+}
+
+/// Two inserts with the same id are built in views that see neither.
+fn versions(rules: Rules) -> bool {
+    let kit = kit(rules);
+    kit.store.turnstile().stop(1);
+    let mut stopped =
+        Task::new(insert(kit.engine.clone(), kit.collection(), doc! { "_id": 2, "a": 7 }));
+    assert!(stopped.poll().is_none());
+    kit.insert(doc! { "_id": 2, "a": 8 }).expect("inserted");
+    kit.store.turnstile().open();
+    stopped.finish().expect("an answer").count == 0
+}
+
+/// A scan of an index has read its entries, and its rows die and are reaped before it reads them.
+fn holds(rules: Rules) -> bool {
+    let mut kit = kit(rules);
+    kit.store.turnstile().stop(2);
+    let mut scan = scan(&kit, Hint::Index("a_1".into()));
+    assert!(scan.poll().is_none());
+    kit.move_to(10_000);
+    kit.reap();
+    kit.store.turnstile().open();
+    let kept = scan.finish().is_ok_and(|found| found.len() == 1);
+    kit.reap();
+    assert_eq!(kit.row_bytes(), 0, "nothing holds the reaper any more");
+    kept
+}
+
+/// A longer default follows a death.
+fn floors(rules: Rules) -> bool {
+    let kit = kit(rules);
+    kit.move_to(10_000);
+    assert_eq!(kit.ids(), [0; 0]);
+    kit.set_default(Some(1_000));
+    kit.ids().is_empty()
+}
+
+macro_rules! needed {
+    ($($rule:ident: $test:ident,)*) => {$(
+        #[test]
+        fn $test() {
+            assert!($rule(Rules::default()), "with all rules");
+            assert!(!$rule(Rules { $rule: false, ..Rules::default() }), "without the rule");
+        }
+    )*};
+}
+
+needed! {
+    last_moments: a_death_in_the_last_moments_waits_for_the_flight,
+    before_death: a_renewal_must_be_ordered_before_the_death,
+    fence: no_view_opens_while_a_change_of_ttl_is_under_way,
+    epoch: a_write_is_refused_when_settings_changed_after_its_view,
+    versions: a_write_is_refused_when_its_row_changed_after_its_view,
+    holds: an_open_view_holds_the_reaper,
+    floors: a_change_of_settings_keeps_what_was_dead,
+}
