@@ -16,7 +16,7 @@ test *ARGS:
 
 # The load generator; see docs/performance.md.
 bench *ARGS:
-    cargo run --release -p bench --bin ebb-bench -- {{ARGS}}
+    cargo run --release -- bench {{ARGS}}
 
 # The long versions of kill -9 and the other torments.
 torture:

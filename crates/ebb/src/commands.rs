@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 use serde_json::json;
 use server::Failure;
 
@@ -41,6 +41,7 @@ fn command() -> Command {
         .subcommand(serve)
         .subcommand(verify)
         .subcommand(completions)
+        .subcommand(bench::Bench::command().name("bench"))
 }
 
 /// Runs what was typed.
@@ -50,6 +51,7 @@ pub(crate) fn run() -> ExitCode {
         Some(("serve", matches)) => serve(matches),
         Some(("verify", matches)) => verify(matches),
         Some(("completions", matches)) => completions(matches),
+        Some(("bench", matches)) => bench(matches),
         _ => ExitCode::from(USAGE),
     }
 }
@@ -138,4 +140,16 @@ fn completions(matches: &ArgMatches) -> ExitCode {
     };
     clap_complete::generate(*shell, &mut command(), "ebb", &mut std::io::stdout());
     ExitCode::SUCCESS
+}
+
+fn bench(matches: &ArgMatches) -> ExitCode {
+    let bench = match bench::Bench::from_arg_matches(matches) {
+        Ok(bench) => bench,
+        Err(error) => return complain(error, USAGE),
+    };
+    match bench::main(bench) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error @ bench::Error::Usage(_)) => complain(error, USAGE),
+        Err(error) => complain(error, FAILED),
+    }
 }

@@ -23,6 +23,9 @@ use crate::{Collection, Engine, Error, catalog::Books, error::Halt, keys};
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 /// Dead bytes at which a collection is compacted even when most of it lives.
 const REAP_BYTES: i64 = 256 * 1024 * 1024;
+/// One part in so many of the time may go into walking collections whose deaths are not on the
+/// books.
+const WALK_SHARE: u32 = 50;
 /// Dead bytes below which half being dead is no reason yet.
 const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
@@ -41,6 +44,8 @@ struct PerCollection {
     /// What was dead by the floors of the last compaction.
     reaped: Amount,
     reaped_floors: Option<Arc<Allowed>>,
+    /// Where deaths are not on the books, the collection is not walked again before this.
+    walk_after: Duration,
 }
 
 type Collections = BTreeMap<u32, PerCollection>;
@@ -129,11 +134,18 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         elapsed: Duration,
     ) -> Result<(), Error> {
-        let (sample, estimate) = self.sample(collection).await?;
+        let walk = elapsed
+            >= self.inner.reaper.floored.lock().entry(collection.id).or_default().walk_after;
+        let began = clock::monotonic();
+        let (sample, estimate) = self.sample(collection, walk).await?;
+        let cost = clock::monotonic().saturating_sub(began);
         let delay = self.inner.reaper.delay;
         let due = {
             let mut all = self.inner.reaper.floored.lock();
             let of = all.entry(collection.id).or_default();
+            if walk {
+                of.walk_after = elapsed.saturating_add(cost.saturating_mul(WALK_SHARE));
+            }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
             while let Some((at, _)) = of.samples.front()
@@ -159,26 +171,26 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         allowed: Arc<Allowed>,
-        estimate: Estimate,
+        estimate: Option<Estimate>,
     ) -> Result<(), Error> {
-        let due = {
+        let estimate = {
             let mut all = self.inner.reaper.floored.lock();
             let of = all.entry(collection.id).or_default();
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
+            let Some(estimate) = estimate else { return Ok(()) };
             let dead = estimate.dead.minus(of.reaped);
             let new_drops = of
                 .reaped_floors
                 .as_ref()
                 .map_or(!allowed.dropped.is_empty(), |held| held.dropped != allowed.dropped);
-            !same
-                && (new_drops
-                    || (REAP_LEAST_BYTES <= dead.bytes
-                        && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes)))
+            let enough = REAP_LEAST_BYTES <= dead.bytes
+                && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes);
+            if same || !(new_drops || enough) {
+                return Ok(());
+            }
+            estimate
         };
-        if !due {
-            return Ok(());
-        }
         self.compact(collection, allowed, estimate.dead).await
     }
 
@@ -200,14 +212,19 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The floors of a view of now, and how much is dead by them.
-    async fn sample(&self, collection: &Arc<Collection>) -> Result<(Allowed, Estimate), Error> {
+    /// The floors of a view of now, and how much is dead by them; without `walk` only where the
+    /// books say so.
+    async fn sample(
+        &self,
+        collection: &Arc<Collection>,
+        walk: bool,
+    ) -> Result<(Allowed, Option<Estimate>), Error> {
         loop {
             let view = self.view(collection).await?;
             let record = &view.state.record;
             let at = view.settled().min(self.inner.clock.reap_until());
             let floors = record.settings.floors(at).bounded(view.seq + 1);
-            let estimate = match view.estimate(&floors).await {
+            let estimate = match view.estimate(&floors, walk).await {
                 Ok(estimate) => estimate,
                 Err(halt) => {
                     self.settle(collection, &view, halt).await?;
@@ -220,7 +237,7 @@ impl<S: Store> Engine<S> {
 
     /// Dead bytes of a collection that are probably still there.
     pub(crate) async fn unreaped(&self, collection: &Arc<Collection>) -> Result<Unreaped, Error> {
-        let (_, estimate) = self.sample(collection).await?;
+        let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
         let all = self.inner.reaper.floored.lock();
         let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
         Ok(Unreaped { amount: estimate.dead.minus(reaped), oldest_dead_seconds: 0 })
@@ -232,7 +249,7 @@ impl<S: Store> Engine<S> {
             self.inner.reaper.floored.lock().get(&collection.id).and_then(|of| of.allowed.clone());
         match allowed {
             Some(allowed) => {
-                let (_, estimate) = self.sample(collection).await?;
+                let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
                 self.compact(collection, allowed, estimate.dead).await
             }
             None => Ok(()),
@@ -248,16 +265,17 @@ struct Estimate {
 }
 
 impl<S: Store> crate::LiveView<S> {
-    async fn estimate(&self, floors: &Floors) -> Result<Estimate, Halt> {
+    async fn estimate(&self, floors: &Floors, walk: bool) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
         let total = self.totals(&[0, 1, 2]).await?;
         let dead = match record.books {
             Books::Ready(build) if record.settings.dates.is_empty() => {
                 self.dead(build, floors).await?
             }
+            _ if !walk => return Ok(None),
             // Where deaths are not on the books, what does not live any more is dead.
             _ => total.minus(self.live().await?),
         };
-        Ok(Estimate { dead, live: total.minus(dead) })
+        Ok(Some(Estimate { dead, live: total.minus(dead) }))
     }
 }
