@@ -7,7 +7,7 @@ use query::{Context, Filter, exec::Stage, sort::Sort};
 use sim::ParsedDialect;
 use test_kit::{Direction, Kit, Setup, ready};
 
-const COLLECTIONS: u64 = 300;
+const COLLECTIONS: u64 = 700;
 const FILTERS: usize = 40;
 const PATHS: [&str; 5] = ["a", "b", "c", "a.x", "b.0"];
 
