@@ -30,7 +30,11 @@ impl Source {
 
     fn is_test(&self) -> bool {
         let name = self.name();
-        name.contains("/tests/") || name.ends_with("tests.rs") || name.ends_with("laws.rs")
+        let never_shipped = ["crates/sim/", "crates/test-kit/"];
+        name.contains("/tests/")
+            || name.ends_with("tests.rs")
+            || name.ends_with("laws.rs")
+            || never_shipped.iter().any(|folder| name.starts_with(folder))
     }
 
     /// Lines without the tests at the end.

@@ -5,19 +5,21 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use document::DocBuf;
-use expiry::Header;
 use query::{
     Context, Filter,
     exec::{self, Exec, Next, Request, Stage},
 };
 use store::Store;
 
-use super::{Explain, Find, Finder, Hint, origin};
+use super::{
+    Explain, Find, Finder, Hint,
+    held::{Held, still_lives},
+    origin,
+};
 use crate::{
     Collection, Engine, Error, Kind, LiveView, Model, Namespace, State,
     error::Halt,
     limits::{MAX_LOOKUP_BYTES, PAGE_ROWS},
-    view::Row,
 };
 
 /// What a query is: a filter, then stages.
@@ -89,13 +91,6 @@ impl<S: Store> std::fmt::Debug for Cursor<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cursor").field("find", &self.find).finish_non_exhaustive()
     }
-}
-
-/// A document on its way out, with what says whether it still lives.
-#[derive(Debug)]
-struct Held {
-    document: Bytes,
-    origin: Option<Box<[u8]>>,
 }
 
 enum Step {
@@ -414,17 +409,4 @@ fn check_time(deadline: Option<Duration>) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// Whether a document that was read in an earlier view lives in this one. Its header of then does
-/// not tell: a later write may have shortened its life, and others may have seen it die.
-async fn still_lives<S: Store>(view: Option<&LiveView<S>>, held: &Held) -> Result<bool, Halt> {
-    let (Some(view), Some(origin)) = (view, &held.origin) else { return Ok(true) };
-    let Some((key, header)) = origin::split(origin) else { return Ok(false) };
-    if !view.state.record.settings.can_expire() {
-        return Ok(true);
-    }
-    let (header, _) = Header::split(header)?;
-    let row: Option<Row> = view.get(key).await?;
-    Ok(row.is_some_and(|row| row.birth == header.birth))
 }

@@ -3,6 +3,7 @@
 mod cursor;
 mod find;
 mod finder;
+mod held;
 mod origin;
 
 pub use cursor::{Batch, BatchLimit, Cursor, Plan};
