@@ -6,13 +6,13 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use bytes::Bytes;
 use document::DocBuf;
 use query::{
-    Context, Filter,
+    Context,
     exec::{self, Exec, Next, Request, Stage},
 };
 use store::Store;
 
 use super::{
-    Explain, Find, Finder, Hint,
+    Batch, BatchLimit, Explain, Find, Finder, Hint, Plan,
     held::{Held, still_lives},
     origin,
 };
@@ -21,49 +21,6 @@ use crate::{
     error::Halt,
     limits::{MAX_LOOKUP_BYTES, PAGE_ROWS},
 };
-
-/// What a query is: a filter, then stages.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Which documents.
-    pub filter: Filter,
-    /// What is done to them.
-    pub stages: Vec<Stage>,
-    /// A wish for an access path.
-    pub hint: Hint,
-    /// When the query has to give up, on the machine's monotonic clock.
-    pub deadline: Option<Duration>,
-}
-
-impl Plan {
-    /// A filter without stages.
-    pub fn new(filter: Filter) -> Self {
-        Self { filter, stages: Vec::new(), hint: Hint::None, deadline: None }
-    }
-
-    /// The same plan with these stages.
-    pub fn with_stages(self, stages: Vec<Stage>) -> Self {
-        Self { stages, ..self }
-    }
-}
-
-/// How much a batch may hold; one document always fits.
-#[derive(Clone, Copy, Debug)]
-pub struct BatchLimit {
-    /// Documents.
-    pub documents: usize,
-    /// Bytes of documents.
-    pub bytes: usize,
-}
-
-/// Documents of one batch.
-#[derive(Debug, Default)]
-pub struct Batch {
-    /// Well-formed BSON, one a document.
-    pub documents: Vec<Bytes>,
-    /// There is nothing behind it.
-    pub done: bool,
-}
 
 /// A query and how far it got.
 pub struct Cursor<S: Store> {

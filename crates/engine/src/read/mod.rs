@@ -5,7 +5,9 @@ mod find;
 mod finder;
 mod held;
 mod origin;
+mod plan;
 
-pub use cursor::{Batch, BatchLimit, Cursor, Plan};
+pub use cursor::Cursor;
 pub use find::{Explain, Find, Hint};
 pub(crate) use finder::Finder;
+pub use plan::{Batch, BatchLimit, Plan};

@@ -1,0 +1,51 @@
+//! What a query is, and what one batch of its answer may hold.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use query::{Filter, exec::Stage};
+
+use super::Hint;
+
+/// What a query is: a filter, then stages.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Which documents.
+    pub filter: Filter,
+    /// What is done to them.
+    pub stages: Vec<Stage>,
+    /// A wish for an access path.
+    pub hint: Hint,
+    /// When the query has to give up, on the machine's monotonic clock.
+    pub deadline: Option<Duration>,
+}
+
+impl Plan {
+    /// A filter without stages.
+    pub fn new(filter: Filter) -> Self {
+        Self { filter, stages: Vec::new(), hint: Hint::None, deadline: None }
+    }
+
+    /// The same plan with these stages.
+    pub fn with_stages(self, stages: Vec<Stage>) -> Self {
+        Self { stages, ..self }
+    }
+}
+
+/// How much a batch may hold; one document always fits.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchLimit {
+    /// Documents.
+    pub documents: usize,
+    /// Bytes of documents.
+    pub bytes: usize,
+}
+
+/// Documents of one batch.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Well-formed BSON, one a document.
+    pub documents: Vec<Bytes>,
+    /// There is nothing behind it.
+    pub done: bool,
+}
