@@ -155,7 +155,7 @@ test('databases and collections are listed and dropped', async () => {
 });
 
 test('the ttl passes of serverStatus grow', { timeout: 30_000 }, async () => {
-  const passes = async () => (await at.db.admin().serverStatus()).metrics.ttl.passes;
+  const passes = async () => Number((await at.db.admin().serverStatus()).metrics.ttl.passes);
   const before = await passes();
   while ((await passes()) < before + 2) await new Promise((done) => setTimeout(done, 50));
 });
