@@ -110,3 +110,15 @@ test('the helpers people type', () => {
   assert.equal(db.coll.validate().valid, true);
   assert.equal(db.getMongo().getDBs().ok, 1);
 });
+
+test('stats of a collection count live documents only', () => {
+  db.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
+  db.coll.insertMany([{ _id: 1 }, { _id: 2, ttl: 20 }]);
+  advance(9);
+  assert.equal(Number(db.coll.stats().count), 2);
+  advance(1);
+  const stats = db.coll.stats();
+  assert.equal(Number(stats.count), 1);
+  assert.equal(stats.ns, `${db.getName()}.coll`);
+  assert.equal(Number(stats.nindexes), 2);
+});
