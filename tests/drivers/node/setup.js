@@ -1,0 +1,56 @@
+// One client per test file, a fresh database per test, and the manual clock.
+'use strict';
+
+const { readFileSync } = require('node:fs');
+const { after, before, beforeEach } = require('node:test');
+const { MongoClient, BSON } = require('mongodb');
+
+const expected = BSON.EJSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'), { relaxed: false });
+const plain = JSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'));
+
+/** The manual clock, moved through the driver. */
+class Clock {
+  constructor(client) {
+    this.admin = client.db('admin');
+  }
+
+  async now() {
+    return (await this.admin.command({ ebbClock: 1 })).now;
+  }
+
+  async advance(seconds) {
+    return (await this.admin.command({ ebbClock: 1, advanceSeconds: seconds })).now;
+  }
+
+  /** Lifetimes on `_ts` count whole seconds; a test starts at the top of one. */
+  async toWholeSecond() {
+    const now = await this.now();
+    if (now.getMilliseconds() !== 0) {
+      await this.admin.command({ ebbClock: 1, set: new Date(Math.ceil(now / 1000) * 1000) });
+    }
+  }
+}
+
+/** Registers the hooks; the fields are filled in before each test. */
+function setup() {
+  const at = { uri: process.env.EBB_URI, replies: {} };
+  before(async () => {
+    at.client = await new MongoClient(at.uri, { monitorCommands: true }).connect();
+    // The helpers throw replies away; command monitoring keeps them.
+    at.client.on('commandSucceeded', (event) => { at.replies[event.commandName] = event.reply; });
+    at.clock = new Clock(at.client);
+  });
+  beforeEach(async () => {
+    at.db = at.client.db('node');
+    await at.db.dropDatabase();
+    at.coll = at.db.collection('coll');
+    await at.clock.toWholeSecond();
+  });
+  after(() => at.client.close());
+  return at;
+}
+
+const ids = async (cursor) => (await cursor.toArray()).map((d) => d._id).sort();
+const later = (date, ms) => new Date(date.getTime() + ms);
+
+module.exports = { setup, ids, later, expected, matrix: plain.matrix };
