@@ -5,6 +5,10 @@ mod settings;
 
 use std::process::ExitCode;
 
+/// Documents come and go by the thousand; the system's allocator took a quarter of a group's time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     commands::run()
 }

@@ -39,6 +39,7 @@ how; what is not there yet answers an error that names it.
 * An index on a field that holds arrays gives bounds from its first field only.
 * A key of more than 1,000 bytes is indexed by its beginning and a hash: equality and uniqueness
   hold, the order of such values among themselves in an index does not.
+* `$collStats` is understood as the first stage of an `aggregate`, with `storageStats` and `count`.
 * Collations other than the simple one are refused by name.
 * `$lookup` and `$unionWith` read the other collection at an instant of their own, later than that of
   the pipeline by the time it took to get there.

@@ -9,7 +9,7 @@ use store::{Error, Space};
 use crate::errors::from_fjall;
 
 /// Memory of one keyspace before it is flushed, bytes.
-const MEMTABLE_BYTES: u64 = 32 * 1024 * 1024;
+const MEMTABLE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// All keyspaces of spaces.
 #[derive(Default)]

@@ -44,6 +44,10 @@ pub(crate) fn choose(
     sort: Option<&Sort>,
     hint: &Hint,
 ) -> Result<Chosen, Error> {
+    if matches!(filter, Filter::Never) {
+        let (access, direction) = (Access::Ids(Vec::new()), Direction::Forward);
+        return Ok(Chosen { access, direction, sorted: true });
+    }
     let mut parts = Vec::new();
     conjuncts(filter, &mut parts);
     let by_id = id_access(&parts, sort);

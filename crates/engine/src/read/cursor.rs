@@ -323,8 +323,9 @@ impl<S: Store> Cursor<S> {
             self.fed = true;
             exec.finish();
         }
+        let carried = carries_origin(&self.stages);
         for row in rows {
-            let origin = Some(origin::of(&row));
+            let origin = carried.then(|| origin::of(&row));
             let document = DocBuf::from_trusted(row.body().to_vec());
             exec.offer(exec::Row { document, origin })?;
         }
@@ -350,6 +351,14 @@ impl<S: Store> Cursor<S> {
         }
         Ok(batch.documents.into_iter().map(|bytes| DocBuf::from_trusted(bytes.into())).collect())
     }
+}
+
+/// Whether stored documents can come out of the stages, so that it matters where they are from.
+fn carries_origin(stages: &[Stage]) -> bool {
+    let makes = |stage: &Stage| {
+        matches!(stage, Stage::Group(_) | Stage::Count(_) | Stage::Facet(_) | Stage::BucketAuto(_))
+    };
+    !stages.iter().any(makes)
 }
 
 fn failed(halt: Halt) -> Error {

@@ -27,11 +27,11 @@ enum Candidate {
 }
 
 impl Candidate {
-    fn key(&self) -> &[u8] {
+    fn key(&self) -> Bytes {
         match self {
-            Self::Row(row) => &row.key,
-            Self::Entry(entry) => &entry.key,
-            Self::Id(key) => key,
+            Self::Row(row) => row.key.clone(),
+            Self::Entry(entry) => entry.key.clone(),
+            Self::Id(key) => Bytes::copy_from_slice(key),
         }
     }
 }
@@ -136,16 +136,19 @@ impl Finder {
                 next => next?,
             };
             let Some(candidate) = next else { break };
-            let key = Bytes::copy_from_slice(candidate.key());
-            let row = match self.row(view, &candidate).await {
-                Err(Halt::Again) => {
-                    self.put_back(candidate);
-                    if found.is_empty() {
-                        return Err(Halt::Again);
+            let key = candidate.key();
+            let row = match candidate {
+                Candidate::Row(row) => Some(row),
+                candidate => match self.row(view, &candidate).await {
+                    Err(Halt::Again) => {
+                        self.put_back(candidate);
+                        if found.is_empty() {
+                            return Err(Halt::Again);
+                        }
+                        break;
                     }
-                    break;
-                }
-                row => row?,
+                    row => row?,
+                },
             };
             if let Some(row) = row {
                 self.explain.documents_examined += 1;

@@ -1,6 +1,6 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
 
-use document::{DocBuf, ValueRef};
+use document::{ArrayRef, DocBuf, Value, ValueRef};
 use engine::Store;
 use engine::{Model, Namespace, Plan};
 use query::{Filter, exec::Stage};
@@ -43,10 +43,31 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(FailedToParse, message));
     };
     let size = Args::new("cursor", cursor).count("batchSize")?;
-    let plan = plan(&args, call.generic.deadline)?;
+    let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
+    let plan = match first_stage.and_then(|stage| stage.get("$collStats")) {
+        Some(ValueRef::Document(spec)) => with_stats(&call, &namespace, spec).await?,
+        _ => plan(&args, call.generic.deadline)?,
+    };
     let context = call.context().await?;
     let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     first(&call, &namespace, cursor, FirstBatch { size, single: false, keep: false }).await
+}
+
+/// A pipeline that begins with `$collStats`: one document with counts and sizes, and then the
+/// other stages.
+async fn with_stats<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    spec: document::DocRef<'_>,
+) -> Result<Plan> {
+    let stats = super::stats::stage(call, namespace, spec).await?;
+    let rest: Vec<Value> =
+        call.args().need_array("pipeline")?.iter().skip(1).map(ValueRef::to_value).collect();
+    let computed = Value::Array(vec![Value::Document(stats)]);
+    let mut stages = vec![Stage::Documents(query::Expr::Literal(computed))];
+    stages.extend(mongo_query::pipeline::parse(ArrayRef::Tree(&rest))?);
+    // No document of the collection is looked at.
+    Ok(Plan::new(Filter::Never).with_stages(stages))
 }
 
 /// The collection a pipeline reads; `{aggregate: 1}` reads none.

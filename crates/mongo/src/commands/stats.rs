@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, Document, Value, doc};
-use engine::{Collection, Model};
+use document::{DocBuf, DocRef, Document, Value, doc};
+use engine::{Collection, Model, Namespace};
 use engine::{Space, Store};
 
 use super::{Call, list::bytes, ok};
-use crate::errors::{BadValue, Error, Result};
+use crate::{
+    args::Args,
+    errors::{BadValue, CommandNotSupported, Error, Result},
+};
 
 fn scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
     match call.args().int("scale")? {
@@ -32,15 +35,24 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
 pub(super) async fn collection<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let scale = scale(&call)?;
-    let Some(collection) = call.find(&namespace) else {
-        return ok(doc! {
+    ok(storage(&call, &namespace, scale).await?)
+}
+
+/// Counts and sizes of a collection, all zero where there is none.
+async fn storage<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    scale: i64,
+) -> Result<Document> {
+    let Some(collection) = call.find(namespace) else {
+        return Ok(doc! {
             "ns": namespace.to_string(), "size": 0, "count": 0, "numOrphanDocs": 0,
             "storageSize": 0, "totalSize": 0, "nindexes": 0, "totalIndexSize": 0,
             "indexDetails": doc! {}, "indexSizes": doc! {}, "scaleFactor": scale,
         });
     };
     let live = call.door.engine.live(&collection).await?;
-    let stored = bytes(&call, &collection);
+    let stored = bytes(call, &collection);
     let store = call.door.engine.store();
     let indexes = i64::try_from(store.space_bytes(Space::Index(collection.id))).unwrap_or(0);
     let average = if live.documents == 0 { 0 } else { live.bytes / live.documents };
@@ -62,12 +74,48 @@ pub(super) async fn collection<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         "indexBuilds": Value::Array(Vec::new()),
         "totalIndexSize": indexes / scale,
         "totalSize": stored / scale,
-        "indexSizes": index_sizes(&call, &collection, scale),
+        "indexSizes": index_sizes(call, &collection, scale),
         "scaleFactor": scale,
     } {
         reply.push(name, value);
     }
-    ok(reply)
+    Ok(reply)
+}
+
+/// The document that a leading `$collStats` stage begins with.
+pub(super) async fn stage<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    spec: DocRef<'_>,
+) -> Result<Document> {
+    let args = Args::new("$collStats", spec);
+    for part in ["latencyStats", "queryExecStats"] {
+        if args.get(part).is_some() {
+            let message = format!("$collStats with '{part}' is not supported");
+            return Err(Error::new(CommandNotSupported, message));
+        }
+    }
+    args.only(&["storageStats", "count"])?;
+    let now = call.door.engine.now().await;
+    let mut out = doc! {
+        "ns": namespace.to_string(),
+        "host": call.door.settings.host.as_str(),
+        "localTime": Value::DateTime(now.ms),
+    };
+    if let Some(asked) = args.document("storageStats")? {
+        let scale = Args::new("storageStats", asked).int("scale")?.unwrap_or(1).max(1);
+        let mut stats = storage(call, namespace, scale).await?;
+        stats.remove("ns");
+        out.push("storageStats", stats);
+    }
+    if args.document("count")?.is_some() {
+        let live = match call.find(namespace) {
+            Some(collection) => call.door.engine.live(&collection).await?.documents,
+            None => 0,
+        };
+        out.push("count", live);
+    }
+    Ok(out)
 }
 
 pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
