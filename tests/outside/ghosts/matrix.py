@@ -37,6 +37,10 @@ def body(id, n, **more):
     }
 
 
+#: Bytes that make dead documents worth reaping, in states that reap.
+PADS = {"r": 16 * 1024, "w": 1_200, "own": 70 * 1024}
+
+
 def document(id, n, life):
     fields = body(id, n, **life)
     if fields["ttl"] is None:
@@ -52,6 +56,7 @@ class Matrix:
         data_dir, flags, self.then = STATES[state]
         self.server = Server(data_dir=data_dir, flags=flags)
         self.cells = {}
+        self.deleted = 0
 
     def run(self):
         with self.server:
@@ -81,21 +86,23 @@ class Matrix:
         db.command("createIndexes", collection, indexes=[*INDEXES, *self.kind.indexes])
         assert db.command("insert", collection, documents=documents)["n"] == len(documents)
 
-    def mortal(self, id, n=5, **more):
+    def mortal(self, id, n=5, pad=None, **more):
+        if pad and "reap" in (self.then or ""):
+            more["pad"] = "x" * PADS[pad]
         return document(id, n, {**self.kind.mortal(self.now), **more})
 
     def fill(self):
         controls = [document(f"c{i}", 900, life) for i, life in enumerate(self.kind.controls)]
-        fillers = [self.mortal(f"f{i}", 901 + i) for i in range(FILLERS)]
+        fillers = [self.mortal(f"f{i}", 901 + i, "r") for i in range(FILLERS)]
         self.make("r", "r", [*controls, *fillers, self.mortal("t", 999, only_t=True)])
         self.server.client["r"]["l"].insert_one({"_id": 1, "ref": "t"})
         control = document("c", 900, self.kind.controls[0])
         shared = [p for p in WRITES if not p.own]
         names = [f"{p.name} {i}" for p in shared for i in INSTANTS]
-        self.make("w", "w", [control, *(self.mortal(name) for name in names)])
+        self.make("w", "w", [control, *(self.mortal(name, pad="w") for name in names)])
         for at, path in enumerate(WRITES):
             for instant in INSTANTS if path.own else ():
-                self.make(f"own{at}_{instant}", "w", [control, self.mortal("t")])
+                self.make(f"own{at}_{instant}", "w", [control, self.mortal("t", pad="own")])
 
     def prepare(self):
         self.prepared = {}
@@ -125,11 +132,11 @@ class Matrix:
         for step in (self.then or "").split():
             if step == "reap":
                 self.server.wait_for_passes(2)
+                self.deleted = max(self.deleted, self.server.ttl_metrics()["deletedDocuments"])
             else:
                 self.server.restart()
 
     def end(self):
-        """Housekeeping counters, and the data directory after a clean end."""
-        self.deleted = self.server.ttl_metrics()["deletedDocuments"]
+        """The data directory after a clean end."""
         assert self.server.stop() == 0
         self.verified = self.server.verify() if self.server.data_dir else None
