@@ -1,0 +1,142 @@
+"""Runs the matrix: all paths x one kind of death x five instants, in one state of the data."""
+
+from ghosts.deaths import far
+from ghosts.paths import FILLERS, READS, WRITES, Cell, Strange
+from lib.server import Server
+from pymongo.errors import PyMongoError
+
+#: Milliseconds from the deadline.
+INSTANTS = (-1_000, -1, 0, 1, 1_000)
+
+NEVER = ["--reap-delay", "1000000"]
+AT_ONCE = ["--reap-delay", "0"]
+#: name: (data directory, flags, what is done when the clock has moved)
+STATES = {
+    "unreaped": (None, NEVER, None),
+    "unreaped-disk": (True, NEVER, None),
+    "reaped": (None, AT_ONCE, "reap"),
+    "reaped-disk": (True, AT_ONCE, "reap"),
+    "restarted": (True, NEVER, "restart"),
+    "reaped-restarted": (True, AT_ONCE, "reap restart"),
+}
+
+INDEXES = [
+    {"key": {"k": 1}, "name": "k_1"},
+    {"key": {"u": 1}, "name": "u_1", "unique": True, "sparse": True},
+    {"key": {"g": 1, "k": -1}, "name": "g_1_k_-1"},
+    {"key": {"arr": 1}, "name": "arr_1"},
+    {"key": {"sp": 1}, "name": "sp_1", "sparse": True},
+    {"key": {"pk": 1}, "name": "pk_1", "partialFilterExpression": {"g": 1}},
+]
+
+
+def body(id, n, **more):
+    return {
+        "_id": id, "k": id, "u": id, "sp": id, "pk": id, "plain": id, "g": 1, "n": n,
+        "arr": [f"{id}-a", f"{id}-b"], "sub": {"a": id}, "same": 1, "ttl": None, **more,
+    }
+
+
+#: Bytes that make dead documents worth reaping, in states that reap.
+PADS = {"r": 16 * 1024, "w": 1_200, "own": 70 * 1024}
+
+
+def document(id, n, life):
+    fields = body(id, n, **life)
+    if fields["ttl"] is None:
+        del fields["ttl"]
+    return fields
+
+
+class Matrix:
+    """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong."""
+
+    def __init__(self, kind, state):
+        self.kind = kind
+        data_dir, flags, self.then = STATES[state]
+        self.server = Server(data_dir=data_dir, flags=flags)
+        self.cells = {}
+        self.deleted = 0
+
+    def run(self):
+        with self.server:
+            # `_ts` is whole seconds; the write is not.
+            self.server.advance(437)
+            self.now = self.server.now_ms()
+            deadline = self.kind.deadline(self.now)
+            self.fill()
+            self.prepare()
+            for instant in INSTANTS:
+                self.server.move_to(deadline + instant)
+                self.settle()
+                for path in self.reads():
+                    self.cell(path, instant, self.prepared.get((path.name, instant)))
+                for path in WRITES:
+                    self.cell(path, instant)
+            self.end()
+        return self
+
+    def reads(self):
+        # Cursors do not outlive their server.
+        keep = "restart" not in (self.then or "")
+        return [path for path in READS if keep or not path.name.startswith("getMore")]
+
+    def make(self, database, collection, documents):
+        db = self.server.client[database]
+        db.command("createIndexes", collection, indexes=[*INDEXES, *self.kind.indexes])
+        assert db.command("insert", collection, documents=documents)["n"] == len(documents)
+
+    def mortal(self, id, n=5, pad=None, **more):
+        if pad and "reap" in (self.then or ""):
+            more["pad"] = "x" * PADS[pad]
+        return document(id, n, {**self.kind.mortal(self.now), **more})
+
+    def fill(self):
+        controls = [document(f"c{i}", 900, life) for i, life in enumerate(self.kind.controls)]
+        fillers = [self.mortal(f"f{i}", 901 + i, "r") for i in range(FILLERS)]
+        self.make("r", "r", [*controls, *fillers, self.mortal("t", 999, only_t=True)])
+        self.server.client["r"]["l"].insert_one({"_id": 1, "ref": "t"})
+        control = document("c", 900, self.kind.controls[0])
+        shared = [p for p in WRITES if not p.own]
+        names = [f"{p.name} {i}" for p in shared for i in INSTANTS]
+        self.make("w", "w", [control, *(self.mortal(name, pad="w") for name in names)])
+        for at, path in enumerate(WRITES):
+            for instant in INSTANTS if path.own else ():
+                self.make(f"own{at}_{instant}", "w", [control, self.mortal("t", pad="own")])
+
+    def prepare(self):
+        self.prepared = {}
+        for path in self.reads():
+            for instant in INSTANTS if path.prepare else ():
+                self.prepared[path.name, instant] = path.prepare(self.at(path, instant))
+
+    def at(self, path, instant, prepared=None):
+        client = self.server.client
+        controls = len(self.kind.controls)
+        if path in WRITES:
+            if path.own:
+                db = client[f"own{WRITES.index(path)}_{instant}"]
+                return Cell(db, 1, server=self.server)
+            name = f"{path.name} {instant}"
+            return Cell(client["w"], 1, name, name, self.server)
+        return Cell(client["r"], controls, server=self.server, prepared=prepared)
+
+    def cell(self, path, instant, prepared=None):
+        try:
+            seen = path.run(self.at(path, instant, prepared))
+        except (Strange, PyMongoError, AssertionError, LookupError) as error:
+            seen = f"{type(error).__name__}: {error}"
+        self.cells[path.name, instant] = seen
+
+    def settle(self):
+        for step in (self.then or "").split():
+            if step == "reap":
+                self.server.wait_for_passes(2)
+                self.deleted = max(self.deleted, self.server.ttl_metrics()["deletedDocuments"])
+            else:
+                self.server.restart()
+
+    def end(self):
+        """The data directory after a clean end."""
+        assert self.server.stop() == 0
+        self.verified = self.server.verify() if self.server.data_dir else None

@@ -1,0 +1,149 @@
+"""A server under test: started with a ready file, ended with the test, moved by its manual clock."""
+
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+import pymongo
+
+EBB_BIN = os.environ.get("EBB_BIN", "ebb")
+EPOCH = datetime.datetime(1970, 1, 1)
+READY_WITHIN = 30.0
+
+
+def date(ms):
+    """A date as BSON has it, from milliseconds since 1970."""
+    return EPOCH + datetime.timedelta(milliseconds=ms)
+
+
+def millis(value):
+    """Milliseconds since 1970 of a date that came from the server."""
+    return round((value - EPOCH) / datetime.timedelta(milliseconds=1))
+
+
+class Server:
+    """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory."""
+
+    def __init__(self, data_dir=None, clock="manual", flags=()):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
+        self.data_dir = self.home / "data" if data_dir is True else data_dir
+        self.clock = clock
+        self.flags = list(flags)
+        self.process = None
+        self.client = None
+        self.starts = 0
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.close()
+
+    def command_line(self, ready):
+        where = ["--data-dir", str(self.data_dir)] if self.data_dir else ["--in-memory"]
+        return [
+            EBB_BIN, "serve", *where, "--clock", self.clock,
+            "--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off",
+            "--ready-file", str(ready), "--log-level", "warn", *self.flags,
+        ]
+
+    def start(self):
+        self.starts += 1
+        ready = self.home / f"ready-{self.starts}"
+        self.log = self.home / f"log-{self.starts}"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                self.command_line(ready), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        until = time.monotonic() + READY_WITHIN
+        while not ready.exists():
+            if self.process.poll() is not None or until < time.monotonic():
+                text = self.log.read_text(errors="replace")[-4000:]
+                raise AssertionError(f"not ready (exit {self.process.poll()}): {text}")
+            time.sleep(0.002)
+        doors = json.loads(ready.read_text())
+        host, port = doors["mongo"].rsplit(":", 1)
+        self.address = (host, int(port))
+        self.admin_url = f"http://{doors['admin']}"
+        self.client = self.connect()
+        return self
+
+    def connect(self, **options):
+        options = {"serverSelectionTimeoutMS": 10_000, "directConnection": True, **options}
+        return pymongo.MongoClient(*self.address, **options)
+
+    def stop(self, within=10.0):
+        """SIGTERM; answers the exit code."""
+        self.client.close()
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(within)
+
+    def kill(self):
+        """SIGKILL, in the middle of whatever it does."""
+        self.process.kill()
+        self.process.wait(10)
+        if self.client:
+            self.client.close()
+
+    def restart(self):
+        assert self.stop() == 0, self.log.read_text(errors="replace")[-2000:]
+        return self.start()
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+        if os.environ.get("KEEP") != "1":
+            shutil.rmtree(self.home, ignore_errors=True)
+
+    def verify(self):
+        """Runs `ebb verify` on the closed directory."""
+        return subprocess.run(
+            [EBB_BIN, "verify", "--data-dir", str(self.data_dir)],
+            capture_output=True, text=True, timeout=120,
+        )
+
+    # The clock.
+
+    def now_ms(self):
+        return millis(self.client.admin.command({"ebbClock": 1})["now"])
+
+    def move_to(self, ms):
+        assert self.client.admin.command({"ebbClock": 1, "set": date(ms)})["ok"] == 1
+
+    def advance(self, ms):
+        self.move_to(self.now_ms() + ms)
+
+    # Housekeeping.
+
+    def ttl_metrics(self):
+        return self.client.admin.command("serverStatus")["metrics"]["ttl"]
+
+    def wait_for_passes(self, count=2, within=30.0):
+        """Waits until the reaper has begun and ended a pass after now."""
+        start = self.ttl_metrics()["passes"]
+        until = time.monotonic() + within
+        while self.ttl_metrics()["passes"] < start + count:
+            assert time.monotonic() < until, "metrics.ttl.passes does not grow"
+            time.sleep(0.02)
+
+    def admin(self, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(self.admin_url + path, data=data, timeout=10) as reply:
+            return json.loads(reply.read())
+
+    def rss(self):
+        """Resident memory of the process, bytes."""
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError("no VmRSS")
+
+    def alive(self):
+        return self.process.poll() is None
