@@ -10,7 +10,7 @@ from ghosts.matrix import INSTANTS, STATES, Matrix
 from ghosts.paths import FILLERS, READS, WRITES
 
 #: What the others cover between them runs with --torture only.
-LONG = ("unreaped-disk", "reaped-restarted")
+LONG = ("unreaped-disk", "reaped-disk", "reaped-restarted")
 CHOSEN = [state for state in STATES if os.environ.get("TORTURE") == "1" or state not in LONG]
 KINDS = {kind.name: kind for kind in kinds()}
 PATHS = [path.name for path in [*READS, *WRITES]]
