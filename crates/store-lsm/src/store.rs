@@ -102,17 +102,15 @@ async fn in_thread(
     result.await.map_err(|_| Error::new(Kind::Unavailable, "a thread of the store stopped"))?
 }
 
-/// Compacts one keyspace as a whole, under its filter. The keyspaces that all commits write are
-/// flushed too, so that the journal can go.
+/// Compacts one keyspace as a whole, under its filter. All others are flushed too: the journal can
+/// only go when nothing in memory depends on it.
 fn compact(inner: &Inner, space: Space) -> Result<(), Error> {
     let Some(keyspace) = inner.spaces.get(space) else { return Ok(()) };
     let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
     keyspace.rotate_memtable_and_wait().map_err(context)?;
     keyspace.major_compact().map_err(context)?;
-    for shared in [Space::Catalog, Space::Counts] {
-        if let Some(keyspace) = inner.spaces.get(shared) {
-            keyspace.rotate_memtable_and_wait().map_err(context)?;
-        }
+    for (_, keyspace) in inner.spaces.all() {
+        keyspace.rotate_memtable_and_wait().map_err(context)?;
     }
     inner.meta.rotate_memtable_and_wait().map_err(context)
 }
