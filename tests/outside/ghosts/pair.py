@@ -15,6 +15,7 @@ class Pair:
 
     def __init__(self, data_dir, flags=AT_ONCE, pad=False):
         self.server = Server(data_dir=data_dir, flags=flags)
+        self.writes = 0
         self.pad = {"pad": PAD} if pad else {}
 
     def __enter__(self):
@@ -34,7 +35,9 @@ class Pair:
     # Documents. `k` and `u` are the id, so that every index leads to it.
 
     def full(self, id, body):
-        return {"_id": id, "k": id, "u": id, **self.pad, **body}
+        # A write that changes nothing restarts no countdown, so no two are the same.
+        self.writes += 1
+        return {"_id": id, "k": id, "u": id, "write": self.writes, **self.pad, **body}
 
     def insert(self, id, body):
         try:
