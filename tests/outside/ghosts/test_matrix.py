@@ -1,13 +1,13 @@
 """The ghost matrix: 0 ghosts and 0 early deaths on every path, at every instant, in every state."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ghosts.deaths import kinds
 from ghosts.matrix import INSTANTS, STATES, Matrix
 from ghosts.paths import FILLERS, READS, WRITES
+from lib.ahead import ahead
 
 #: What the others cover between them runs with --torture only.
 LONG = ("unreaped-disk", "reaped-disk", "reaped-restarted")
@@ -16,22 +16,12 @@ KINDS = {kind.name: kind for kind in kinds()}
 PATHS = [path.name for path in [*READS, *WRITES]]
 
 
-#: Servers at work at once: they wait for their disks most of the time.
-AT_ONCE = 4
-
 
 @pytest.fixture(scope="module")
 def matrices(request):
     """What ran in each (state, kind) that any chosen test asks for."""
-    wanted = {}
-    for item in request.session.items:
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        if "state" in parameters and "kind" in parameters:
-            wanted.setdefault((parameters["state"], parameters["kind"]))
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for state, kind in wanted:
-            wanted[state, kind] = pool.submit(Matrix(KINDS[kind], state).run)
-        yield lambda state, kind: wanted[state, kind].result()
+    with ahead(request, lambda state, kind: Matrix(KINDS[kind], state).run(), "state", "kind") as run:
+        yield run
 
 
 def test_the_table_has_no_name_twice():

@@ -1,0 +1,27 @@
+"""Runs slow cases side by side, ahead of the tests that ask for them: servers wait for disks."""
+
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+
+WORKERS = 4
+
+
+@contextlib.contextmanager
+def ahead(request, run, *names, test=None):
+    """Calls `run(*case)` for each case of parameters `names` among the chosen tests of `test`.
+
+    Answers a function that waits for a case's result, or raises what it raised.
+    """
+    cases = {}
+    for item in request.session.items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        ours = item.module is request.module and (test is None or item.originalname == test)
+        if ours and all(name in parameters for name in names):
+            cases.setdefault(tuple(parameters[name] for name in names))
+    pool = ThreadPoolExecutor(WORKERS)
+    try:
+        for case in cases:
+            cases[case] = pool.submit(run, *case)
+        yield lambda *case: cases[case].result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,248 @@
+"""Data directories that are refused: exit 3, at once, with the reason; nothing in them is changed."""
+
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import pytest
+from pymongo.errors import PyMongoError
+
+from lib.server import EBB_BIN, Server
+
+
+def attempt(directory, *flags, clock="manual", command="serve"):
+    """Starts a server that should not start; answers exit code, text and seconds."""
+    doors = ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off"]
+    line = [EBB_BIN, command, "--data-dir", str(directory), *flags]
+    if command == "serve":
+        line += ["--clock", clock, *doors]
+    began = time.monotonic()
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=20)
+    return ended.returncode, ended.stdout + ended.stderr, time.monotonic() - began
+
+
+def fingerprint(directory):
+    return {
+        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(pathlib.Path(directory).rglob("*"))
+        if path.is_file() and path.name != "lock"
+    }
+
+
+def refused(directory, *words, within=5.0, **more):
+    before = fingerprint(directory)
+    code, text, seconds = attempt(directory, **more)
+    assert code == 3, f"exit {code}: {text}"
+    for word in words:
+        assert word in text.lower(), text
+    assert seconds < within
+    assert fingerprint(directory) == before, "a refused directory was changed"
+
+
+@pytest.fixture
+def used(tmp_path):
+    """A closed directory with a collection, an index and 500 documents in it."""
+    server = Server(data_dir=tmp_path / "data")
+    with server:
+        collection = server.client["d"]["d"]
+        collection.create_index("k")
+        collection.insert_many([{"_id": i, "k": i, "pad": "x" * 500} for i in range(500)])
+        assert server.stop() == 0
+    return tmp_path / "data"
+
+
+def test_a_second_process_is_refused_at_once(tmp_path):
+    with Server(data_dir=tmp_path / "data") as server:
+        server.client["d"]["d"].insert_one({"_id": 1})
+        for command in ("serve", "verify"):
+            code, text, seconds = attempt(tmp_path / "data", command=command)
+            assert (code, "in use" in text) == (3, True), text
+            assert seconds < 1.0
+        assert server.client["d"]["d"].count_documents({}) == 1
+
+
+def test_a_stale_lock_does_not_block(tmp_path):
+    with Server(data_dir=tmp_path / "data") as server:
+        server.client["d"]["d"].insert_one({"_id": 1})
+        server.kill()
+        assert (tmp_path / "data" / "lock").exists()
+        server.start()
+        assert server.client["d"]["d"].count_documents({}) == 1
+
+
+def test_a_foreign_directory(tmp_path):
+    (tmp_path / "thesis.txt").write_text("everything")
+    refused(tmp_path, "empty --data-dir")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "lock"] == ["thesis.txt"]
+
+
+def test_a_foreign_format(tmp_path):
+    (tmp_path / "EBB").write_bytes(b"\x00\xffsomething else")
+    refused(tmp_path, str(tmp_path).lower())
+
+
+def test_an_empty_format_file(used):
+    (used / "EBB").write_bytes(b"")
+    refused(used, str(used).lower())
+
+
+def test_a_newer_format(used):
+    text = (used / "EBB").read_text()
+    assert "format 1" in text
+    (used / "EBB").write_text(text.replace("format 1", "format 2"))
+    refused(used, "another version", "format 2")
+    refused(used, "another version", command="verify")
+
+
+def test_a_missing_format_file(used):
+    (used / "EBB").unlink()
+    refused(used, str(used).lower())
+
+
+@pytest.mark.parametrize("first, second", [("manual", "system"), ("system", "manual")])
+def test_the_other_clock(tmp_path, first, second):
+    with Server(data_dir=tmp_path / "data", clock=first) as server:
+        server.client["d"]["d"].insert_one({"_id": 1})
+        assert server.stop() == 0
+    refused(tmp_path / "data", "clock", clock=second)
+    with Server(data_dir=tmp_path / "data", clock=first) as server:
+        assert server.client["d"]["d"].count_documents({}) == 1
+
+
+def test_a_directory_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("x")
+    code, text, _ = attempt(tmp_path / "file")
+    assert code == 3 and "file" in text, (code, text)
+
+
+def test_verify_of_nothing(tmp_path):
+    code, text, _ = attempt(tmp_path / "none", command="verify")
+    assert code == 3 and "none" in text
+    assert not (tmp_path / "none").exists()
+
+
+def files(directory):
+    """Data files that hold something, largest first."""
+    found = [
+        path for path in directory.rglob("*")
+        if path.is_file() and path.stat().st_size and path.name not in ("lock", "EBB")
+    ]
+    return sorted(found, key=lambda path: (-path.stat().st_size, str(path)))
+
+
+def answers_or_refuses(directory, expected):
+    """A damaged directory is refused with a reason, or serves exactly what it held."""
+    code, text, _ = attempt(directory, command="verify")
+    assert code in (0, 1, 3), f"verify ended with {code}: {text}"
+    assert "panicked" not in text, text
+    assert code == 0 or text.strip(), "no reason is given"
+    server = Server(data_dir=directory)
+    try:
+        server.start()
+    except AssertionError as failure:
+        assert server.process.returncode == 3, failure
+        assert "panicked" not in str(failure), failure
+        return "refused"
+    try:
+        rows = {row["_id"]: row for row in server.client["d"]["d"].find()}
+    except PyMongoError as error:
+        assert server.alive(), f"died on a damaged directory: {error}"
+        return "error"
+    finally:
+        server.close()
+    if rows == expected:
+        return "served"
+    # Less than there was, without a word: `ebb verify` at least has to have said so.
+    assert code != 0, f"{len(rows)} of {len(expected)} documents, and verify is content"
+    return "fewer"
+
+
+def originals():
+    return {i: {"_id": i, "k": i, "pad": "x" * 500} for i in range(500)}
+
+
+def kinds_of_files(directory):
+    """One file of each kind of name, so that every kind is damaged once."""
+    chosen = {}
+    for path in files(directory):
+        kind = "".join(c for c in str(path.relative_to(directory)) if not c.isdigit())
+        chosen.setdefault(kind, path)
+    return list(chosen.values())
+
+
+def damage(path, how):
+    data = bytearray(path.read_bytes())
+    if how == "empty":
+        data = b""
+    elif how == "half":
+        data = data[: len(data) // 2]
+    elif how == "zeroes":
+        data = bytes(len(data))
+    elif how == "flip":
+        held = [at for at, byte in enumerate(data) if byte]
+        data[held[len(held) // 2]] ^= 0x10
+    elif how == "missing":
+        path.unlink()
+        return
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "half", "zeroes", "flip"])
+def test_damaged_files(used, tmp_path, how):
+    """Never a wrong document, never a document gone in silence, never a panic."""
+    wrong = []
+    for path in kinds_of_files(used):
+        name = path.relative_to(used)
+        copy = tmp_path / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(used, copy)
+        damage(copy / name, how)
+        try:
+            answers_or_refuses(copy, originals())
+        except (AssertionError, subprocess.TimeoutExpired) as failure:
+            wrong.append(f"{name} {how}: {str(failure)[:300]}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "half", "zeroes"])
+def test_a_lost_clock(tmp_path, how):
+    """Time never goes back: what had died does not live again because a file is gone."""
+    with Server(data_dir=tmp_path / "data") as server:
+        collection = server.client["d"]["d"]
+        collection.create_index("_ts", expireAfterSeconds=10)
+        collection.insert_one({"_id": "dead"})
+        server.advance(10_000)
+        assert collection.find_one() is None
+        now = server.now_ms()
+        assert server.stop() == 0
+    damage(tmp_path / "data" / "clock", how)
+    server = Server(data_dir=tmp_path / "data")
+    try:
+        server.start()
+    except AssertionError as failure:
+        assert server.process.returncode == 3 and "clock" in str(failure), failure
+        return
+    try:
+        assert server.client["d"]["d"].find_one() is None, "a dead document lives again"
+        assert now <= server.now_ms()
+    finally:
+        server.close()
+
+
+def test_verify_writes_no_clock(used):
+    (used / "clock").unlink()
+    attempt(used, command="verify")
+    assert not (used / "clock").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_directory(used):
+    used.chmod(0o500)
+    try:
+        code, text, _ = attempt(used)
+        assert code == 3, text
+    finally:
+        used.chmod(0o700)

@@ -1,0 +1,61 @@
+"""A test of the test: a ledger that overlooks a loss, a ghost or a half would prove nothing."""
+
+import pytest
+
+from torture.ledger import ABSENT, Ledger, State, whole
+
+KEY = ("plain", "a")
+BODY = {"_id": "a", "n": 1}
+NEXT = {"_id": "a", "n": 2}
+
+
+def ledger(pending=None, state=State(BODY)):
+    made = Ledger()
+    made.acked[KEY] = state
+    if pending:
+        made.intend({KEY: lambda begin, end: pending})
+    return made
+
+
+@pytest.mark.parametrize(
+    "made, found, fine",
+    [
+        (ledger(), BODY, True),
+        (ledger(), None, False),
+        (ledger(), NEXT, False),
+        (ledger(State(NEXT)), BODY, True),
+        (ledger(State(NEXT)), NEXT, True),
+        (ledger(State(NEXT)), None, False),
+        (ledger(State(NEXT)), {"_id": "a", "n": 1, "half": True}, False),
+        (ledger(ABSENT), None, True),
+        (ledger(ABSENT), BODY, True),
+        (ledger(state=ABSENT), BODY, False),
+        (ledger(state=State(BODY, 90, 91)), BODY, False),
+        (ledger(state=State(BODY, 90, 91)), None, True),
+        (ledger(state=State(BODY, 109, 110)), BODY, True),
+        (ledger(state=State(BODY, 109, 110)), None, False),
+        (ledger(state=State(BODY, 99, 110)), BODY, True),
+        (ledger(state=State(BODY, 99, 110)), None, True),
+    ],
+)
+def test_what_a_ledger_notices(made, found, fine):
+    wrong = made.settle({KEY: found} if found else {}, begin=100.0, end=101.0, crashed=99.0)
+    assert (wrong == []) == fine, wrong
+
+
+@pytest.mark.parametrize("there, fine", [
+    ((), True), ((0,), True), ((0, 1), True), ((0, 1, 2), True), ((1,), False), ((0, 2), False)])
+def test_a_batch_is_there_up_to_a_point(there, fine):
+    made = Ledger()
+    keys = [("plain", str(number)) for number in range(3)]
+    bodies = {key: {"_id": key[1]} for key in keys}
+    made.intend({key: (lambda k: lambda *_: State(bodies[k]))(key) for key in keys}, keys)
+    found = {keys[number]: bodies[keys[number]] for number in there}
+    wrong = made.settle(found, begin=100.0, end=101.0, crashed=99.0)
+    assert (wrong == []) == fine, wrong
+
+
+def test_lives_are_whole_seconds_or_dates():
+    assert whole({}, 2, 10.9, 11.1) == State({}, 12, 13)
+    assert whole({}, 12.5, 10.9, 11.1) == State({}, 12.5, 12.5)
+    assert whole({}, None, 10.9, 11.1) == State({})

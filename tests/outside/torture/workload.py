@@ -1,0 +1,225 @@
+"""Eight writers: inserts, updates, deletes, findAndModify, unique keys, insertMany, short lives."""
+
+import random
+import threading
+import time
+from datetime import datetime, timezone
+
+import pymongo
+from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, PyMongoError
+
+from torture.ledger import ABSENT, SLACK, Ledger, State, whole
+
+WRITERS = 8
+#: Documents of one writer in one collection.
+POOL = 60
+#: Values of the unique index that all writers want.
+WANTED = 40
+COLLECTIONS = ("plain", "inherit", "explicit", "dates")
+INHERITED = 2
+
+
+def build(client):
+    """Collections and indexes of the workload."""
+    db = client["torture"]
+    for name in COLLECTIONS:
+        db[name].create_index("k")
+        db[name].create_index([("w", 1), ("n", -1)])
+        db[name].create_index("own", unique=True)
+    db["inherit"].create_index("_ts", expireAfterSeconds=INHERITED)
+    db["explicit"].create_index("_ts", expireAfterSeconds=-1)
+    db["dates"].create_index("at", expireAfterSeconds=1)
+    db["unique"].create_index("u", unique=True)
+    db["counters"].insert_one({"_id": "shared", "n": 0})
+
+
+class Writer(threading.Thread):
+    """One client; ends when its server does. Faults it sees are in `wrong`."""
+
+    def __init__(self, number, seed):
+        super().__init__(daemon=True)
+        self.number = number
+        self.random = random.Random(seed * 1000 + number)
+        self.ledger = Ledger()
+        self.wrong = []
+        self.tags = 0
+        self.counted = []
+        self.pending_count = 0
+        self.ended = None
+
+    def attach(self, address):
+        """A thread runs once; the writer goes on in a new one after a restart."""
+        self.db = pymongo.MongoClient(
+            *address, directConnection=True, retryWrites=False, serverSelectionTimeoutMS=2_000
+        )["torture"]
+        self.ended = None
+        threading.Thread(target=self.work, daemon=True, name=f"writer {self.number}").start()
+
+    def work(self):
+        try:
+            while True:
+                self.one()
+        except AutoReconnect as error:
+            self.ended = error
+        except PyMongoError as error:
+            if "shutting down" not in str(error) and "interrupted" not in str(error):
+                self.wrong.append(f"writer {self.number}: {error!r}")
+            self.ended = error
+        except Exception as error:
+            self.wrong.append(f"writer {self.number}: {error!r}")
+            self.ended = error
+        self.db.client.close()
+
+    def one(self):
+        choices = {
+            self.insert: 5, self.update: 6, self.replace: 3, self.delete: 3, self.modify: 4,
+            self.insert_many: 2, self.unique: 4, self.count: 2, self.update_many: 1,
+        }
+        [chosen] = self.random.choices(list(choices), choices.values())
+        chosen()
+
+    # Bodies.
+
+    def pick(self):
+        collection = self.random.choice(COLLECTIONS)
+        return collection, f"w{self.number}-{self.random.randrange(POOL)}"
+
+    def body(self, collection, id):
+        """A body that no other write has, and how long it lives."""
+        self.tags += 1
+        tag = f"{self.number}-{self.tags}"
+        body = {
+            "_id": id, "k": self.random.randrange(1_000), "own": id, "w": self.number,
+            "n": self.tags, "tag": tag, "pad": "x" * self.random.choice([10, 300, 5_000]),
+        }
+        life = None
+        if collection == "inherit":
+            life = INHERITED
+        elif collection == "explicit":
+            life = body["ttl"] = self.random.randint(1, 5)
+        elif collection == "dates":
+            at = round(time.time() * 1000) + self.random.randint(-500, 3_000)
+            body["at"] = datetime.fromtimestamp(at / 1000, timezone.utc).replace(tzinfo=None)
+            life = at / 1000 + 1.0
+        return body, life
+
+    def will_be(self, body, life):
+        return lambda begin, end: whole(body, life, begin, end)
+
+    def judge(self, key, alive, what):
+        """The reply says the document was there, or not: that has to be legal."""
+        state, begin, end = self.ledger.get(key), self.ledger.begin, time.time()
+        if not alive and state.body is not None and end < state.low - SLACK:
+            self.wrong.append(f"lost: {what} of {key} found nothing, known {state}")
+        if alive and (state.body is None or state.high + SLACK < begin):
+            self.wrong.append(f"ghost: {what} of {key} found something, known {state}")
+
+    # Requests.
+
+    def insert(self):
+        collection, id = key = self.pick()
+        body, life = self.body(collection, id)
+        self.ledger.intend({key: self.will_be(body, life)})
+        try:
+            self.db[collection].insert_one(dict(body))
+            done = True
+        except DuplicateKeyError:
+            done = False
+        self.judge(key, not done, "insert")
+        self.ledger.acknowledge(None if done else ())
+
+    def insert_many(self):
+        collection = self.random.choice(COLLECTIONS)
+        ids = self.random.sample(range(POOL), self.random.randint(2, 12))
+        keys = [(collection, f"w{self.number}-{id}") for id in ids]
+        # Those that may be there stay out, so that a beginning of the batch is what gets in.
+        keys = [key for key in keys if self.ledger.get(key) is ABSENT]
+        if not keys:
+            return
+        bodies = {key: self.body(*key) for key in keys}
+        changes = {key: self.will_be(*bodies[key]) for key in keys}
+        self.ledger.intend(changes, keys)
+        try:
+            result = self.db[collection].insert_many([dict(bodies[key][0]) for key in keys])
+            assert len(result.inserted_ids) == len(keys)
+        except BulkWriteError as error:
+            self.wrong.append(f"insertMany of absent documents: {error.details}")
+        self.ledger.acknowledge()
+
+    def update(self):
+        collection, id = key = self.pick()
+        body, life = self.body(collection, id)
+        change = {name: value for name, value in body.items() if name != "_id"}
+        self.ledger.intend({key: self.will_be(body, life)})
+        filter = self.random.choice([{"_id": id}, {"own": id}])
+        found = self.db[collection].update_one(filter, {"$set": change}).matched_count == 1
+        self.judge(key, found, "update")
+        self.ledger.acknowledge(None if found else ())
+
+    def update_many(self):
+        """All documents of this writer in the plain collection at once."""
+        stamp = {"n": -self.tags}
+        self.tags += 1
+        keys = {key: state for key, state in self.ledger.acked.items()
+                if key[0] == "plain" and state.body is not None}
+        changes = {
+            key: (lambda state: lambda begin, end: State({**state.body, **stamp}))(state)
+            for key, state in keys.items()
+        }
+        self.ledger.intend(changes)
+        n = self.db["plain"].update_many({"w": self.number}, {"$set": stamp}).matched_count
+        if n != len(keys):
+            self.wrong.append(f"updateMany matched {n} of {len(keys)}")
+        self.ledger.acknowledge()
+
+    def replace(self):
+        collection, id = key = self.pick()
+        body, life = self.body(collection, id)
+        self.ledger.intend({key: self.will_be(body, life)})
+        result = self.db[collection].replace_one({"_id": id}, dict(body), upsert=True)
+        self.judge(key, result.matched_count == 1, "upsert")
+        self.ledger.acknowledge()
+
+    def delete(self):
+        collection, id = key = self.pick()
+        self.ledger.intend({key: lambda begin, end: ABSENT})
+        found = self.db[collection].delete_one({"_id": id}).deleted_count == 1
+        self.judge(key, found, "delete")
+        self.ledger.acknowledge()
+
+    def modify(self):
+        """A counter of its own: what comes back is the next number, always."""
+        key = ("counters", f"own-{self.number}")
+        was = self.ledger.get(key)
+        n = (was.body["n"] if was.body else 0) + 1
+        self.ledger.intend({key: lambda begin, end: State({"_id": key[1], "n": n})})
+        got = self.db["counters"].find_one_and_update(
+            {"_id": key[1]}, {"$inc": {"n": 1}}, upsert=True, return_document=True)
+        if got["n"] != n:
+            self.wrong.append(f"{key} answered {got['n']}, not {n}")
+        self.ledger.acknowledge()
+
+    def count(self):
+        """A counter of all writers: every answer is somebody's alone."""
+        self.pending_count = 1
+        got = self.db["counters"].find_one_and_update(
+            {"_id": "shared"}, {"$inc": {"n": 1}}, return_document=True)
+        self.counted.append(got["n"])
+        self.pending_count = 0
+
+    def unique(self):
+        """Takes or gives back a value that others want too."""
+        id = f"w{self.number}-{self.random.randrange(10)}"
+        key = ("unique", id)
+        if self.ledger.get(key).body is not None:
+            self.ledger.intend({key: lambda begin, end: ABSENT})
+            assert self.db["unique"].delete_one({"_id": id}).deleted_count == 1, f"lost: {key}"
+            self.ledger.acknowledge()
+            return
+        body = {"_id": id, "u": self.random.randrange(WANTED), "tag": self.tags}
+        self.ledger.intend({key: lambda begin, end: State(body)})
+        try:
+            self.db["unique"].insert_one(dict(body))
+            self.ledger.acknowledge()
+        except DuplicateKeyError:
+            self.ledger.acknowledge(())
