@@ -53,7 +53,7 @@ impl Connection {
     ) -> Result<Reply<'_>> {
         let mut builder = DocBuilder::with_buffer(std::mem::take(&mut self.body));
         fill(&mut builder);
-        self.body = builder.finish().into_bytes();
+        self.body = builder.into_vec();
         self.request = self.request.wrapping_add(1);
         wire::encode(&mut self.outgoing, self.request, &self.body, sequence);
         self.stream.write_all(&self.outgoing).await?;

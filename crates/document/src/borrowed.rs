@@ -1,15 +1,18 @@
 //! Documents and arrays that are borrowed: raw bytes or a tree, read alike.
 
+use bytes::Bytes;
+
 use crate::{Document, Value, ValueRef, raw::Elements};
 
-/// An owned raw document: well-formed BSON bytes.
+/// An owned raw document: well-formed BSON bytes, shared when it is cloned. It may be a part of
+/// something larger, which then stays in memory as long as it does.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct DocBuf(Vec<u8>);
+pub struct DocBuf(Bytes);
 
 impl DocBuf {
     /// Takes bytes that a builder, the validator or a checksummed row vouches for.
-    pub fn from_trusted(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+    pub fn from_trusted(bytes: impl Into<Bytes>) -> Self {
+        Self(bytes.into())
     }
 
     /// The borrowed form.
@@ -23,8 +26,13 @@ impl DocBuf {
     }
 
     /// The bytes, owned.
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub fn into_bytes(self) -> Bytes {
         self.0
+    }
+
+    /// The same document in memory of its own.
+    pub fn detached(&self) -> Self {
+        self.as_ref().to_buf()
     }
 
     /// The value of the first field of this name.
@@ -35,7 +43,7 @@ impl DocBuf {
 
 impl Default for DocBuf {
     fn default() -> Self {
-        Self(vec![5, 0, 0, 0, 0])
+        Self(Bytes::from_static(&[5, 0, 0, 0, 0]))
     }
 }
 
@@ -95,7 +103,7 @@ impl<'a> DocRef<'a> {
     /// Raw bytes of its own.
     pub fn to_buf(self) -> DocBuf {
         match self {
-            Self::Raw(bytes) => DocBuf(bytes.to_vec()),
+            Self::Raw(bytes) => DocBuf(Bytes::copy_from_slice(bytes)),
             Self::Tree(tree) => tree.to_buf(),
         }
     }

@@ -72,9 +72,14 @@ impl DocBuilder {
     }
 
     /// The finished document.
-    pub fn finish(mut self) -> DocBuf {
+    pub fn finish(self) -> DocBuf {
+        DocBuf::from_trusted(self.into_vec())
+    }
+
+    /// The bytes of the finished document.
+    pub fn into_vec(mut self) -> Vec<u8> {
         close(&mut self.bytes, 0);
-        DocBuf::from_trusted(self.bytes)
+        self.bytes
     }
 }
 

@@ -201,7 +201,7 @@ mod tests {
             "g": Value::JavaScriptWithScope { code: "1".into(), scope: doc! { "x": 1 } },
             "h": Value::Timestamp(7), "i": Value::DateTime(-1), "j": Value::MinKey,
         };
-        tree.to_buf().into_bytes()
+        tree.to_buf().into_bytes().into()
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         }
         let mut builder = DocBuilder::new();
         builder.append("\u{e9}", ValueRef::Null);
-        let mut bytes = builder.finish().into_bytes();
+        let mut bytes = builder.into_vec();
         bytes[5] = 0xff;
         assert_eq!(validate(&bytes), Err(Invalid::Utf8));
     }

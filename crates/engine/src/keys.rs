@@ -25,13 +25,13 @@ pub(crate) const NEXT_ID: &[u8] = b"n";
 /// Prefix of all collection records.
 pub(crate) const RECORDS: &[u8] = b"m";
 
-pub(crate) fn record(model: Model, namespace: &Namespace) -> Vec<u8> {
+pub(crate) fn record(model: Model, namespace: &Namespace) -> Bytes {
     let mut key = vec![b'm', model.code()];
     for part in [&namespace.database, &namespace.collection] {
         key.extend_from_slice(part.as_bytes());
         key.push(0);
     }
-    key
+    Bytes::from(key)
 }
 
 /// Key of a row by its id.

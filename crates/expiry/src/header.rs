@@ -123,6 +123,12 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Bytes of the stored form, whatever the stamp.
+    pub fn header_len(&self) -> usize {
+        let deadline = if matches!(self.lifetime, Lifetime::After(_)) { 8 } else { 0 };
+        FIXED + deadline + self.dates.len().min(usize::from(u8::MAX)) * DATE + 4
+    }
+
     /// The stored form of a write that got this stamp in this second.
     pub fn stamp(&self, stamp: u64, ts: i64) -> Vec<u8> {
         let class = self.lifetime.stamped(ts);
@@ -193,6 +199,7 @@ mod tests {
                 body_checksum: checksum(body),
             };
             let mut row = draft.stamp(9, 1000);
+            assert_eq!(row.len(), draft.header_len());
             row.extend_from_slice(body);
             let (header, rest) = Header::split_row(&row).unwrap();
             assert_eq!((header.stamp, header.birth, header.ts, rest), (9, 4, 1000, &body[..]));

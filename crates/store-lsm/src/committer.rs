@@ -3,7 +3,6 @@
 //! longer than that.
 
 use std::{
-    collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, atomic::Ordering, mpsc},
 };
@@ -11,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use fjall::{OwnedWriteBatch, PersistMode};
 use store::{
-    Error, Flight, Kind, Mutation, Ordered, Outcome, Sequencer, Space, Timepiece, Unit,
+    Error, Flight, Kind, Mutation, Ordered, Outcome, Sequencer, Space, Sums, Timepiece, Unit,
     decode_count, encode_count,
 };
 use tokio::sync::oneshot;
@@ -42,7 +41,7 @@ pub(crate) struct Committer {
     time: Arc<dyn Timepiece>,
     sequencer: Sequencer,
     batch: u64,
-    sums: HashMap<(Space, Bytes), [i64; 2]>,
+    sums: Sums,
     /// Why no commit is accepted any more.
     stopped: Option<Error>,
 }
@@ -54,7 +53,7 @@ impl Committer {
             time,
             sequencer: Sequencer::starting_after(position.stamp),
             batch: position.batch,
-            sums: HashMap::new(),
+            sums: Sums::default(),
             stopped: None,
         }
     }
@@ -140,14 +139,17 @@ impl Committer {
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
             .durability(Some(PersistMode::SyncAll));
+        let mut written = Vec::new();
         for mutation in ordered.mutations {
             match mutation {
                 Mutation::Put { space, key, value } => {
+                    note(&mut written, space);
                     if let Some(keyspace) = inner.spaces.get(space) {
                         batch.insert(&keyspace, key, value);
                     }
                 }
                 Mutation::Delete { space, key } => {
+                    note(&mut written, space);
                     if let Some(keyspace) = inner.spaces.get(space) {
                         batch.remove(&keyspace, key);
                     }
@@ -155,10 +157,11 @@ impl Committer {
                 Mutation::Add { .. } => {}
             }
         }
-        let added = self.add(&inner, ordered.sums, &mut batch)?;
+        let added = self.add(&inner, ordered.sums, &mut batch, &mut written)?;
         let position = Position { batch: self.batch + 1, stamp: last };
         meta::note(&mut batch, &inner.meta, position);
         batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
+        inner.compactor.written(written);
         self.batch = position.batch;
         self.remember(added);
         inner.batch.store(position.batch, Ordering::SeqCst);
@@ -169,12 +172,14 @@ impl Committer {
     fn add(
         &mut self,
         inner: &Inner,
-        sums: HashMap<(Space, Bytes), [i64; 2]>,
+        sums: Sums,
         batch: &mut OwnedWriteBatch,
+        written: &mut Vec<Space>,
     ) -> Result<Vec<Sum>, Error> {
         let mut added = Vec::with_capacity(sums.len());
         for ((space, key), by) in sums {
             let Some(keyspace) = inner.spaces.get(space) else { continue };
+            note(written, space);
             let held = match self.sums.get(&(space, key.clone())) {
                 Some(held) => *held,
                 None => keyspace
@@ -198,5 +203,12 @@ impl Committer {
             self.sums.clear();
         }
         self.sums.extend(added);
+    }
+}
+
+/// Notes a space once; a batch touches few.
+fn note(written: &mut Vec<Space>, space: Space) {
+    if !written.contains(&space) {
+        written.push(space);
     }
 }

@@ -3,11 +3,13 @@
 //! and knows nothing of documents.
 
 mod committer;
+mod compactor;
 mod errors;
 mod filter;
 mod mark;
 mod meta;
 mod open;
+mod pins;
 mod snapshot;
 mod spaces;
 mod store;

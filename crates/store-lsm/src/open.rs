@@ -11,10 +11,12 @@ use store::{Error, Flight, Kind, Space, Timepiece};
 
 use crate::{
     committer::{Committer, Request},
+    compactor::{self, Compactor},
     errors::{from_fjall, from_io},
     filter::{Filters, Predicate},
     mark::Mark,
     meta,
+    pins::Pins,
     spaces::{Spaces, keyspace},
 };
 
@@ -50,6 +52,8 @@ pub(crate) struct Inner {
     pub(crate) batch: AtomicU64,
     pub(crate) predicate: Predicate,
     pub(crate) mark: Mutex<Mark>,
+    pub(crate) pins: Arc<Pins>,
+    pub(crate) compactor: Compactor,
 }
 
 impl Inner {
@@ -65,7 +69,8 @@ impl Inner {
 pub struct LsmStore {
     pub(crate) inner: Arc<Inner>,
     pub(crate) sender: mpsc::Sender<Request>,
-    pub(crate) committer: Mutex<Option<JoinHandle<()>>>,
+    /// The committer and the compactor.
+    pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl std::fmt::Debug for LsmStore {
@@ -106,15 +111,25 @@ impl LsmStore {
             batch: AtomicU64::new(position.batch),
             predicate,
             mark: Mutex::new(mark),
+            pins: Arc::default(),
+            compactor: Compactor::default(),
         });
         let (sender, requests) = mpsc::channel();
         let committer = Committer::new(Arc::clone(&inner), time, position);
-        let thread = std::thread::Builder::new()
-            .name("committer".to_owned())
-            .spawn(move || committer.run(&requests))
-            .map_err(|error| from_io("start the committer", &error))?;
-        Ok(Self { inner, sender, committer: Mutex::new(Some(thread)) })
+        let compacted = Arc::clone(&inner);
+        let threads = Mutex::new(vec![
+            thread("committer", move || committer.run(&requests))?,
+            thread("compactor", move || compactor::run(&compacted))?,
+        ]);
+        Ok(Self { inner, sender, threads })
     }
+}
+
+fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(run)
+        .map_err(|error| from_io("start a thread", &error))
 }
 
 fn open_tree(options: &LsmOptions, predicate: &Predicate) -> Result<Database, Error> {

@@ -6,13 +6,25 @@ use bytes::Bytes;
 use fjall::Readable;
 use store::{Direction, Error, Limit, Page, Range, Snapshot, Space};
 
-use crate::{errors::from_fjall, open::Inner};
+use crate::{errors::from_fjall, open::Inner, pins::Pin};
 
 /// A still view.
 #[derive(Clone)]
-pub struct LsmSnapshot {
-    pub(crate) inner: Arc<Inner>,
-    pub(crate) snapshot: fjall::Snapshot,
+pub struct LsmSnapshot(Arc<Open>);
+
+/// An open snapshot, and what keeps compaction off it.
+struct Open {
+    inner: Arc<Inner>,
+    snapshot: fjall::Snapshot,
+    _pin: Pin,
+}
+
+impl LsmSnapshot {
+    pub(crate) fn open(inner: &Arc<Inner>) -> Self {
+        let pin = inner.pins.pin(&inner.database);
+        let snapshot = inner.database.snapshot();
+        Self(Arc::new(Open { inner: Arc::clone(inner), snapshot, _pin: pin }))
+    }
 }
 
 impl std::fmt::Debug for LsmSnapshot {
@@ -23,7 +35,8 @@ impl std::fmt::Debug for LsmSnapshot {
 
 impl Snapshot for LsmSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        let found = self.inner.spaces.with(space, |keyspace| self.snapshot.get(keyspace, key));
+        let Open { inner, snapshot, .. } = &*self.0;
+        let found = inner.spaces.with(space, |keyspace| snapshot.get(keyspace, key));
         match found {
             None => Ok(None),
             Some(found) => found
@@ -39,7 +52,7 @@ impl Snapshot for LsmSnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        let Some(keyspace) = self.inner.spaces.get(space) else { return Ok(Page::default()) };
+        let Some(keyspace) = self.0.inner.spaces.get(space) else { return Ok(Page::default()) };
         if range.is_empty() {
             return Ok(Page::default());
         }
@@ -48,6 +61,7 @@ impl Snapshot for LsmSnapshot {
             None => Bound::Unbounded,
         };
         let found = self
+            .0
             .snapshot
             .range::<&[u8], _>(&keyspace, (Bound::Included(range.start.as_slice()), end));
         match direction {

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
 use store::{Error, Space};
 
-use crate::errors::from_fjall;
+use crate::{compactor, errors::from_fjall};
 
 /// Memory of one keyspace before it is flushed, bytes.
 const MEMTABLE_BYTES: u64 = 64 * 1024 * 1024;
@@ -66,6 +66,10 @@ impl Spaces {
 
 /// Makes or opens a keyspace.
 pub(crate) fn keyspace(database: &Database, name: &str) -> Result<Keyspace, Error> {
-    let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES);
+    let options = || {
+        KeyspaceCreateOptions::default()
+            .max_memtable_size(MEMTABLE_BYTES)
+            .compaction_strategy(compactor::idle())
+    };
     database.keyspace(name, options).map_err(|error| from_fjall("open a keyspace", &error))
 }

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use crate::{
     LsmSnapshot, LsmStore,
     committer::Request,
+    compactor::compact_whole,
     errors::{from_fjall, from_io},
     open::Inner,
 };
@@ -29,7 +30,7 @@ impl Store for LsmStore {
     }
 
     fn snapshot(&self) -> LsmSnapshot {
-        LsmSnapshot { inner: Arc::clone(&self.inner), snapshot: self.inner.database.snapshot() }
+        LsmSnapshot::open(&self.inner)
     }
 
     fn published(&self) -> u64 {
@@ -80,7 +81,8 @@ impl Store for LsmStore {
     }
 
     fn tick(&self) -> Result<(), Error> {
-        self.inner.move_mark()
+        self.inner.move_mark()?;
+        self.inner.compactor.failure().map_or(Ok(()), Err)
     }
 
     async fn close(&self) -> Result<(), Error> {
@@ -108,7 +110,7 @@ fn compact(inner: &Inner, space: Space) -> Result<(), Error> {
     let Some(keyspace) = inner.spaces.get(space) else { return Ok(()) };
     let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
     keyspace.rotate_memtable_and_wait().map_err(context)?;
-    keyspace.major_compact().map_err(context)?;
+    compact_whole(inner, &keyspace).map_err(context)?;
     for (_, keyspace) in inner.spaces.all() {
         keyspace.rotate_memtable_and_wait().map_err(context)?;
     }
@@ -128,11 +130,11 @@ fn flush(inner: &Inner) -> Result<(), Error> {
 
 impl Drop for LsmStore {
     fn drop(&mut self) {
-        // The committer holds the tree's lock until it has ended.
+        // The threads hold the tree's lock until they have ended.
         let (closed, _) = std::sync::mpsc::channel();
         self.sender = closed;
-        let thread = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+        self.inner.compactor.close();
+        for thread in self.threads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = thread.join();
         }
     }

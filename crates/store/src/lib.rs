@@ -20,6 +20,6 @@ pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};
 pub use flight::Flight;
 pub use memory::{Gate, MemoryStore};
-pub use sequencer::{Ordered, Sequencer, decode_count, encode_count};
+pub use sequencer::{Ordered, Sequencer, Sums, decode_count, encode_count};
 pub use space::Space;
 pub use unit::{Condition, Fence, Mutation, Outcome, Refusal, Stamp, Unit, Write};

@@ -1,12 +1,10 @@
 //! The one order of commits: stamps units, checks their conditions against every commit before
 //! them, visible or not, and folds sums. Shared by the embedded stores; does no I/O.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasher, RandomState},
-};
+use std::{collections::HashMap, hash::BuildHasher};
 
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 
 use crate::{Condition, Flight, Mutation, Outcome, Refusal, Space, Stamp, Timepiece, Unit};
 
@@ -18,8 +16,8 @@ const GENERATION_KEYS: usize = 1 << 18;
 #[derive(Debug, Default)]
 struct Recent {
     hasher: RandomState,
-    young: HashMap<u64, u64>,
-    old: HashMap<u64, u64>,
+    young: HashMap<u64, u64, RandomState>,
+    old: HashMap<u64, u64, RandomState>,
     /// Writes up to this `seq` may have been forgotten.
     forgotten: u64,
     /// The newest `seq` in `old`.
@@ -51,6 +49,9 @@ impl Recent {
     }
 }
 
+/// Pairs of sums by their keys.
+pub type Sums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
+
 /// Units in their order, ready to be written as one batch.
 #[derive(Debug, Default)]
 pub struct Ordered {
@@ -59,7 +60,7 @@ pub struct Ordered {
     /// Puts and deletes in order; a later one of the same key wins.
     pub mutations: Vec<Mutation>,
     /// Sums to add, folded.
-    pub sums: HashMap<(Space, Bytes), [i64; 2]>,
+    pub sums: Sums,
     /// The last stamp given.
     pub last: Option<Stamp>,
     /// Where the units that were not ordered begin: a fence ends a batch.

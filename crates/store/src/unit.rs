@@ -24,7 +24,7 @@ pub enum Condition {
         /// Space of the key.
         space: Space,
         /// The key.
-        key: Vec<u8>,
+        key: Bytes,
         /// The writer's view.
         seq: u64,
     },

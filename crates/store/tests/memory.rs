@@ -97,7 +97,7 @@ async fn a_held_commit_is_in_flight_and_its_conditions_bind_others() {
     store.flight().landed(batch).await;
     held.await.unwrap().unwrap();
     assert_eq!(store.flight().oldest(), None);
-    let stale = Condition::NotNewer { space: Space::Catalog, key: b"k".to_vec(), seq: 0 };
+    let stale = Condition::NotNewer { space: Space::Catalog, key: b"k".to_vec().into(), seq: 0 };
     let outcomes = store.commit(vec![Unit::new(vec![stale], |_| vec![])]).await.unwrap();
     assert!(matches!(outcomes[0], store::Outcome::Refused(_)));
 }

@@ -38,7 +38,7 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
         "created": int(record.created),
         "options": record.options.clone(),
     };
-    tree.to_buf().into_bytes()
+    tree.to_buf().into_bytes().into()
 }
 
 fn int(value: u64) -> i64 {

@@ -7,6 +7,7 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use query::Filter;
 use store::{Fence, Space, Stamp};
 use tokio::sync::Notify;
@@ -24,6 +25,8 @@ pub struct State {
     pub record: Record,
     /// Filters of partial indexes, in the order of `record.indexes`.
     pub(crate) partial: Vec<PartialFilter>,
+    /// Its key in the catalog.
+    pub(crate) record_key: Bytes,
 }
 
 impl State {
@@ -36,7 +39,13 @@ impl State {
             })
         };
         let partial = record.indexes.iter().map(parse).collect::<Result<_, _>>()?;
-        Ok(Self { record, partial })
+        Ok(Self::with(record, partial))
+    }
+
+    /// A state whose filters are parsed already.
+    pub(crate) fn with(record: Record, partial: Vec<PartialFilter>) -> Self {
+        let record_key = keys::record(record.model, &record.namespace);
+        Self { record, partial, record_key }
     }
 }
 
@@ -187,7 +196,7 @@ impl Fence for Change {
 pub(crate) fn put_record(record: &Record) -> store::Mutation {
     store::Mutation::Put {
         space: Space::Catalog,
-        key: keys::record(record.model, &record.namespace).into(),
+        key: keys::record(record.model, &record.namespace),
         value: encode(record).into(),
     }
 }

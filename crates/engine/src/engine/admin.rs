@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use document::Document;
 use store::{Condition, Mutation, Outcome, Snapshot, Space, Stamp, Store, Unit};
 
@@ -90,7 +91,7 @@ impl<S: Store> Engine<S> {
         let state = State::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
         let key = keys::record(model, namespace);
-        let conditions = [key, keys::NEXT_ID.to_vec()].map(|key| Condition::NotNewer {
+        let conditions = [key, Bytes::from_static(keys::NEXT_ID)].map(|key| Condition::NotNewer {
             space: Space::Catalog,
             key,
             seq,
@@ -113,7 +114,7 @@ impl<S: Store> Engine<S> {
                 value: (id + 1).to_be_bytes().to_vec().into(),
             };
             let out = vec![put_record(&record), next];
-            prepared.prepare(Publish::State(Box::new(State { record, partial: Vec::new() })));
+            prepared.prepare(Publish::State(Box::new(State::with(record, Vec::new()))));
             out
         });
         let committed = self.commit_one(unit.with_fence(change)).await?;
@@ -167,7 +168,7 @@ impl<S: Store> Engine<S> {
                 apply(&mut record, stamp);
                 let out = vec![put_record(&record)];
                 let partial = partial_filters(&state, &record, &*dialect);
-                prepared.prepare(Publish::State(Box::new(State { record, partial })));
+                prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
                 out
             });
             if self.commit_one(unit.with_fence(change)).await?.is_some() {
@@ -297,10 +298,8 @@ impl<S: Store> Engine<S> {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key.into() };
             let out = vec![gone, put_record(&record)];
-            prepared.prepare(Publish::State(Box::new(State {
-                record,
-                partial: state.partial.clone(),
-            })));
+            let state = State::with(record, state.partial.clone());
+            prepared.prepare(Publish::State(Box::new(state)));
             out
         });
         Ok(self.commit_one(unit.with_fence(change)).await?.is_some())

@@ -141,7 +141,7 @@ impl<S: Store> Engine<S> {
                     self.check_free(view, index, key, &row, taken).await?;
                     conditions.push(Condition::NotNewer {
                         space: view.collection.entries(),
-                        key: key.to_vec(),
+                        key: key.clone(),
                         seq: view.seq,
                     });
                 }
@@ -177,7 +177,7 @@ impl<S: Store> Engine<S> {
         vec![
             Condition::NotNewer {
                 space: view.collection.rows(),
-                key: row.key.to_vec(),
+                key: row.key.clone(),
                 seq: view.seq,
             },
             Condition::NotNewer { space: Space::Catalog, key: catalog, seq: view.seq },

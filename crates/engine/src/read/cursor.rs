@@ -250,7 +250,7 @@ impl<S: Store> Cursor<S> {
         match exec.next()? {
             Next::Done => Ok(true),
             Next::Row(row) => {
-                let document = Bytes::from(row.document.into_bytes());
+                let document = row.document.into_bytes();
                 self.held.push_back(Held { document, origin: row.origin });
                 Ok(false)
             }
@@ -293,7 +293,7 @@ impl<S: Store> Cursor<S> {
         loop {
             match exec.next()? {
                 Next::Row(row) => {
-                    let document = Bytes::from(row.document.into_bytes());
+                    let document = row.document.into_bytes();
                     return Ok(Step::Out(Held { document, origin: row.origin }));
                 }
                 Next::Done => return Ok(Step::End),
@@ -326,7 +326,7 @@ impl<S: Store> Cursor<S> {
         let carried = carries_origin(&self.stages);
         for row in rows {
             let origin = carried.then(|| origin::of(&row));
-            let document = DocBuf::from_trusted(row.body().to_vec());
+            let document = DocBuf::from_trusted(row.value.slice(row.start..));
             exec.offer(exec::Row { document, origin })?;
         }
         Ok(())
@@ -349,7 +349,7 @@ impl<S: Store> Cursor<S> {
             let message = "documents of another collection exceed the memory limit of a stage";
             return Err(Error::new(Kind::TooLarge, message));
         }
-        Ok(batch.documents.into_iter().map(|bytes| DocBuf::from_trusted(bytes.into())).collect())
+        Ok(batch.documents.into_iter().map(DocBuf::from_trusted).collect())
     }
 }
 

@@ -50,16 +50,15 @@ impl<S: Store> Draft<'_, S> {
     }
 
     /// The conditions every write of a row shares.
-    fn conditions(&self, row_key: &[u8]) -> Vec<Condition> {
+    fn conditions(&self, row_key: &Bytes) -> Vec<Condition> {
         let seq = self.view.seq;
-        let record = &self.state().record;
         let mut conditions = Vec::with_capacity(4);
         if self.versions {
             let space = self.view.collection.rows();
-            conditions.push(Condition::NotNewer { space, key: row_key.to_vec(), seq });
+            conditions.push(Condition::NotNewer { space, key: row_key.clone(), seq });
         }
         if self.epoch {
-            let key = keys::record(record.model, &record.namespace);
+            let key = self.state().record_key.clone();
             conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
         }
         conditions
@@ -95,7 +94,7 @@ impl<S: Store> Draft<'_, S> {
     /// No commit since the view took or left these keys.
     fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b, S> {
         let (space, seq) = (self.view.collection.entries(), self.view.seq);
-        keys.iter().map(move |key| Condition::NotNewer { space, key: key.to_vec(), seq })
+        keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }
 
     fn entries(&self, document: DocRef<'_>, row_key: &[u8]) -> Result<Entries, Error> {
@@ -171,6 +170,7 @@ impl<S: Store> Draft<'_, S> {
             return Err(Halt::Multikey(entries.multikey));
         }
         let state = Arc::clone(self.state());
+        let bytes = body.bytes().len();
         let draft = expiry::Draft {
             lifetime,
             birth: previous.as_ref().map(|previous| previous.row.birth),
@@ -178,19 +178,22 @@ impl<S: Store> Draft<'_, S> {
             body_checksum: checksum(body.bytes()),
         };
         let rows = self.view.collection.rows();
+        // The row is made here, with room for its header: where commits are ordered time is dear.
+        let mut value = vec![0; draft.header_len()];
+        value.reserve_exact(bytes);
+        value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
             let ts = stamp.at_ms.div_euclid(1000);
             let header = draft.stamp(stamp.seq, ts);
+            value.splice(..header.len(), header.iter().copied());
             let mut out = Vec::with_capacity(2 + entries.all.len() * 2);
             put_entries(&header, space, entries.all, previous.as_ref(), &mut out);
-            let bytes = i64::try_from(body.bytes().len()).unwrap_or(i64::MAX);
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             if let Some(previous) = &previous {
                 count(&state.record, &previous.entered, -1, &mut out);
             }
             let entered = Entered { class: draft.lifetime.stamped(ts), ts, bytes };
             count(&state.record, &entered, 1, &mut out);
-            let mut value = header;
-            value.extend_from_slice(body.bytes());
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
             out
         };

@@ -78,7 +78,7 @@ fn entry(ok: f64, index: i32, fields: Document) -> Bytes {
     for (name, value) in fields {
         entry.push(name, value);
     }
-    entry.to_buf().into_bytes().into()
+    entry.to_buf().into_bytes()
 }
 
 async fn apply<S: Store>(

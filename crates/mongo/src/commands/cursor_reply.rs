@@ -67,8 +67,7 @@ pub(super) fn reply(name: &str, documents: &[Bytes], id: i64, namespace: &Namesp
 
 /// A reply with a batch that is known as a whole.
 pub(super) fn whole(documents: Vec<DocBuf>, namespace: &Namespace) -> DocBuf {
-    let documents: Vec<Bytes> =
-        documents.into_iter().map(|document| document.into_bytes().into()).collect();
+    let documents: Vec<Bytes> = documents.into_iter().map(DocBuf::into_bytes).collect();
     reply("firstBatch", &documents, 0, namespace)
 }
 

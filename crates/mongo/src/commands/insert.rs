@@ -1,6 +1,6 @@
 //! `insert`: documents, each with an outcome of its own under one wait for the disk.
 
-use document::{DocBuf, DocRef, Document, Value, doc, limits::MAX_STORED_DEPTH, validate_depth};
+use document::{DocBuf, DocRef, Document, Value, depth_within, doc, limits::MAX_STORED_DEPTH};
 use engine::Store;
 use engine::{Namespace, Ordering};
 
@@ -54,13 +54,11 @@ pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
         );
         return Err(Error::new(BSONObjectTooLarge, message));
     }
-    validate_depth(bytes, MAX_STORED_DEPTH).map_err(|invalid| {
-        let code = match invalid {
-            document::Invalid::Depth(_) => Overflow,
-            _ => crate::errors::InvalidBSON,
-        };
-        Error::new(code, invalid.to_string())
-    })
+    // The message was validated as a whole.
+    if depth_within(bytes, MAX_STORED_DEPTH) {
+        return Ok(());
+    }
+    Err(Error::new(Overflow, document::Invalid::Depth(MAX_STORED_DEPTH).to_string()))
 }
 
 /// Inserts documents; answers how many, and failures by position.
@@ -78,7 +76,7 @@ pub(super) async fn insert<S: Store>(
         match checked {
             Ok(lifetime) => {
                 positions.push(at);
-                ready.push((prepared(*document, writer), lifetime));
+                ready.push((prepared(call, *document, writer), lifetime));
             }
             Err(error) => {
                 errors.push((at, error));
@@ -106,9 +104,9 @@ pub(super) async fn insert<S: Store>(
 }
 
 /// `_id` stands first; without one it is made here.
-fn prepared(document: DocRef<'_>, writer: &DocumentWriter) -> DocBuf {
+fn prepared<S: Store>(call: &Call<'_, S>, document: DocRef<'_>, writer: &DocumentWriter) -> DocBuf {
     match document.iter().next() {
-        Some(("_id", _)) => document.to_buf(),
+        Some(("_id", _)) => call.message.own(document),
         _ => with_id(document, writer.now),
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use document::DocRef;
+use bytes::Bytes;
+use document::{DocBuf, DocRef};
 
 use super::{Compressor, Header, Malformed, OpCode, compress::decompress, op_msg, op_query};
 
@@ -36,7 +37,7 @@ pub(crate) struct Message {
     pub(crate) compressor: Option<Compressor>,
     /// The database of an OP_QUERY.
     pub(crate) database: Option<String>,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Bytes,
     pub(crate) body: Range<usize>,
     pub(crate) sequences: Vec<Sequence>,
 }
@@ -48,6 +49,18 @@ impl Message {
 
     pub(crate) fn slice(&self, range: &Range<usize>) -> &[u8] {
         self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    /// A document of its own; one that is a part of this message is shared with it.
+    pub(crate) fn own(&self, document: DocRef<'_>) -> DocBuf {
+        let DocRef::Raw(part) = document else { return document.to_buf() };
+        let start = (part.as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
+        match start.checked_add(part.len()) {
+            Some(end) if end <= self.bytes.len() => {
+                DocBuf::from_trusted(self.bytes.slice(start..end))
+            }
+            _ => document.to_buf(),
+        }
     }
 
     /// Documents of the sequence with this name.

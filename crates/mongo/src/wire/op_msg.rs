@@ -46,7 +46,7 @@ pub(super) fn parse(
         },
         compressor,
         database: None,
-        bytes: payload,
+        bytes: payload.into(),
         body,
         sequences,
     })

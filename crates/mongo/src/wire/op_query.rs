@@ -25,7 +25,7 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
         shape: Shape::Query,
         compressor: None,
         database: Some(database),
-        bytes: payload,
+        bytes: payload.into(),
         body: start..end,
         sequences: Vec::new(),
     })

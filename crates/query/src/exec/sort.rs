@@ -46,7 +46,8 @@ impl Sorting {
 impl Operator for Sorting {
     fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let key = self.sort.key(row.document.as_ref());
-        let entry = (key, row);
+        // The block of the store that it came in shall not wait with it.
+        let entry = (key, Row { document: row.document.detached(), ..row });
         self.meter.add(bytes_of(&entry))?;
         self.held.push(entry);
         if self.most.is_some_and(|most| most.saturating_mul(2).max(64) <= self.held.len()) {

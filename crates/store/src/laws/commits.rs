@@ -20,7 +20,7 @@ pub(super) fn put(key: &[u8], value: &[u8]) -> Mutation {
 }
 
 fn not_newer(key: &[u8], seq: u64) -> Condition {
-    Condition::NotNewer { space: ROWS, key: key.to_vec(), seq }
+    Condition::NotNewer { space: ROWS, key: Bytes::copy_from_slice(key), seq }
 }
 
 pub(super) async fn commit_one(store: &impl Store, unit: Unit) -> Outcome {

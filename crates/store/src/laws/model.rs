@@ -29,7 +29,7 @@ fn random_unit(rng: &mut fastrand::Rng, view: u64, held: &Map) -> (Unit, Map, bo
     let condition = if refused {
         Condition::Before(i64::MIN)
     } else {
-        Condition::NotNewer { space: ROWS, key: vec![rng.u8(0..12)], seq: view }
+        Condition::NotNewer { space: ROWS, key: vec![rng.u8(0..12)].into(), seq: view }
     };
     (Unit::new(vec![condition], move |_| mutations), next, refused)
 }

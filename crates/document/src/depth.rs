@@ -1,0 +1,101 @@
+//! How deep a document is nested, when it is known to be well-formed: no text is looked at.
+
+use crate::{
+    bits::{length_at, nul_after},
+    raw::value_len,
+};
+
+/// A level takes a type, the NUL of its name, a length and a terminator at least.
+const LEVEL_BYTES: usize = 7;
+
+/// Whether a well-formed document has at most `max` levels. Bytes that are not well-formed are
+/// judged by what can be read of them.
+pub fn depth_within(bytes: &[u8], max: usize) -> bool {
+    if bytes.len() / LEVEL_BYTES < max {
+        return true;
+    }
+    let mut ends = vec![bytes.len()];
+    let mut at = 4;
+    while let Some(end) = ends.last().copied() {
+        match inner(bytes, at, end) {
+            None => {
+                at = end;
+                ends.pop();
+            }
+            Some(Inner::Passed(next)) => at = next,
+            Some(Inner::Entered { start, end }) => {
+                if ends.len() == max {
+                    return false;
+                }
+                ends.push(end);
+                at = start;
+            }
+        }
+    }
+    true
+}
+
+enum Inner {
+    Passed(usize),
+    Entered { start: usize, end: usize },
+}
+
+/// The element at `at`; `None` at the end of its document.
+fn inner(bytes: &[u8], at: usize, end: usize) -> Option<Inner> {
+    let kind = *bytes.get(at)?;
+    if kind == 0 || end <= at {
+        return None;
+    }
+    let value = nul_after(bytes, at + 1)? + 1;
+    let past = value.checked_add(value_len(kind, bytes, value)?)?;
+    Some(match kind {
+        0x03 | 0x04 => Inner::Entered { start: value + 4, end: past },
+        // The scope stands behind the length of the whole and the code.
+        0x0f => {
+            let scope = (value + 8).checked_add(length_at(bytes, value + 4)?)?;
+            Inner::Entered { start: scope + 4, end: past }
+        }
+        _ => Inner::Passed(past),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DocBuf, DocBuilder, Value, ValueRef, validate_depth};
+
+    fn nested(levels: usize, kind: u8) -> DocBuf {
+        let mut inner = DocBuilder::new();
+        inner.append("padding", ValueRef::String(&"x".repeat(2_000)));
+        let mut bytes = inner.into_vec();
+        for _ in 1..levels {
+            let mut outer = DocBuilder::new();
+            outer.append("before", ValueRef::Int32(1));
+            if kind == 0x0f {
+                let mut value = i32::try_from(bytes.len() + 9).unwrap().to_le_bytes().to_vec();
+                value.extend_from_slice(&[1, 0, 0, 0, 0]);
+                value.extend_from_slice(&bytes);
+                outer.append_raw(b"s", kind, &value);
+            } else {
+                outer.append_raw(b"s", kind, &bytes);
+            }
+            outer.append("after", Value::from("text").as_ref());
+            bytes = outer.into_vec();
+        }
+        DocBuf::from_trusted(bytes)
+    }
+
+    #[test]
+    fn agrees_with_the_validator() {
+        for kind in [0x03, 0x04, 0x0f] {
+            for levels in [1, 2, 3, 9, 10, 11, 50] {
+                let document = nested(levels, kind);
+                for max in [1, 2, 9, 10, 11, 49, 50, 51] {
+                    let valid = validate_depth(document.bytes(), max).is_ok();
+                    let found = depth_within(document.bytes(), max);
+                    assert_eq!(found, valid, "{levels} levels of {kind:#x} within {max}");
+                }
+            }
+        }
+    }
+}

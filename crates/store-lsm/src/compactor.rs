@@ -1,0 +1,154 @@
+//! Compaction on a thread of our own, of the keyspaces that were written. The tree's own workers
+//! flush only: with compactions among their work one of them turns round and round while another
+//! compacts, at the cost of a whole core.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use fjall::{AbstractTree, Keyspace, compaction::Leveled};
+use store::{Error, Space};
+
+use crate::{errors::from_fjall, open::Inner};
+
+/// Tables of one level that start a compaction of it.
+const FIRST_LEVEL_TABLES: u8 = 4;
+/// Bytes of one table.
+pub(crate) const TABLE_BYTES: u64 = 64 * 1024 * 1024;
+/// How often keyspaces that were written lately are looked at.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Looks without a change before a keyspace is left alone until it is written again.
+const QUIET_LOOKS: u32 = 100;
+
+/// A strategy that leaves all tables where they are, for the tree's own workers. It is kept with
+/// the keyspace.
+pub(crate) fn idle() -> Arc<Leveled> {
+    Arc::new(Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 50))
+}
+
+fn strategy() -> Arc<Leveled> {
+    Arc::new(
+        Leveled::default()
+            .with_l0_threshold(FIRST_LEVEL_TABLES)
+            .with_table_target_size(TABLE_BYTES),
+    )
+}
+
+/// What the thread is told.
+#[derive(Default)]
+pub(crate) struct Compactor {
+    news: Mutex<News>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct News {
+    written: HashSet<Space>,
+    failure: Option<Error>,
+    closed: bool,
+}
+
+impl Compactor {
+    fn lock(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These spaces were written.
+    pub(crate) fn written(&self, spaces: impl IntoIterator<Item = Space>) {
+        self.lock().written.extend(spaces);
+        self.wake.notify_one();
+    }
+
+    /// Ends the thread after what it is doing.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// The last failure, once.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.lock().failure.take()
+    }
+
+    /// Waits for news; `None` when it is time to end.
+    fn wait(&self, idle: bool) -> Option<HashSet<Space>> {
+        let mut news = self.lock();
+        if idle {
+            while news.written.is_empty() && !news.closed {
+                news = self.wake.wait(news).unwrap_or_else(PoisonError::into_inner);
+            }
+        } else if !news.closed {
+            // What is written meanwhile waits: compaction is in no hurry.
+            let until = |news: &mut News| !news.closed;
+            news = self
+                .wake
+                .wait_timeout_while(news, PAUSE, until)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        (!news.closed).then(|| std::mem::take(&mut news.written))
+    }
+}
+
+/// A keyspace that was written lately.
+#[derive(Default)]
+struct Watched {
+    shape: Option<Shape>,
+    quiet: u32,
+}
+
+/// What compaction changes: runs of the first level, tables, bytes on disk.
+type Shape = (usize, usize, u64);
+
+fn shape(keyspace: &Keyspace) -> Shape {
+    (keyspace.tree.l0_run_count(), keyspace.tree.table_count(), keyspace.disk_space())
+}
+
+/// Compacts until the store is closed.
+pub(crate) fn run(inner: &Inner) {
+    let mut watched: HashMap<Space, Watched> =
+        inner.spaces.all().into_iter().map(|(space, _)| (space, Watched::default())).collect();
+    let mut meta = Watched::default();
+    while let Some(written) = inner.compactor.wait(watched.is_empty()) {
+        for space in written {
+            watched.entry(space).or_default().quiet = 0;
+        }
+        settle(inner, &inner.meta, &mut meta);
+        watched.retain(|space, state| match inner.spaces.get(*space) {
+            None => false,
+            Some(keyspace) => {
+                settle(inner, &keyspace, state);
+                state.quiet < QUIET_LOOKS
+            }
+        });
+    }
+}
+
+/// Compacts one keyspace while that changes anything.
+fn settle(inner: &Inner, keyspace: &Keyspace, state: &mut Watched) {
+    let mut seen = shape(keyspace);
+    state.quiet = if state.shape == Some(seen) { state.quiet + 1 } else { 0 };
+    while state.shape != Some(seen) {
+        state.shape = Some(seen);
+        let watermark = inner.pins.watermark(&inner.database);
+        if let Err(error) = keyspace.tree.compact(strategy(), watermark) {
+            let error = from_fjall("compact a keyspace", &error.into());
+            inner.compactor.lock().failure = Some(error);
+            return;
+        }
+        seen = shape(keyspace);
+    }
+}
+
+/// Compacts one keyspace as a whole, under its filter, and lets go of the files it was in.
+pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
+    let watermark = inner.pins.watermark(&inner.database);
+    keyspace.tree.major_compact(TABLE_BYTES, watermark)?;
+    // The tree keeps the state of before until it is asked again.
+    let watermark = inner.pins.watermark(&inner.database);
+    let folder = &keyspace.tree.tree_config().path;
+    keyspace.tree.get_version_history_lock().maintenance(folder, watermark)?;
+    Ok(())
+}
