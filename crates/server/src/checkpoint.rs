@@ -22,12 +22,13 @@ const FILE: &str = "clock";
 pub(crate) struct CheckpointFile(Arc<Mutex<File>>);
 
 impl CheckpointFile {
-    /// Opens the file, or makes it with room for both slots; answers the newest checkpoint.
-    pub(crate) fn open(directory: &Path) -> io::Result<(Self, Option<Checkpoint>)> {
+    /// Opens the file and answers the newest checkpoint. With `make` a file that is missing or too
+    /// short is made with room for both slots; without it is read as it is.
+    pub(crate) fn open(directory: &Path, make: bool) -> io::Result<(Self, Option<Checkpoint>)> {
         let path = directory.join(FILE);
         let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        if file.metadata()?.len() < 2 * SLOT {
+            OpenOptions::new().read(true).write(true).create(make).truncate(false).open(path)?;
+        if make && file.metadata()?.len() < 2 * SLOT {
             file.write_all_at(&[0; 2 * SLOT as usize], 0)?;
             file.sync_all()?;
             File::open(directory)?.sync_all()?;
@@ -35,7 +36,10 @@ impl CheckpointFile {
         let mut newest: Option<Checkpoint> = None;
         for slot in 0..2 {
             let mut bytes = [0; SLOT as usize];
-            file.read_exact_at(&mut bytes, slot * SLOT)?;
+            match file.read_exact_at(&mut bytes, slot * SLOT) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
+                read => read?,
+            }
             if let Some(found) = decode(&bytes)
                 && newest.is_none_or(|newest| newest.number < found.number)
             {
@@ -96,7 +100,7 @@ mod tests {
     #[test]
     fn the_newest_whole_checkpoint_is_found() {
         let directory = tempfile::tempdir().unwrap();
-        let (file, none) = CheckpointFile::open(directory.path()).unwrap();
+        let (file, none) = CheckpointFile::open(directory.path(), true).unwrap();
         assert_eq!(none, None);
         let clock =
             clock::Clock::start(clock::Mode::System, Box::new(clock::Machine), boot_id(), None);
@@ -104,12 +108,12 @@ mod tests {
         let (older, newer) = (clock.tick(), clock.tick());
         file.write(&older).unwrap();
         file.write(&newer).unwrap();
-        let found = CheckpointFile::open(directory.path()).unwrap().1;
+        let found = CheckpointFile::open(directory.path(), true).unwrap().1;
         assert_eq!(found, Some(newer));
         let path = directory.path().join(FILE);
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[(newer.number % 2 * SLOT) as usize + 20] ^= 1;
         std::fs::write(&path, bytes).unwrap();
-        assert_eq!(CheckpointFile::open(directory.path()).unwrap().1, Some(older));
+        assert_eq!(CheckpointFile::open(directory.path(), true).unwrap().1, Some(older));
     }
 }

@@ -8,6 +8,8 @@ use std::{
 };
 
 const FORMAT_FILE: &str = "EBB";
+/// The same while it is written; left over when a first start ends in the middle.
+const NEW_FORMAT_FILE: &str = "EBB.new";
 const FORMAT: &str = "ebb data directory, format 1\n";
 
 /// Why a data directory is not used, and what to do.
@@ -85,14 +87,14 @@ fn make(path: &Path, file: &Path) -> Result<(), Refused> {
     let foreign = fs::read_dir(path)
         .map_err(failed)?
         .filter_map(Result::ok)
-        .any(|entry| entry.file_name() != "lock");
+        .any(|entry| entry.file_name() != "lock" && entry.file_name() != NEW_FORMAT_FILE);
     if foreign {
         return Err(Refused(format!(
             "{} holds files of something else; choose an empty --data-dir",
             path.display()
         )));
     }
-    let temporary = path.join("EBB.new");
+    let temporary = path.join(NEW_FORMAT_FILE);
     let write = || -> io::Result<()> {
         let mut out = File::create(&temporary)?;
         out.write_all(FORMAT.as_bytes())?;

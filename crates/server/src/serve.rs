@@ -1,8 +1,8 @@
 //! Starts a server from its configuration and runs it to its end.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
-use clock::{Clock, Machine, Mode};
+use clock::{Checkpoint, Clock, Machine, Mode};
 use engine::{Engine, KeepNothing, Options, Persist, Rules};
 use mongo::{Door, MongoDialect, Settings};
 use store::{MemoryStore, Store};
@@ -63,7 +63,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
     };
     let (file, last) = match &data_dir {
         Some(directory) => {
-            let (file, last) = CheckpointFile::open(&directory.path).map_err(failed)?;
+            let (file, last) = open_clock(&directory.path, config.accept_loss)?;
             (Some(file), last)
         }
         None => (None, None),
@@ -110,6 +110,27 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         _ => failed(error),
     })?;
     Ok(Opened { engine, file, data_dir })
+}
+
+/// Opens the clock's checkpoints. Where there are data there has to be one: without it the dead
+/// would live again.
+fn open_clock(
+    path: &Path,
+    accept_loss: bool,
+) -> Result<(CheckpointFile, Option<Checkpoint>), Failure> {
+    let fresh = !path.join("store").exists();
+    let missing = || {
+        Failure::Refused(Refused(format!(
+            "the clock's checkpoint in {} is missing or damaged, so that time could go back; \
+             restore a backup, or start with --accept-loss to begin with the wall clock's time",
+            path.join("clock").display()
+        )))
+    };
+    match CheckpointFile::open(path, fresh || accept_loss) {
+        Ok((_, None)) if !fresh && !accept_loss => Err(missing()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(missing()),
+        opened => opened.map_err(failed),
+    }
 }
 
 fn refused_store(error: store::Error) -> Failure {

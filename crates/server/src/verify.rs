@@ -48,16 +48,33 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
                     crate::background::checkpoint(opened.engine.clock(), Some(file), &mut false);
                 }
                 let checked = opened.engine.check(&collection).await;
-                let checked = checked.map_err(|error| Failure::Failed(error.to_string()))?;
-                found.push(Difference {
-                    namespace: namespace.to_string(),
-                    rows: checked.rows,
-                    dead_entries: checked.dead_entries,
-                    differences: checked.differences,
-                    count: checked.count,
-                });
+                found.push(difference(namespace.to_string(), checked)?);
             }
         }
         Ok(found)
     })
+}
+
+/// What a walk found; damage that ends it is a difference of the collection.
+fn difference(
+    namespace: String,
+    checked: Result<engine::Checked, engine::Error>,
+) -> Result<Difference, Failure> {
+    match checked {
+        Ok(checked) => Ok(Difference {
+            namespace,
+            rows: checked.rows,
+            dead_entries: checked.dead_entries,
+            differences: checked.differences,
+            count: checked.count,
+        }),
+        Err(error) if error.kind == engine::Kind::Corrupt => Ok(Difference {
+            namespace,
+            rows: 0,
+            dead_entries: 0,
+            differences: vec![format!("the walk ended at damage: {error}")],
+            count: 1,
+        }),
+        Err(error) => Err(Failure::Failed(error.to_string())),
+    }
 }

@@ -13,13 +13,18 @@ use store::{Error, Space};
 
 use crate::{errors::from_fjall, open::Inner};
 
-/// Tables of one level that start a compaction of it.
-const FIRST_LEVEL_TABLES: u8 = 4;
+/// Tables of the first level that start its compaction when the keyspace is at rest.
+const TABLES_AT_REST: u8 = 4;
+/// The same while it is being written: a burst shall not compete with its own compaction. Far
+/// below the 20 at which the tree slows writers down.
+const TABLES_IN_A_BURST: u8 = 12;
 /// Bytes of one table.
 pub(crate) const TABLE_BYTES: u64 = 64 * 1024 * 1024;
 /// How often keyspaces that were written lately are looked at.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Looks without a change before a keyspace is left alone until it is written again.
+/// Looks without a write after which a burst is over.
+const REST_LOOKS: u32 = 10;
+/// Looks without a write before a keyspace is left alone until it is written again.
 const QUIET_LOOKS: u32 = 100;
 
 /// A strategy that leaves all tables where they are, for the tree's own workers. It is kept with
@@ -28,12 +33,9 @@ pub(crate) fn idle() -> Arc<Leveled> {
     Arc::new(Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 50))
 }
 
-fn strategy() -> Arc<Leveled> {
-    Arc::new(
-        Leveled::default()
-            .with_l0_threshold(FIRST_LEVEL_TABLES)
-            .with_table_target_size(TABLE_BYTES),
-    )
+fn strategy(at_rest: bool) -> Arc<Leveled> {
+    let tables = if at_rest { TABLES_AT_REST } else { TABLES_IN_A_BURST };
+    Arc::new(Leveled::default().with_l0_threshold(tables).with_table_target_size(TABLE_BYTES))
 }
 
 /// What the thread is told.
@@ -95,7 +97,9 @@ impl Compactor {
 /// A keyspace that was written lately.
 #[derive(Default)]
 struct Watched {
-    shape: Option<Shape>,
+    /// What it looked like when there was nothing to do, and whether it was at rest then.
+    settled: Option<(Shape, bool)>,
+    /// Looks since it was last written.
     quiet: u32,
 }
 
@@ -115,11 +119,13 @@ pub(crate) fn run(inner: &Inner) {
         for space in written {
             watched.entry(space).or_default().quiet = 0;
         }
+        meta.quiet = 0;
         settle(inner, &inner.meta, &mut meta);
         watched.retain(|space, state| match inner.spaces.get(*space) {
             None => false,
             Some(keyspace) => {
                 settle(inner, &keyspace, state);
+                state.quiet += 1;
                 state.quiet < QUIET_LOOKS
             }
         });
@@ -128,17 +134,17 @@ pub(crate) fn run(inner: &Inner) {
 
 /// Compacts one keyspace while that changes anything.
 fn settle(inner: &Inner, keyspace: &Keyspace, state: &mut Watched) {
-    let mut seen = shape(keyspace);
-    state.quiet = if state.shape == Some(seen) { state.quiet + 1 } else { 0 };
-    while state.shape != Some(seen) {
-        state.shape = Some(seen);
+    let at_rest = REST_LOOKS <= state.quiet;
+    let mut seen = (shape(keyspace), at_rest);
+    while state.settled != Some(seen) {
+        state.settled = Some(seen);
         let watermark = inner.pins.watermark(&inner.database);
-        if let Err(error) = keyspace.tree.compact(strategy(), watermark) {
+        if let Err(error) = keyspace.tree.compact(strategy(at_rest), watermark) {
             let error = from_fjall("compact a keyspace", &error.into());
             inner.compactor.lock().failure = Some(error);
             return;
         }
-        seen = shape(keyspace);
+        seen.0 = shape(keyspace);
     }
 }
 

@@ -22,6 +22,12 @@ pub(crate) fn from_io(context: &str, error: &std::io::Error) -> Error {
 fn kind_of_io(error: &std::io::Error) -> Kind {
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::Full,
+        // A file of ours is cut, is not there, or is there when it should not be.
+        std::io::ErrorKind::UnexpectedEof
+        | std::io::ErrorKind::InvalidData
+        | std::io::ErrorKind::InvalidInput
+        | std::io::ErrorKind::NotFound
+        | std::io::ErrorKind::AlreadyExists => Kind::Corrupt,
         _ => Kind::Unavailable,
     }
 }

@@ -6,7 +6,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use fjall::{Database, Keyspace};
+use fjall::{Database, Keyspace, PersistMode};
 use store::{Error, Flight, Kind, Space, Timepiece};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     errors::{from_fjall, from_io},
     filter::{Filters, Predicate},
     mark::Mark,
-    meta,
+    meta::{self, Position},
     pins::Pins,
     spaces::{Spaces, keyspace},
 };
@@ -84,6 +84,10 @@ impl LsmStore {
     pub fn open(options: &LsmOptions, time: Arc<dyn Timepiece>) -> Result<Self, Error> {
         let path = &options.path;
         std::fs::create_dir_all(path).map_err(|error| from_io("make the directory", &error))?;
+        // Before the tree is opened: it would make a new one over what is left of the old.
+        let mut mark =
+            Mark::open(&path.join("mark")).map_err(|error| from_io("open the mark", &error))?;
+        check_tree(&path.join("tree"), &mark)?;
         let predicate = Predicate::default();
         let database = open_tree(options, &predicate)?;
         let meta = keyspace(&database, META)?;
@@ -91,8 +95,6 @@ impl LsmStore {
         spaces.create(&database, Space::Catalog)?;
         spaces.create(&database, Space::Counts)?;
         let position = meta::read(&meta, options.accept_loss)?;
-        let mark =
-            Mark::open(&path.join("mark")).map_err(|error| from_io("open the mark", &error))?;
         if position.batch < mark.batch && !options.accept_loss {
             return Err(Error::new(
                 Kind::Refused,
@@ -101,6 +103,10 @@ impl LsmStore {
                     position.batch, mark.batch
                 ),
             ));
+        }
+        let position = if position.batch == 0 { begin(&database, &meta)? } else { position };
+        if mark.batch == 0 {
+            mark.set(position.batch).map_err(|error| from_io("write the mark", &error))?;
         }
         let inner = Arc::new(Inner {
             database,
@@ -130,6 +136,27 @@ fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .name(name.to_owned())
         .spawn(run)
         .map_err(|error| from_io("start a thread", &error))
+}
+
+/// Writes the first batch, with nothing in it: a store that has lost everything differs from one
+/// that never had anything.
+fn begin(database: &Database, meta: &Keyspace) -> Result<Position, Error> {
+    let position = Position { batch: 1, ..Position::START };
+    let mut batch = database.batch().durability(Some(PersistMode::SyncAll));
+    meta::note(&mut batch, meta, position);
+    batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
+    Ok(position)
+}
+
+/// Refuses what is left of a tree without its journal. The mark stands at a batch as soon as a
+/// first start has ended.
+fn check_tree(tree: &Path, mark: &Mark) -> Result<(), Error> {
+    let mut entries = std::fs::read_dir(tree).into_iter().flatten().filter_map(Result::ok);
+    let journal = entries.any(|entry| entry.path().extension().is_some_and(|end| end == "jnl"));
+    if journal || mark.batch == 0 {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Corrupt, "the journal of the tree is missing"))
 }
 
 fn open_tree(options: &LsmOptions, predicate: &Predicate) -> Result<Database, Error> {
