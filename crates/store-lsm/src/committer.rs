@@ -1,17 +1,17 @@
 //! The one thread that orders commits: it takes what is waiting, stamps it, checks conditions,
-//! writes one batch, syncs once and answers all. Nobody waits for a writer of another document
-//! longer than that.
+//! writes one batch and hands it to the syncer, which makes it durable and visible while the next
+//! batch is ordered. Nobody waits for a writer of another document longer than that.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, atomic::Ordering, mpsc},
+    sync::{Arc, mpsc},
 };
 
 use bytes::Bytes;
 use fjall::{OwnedWriteBatch, PersistMode};
 use store::{
-    Error, Flight, Kind, Mutation, Ordered, Outcome, Sequencer, Space, Sums, Timepiece, Unit,
-    decode_count, encode_count,
+    Error, Kind, Mutation, Ordered, Outcome, Sequencer, Space, Sums, Timepiece, Unit, decode_count,
+    encode_count,
 };
 use tokio::sync::oneshot;
 
@@ -19,10 +19,13 @@ use crate::{
     errors::from_fjall,
     meta::{self, Position},
     open::Inner,
+    syncer::{Answer, Written},
 };
 
 /// Units of one batch at most; what waits beyond comes with the next.
 const BATCH_UNITS: usize = 4_096;
+/// Units that are worth a batch of their own while another is synced; fewer wait for more.
+const WORTH_UNITS: usize = 16;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
 
@@ -35,110 +38,154 @@ pub(crate) struct Request {
     pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
 }
 
+/// What the committer is told.
+pub(crate) enum Message {
+    /// Commit this.
+    Commit(Request),
+    /// Publish a snapshot of what is durable, so that older ones pin nothing.
+    Refresh(mpsc::Sender<()>),
+    /// The syncer has nothing to do.
+    Idle,
+    /// Stop.
+    Close,
+}
+
 /// The committer's own state.
 pub(crate) struct Committer {
     inner: Arc<Inner>,
     time: Arc<dyn Timepiece>,
+    syncer: mpsc::Sender<Written>,
     sequencer: Sequencer,
     batch: u64,
     sums: Sums,
-    /// Why no commit is accepted any more.
-    stopped: Option<Error>,
+    /// Batches that the syncer has.
+    syncing: bool,
+    waiting: Vec<Request>,
 }
 
 impl Committer {
-    pub(crate) fn new(inner: Arc<Inner>, time: Arc<dyn Timepiece>, position: Position) -> Self {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        time: Arc<dyn Timepiece>,
+        position: Position,
+        syncer: mpsc::Sender<Written>,
+    ) -> Self {
         Self {
             inner,
             time,
+            syncer,
             sequencer: Sequencer::starting_after(position.stamp),
             batch: position.batch,
             sums: Sums::default(),
-            stopped: None,
+            syncing: false,
+            waiting: Vec::new(),
         }
     }
 
-    /// Serves requests until everybody who could send one is gone.
-    pub(crate) fn run(mut self, requests: &mpsc::Receiver<Request>) {
-        while let Ok(first) = requests.recv() {
-            let mut waiting = vec![first];
-            let mut count = waiting.iter().map(|request| request.units.len()).sum::<usize>();
-            while count < BATCH_UNITS
-                && let Ok(next) = requests.try_recv()
-            {
-                count += next.units.len();
-                waiting.push(next);
+    /// Serves messages until it is told to stop.
+    pub(crate) fn run(mut self, messages: &mpsc::Receiver<Message>) {
+        while let Ok(first) = messages.recv() {
+            let mut next = Some(first);
+            while let Some(message) = next {
+                match message {
+                    Message::Commit(request) => self.waiting.push(request),
+                    Message::Refresh(done) => self.hand(self.refreshed(done)),
+                    Message::Idle => self.syncing = false,
+                    Message::Close => return,
+                }
+                let full = BATCH_UNITS <= self.units();
+                next = if full { None } else { messages.try_recv().ok() };
             }
-            self.serve(waiting);
+            let worth = if self.syncing { WORTH_UNITS } else { 1 };
+            if worth <= self.units() || self.waiting.iter().any(|request| request.units.is_empty())
+            {
+                self.serve();
+            }
         }
     }
 
-    fn serve(&mut self, waiting: Vec<Request>) {
+    fn units(&self) -> usize {
+        self.waiting.iter().map(|request| request.units.len()).sum()
+    }
+
+    /// Hands a batch to the syncer.
+    fn hand(&mut self, written: Written) {
+        self.syncing = true;
+        // The syncer ends after the committer.
+        let _ = self.syncer.send(written);
+    }
+
+    fn refreshed(&self, done: mpsc::Sender<()>) -> Written {
+        let open = Some(self.inner.open());
+        Written { open, done: Some(done), ..Written::default() }
+    }
+
+    fn serve(&mut self) {
         let mut units = Vec::new();
-        let mut askers = Vec::with_capacity(waiting.len());
-        for request in waiting {
+        let mut askers = Vec::with_capacity(self.waiting.len());
+        for request in std::mem::take(&mut self.waiting) {
             askers.push((request.units.len(), request.answer));
             units.extend(request.units);
         }
         let commit = catch_unwind(AssertUnwindSafe(|| self.commit(units)));
-        let result = commit.unwrap_or_else(|_| {
+        let mut last = commit.unwrap_or_else(|_| {
             let error = Error::new(Kind::Unavailable, "a commit failed in an unforeseen way");
-            self.stopped = Some(error.clone());
-            self.inner.flight.land();
-            Err(error)
+            self.inner.stop(&error);
+            Written { failed: Some(error), in_flight: true, ..Written::default() }
         });
-        match result {
-            Ok(outcomes) => {
-                let mut outcomes = outcomes.into_iter();
-                for (count, answer) in askers {
-                    // Nobody may be waiting any more.
-                    let _ = answer.send(Ok(outcomes.by_ref().take(count).collect()));
-                }
-            }
-            Err(error) => {
-                for (_, answer) in askers {
-                    let _ = answer.send(Err(error.clone()));
-                }
-            }
-        }
+        let mut outcomes = std::mem::take(&mut last.outcomes).into_iter();
+        last.answers = askers
+            .into_iter()
+            .map(|(count, asker)| Answer {
+                asker,
+                outcomes: outcomes.by_ref().take(count).collect(),
+            })
+            .collect();
+        self.hand(last);
     }
 
-    fn commit(&mut self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
+    /// Orders and writes; what is left for the syncer at the end carries all outcomes.
+    fn commit(&mut self, units: Vec<Unit>) -> Written {
         let mut units = units;
         let mut outcomes = Vec::with_capacity(units.len());
-        while !units.is_empty() {
-            if let Some(error) = &self.stopped {
-                return Err(error.clone());
+        loop {
+            if let Some(error) = self.inner.stopped() {
+                return Written { failed: Some(error), ..Written::default() };
             }
-            let flight: &Flight = &self.inner.flight;
-            flight.enter(self.time.now_ms().max(self.sequencer.last().at_ms));
-            let mut ordered = self.sequencer.order(units, &*self.time, flight);
+            self.inner.flight.enter(self.time.now_ms().max(self.sequencer.last().at_ms));
+            let mut ordered = self.sequencer.order(units, &*self.time, &self.inner.flight);
             units = std::mem::take(&mut ordered.rest);
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
-            let written = self.write(ordered);
-            if let Some((fence, outcome)) = fence {
-                fence.lower(match outcome {
-                    Outcome::Committed(stamp) if written.is_ok() => Some(stamp),
-                    _ => None,
-                });
+            let mut written = self.write(ordered).unwrap_or_else(|error| {
+                self.inner.stop(&error);
+                Written { failed: Some(error), ..Written::default() }
+            });
+            written.in_flight = true;
+            if fence.is_some() {
+                // Nothing is ordered before the fence is lowered.
+                let (done, lowered) = mpsc::channel();
+                let failed = written.failed.clone();
+                self.hand(Written { fence, done: Some(done), ..written });
+                let _ = lowered.recv();
+                written = Written { failed, ..Written::default() };
             }
-            self.inner.flight.land();
-            if let Err(error) = written {
-                self.stopped = Some(error.clone());
-                return Err(error);
+            if units.is_empty() || written.failed.is_some() {
+                return Written { outcomes, ..written };
+            }
+            if written.in_flight {
+                self.hand(written);
             }
         }
-        Ok(outcomes)
     }
 
-    /// Writes a batch; visible only once it is durable.
-    fn write(&mut self, ordered: Ordered) -> Result<(), Error> {
-        let Some(last) = ordered.last else { return Ok(()) };
+    /// Writes a batch; the syncer makes it durable, and only then it is visible.
+    fn write(&mut self, ordered: Ordered) -> Result<Written, Error> {
+        let Some(last) = ordered.last else { return Ok(Written::default()) };
         let inner = Arc::clone(&self.inner);
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
-            .durability(Some(PersistMode::SyncAll));
+            .durability(Some(PersistMode::Buffer));
         let mut written = Vec::new();
         for mutation in ordered.mutations {
             match mutation {
@@ -164,9 +211,8 @@ impl Committer {
         inner.compactor.written(written);
         self.batch = position.batch;
         self.remember(added);
-        inner.batch.store(position.batch, Ordering::SeqCst);
-        inner.published.store(last.seq, Ordering::SeqCst);
-        Ok(())
+        let open = Some(inner.open());
+        Ok(Written { open, position: Some(position), ..Written::default() })
     }
 
     fn add(

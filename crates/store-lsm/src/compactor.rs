@@ -4,14 +4,14 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc},
     time::Duration,
 };
 
 use fjall::{AbstractTree, Keyspace, compaction::Leveled};
 use store::{Error, Space};
 
-use crate::{errors::from_fjall, open::Inner};
+use crate::{committer::Message, errors::from_fjall, open::Inner};
 
 /// Tables of the first level that start its compaction when the keyspace is at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -111,7 +111,7 @@ fn shape(keyspace: &Keyspace) -> Shape {
 }
 
 /// Compacts until the store is closed.
-pub(crate) fn run(inner: &Inner) {
+pub(crate) fn run(inner: &Inner, committer: &mpsc::Sender<Message>) {
     let mut watched: HashMap<Space, Watched> =
         inner.spaces.all().into_iter().map(|(space, _)| (space, Watched::default())).collect();
     let mut meta = Watched::default();
@@ -120,11 +120,11 @@ pub(crate) fn run(inner: &Inner) {
             watched.entry(space).or_default().quiet = 0;
         }
         meta.quiet = 0;
-        settle(inner, &inner.meta, &mut meta);
+        settle(inner, committer, &inner.meta, &mut meta);
         watched.retain(|space, state| match inner.spaces.get(*space) {
             None => false,
             Some(keyspace) => {
-                settle(inner, &keyspace, state);
+                settle(inner, committer, &keyspace, state);
                 state.quiet += 1;
                 state.quiet < QUIET_LOOKS
             }
@@ -133,26 +133,56 @@ pub(crate) fn run(inner: &Inner) {
 }
 
 /// Compacts one keyspace while that changes anything.
-fn settle(inner: &Inner, keyspace: &Keyspace, state: &mut Watched) {
+fn settle(
+    inner: &Inner,
+    committer: &mpsc::Sender<Message>,
+    keyspace: &Keyspace,
+    state: &mut Watched,
+) {
     let at_rest = REST_LOOKS <= state.quiet;
     let mut seen = (shape(keyspace), at_rest);
+    let before = seen.0;
     while state.settled != Some(seen) {
         state.settled = Some(seen);
         let watermark = inner.pins.watermark(&inner.database);
         if let Err(error) = keyspace.tree.compact(strategy(at_rest), watermark) {
-            let error = from_fjall("compact a keyspace", &error.into());
-            inner.compactor.lock().failure = Some(error);
-            return;
+            return fail(inner, error.into());
         }
         seen.0 = shape(keyspace);
     }
+    if before != seen.0
+        && let Err(error) = forget(inner, committer, keyspace)
+    {
+        fail(inner, error);
+    }
+}
+
+fn fail(inner: &Inner, error: fjall::Error) {
+    inner.compactor.lock().failure = Some(from_fjall("compact a keyspace", &error));
 }
 
 /// Compacts one keyspace as a whole, under its filter, and lets go of the files it was in.
-pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
+pub(crate) fn compact_whole(
+    inner: &Inner,
+    committer: &mpsc::Sender<Message>,
+    keyspace: &Keyspace,
+) -> fjall::Result<()> {
     let watermark = inner.pins.watermark(&inner.database);
     keyspace.tree.major_compact(TABLE_BYTES, watermark)?;
-    // The tree keeps the state of before until it is asked again.
+    forget(inner, committer, keyspace)
+}
+
+/// Lets go of the files of before a compaction, which the tree keeps until it is asked again, as
+/// far as no open snapshot needs them.
+fn forget(
+    inner: &Inner,
+    committer: &mpsc::Sender<Message>,
+    keyspace: &Keyspace,
+) -> fjall::Result<()> {
+    let (done, refreshed) = mpsc::channel();
+    if committer.send(Message::Refresh(done)).is_ok() {
+        let _ = refreshed.recv();
+    }
     let watermark = inner.pins.watermark(&inner.database);
     let folder = &keyspace.tree.tree_config().path;
     keyspace.tree.get_version_history_lock().maintenance(folder, watermark)?;

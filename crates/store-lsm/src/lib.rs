@@ -1,6 +1,6 @@
-//! The embedded store: an LSM tree per space, and one committer thread that gives every commit its
-//! place, writes what is waiting as one batch and syncs once for all. It is not a network server
-//! and knows nothing of documents.
+//! The embedded store: an LSM tree per space, one committer thread that gives every commit its
+//! place and writes what is waiting as one batch, and one that syncs once for all. It is not a
+//! network server and knows nothing of documents.
 
 mod committer;
 mod compactor;
@@ -13,6 +13,7 @@ mod pins;
 mod snapshot;
 mod spaces;
 mod store;
+mod syncer;
 
 pub use open::{LsmOptions, LsmStore};
 pub use snapshot::LsmSnapshot;

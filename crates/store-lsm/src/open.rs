@@ -2,22 +2,25 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64, mpsc},
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicU64, mpsc},
     thread::JoinHandle,
 };
 
+use arc_swap::ArcSwap;
 use fjall::{Database, Keyspace, PersistMode};
 use store::{Error, Flight, Kind, Space, Timepiece};
 
 use crate::{
-    committer::{Committer, Request},
+    committer::{Committer, Message},
     compactor::{self, Compactor},
     errors::{from_fjall, from_io},
     filter::{Filters, Predicate},
     mark::Mark,
     meta::{self, Position},
     pins::Pins,
+    snapshot::Open,
     spaces::{Spaces, keyspace},
+    syncer::{self, Journal},
 };
 
 /// Largest journal before old memory is flushed, bytes: it bounds the time of a start.
@@ -54,9 +57,28 @@ pub(crate) struct Inner {
     pub(crate) mark: Mutex<Mark>,
     pub(crate) pins: Arc<Pins>,
     pub(crate) compactor: Compactor,
+    /// What readers see: all that is durable.
+    pub(crate) current: ArcSwap<Open>,
+    /// Why no commit is accepted any more.
+    stopped: OnceLock<Error>,
 }
 
 impl Inner {
+    /// A snapshot of all that the tree has.
+    pub(crate) fn open(&self) -> Arc<Open> {
+        Open::new(&self.database, &self.pins)
+    }
+
+    /// Accepts no commit any more: what is on disk is not known.
+    pub(crate) fn stop(&self, error: &Error) {
+        let _ = self.stopped.set(error.clone());
+    }
+
+    /// Why no commit is accepted any more.
+    pub(crate) fn stopped(&self) -> Option<Error> {
+        self.stopped.get().cloned()
+    }
+
     /// Moves the mark to what is durable now.
     pub(crate) fn move_mark(&self) -> Result<(), Error> {
         let batch = self.batch.load(std::sync::atomic::Ordering::SeqCst);
@@ -68,8 +90,8 @@ impl Inner {
 /// The embedded store.
 pub struct LsmStore {
     pub(crate) inner: Arc<Inner>,
-    pub(crate) sender: mpsc::Sender<Request>,
-    /// The committer and the compactor.
+    pub(crate) sender: mpsc::Sender<Message>,
+    /// The compactor, the committer and the syncer, in the order in which they end.
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -108,8 +130,8 @@ impl LsmStore {
         if mark.batch == 0 {
             mark.set(position.batch).map_err(|error| from_io("write the mark", &error))?;
         }
+        let pins = Arc::default();
         let inner = Arc::new(Inner {
-            database,
             meta,
             spaces,
             flight: Flight::default(),
@@ -117,15 +139,22 @@ impl LsmStore {
             batch: AtomicU64::new(position.batch),
             predicate,
             mark: Mutex::new(mark),
-            pins: Arc::default(),
+            current: ArcSwap::new(Open::new(&database, &pins)),
+            database,
+            pins,
             compactor: Compactor::default(),
+            stopped: OnceLock::new(),
         });
-        let (sender, requests) = mpsc::channel();
-        let committer = Committer::new(Arc::clone(&inner), time, position);
-        let compacted = Arc::clone(&inner);
+        let (sender, messages) = mpsc::channel();
+        let (written, batches) = mpsc::channel();
+        let committer = Committer::new(Arc::clone(&inner), time, position, written);
+        let journal = Journal::new(path.join("tree"));
+        let (compacted, synced) = (Arc::clone(&inner), Arc::clone(&inner));
+        let (asks, tells) = (sender.clone(), sender.clone());
         let threads = Mutex::new(vec![
-            thread("committer", move || committer.run(&requests))?,
-            thread("compactor", move || compactor::run(&compacted))?,
+            thread("compactor", move || compactor::run(&compacted, &asks))?,
+            thread("committer", move || committer.run(&messages))?,
+            thread("syncer", move || syncer::run(&synced, journal, &batches, &tells))?,
         ]);
         Ok(Self { inner, sender, threads })
     }

@@ -3,27 +3,33 @@
 use std::{ops::Bound, sync::Arc};
 
 use bytes::Bytes;
-use fjall::Readable;
+use fjall::{Database, Readable};
 use store::{Direction, Error, Limit, Page, Range, Snapshot, Space};
 
-use crate::{errors::from_fjall, open::Inner, pins::Pin};
+use crate::{
+    errors::from_fjall,
+    open::Inner,
+    pins::{Pin, Pins},
+};
 
 /// A still view.
 #[derive(Clone)]
-pub struct LsmSnapshot(Arc<Open>);
+pub struct LsmSnapshot {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) open: Arc<Open>,
+}
 
 /// An open snapshot, and what keeps compaction off it.
-struct Open {
-    inner: Arc<Inner>,
+pub(crate) struct Open {
     snapshot: fjall::Snapshot,
     _pin: Pin,
 }
 
-impl LsmSnapshot {
-    pub(crate) fn open(inner: &Arc<Inner>) -> Self {
-        let pin = inner.pins.pin(&inner.database);
-        let snapshot = inner.database.snapshot();
-        Self(Arc::new(Open { inner: Arc::clone(inner), snapshot, _pin: pin }))
+impl Open {
+    /// A snapshot of all that the tree has: for the committer, since it may not be durable yet.
+    pub(crate) fn new(database: &Database, pins: &Arc<Pins>) -> Arc<Self> {
+        let pin = pins.pin(database);
+        Arc::new(Self { snapshot: database.snapshot(), _pin: pin })
     }
 }
 
@@ -35,8 +41,8 @@ impl std::fmt::Debug for LsmSnapshot {
 
 impl Snapshot for LsmSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        let Open { inner, snapshot, .. } = &*self.0;
-        let found = inner.spaces.with(space, |keyspace| snapshot.get(keyspace, key));
+        let snapshot = &self.open.snapshot;
+        let found = self.inner.spaces.with(space, |keyspace| snapshot.get(keyspace, key));
         match found {
             None => Ok(None),
             Some(found) => found
@@ -52,7 +58,7 @@ impl Snapshot for LsmSnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        let Some(keyspace) = self.0.inner.spaces.get(space) else { return Ok(Page::default()) };
+        let Some(keyspace) = self.inner.spaces.get(space) else { return Ok(Page::default()) };
         if range.is_empty() {
             return Ok(Page::default());
         }
@@ -61,7 +67,7 @@ impl Snapshot for LsmSnapshot {
             None => Bound::Unbounded,
         };
         let found = self
-            .0
+            .open
             .snapshot
             .range::<&[u8], _>(&keyspace, (Bound::Included(range.start.as_slice()), end));
         match direction {

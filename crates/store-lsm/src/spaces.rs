@@ -3,13 +3,15 @@
 use std::{collections::HashMap, sync::Arc};
 
 use arc_swap::ArcSwap;
-use fjall::{Database, Keyspace, KeyspaceCreateOptions};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, config::BlockSizePolicy};
 use store::{Error, Space};
 
 use crate::{compactor, errors::from_fjall};
 
 /// Memory of one keyspace before it is flushed, bytes.
 const MEMTABLE_BYTES: u64 = 64 * 1024 * 1024;
+/// Rows that are read together, bytes.
+const BLOCK_BYTES: u32 = 16 * 1024;
 
 /// All keyspaces of spaces.
 #[derive(Default)]
@@ -69,6 +71,7 @@ pub(crate) fn keyspace(database: &Database, name: &str) -> Result<Keyspace, Erro
     let options = || {
         KeyspaceCreateOptions::default()
             .max_memtable_size(MEMTABLE_BYTES)
+            .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
             .compaction_strategy(compactor::idle())
     };
     database.keyspace(name, options).map_err(|error| from_fjall("open a keyspace", &error))

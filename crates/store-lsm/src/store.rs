@@ -1,6 +1,6 @@
 //! The contract over the tree.
 
-use std::sync::{Arc, PoisonError, atomic::Ordering};
+use std::sync::{Arc, PoisonError, atomic::Ordering, mpsc};
 
 use fjall::PersistMode;
 use store::{
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     LsmSnapshot, LsmStore,
-    committer::Request,
+    committer::{Message, Request},
     compactor::compact_whole,
     errors::{from_fjall, from_io},
     open::Inner,
@@ -30,7 +30,7 @@ impl Store for LsmStore {
     }
 
     fn snapshot(&self) -> LsmSnapshot {
-        LsmSnapshot::open(&self.inner)
+        LsmSnapshot { inner: Arc::clone(&self.inner), open: self.inner.current.load_full() }
     }
 
     fn published(&self) -> u64 {
@@ -44,7 +44,7 @@ impl Store for LsmStore {
     async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
         let (answer, outcome) = oneshot::channel();
         let closed = || Error::new(Kind::Unavailable, "the store is closed");
-        self.sender.send(Request { units, answer }).map_err(|_| closed())?;
+        self.sender.send(Message::Commit(Request { units, answer })).map_err(|_| closed())?;
         outcome.await.map_err(|_| closed())?
     }
 
@@ -72,8 +72,8 @@ impl Store for LsmStore {
     }
 
     async fn reap(&self, space: Space) -> Result<(), Error> {
-        let inner = Arc::clone(&self.inner);
-        in_thread("reaper", move || compact(&inner, space)).await
+        let (inner, committer) = (Arc::clone(&self.inner), self.sender.clone());
+        in_thread("reaper", move || compact(&inner, &committer, space)).await
     }
 
     fn space_bytes(&self, space: Space) -> u64 {
@@ -106,11 +106,11 @@ async fn in_thread(
 
 /// Compacts one keyspace as a whole, under its filter. All others are flushed too: the journal can
 /// only go when nothing in memory depends on it.
-fn compact(inner: &Inner, space: Space) -> Result<(), Error> {
+fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Result<(), Error> {
     let Some(keyspace) = inner.spaces.get(space) else { return Ok(()) };
     let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
     keyspace.rotate_memtable_and_wait().map_err(context)?;
-    compact_whole(inner, &keyspace).map_err(context)?;
+    compact_whole(inner, committer, &keyspace).map_err(context)?;
     for (_, keyspace) in inner.spaces.all() {
         keyspace.rotate_memtable_and_wait().map_err(context)?;
     }
@@ -131,9 +131,8 @@ fn flush(inner: &Inner) -> Result<(), Error> {
 impl Drop for LsmStore {
     fn drop(&mut self) {
         // The threads hold the tree's lock until they have ended.
-        let (closed, _) = std::sync::mpsc::channel();
-        self.sender = closed;
         self.inner.compactor.close();
+        let _ = self.sender.send(Message::Close);
         for thread in self.threads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = thread.join();
         }

@@ -3,7 +3,13 @@
 //! A committer enters a batch before it stamps anything in it, so a reader that took its instant
 //! first and then finds the table empty knows: whatever is stamped from now on is stamped later.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+};
 
 use tokio::sync::Notify;
 
@@ -12,6 +18,8 @@ const NONE: i64 = i64::MAX;
 /// The commits under way.
 #[derive(Debug)]
 pub struct Flight {
+    /// Instants of the batches under way, oldest first.
+    under_way: Mutex<VecDeque<i64>>,
     since_ms: AtomicI64,
     batch: AtomicU64,
     landed: AtomicU64,
@@ -22,6 +30,7 @@ pub struct Flight {
 impl Default for Flight {
     fn default() -> Self {
         Self {
+            under_way: Mutex::default(),
             since_ms: AtomicI64::new(NONE),
             batch: AtomicU64::new(0),
             landed: AtomicU64::new(0),
@@ -32,10 +41,18 @@ impl Default for Flight {
 }
 
 impl Flight {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<i64>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A batch is about to be stamped, at this instant or later.
     pub fn enter(&self, at_ms: i64) {
+        let mut under_way = self.lock();
+        under_way.push_back(at_ms);
         self.batch.fetch_add(1, Ordering::SeqCst);
-        self.since_ms.store(at_ms, Ordering::SeqCst);
+        if under_way.len() == 1 {
+            self.since_ms.store(at_ms, Ordering::SeqCst);
+        }
     }
 
     /// A commit got this instant; it is not visible yet.
@@ -43,10 +60,15 @@ impl Flight {
         self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
     }
 
-    /// The batch is visible or was refused.
+    /// The oldest batch is visible or was refused.
     pub fn land(&self) {
-        self.since_ms.store(NONE, Ordering::SeqCst);
-        self.landed.store(self.batch.load(Ordering::SeqCst), Ordering::SeqCst);
+        let mut under_way = self.lock();
+        if under_way.pop_front().is_some() {
+            let next = under_way.front().copied().unwrap_or(NONE);
+            self.since_ms.store(next, Ordering::SeqCst);
+            self.landed.fetch_add(1, Ordering::SeqCst);
+        }
+        drop(under_way);
         self.news.notify_waiters();
     }
 
@@ -71,5 +93,28 @@ impl Flight {
             }
             news.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_batch_under_way_counts_until_it_has_landed() {
+        let flight = Flight::default();
+        assert_eq!(flight.oldest(), None);
+        flight.enter(10);
+        flight.enter(20);
+        assert_eq!(flight.oldest(), Some((10, 2)));
+        flight.land();
+        assert_eq!(flight.oldest(), Some((20, 2)));
+        assert_eq!(flight.landed.load(Ordering::SeqCst), 1);
+        flight.enter(30);
+        flight.land();
+        assert_eq!(flight.oldest(), Some((30, 3)));
+        flight.land();
+        flight.land();
+        assert_eq!((flight.oldest(), flight.landed.load(Ordering::SeqCst)), (None, 3));
     }
 }

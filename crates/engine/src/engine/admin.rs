@@ -231,7 +231,7 @@ impl<S: Store> Engine<S> {
             let prepared = Arc::clone(&change);
             let unit = Unit::new(vec![condition], move |_| {
                 prepared.prepare(Publish::Dropped);
-                vec![Mutation::Delete { space: Space::Catalog, key: key.into() }]
+                vec![Mutation::Delete { space: Space::Catalog, key }]
             });
             if self.commit_one(unit.with_fence(change)).await?.is_some() {
                 self.inner.store.drop_space(collection.rows())?;
@@ -296,7 +296,7 @@ impl<S: Store> Engine<S> {
         let (prepared, to) = (Arc::clone(&change), to.clone());
         let unit = Unit::new(conditions.into(), move |_| {
             let record = Record { namespace: to, ..state.record.clone() };
-            let gone = Mutation::Delete { space: Space::Catalog, key: old_key.into() };
+            let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let out = vec![gone, put_record(&record)];
             let state = State::with(record, state.partial.clone());
             prepared.prepare(Publish::State(Box::new(state)));

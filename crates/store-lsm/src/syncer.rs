@@ -1,0 +1,142 @@
+//! The thread that makes written batches durable: one sync for all that wait, then they become
+//! visible and their writers hear of it, in their order.
+
+use std::{
+    fs::File,
+    io,
+    path::PathBuf,
+    sync::{Arc, atomic::Ordering, mpsc},
+};
+
+use store::{Error, Fence, Outcome};
+use tokio::sync::oneshot;
+
+use crate::{committer::Message, errors::from_io, meta::Position, open::Inner, snapshot::Open};
+
+/// Whom to tell what.
+pub(crate) struct Answer {
+    pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// A batch that the tree has, but perhaps not the disk.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// A snapshot that ends with it.
+    pub(crate) open: Option<Arc<Open>>,
+    /// Its position; `None` when there is nothing to sync.
+    pub(crate) position: Option<Position>,
+    /// It has a place in the in-flight table.
+    pub(crate) in_flight: bool,
+    /// What was closed while it was under way.
+    pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
+    /// Why it was not written.
+    pub(crate) failed: Option<Error>,
+    /// One a unit, until they are dealt out.
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) answers: Vec<Answer>,
+    /// Told when all is done.
+    pub(crate) done: Option<mpsc::Sender<()>>,
+}
+
+/// Makes batches durable until the committer ends.
+pub(crate) fn run(
+    inner: &Inner,
+    mut journal: Journal,
+    batches: &mpsc::Receiver<Written>,
+    committer: &mpsc::Sender<Message>,
+) {
+    // After a failed sync nobody knows what is on disk: nothing is published any more.
+    let mut broken: Option<Error> = None;
+    while let Ok(first) = batches.recv() {
+        let mut written = vec![first];
+        written.extend(batches.try_iter());
+        let waits = written.iter().any(|batch| batch.position.is_some());
+        if waits
+            && broken.is_none()
+            && let Err(error) = journal.sync()
+        {
+            let error = from_io("sync the journal", &error);
+            inner.stop(&error);
+            broken = Some(error);
+        }
+        for batch in written {
+            publish(inner, batch, broken.as_ref());
+        }
+        let _ = committer.send(Message::Idle);
+    }
+}
+
+fn publish(inner: &Inner, batch: Written, broken: Option<&Error>) {
+    let failed = batch.failed.or_else(|| broken.cloned());
+    if failed.is_none() {
+        if let Some(open) = batch.open {
+            inner.current.store(open);
+        }
+        if let Some(position) = batch.position {
+            inner.batch.store(position.batch, Ordering::SeqCst);
+            inner.published.store(position.stamp.seq, Ordering::SeqCst);
+        }
+    }
+    if let Some((fence, outcome)) = batch.fence {
+        fence.lower(match outcome {
+            Outcome::Committed(stamp) if failed.is_none() => Some(stamp),
+            _ => None,
+        });
+    }
+    if batch.in_flight {
+        inner.flight.land();
+    }
+    for answer in batch.answers {
+        let result = match &failed {
+            None => Ok(answer.outcomes),
+            Some(error) => Err(error.clone()),
+        };
+        // Nobody may be waiting any more.
+        let _ = answer.asker.send(result);
+    }
+    if let Some(done) = batch.done {
+        let _ = done.send(());
+    }
+}
+
+/// The tree's journal as files. The tree holds its own lock while it syncs, so that nothing could
+/// be written meanwhile; here the newest file is synced from beside it. Older files need nothing:
+/// the tree syncs a file before it begins the next (fjall 3.1.13, `journal/writer`).
+pub(crate) struct Journal {
+    folder: PathBuf,
+    newest: Option<(u64, File)>,
+}
+
+impl Journal {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, newest: None }
+    }
+
+    /// Makes durable whatever the tree has written by now.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        let number = self.number()?;
+        match &self.newest {
+            Some((held, file)) if *held == number => file.sync_data(),
+            _ => {
+                let file = File::open(self.folder.join(format!("{number}.jnl")))?;
+                file.sync_data()?;
+                self.newest = Some((number, file));
+                Ok(())
+            }
+        }
+    }
+
+    /// Number of the newest file.
+    fn number(&self) -> io::Result<u64> {
+        let mut newest = None;
+        for entry in std::fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+            if path.extension().is_some_and(|extension| extension == "jnl") {
+                newest = newest.max(number);
+            }
+        }
+        newest.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the journal is missing"))
+    }
+}
