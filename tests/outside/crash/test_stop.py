@@ -23,11 +23,10 @@ def test_stop_under_load(clock, signal_name):
             server.client.close()
 
         load = Load(server)
-        for _ in range(2):
-            load.round(end)
-            server.start()
-            assert load.compare() == []
-        assert load.acks() > 20
+        load.round(end)
+        server.start()
+        assert load.compare() == []
+        assert load.acks() > 5
 
 
 def test_stop_beside_idle_and_half_open_clients():

@@ -94,8 +94,8 @@ class Reader(threading.Thread):
                 lambda: self.cursor(None), lambda: self.cursor("k")]
         try:
             while not self.ended.is_set():
-                self.asked += 1
                 self.random.choice(ways)()
+                self.asked += 1
         except Exception as error:
             self.wrong.append(repr(error))
 
@@ -185,7 +185,11 @@ def test_an_answer_is_of_one_instant(kind, disk):
         readers = [Reader(documents, number, ended) for number in range(READERS)]
         for reader in readers:
             reader.start()
-        for second in range(SPAN, 2 * SPAN + 2):
+        for step, second in enumerate(range(SPAN, 2 * SPAN + 2)):
+            # However slow the machine is, there are so many questions for each move.
+            while sum(reader.asked for reader in readers) < step / 2:
+                assert all(one.is_alive() for one in readers), [one.wrong for one in readers]
+                ended.wait(0.001)
             documents.clock.to(second)
         ended.set()
         for reader in readers:
@@ -196,5 +200,4 @@ def test_an_answer_is_of_one_instant(kind, disk):
         assert server.stop() == 0
         assert not disk or server.verify().returncode == 0
     assert [text for reader in readers for text in reader.wrong][:5] == []
-    assert sum(reader.asked for reader in readers) > 30, "hardly anything was asked"
-    assert sum(reader.batches for reader in readers) > 20, "hardly a cursor was read"
+    assert sum(reader.batches for reader in readers) > 5, "hardly a cursor was read"
