@@ -22,8 +22,9 @@ def halves(db, stands):
                 continue
             by_index = {row["_id"]: row for row in db[name].find().hint(index["name"])}
             if by_index != rows:
-                odd = [id for id in by_index.keys() | rows.keys() if by_index.get(id) != rows.get(id)]
-                wrong.append(f"{name} by {index['name']} differs from the scan: {sorted(odd)[:5]}")
+                ids = by_index.keys() | rows.keys()
+                odd = sorted(id for id in ids if by_index.get(id) != rows.get(id))
+                wrong.append(f"{name} by {index['name']} differs from the scan: {odd[:5]}")
         for how, n in (("count", db[name].estimated_document_count()),
                        ("countDocuments", db[name].count_documents({}))):
             if n != len(rows):

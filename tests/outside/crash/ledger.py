@@ -1,4 +1,4 @@
-"""What a writer knows from outside: acknowledged states, and what an unanswered request may have done.
+"""What a writer knows: acknowledged states, and what an unanswered request may have done.
 
 A writer has documents of its own and sends one request at a time, so after a crash each of its
 documents is in the acknowledged state, or, if the unanswered request touches it, in the next one.

@@ -1,4 +1,4 @@
-"""Data directories that are refused: exit 3, at once, with the reason; nothing in them is changed."""
+"""Data directories that are refused: exit 3, at once, with the reason; nothing in them changes."""
 
 import hashlib
 import os

@@ -110,7 +110,9 @@ class Matrix:
         self.make("w", "w", [control, *(self.mortal(name, pad="w") for name in names)])
         for at, path in enumerate(WRITES):
             for instant in INSTANTS if path.own else ():
-                self.make(f"own{at}_{instant}", "w", [control, self.mortal("t", pad="own")])
+                # What is asked before its death is not worth reaping then.
+                mortal = self.mortal("t", pad="own" if instant >= 0 else None)
+                self.make(f"own{at}_{instant}", "w", [control, mortal])
 
     def prepare(self):
         self.prepared = {}

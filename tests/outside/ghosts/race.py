@@ -1,8 +1,8 @@
 """A race at the deadline: writers renew documents within milliseconds of it, beside readers.
 
-Every life has a name that an insert gives it; every operation is kept with its begin and end, on the
-machine's monotonic clock, which all processes share. No client may see a life dead and then, in an
-operation that begins later, alive.
+Every life has a name that an insert gives it; every operation is kept with its begin and end, on
+the machine's monotonic clock, which all processes share. No client may see a life dead and then, in
+an operation that begins later, alive.
 """
 
 import multiprocessing

@@ -1,7 +1,7 @@
 """The ghost matrix: 0 ghosts and 0 early deaths on every path, at every instant, in every state.
 
-The ordinary run deals the kinds of death by SEED: four to each state in memory, two to each on disk,
-each kind to at least one. `--torture` runs all 78.
+The ordinary run deals the kinds of death by SEED: four to each state in memory, two to each on
+disk, each kind to at least one. `--torture` runs all 78.
 """
 
 import pathlib
@@ -45,7 +45,10 @@ PAIRS = dealt()
 @pytest.fixture(scope="module")
 def matrices(request):
     """What ran in each (state, kind) that any chosen test asks for."""
-    with ahead(request, lambda state, kind: Matrix(KINDS[kind], state).run(), "state", "kind") as run:
+    def one(state, kind):
+        return Matrix(KINDS[kind], state).run()
+
+    with ahead(request, one, "state", "kind") as run:
         yield run
 
 

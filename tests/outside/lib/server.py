@@ -1,4 +1,4 @@
-"""A server under test: started with a ready file, ended with the test, moved by its manual clock."""
+"""A server under test: starts with a ready file, ends with the test, its manual clock is moved."""
 
 import datetime
 import json
@@ -136,7 +136,7 @@ class Server:
             assert time.monotonic() < until, "metrics.ttl.passes does not grow"
             time.sleep(0.02)
 
-    def wait_until_reaped(self, *namespaces, within=60.0):
+    def wait_until_reaped(self, *namespaces, within=120.0):
         """Waits until the reaper has compacted whatever was worth it in these (database, name).
 
         A number of passes is no measure of that: a collection whose deaths are not on the books is

@@ -1,7 +1,7 @@
 """The tables of paths, and the cell that a path runs in.
 
-Each path answers whether it still sees the mortal documents. `READS` leave the data as it is and run
-at every instant on one collection; `WRITES` get a document of their own for each instant.
+Each path answers whether it still sees the mortal documents. `READS` leave the data as it is and
+run at every instant on one collection; `WRITES` get a document of their own for each instant.
 """
 
 from dataclasses import dataclass
