@@ -1,6 +1,7 @@
 """A server under load with its ledgers: rounds of work, an end of some sort, and the comparison."""
 
 import random
+import subprocess
 import time
 
 from crash.changer import Changer
@@ -54,5 +55,8 @@ class Load:
 
 def sound(server):
     """`ebb verify` of the directory as the end left it."""
-    verified = server.verify()
+    try:
+        verified = server.verify()
+    except subprocess.TimeoutExpired:
+        raise AssertionError("ebb verify hangs") from None
     assert verified.returncode == 0, f"{verified.stdout}{verified.stderr}"

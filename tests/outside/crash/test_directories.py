@@ -149,6 +149,7 @@ def answers_or_refuses(directory, expected):
     try:
         server.start()
     except AssertionError as failure:
+        server.close()
         assert server.process.returncode == 3, failure
         assert "panicked" not in str(failure), failure
         return "refused"
@@ -229,6 +230,7 @@ def test_a_lost_clock(tmp_path, how):
     try:
         server.start()
     except AssertionError as failure:
+        server.close()
         assert server.process.returncode == 3 and "clock" in str(failure), failure
         return
     try:

@@ -24,7 +24,10 @@ def test_kill_under_load(clock, reap_delay, capsys):
     with Server(data_dir=True, clock=clock, flags=["--reap-delay", reap_delay]) as server:
         load = Load(server)
         for round in range(ROUNDS):
-            load.round(server.kill)
+            try:
+                load.round(server.kill)
+            except AssertionError as error:
+                raise AssertionError(f"SEED={SEED}, round {round}: {error}") from error
             began = time.monotonic()
             server.start()
             slowest = max(slowest, time.monotonic() - began)
