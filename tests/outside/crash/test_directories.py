@@ -11,7 +11,7 @@ import time
 import pytest
 from pymongo.errors import PyMongoError
 
-from lib.server import EBB_BIN, Server
+from lib.server import EBB_BIN, Server, copied
 
 
 DOORS = ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off"]
@@ -181,20 +181,23 @@ def kinds_of_files(directory):
 
 
 def damage(path, how):
-    data = bytearray(path.read_bytes())
-    if how == "empty":
-        data = b""
-    elif how == "half":
-        data = data[: len(data) // 2]
-    elif how == "zeroes":
-        data = bytes(len(data))
-    elif how == "flip":
-        held = [at for at, byte in enumerate(data) if byte]
-        data[held[len(held) // 2]] ^= 0x10
-    elif how == "missing":
+    size = path.stat().st_size
+    if how == "missing":
         path.unlink()
-        return
-    path.write_bytes(data)
+    elif how == "empty":
+        os.truncate(path, 0)
+    elif how == "half":
+        os.truncate(path, size // 2)
+    elif how == "zeroes":
+        os.truncate(path, 0)
+        os.truncate(path, size)
+    elif how == "flip":
+        data = path.read_bytes()
+        # In the middle of what is not the zeroes of a file that was made long in advance.
+        at = len(data.rstrip(b"\0")) // 2
+        with open(path, "r+b") as file:
+            file.seek(at)
+            file.write(bytes([data[at] ^ 0x10]))
 
 
 @pytest.mark.parametrize("how", ["missing", "empty", "half", "zeroes", "flip"])
@@ -205,7 +208,7 @@ def test_damaged_files(used, tmp_path, how):
         name = path.relative_to(used)
         copy = tmp_path / "copy"
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(used, copy)
+        copied(used, copy)
         damage(copy / name, how)
         try:
             answers_or_refuses(copy, originals())
@@ -252,7 +255,7 @@ def test_a_read_only_directory(used):
     try:
         binary, copy = home / "ebb", home / "data"
         shutil.copy(EBB_BIN, binary)
-        shutil.copytree(used, copy)
+        copied(used, copy)
         home.chmod(0o755)
         for path in [copy, *copy.rglob("*")]:
             path.chmod(0o555 if path.is_dir() else 0o444)

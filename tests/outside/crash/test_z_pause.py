@@ -3,7 +3,6 @@
 Real clock: the lease is 2 seconds of the machine's time. All pauses are made side by side.
 """
 
-import shutil
 import signal
 import subprocess
 import threading
@@ -13,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pymongo.errors import PyMongoError
 
-from lib.server import EBB_BIN, Server
+from lib.server import EBB_BIN, Server, copied
 
 pytestmark = pytest.mark.real_clock
 
@@ -21,7 +20,7 @@ COUNT = 6_000
 PAUSE = 2.5
 #: Milliseconds after its start at which a process is stopped for a while.
 AFTER = (10, 20, 30, 45, 70, 100)
-ENDS_WITHIN = 20.0
+ENDS_WITHIN = 10.0
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,7 @@ def names_in_progress(server):
 
 def paused(directory, copy, after, command):
     """Runs a command on a copy with a pause in it; answers its exit code, None if it hangs."""
-    shutil.copytree(directory, copy)
+    copied(directory, copy)
     ready = copy.with_suffix(".ready")
     line = [EBB_BIN, command, "--data-dir", copy]
     if command == "serve":
@@ -76,7 +75,7 @@ def paused(directory, copy, after, command):
             time.sleep(0.01)
         if process.poll() is None:
             process.terminate()
-        return process.wait(20)
+        return process.wait(ENDS_WITHIN)
     finally:
         process.kill()
         process.wait()
@@ -91,7 +90,7 @@ def test_a_pause_hangs_nothing(killed, tmp_path, command):
 
 
 def test_the_build_goes_on_after_a_restart(killed, tmp_path):
-    shutil.copytree(killed, tmp_path / "data")
+    copied(killed, tmp_path / "data")
     with Server(data_dir=tmp_path / "data", clock="system") as server:
         collection = server.client["d"]["d"]
         # Whether the build is taken up again or was forgotten, what is listed is whole.
