@@ -1,8 +1,17 @@
-"""Order and options shared by all tests: what waits on the real clock runs last."""
-
-import os
+"""Order, options and the seed of all tests: what waits on the real clock runs last."""
 
 import pytest
+
+from lib.seed import SEED, TORTURE
+
+
+def pytest_report_header():
+    return f"SEED={SEED}" + (" TORTURE=1" if TORTURE else "")
+
+
+def pytest_terminal_summary(terminalreporter):
+    # Once more at the end, where it is seen beside failures also when the run is quiet.
+    terminalreporter.write_line(f"SEED={SEED}" + (" TORTURE=1" if TORTURE else ""))
 
 
 def pytest_collection_modifyitems(items):
@@ -11,4 +20,4 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def torture():
-    return os.environ.get("TORTURE") == "1"
+    return TORTURE

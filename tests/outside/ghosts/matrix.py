@@ -1,12 +1,15 @@
 """Runs the matrix: all paths x one kind of death x five instants, in one state of the data."""
 
-from ghosts.deaths import far
+import re
+
 from ghosts.paths import FILLERS, READS, WRITES, Cell, Strange
+from lib.heard import Heard
+from lib.seed import TORTURE
 from lib.server import Server
 from pymongo.errors import PyMongoError
 
 #: Milliseconds from the deadline.
-INSTANTS = (-1_000, -1, 0, 1, 1_000)
+INSTANTS = (-1_000, -1, 0, 1, 1_000) if TORTURE else (-1_000, -1, 0, 1_000)
 
 NEVER = ["--reap-delay", "1000000"]
 AT_ONCE = ["--reap-delay", "0"]
@@ -54,9 +57,13 @@ class Matrix:
     def __init__(self, kind, state):
         self.kind = kind
         data_dir, flags, self.then = STATES[state]
-        self.server = Server(data_dir=data_dir, flags=flags)
+        self.heard = Heard()
+        self.server = Server(data_dir=data_dir, flags=flags, listeners=[self.heard])
         self.cells = {}
-        self.deleted = 0
+        #: What listIndexes and listCollections answered, by instant.
+        self.listed = {}
+        #: Documents that were compacted away before anything was asked, by instant.
+        self.deleted = {}
 
     def run(self):
         with self.server:
@@ -68,7 +75,8 @@ class Matrix:
             self.prepare()
             for instant in INSTANTS:
                 self.server.move_to(deadline + instant)
-                self.settle()
+                self.settle(instant)
+                self.listed[instant] = self.lists()
                 for path in self.reads():
                     self.cell(path, instant, self.prepared.get((path.name, instant)))
                 for path in WRITES:
@@ -95,14 +103,16 @@ class Matrix:
         controls = [document(f"c{i}", 900, life) for i, life in enumerate(self.kind.controls)]
         fillers = [self.mortal(f"f{i}", 901 + i, "r") for i in range(FILLERS)]
         self.make("r", "r", [*controls, *fillers, self.mortal("t", 999, only_t=True)])
-        self.server.client["r"]["l"].insert_one({"_id": 1, "ref": "t"})
+        self.server.client["r"]["l"].insert_one({"_id": "l", "ref": "t", "g": 1})
         control = document("c", 900, self.kind.controls[0])
         shared = [p for p in WRITES if not p.own]
         names = [f"{p.name} {i}" for p in shared for i in INSTANTS]
         self.make("w", "w", [control, *(self.mortal(name, pad="w") for name in names)])
         for at, path in enumerate(WRITES):
             for instant in INSTANTS if path.own else ():
-                self.make(f"own{at}_{instant}", "w", [control, self.mortal("t", pad="own")])
+                # What is asked before its death is not worth reaping then.
+                mortal = self.mortal("t", pad="own" if instant >= 0 else None)
+                self.make(f"own{at}_{instant}", "w", [control, mortal])
 
     def prepare(self):
         self.prepared = {}
@@ -128,15 +138,35 @@ class Matrix:
             seen = f"{type(error).__name__}: {error}"
         self.cells[path.name, instant] = seen
 
-    def settle(self):
+    def lists(self):
+        """Collections and indexes are no documents: they do not die."""
+        db = self.server.client["r"]
+        indexes = [dict(index) for index in db["r"].list_indexes()]
+        return sorted(db.list_collection_names()), indexes
+
+    def settle(self, instant):
         for step in (self.then or "").split():
             if step == "reap":
-                self.server.wait_for_passes(2)
-                self.deleted = max(self.deleted, self.server.ttl_metrics()["deletedDocuments"])
+                self.server.wait_until_reaped(*self.left(instant))
+                deleted = self.server.ttl_metrics()["deletedDocuments"]
+                # The count begins anew with each start.
+                self.deleted[instant] = deleted + max(self.deleted.values(), default=0) * (
+                    "restart" in self.then)
             else:
                 self.server.restart()
+
+    def left(self, instant):
+        """Collections that have still something to answer."""
+        later = [at for at in INSTANTS if instant <= at]
+        own = [f"own{n}_{at}" for n, path in enumerate(WRITES) if path.own for at in later]
+        return [("r", "r"), ("w", "w"), *((name, "w") for name in own)]
 
     def end(self):
         """The data directory after a clean end."""
         assert self.server.stop() == 0
         self.verified = self.server.verify() if self.server.data_dir else None
+
+    def dead_entries(self):
+        """Index entries of dead documents that are still on disk in collection `r`."""
+        found = re.search(r"^r\.r: .* (\d+) entries of dead", self.verified.stdout, re.MULTILINE)
+        return int(found[1])

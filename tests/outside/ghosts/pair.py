@@ -131,7 +131,11 @@ class Pair:
         self.open()
 
     def reap(self):
-        self.server.wait_for_passes(2)
+        self.server.wait_until_reaped(("p", "p"))
+
+    def reap_and_restart(self):
+        self.reap()
+        self.restart()
 
     def check(self):
         live, c = sorted(self.model.live), self.collection

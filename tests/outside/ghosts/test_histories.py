@@ -11,11 +11,11 @@ import pytest
 
 from ghosts.pair import Pair
 from lib.ahead import ahead
+from lib.seed import SEED, TORTURE
 from lib.server import date
 
-TORTURE = os.environ.get("TORTURE") == "1"
 COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 12))
-FIRST = int(os.environ.get("SEED", 1))
+FIRST = SEED
 STEPS = 120
 IDS = [f"id{i}" for i in range(12)]
 DEFAULTS = ["off", -1, 3, 10, 30]
@@ -127,7 +127,7 @@ class History:
 
     def restart(self):
         if self.pair.server.data_dir:
-            how = self.random.choice(["restart", "crash"])
+            how = self.random.choice(["restart", "crash", "reap_and_restart"])
             self.say(how)
             getattr(self.pair, how)()
 

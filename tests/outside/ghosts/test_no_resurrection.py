@@ -1,15 +1,16 @@
 """Dead stays dead, whatever is set later; and what is newer is not killed by an older rule.
 
-Each history is told once and run many times: as it is, and with a restart, a crash or a pass of the
-reaper after any one of its steps, or after all.
+Each history is told once as it is and once with a restart, a crash or a reap, dealt by SEED, after
+half of its steps; with `--torture` also with each of them after all steps, or after one alone.
 """
 
-import os
+import random
 
 import pytest
 
 from ghosts.pair import Pair
 from lib.ahead import ahead
+from lib.seed import SEED, TORTURE
 from lib.server import date
 
 S = 1000
@@ -136,16 +137,17 @@ HISTORIES = {
         [default(30), rule("at", 10), dated, mortal, move(10), rule(), move(20), default("off")],
         {"pinned", "long"}),
 }
-DISTURB = ("restart", "crash", "reap")
+#: What may happen to a server between two steps; `None` is nothing.
+DISTURB = ("restart", "crash", "reap", "reap_and_restart")
 
 
-def run(steps, expect, disturb, after):
-    """Runs a history; `after` says after which steps it is disturbed."""
-    with Pair(data_dir=bool(disturb), pad=True) as pair:
-        for index, one in enumerate(steps):
+def run(steps, expect, disturb, disk):
+    """Runs a history; `disturb` says what happens after each step."""
+    with Pair(data_dir=disk, pad=True) as pair:
+        for one, then in zip(steps, disturb, strict=True):
             one(pair)
-            if after(index):
-                getattr(pair, disturb)()
+            if then:
+                getattr(pair, then)()
             pair.check()
         assert set(pair.model.live) == expect, "the model disagrees with the table"
         for id in ("inherit", "ttl", "old", "older"):
@@ -155,29 +157,45 @@ def run(steps, expect, disturb, after):
         pair.end()
 
 
-#: After which steps a history is disturbed; the long run takes each step alone as well.
 LONGEST = max(len(steps) for steps, _ in HISTORIES.values())
-WHERE = ["every"] + (list(range(LONGEST)) if os.environ.get("TORTURE") == "1" else [])
+PLANS = ["dealt"]
+if TORTURE:
+    PLANS += [f"{what} always" for what in DISTURB]
+    PLANS += [f"{what} {at}" for what in ("crash", "reap_and_restart") for at in range(LONGEST)]
+
+
+def disturbances(history, plan):
+    """What happens after each step of a history; none where the plan has no step."""
+    count = len(HISTORIES[history][0])
+    if plan == "dealt":
+        dice = random.Random(f"{SEED} {history}")
+        chosen = [dice.choice([*DISTURB, None, None, None]) for _ in range(count)]
+        return chosen if any(chosen) else ["reap_and_restart"] * count
+    what, where = plan.split()
+    return [what if where in ("always", str(at)) else None for at in range(count)]
 
 
 @pytest.fixture(scope="module")
 def disturbed(request):
-    def one(history, disturb, where):
-        steps, expect = HISTORIES[history]
-        if where == "every" or where < len(steps):
-            run(steps, expect, disturb, lambda index: where in ("every", index))
+    def one(history, plan):
+        disturb = disturbances(history, plan)
+        if any(disturb):
+            try:
+                run(*HISTORIES[history], disturb, True)
+            except AssertionError as error:
+                raise AssertionError(f"{error}, with {disturb}, SEED={SEED}") from error
 
-    with ahead(request, one, "history", "disturb", "where") as result:
+    with ahead(request, one, "history", "plan") as result:
         yield result
 
 
-@pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize("disturb", DISTURB)
+@pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("history", HISTORIES)
-def test_disturbed(disturbed, history, disturb, where):
-    disturbed(history, disturb, where)
+def test_disturbed(disturbed, history, plan):
+    disturbed(history, plan)
 
 
 @pytest.mark.parametrize("history", HISTORIES)
 def test_undisturbed(history):
-    run(*HISTORIES[history], None, lambda _: False)
+    steps, expect = HISTORIES[history]
+    run(steps, expect, [None] * len(steps), False)

@@ -234,6 +234,7 @@ def test_texts_of_a_refused_ts():
             with pytest.raises(Exception, match=re.escape("_ts")) as refused:
                 attempt()
             error = refused.value
-            codes = [error.code] + [one["code"] for one in (error.details or {}).get("writeErrors", [])]
+            errors = (error.details or {}).get("writeErrors", [])
+            codes = [error.code] + [one["code"] for one in errors]
             assert 2 in codes
         assert list(collection.find()) == [{"_id": 1}]

@@ -1,4 +1,4 @@
-"""A server under test: started with a ready file, ended with the test, moved by its manual clock."""
+"""A server under test: starts with a ready file, ends with the test, its manual clock is moved."""
 
 import datetime
 import json
@@ -16,6 +16,8 @@ import pymongo
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
 EPOCH = datetime.datetime(1970, 1, 1)
 READY_WITHIN = 30.0
+#: Dead bytes below which the reaper leaves a collection alone.
+REAP_LEAST_BYTES = 64 * 1024
 
 
 def date(ms):
@@ -28,14 +30,20 @@ def millis(value):
     return round((value - EPOCH) / datetime.timedelta(milliseconds=1))
 
 
+def copied(directory, to):
+    """A copy of a data directory; a journal that was made long in advance stays short on disk."""
+    subprocess.run(["cp", "-r", "--sparse=always", str(directory), str(to)], check=True)
+
+
 class Server:
     """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory."""
 
-    def __init__(self, data_dir=None, clock="manual", flags=()):
+    def __init__(self, data_dir=None, clock="manual", flags=(), listeners=()):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
         self.data_dir = self.home / "data" if data_dir is True else data_dir
         self.clock = clock
         self.flags = list(flags)
+        self.listeners = list(listeners)
         self.process = None
         self.client = None
         self.starts = 0
@@ -72,7 +80,7 @@ class Server:
         host, port = doors["mongo"].rsplit(":", 1)
         self.address = (host, int(port))
         self.admin_url = f"http://{doors['admin']}"
-        self.client = self.connect()
+        self.client = self.connect(event_listeners=self.listeners)
         return self
 
     def connect(self, **options):
@@ -132,6 +140,26 @@ class Server:
         while self.ttl_metrics()["passes"] < start + count:
             assert time.monotonic() < until, "metrics.ttl.passes does not grow"
             time.sleep(0.02)
+
+    def wait_until_reaped(self, *namespaces, within=120.0):
+        """Waits until the reaper has compacted whatever was worth it in these (database, name).
+
+        A number of passes is no measure of that: a collection whose deaths are not on the books is
+        walked only every so often, and less often the slower the machine is.
+        """
+        self.wait_for_passes(2, within)
+        until = time.monotonic() + within
+        left = list(namespaces)
+        while left:
+            left = [(db, name) for db, name in left if self.worth_reaping(db, name)]
+            assert time.monotonic() < until, f"not reaped: {left}"
+            time.sleep(0.05 if left else 0)
+
+    def worth_reaping(self, database, name):
+        """By the rule of the reaper: half of it is dead, and more than a few blocks."""
+        expiry = self.client[database].command("ebbExpiry", name)
+        dead = expiry["unreaped_estimate"]["bytes"]
+        return REAP_LEAST_BYTES <= dead and expiry["live"]["bytes"] <= dead
 
     def admin(self, path, body=None):
         data = None if body is None else json.dumps(body).encode()

@@ -1,26 +1,32 @@
-"""Data directories that are refused: exit 3, at once, with the reason; nothing in them is changed."""
+"""Data directories that are refused: exit 3, at once, with the reason; nothing in them changes."""
 
 import hashlib
 import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import time
 
 import pytest
 from pymongo.errors import PyMongoError
 
-from lib.server import EBB_BIN, Server
+from lib.server import EBB_BIN, Server, copied
+
+
+DOORS = ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off"]
 
 
 def attempt(directory, *flags, clock="manual", command="serve"):
     """Starts a server that should not start; answers exit code, text and seconds."""
-    doors = ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off"]
     line = [EBB_BIN, command, "--data-dir", str(directory), *flags]
     if command == "serve":
-        line += ["--clock", clock, *doors]
+        line += ["--clock", clock, *DOORS]
     began = time.monotonic()
-    ended = subprocess.run(line, capture_output=True, text=True, timeout=20)
+    try:
+        ended = subprocess.run(line, capture_output=True, text=True, timeout=8)
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"{directory} was not refused") from None
     return ended.returncode, ended.stdout + ended.stderr, time.monotonic() - began
 
 
@@ -143,6 +149,7 @@ def answers_or_refuses(directory, expected):
     try:
         server.start()
     except AssertionError as failure:
+        server.close()
         assert server.process.returncode == 3, failure
         assert "panicked" not in str(failure), failure
         return "refused"
@@ -174,20 +181,23 @@ def kinds_of_files(directory):
 
 
 def damage(path, how):
-    data = bytearray(path.read_bytes())
-    if how == "empty":
-        data = b""
-    elif how == "half":
-        data = data[: len(data) // 2]
-    elif how == "zeroes":
-        data = bytes(len(data))
-    elif how == "flip":
-        held = [at for at, byte in enumerate(data) if byte]
-        data[held[len(held) // 2]] ^= 0x10
-    elif how == "missing":
+    size = path.stat().st_size
+    if how == "missing":
         path.unlink()
-        return
-    path.write_bytes(data)
+    elif how == "empty":
+        os.truncate(path, 0)
+    elif how == "half":
+        os.truncate(path, size // 2)
+    elif how == "zeroes":
+        os.truncate(path, 0)
+        os.truncate(path, size)
+    elif how == "flip":
+        data = path.read_bytes()
+        # In the middle of what is not the zeroes of a file that was made long in advance.
+        at = len(data.rstrip(b"\0")) // 2
+        with open(path, "r+b") as file:
+            file.seek(at)
+            file.write(bytes([data[at] ^ 0x10]))
 
 
 @pytest.mark.parametrize("how", ["missing", "empty", "half", "zeroes", "flip"])
@@ -198,11 +208,11 @@ def test_damaged_files(used, tmp_path, how):
         name = path.relative_to(used)
         copy = tmp_path / "copy"
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(used, copy)
+        copied(used, copy)
         damage(copy / name, how)
         try:
             answers_or_refuses(copy, originals())
-        except (AssertionError, subprocess.TimeoutExpired) as failure:
+        except AssertionError as failure:
             wrong.append(f"{name} {how}: {str(failure)[:300]}")
     assert wrong == []
 
@@ -223,6 +233,7 @@ def test_a_lost_clock(tmp_path, how):
     try:
         server.start()
     except AssertionError as failure:
+        server.close()
         assert server.process.returncode == 3 and "clock" in str(failure), failure
         return
     try:
@@ -238,11 +249,40 @@ def test_verify_writes_no_clock(used):
     assert not (used / "clock").exists()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_read_only_directory(used):
-    used.chmod(0o500)
+    # Root may write everywhere, so as root it is somebody else who tries.
+    home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
     try:
-        code, text, _ = attempt(used)
-        assert code == 3, text
+        binary, copy = home / "ebb", home / "data"
+        shutil.copy(EBB_BIN, binary)
+        copied(used, copy)
+        home.chmod(0o755)
+        for path in [copy, *copy.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        before = fingerprint(copy)
+        nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+        ended = subprocess.run(
+            [binary, "serve", "--data-dir", copy, "--clock", "manual", *DOORS],
+            capture_output=True, text=True, timeout=20, **nobody)
+        assert ended.returncode == 3, ended.stderr
+        assert str(copy) in ended.stderr
+        assert fingerprint(copy) == before
     finally:
-        used.chmod(0o700)
+        shutil.rmtree(home)
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "zeroes"])
+def test_a_journal_lost_after_a_crash(tmp_path, how):
+    """What was acknowledged long ago is not gone without a word."""
+    server = Server(data_dir=tmp_path / "data")
+    with server:
+        for number in range(20):
+            server.client["d"]["d"].insert_one({"_id": number})
+        # Housekeeping has had its turns.
+        server.wait_for_passes(15)
+        server.kill()
+    [journal] = (tmp_path / "data").rglob("*.jnl")
+    damage(journal, how)
+    for command in ("verify", "serve", "serve"):
+        code, text, _ = attempt(tmp_path / "data", command=command)
+        assert (code, "missing" in text) == (3, True), (command, code, text)

@@ -2,7 +2,16 @@
 
 import pytest
 
-from torture.ledger import ABSENT, Ledger, State, whole
+from crash.ledger import ABSENT, Ledger, Life, State
+
+class Times:
+    """A clock for ledgers that stands at 100 s."""
+
+    def low(self):
+        return 100.0
+
+    high = low
+
 
 KEY = ("plain", "a")
 BODY = {"_id": "a", "n": 1}
@@ -10,7 +19,7 @@ NEXT = {"_id": "a", "n": 2}
 
 
 def ledger(pending=None, state=State(BODY)):
-    made = Ledger()
+    made = Ledger(Times())
     made.acked[KEY] = state
     if pending:
         made.intend({KEY: lambda begin, end: pending})
@@ -46,7 +55,7 @@ def test_what_a_ledger_notices(made, found, fine):
 @pytest.mark.parametrize("there, fine", [
     ((), True), ((0,), True), ((0, 1), True), ((0, 1, 2), True), ((1,), False), ((0, 2), False)])
 def test_a_batch_is_there_up_to_a_point(there, fine):
-    made = Ledger()
+    made = Ledger(Times())
     keys = [("plain", str(number)) for number in range(3)]
     bodies = {key: {"_id": key[1]} for key in keys}
     made.intend({key: (lambda k: lambda *_: State(bodies[k]))(key) for key in keys}, keys)
@@ -56,6 +65,13 @@ def test_a_batch_is_there_up_to_a_point(there, fine):
 
 
 def test_lives_are_whole_seconds_or_dates():
-    assert whole({}, 2, 10.9, 11.1) == State({}, 12, 13)
-    assert whole({}, 12.5, 10.9, 11.1) == State({}, 12.5, 12.5)
-    assert whole({}, None, 10.9, 11.1) == State({})
+    assert Life(2).state({}, 10.9, 11.1) == State({}, 12, 13)
+    assert Life(until=12.5).state({}, 10.9, 11.1) == State({}, 12.5, 12.5)
+    assert Life(2, perhaps=True).state({}, 10.9, 11.1) == State({}, 12, float("inf"))
+    assert Life().state({}, 10.9, 11.1) == State({})
+
+
+def test_what_was_found_dead_stays_dead():
+    made = ledger(state=State(BODY, 99, float("inf")))
+    assert made.settle({}, begin=100.0, end=101.0, crashed=99.0) == []
+    assert made.settle({KEY: BODY}, begin=100.0, end=101.0, crashed=99.0) != []

@@ -2,21 +2,22 @@
 
 import random
 import threading
-import time
-from datetime import datetime, timezone
 
 import pymongo
 from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, PyMongoError
 
-from torture.ledger import ABSENT, SLACK, Ledger, State, whole
+from crash.ledger import ABSENT, Ledger, Life, State
+from lib.server import date
 
 WRITERS = 8
 #: Documents of one writer in one collection.
 POOL = 60
 #: Values of the unique index that all writers want.
 WANTED = 40
-COLLECTIONS = ("plain", "inherit", "explicit", "dates")
+COLLECTIONS = ("plain", "inherit", "explicit", "dates", "shifted", "ruled")
 INHERITED = 2
+#: The least that the default of `shifted` and the rule of `ruled` are while they are changed.
+LEAST = 2
 
 
 def build(client):
@@ -29,18 +30,20 @@ def build(client):
     db["inherit"].create_index("_ts", expireAfterSeconds=INHERITED)
     db["explicit"].create_index("_ts", expireAfterSeconds=-1)
     db["dates"].create_index("at", expireAfterSeconds=1)
+    db["shifted"].create_index("_ts", expireAfterSeconds=LEAST)
+    db["ruled"].create_index("at", name="rule", expireAfterSeconds=LEAST)
     db["unique"].create_index("u", unique=True)
     db["counters"].insert_one({"_id": "shared", "n": 0})
 
 
-class Writer(threading.Thread):
+class Writer:
     """One client; ends when its server does. Faults it sees are in `wrong`."""
 
-    def __init__(self, number, seed):
-        super().__init__(daemon=True)
+    def __init__(self, number, seed, times):
         self.number = number
+        self.times = times
         self.random = random.Random(seed * 1000 + number)
-        self.ledger = Ledger()
+        self.ledger = Ledger(times)
         self.wrong = []
         self.tags = 0
         self.counted = []
@@ -92,27 +95,33 @@ class Writer(threading.Thread):
             "_id": id, "k": self.random.randrange(1_000), "own": id, "w": self.number,
             "n": self.tags, "tag": tag, "pad": "x" * self.random.choice([10, 300, 5_000]),
         }
-        life = None
+        life = Life()
         if collection == "inherit":
-            life = INHERITED
+            life = Life(INHERITED)
         elif collection == "explicit":
-            life = body["ttl"] = self.random.randint(1, 5)
-        elif collection == "dates":
-            at = round(time.time() * 1000) + self.random.randint(-500, 3_000)
-            body["at"] = datetime.fromtimestamp(at / 1000, timezone.utc).replace(tzinfo=None)
-            life = at / 1000 + 1.0
+            body["ttl"] = self.random.randint(1, 5)
+            life = Life(body["ttl"])
+        elif collection == "shifted":
+            life = Life(LEAST, perhaps=True)
+        elif collection in ("dates", "ruled"):
+            at = round(self.times.low() * 1000) + self.random.randint(-500, 3_000)
+            body["at"] = date(at)
+            ruled = collection == "ruled"
+            life = Life(until=at / 1000 + (LEAST if ruled else 1), perhaps=ruled)
         return body, life
 
     def will_be(self, body, life):
-        return lambda begin, end: whole(body, life, begin, end)
+        return lambda begin, end: life.state(body, begin, end)
 
     def judge(self, key, alive, what):
         """The reply says the document was there, or not: that has to be legal."""
-        state, begin, end = self.ledger.get(key), self.ledger.begin, time.time()
-        if not alive and state.body is not None and end < state.low - SLACK:
+        state, begin, end = self.ledger.get(key), self.ledger.begin, self.times.high()
+        if not alive and state.body is not None and end < state.low:
             self.wrong.append(f"lost: {what} of {key} found nothing, known {state}")
-        if alive and (state.body is None or state.high + SLACK < begin):
+        if alive and (state.body is None or state.high <= begin):
             self.wrong.append(f"ghost: {what} of {key} found something, known {state}")
+        if not alive:
+            self.ledger.gone(key)
 
     # Requests.
 

@@ -1,0 +1,71 @@
+"""Makes and drops indexes and changes rules of time to live, beside the writers, until a crash."""
+
+import random
+import threading
+
+from pymongo.errors import AutoReconnect, PyMongoError
+
+from crash.workload import LEAST
+
+#: name: (collection, keys, options) of indexes that come and go.
+PASSING = {
+    "n_1": ("plain", [("n", 1)], {}),
+    "tag_1": ("plain", [("tag", 1)], {"unique": True}),
+    "k_1_n_1": ("dates", [("k", 1), ("n", 1)], {}),
+    "tag_2": ("explicit", [("tag", 1)], {}),
+}
+
+
+class Changer:
+    """One client. It looks at what is there first: a crash may have come between."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.wrong = []
+        self.changes = 0
+        self.ended = None
+
+    def attach(self, server):
+        self.db = server.connect(retryWrites=False, serverSelectionTimeoutMS=2_000)["torture"]
+        self.ended = None
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self):
+        try:
+            while True:
+                self.random.choice([self.index, self.default, self.rule])()
+                self.changes += 1
+        except AutoReconnect as error:
+            self.ended = error
+        except PyMongoError as error:
+            if "shutting down" not in str(error) and "interrupted" not in str(error):
+                self.wrong.append(f"changer: {error!r}")
+            self.ended = error
+        except Exception as error:
+            self.wrong.append(f"changer: {error!r}")
+            self.ended = error
+        self.db.client.close()
+
+    def index(self):
+        name = self.random.choice(list(PASSING))
+        collection, keys, options = PASSING[name]
+        if name in self.db[collection].index_information():
+            self.db[collection].drop_index(name)
+        else:
+            self.db[collection].create_index(keys, name=name, **options)
+
+    def change(self, collection, name, keys, seconds):
+        known = name in self.db[collection].index_information()
+        if known and self.random.random() < 0.4:
+            self.db[collection].drop_index(name)
+        elif known:
+            index = {"name": name, "expireAfterSeconds": seconds}
+            self.db.command("collMod", collection, index=index)
+        else:
+            self.db[collection].create_index(keys, name=name, expireAfterSeconds=seconds)
+
+    def default(self):
+        self.change("shifted", "_ts_1", "_ts", self.random.choice([LEAST, 3, 5, -1]))
+
+    def rule(self):
+        self.change("ruled", "rule", "at", self.random.choice([LEAST, 3, 5, 50]))

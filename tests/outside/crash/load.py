@@ -1,0 +1,62 @@
+"""A server under load with its ledgers: rounds of work, an end of some sort, and the comparison."""
+
+import random
+import subprocess
+import time
+
+from crash.changer import Changer
+from crash.check import compare
+from crash.times import ManualTimes, SystemTimes
+from crash.workload import WRITERS, Writer, build
+from lib.seed import SEED
+
+
+class Load:
+    """Eight writers, one that changes indexes and rules, and one that moves a manual clock."""
+
+    def __init__(self, server):
+        self.server = server
+        self.dice = random.Random(f"{SEED} {server.clock}")
+        self.times = ManualTimes(SEED) if server.clock == "manual" else SystemTimes()
+        self.writers = [Writer(number, SEED, self.times) for number in range(WRITERS)]
+        self.changer = Changer(SEED)
+        build(server.client)
+        self.times.attach(server)
+
+    def round(self, end):
+        """Works for a while; `end` ends the server in the middle of it."""
+        for writer in self.writers:
+            writer.attach(self.server.address)
+        self.changer.attach(self.server)
+        if self.times.stands:
+            self.times.move(self.server)
+        time.sleep(self.dice.uniform(0.1, 1.0))
+        end()
+        self.crashed = self.times.high()
+        until = time.monotonic() + 15
+        while not self.has_ended():
+            assert time.monotonic() < until, "a client hangs after its server died"
+            time.sleep(0.005)
+        sound(self.server)
+
+    def has_ended(self):
+        clients = [*self.writers, self.changer]
+        return all(client.ended for client in clients) and self.times.ended()
+
+    def compare(self):
+        """What is wrong after a restart."""
+        self.times.attach(self.server)
+        database = self.server.client["torture"]
+        return self.changer.wrong + compare(database, self.times, self.writers, self.crashed)
+
+    def acks(self):
+        return sum(writer.ledger.acks for writer in self.writers)
+
+
+def sound(server):
+    """`ebb verify` of the directory as the end left it."""
+    try:
+        verified = server.verify()
+    except subprocess.TimeoutExpired:
+        raise AssertionError("ebb verify hangs") from None
+    assert verified.returncode == 0, f"{verified.stdout}{verified.stderr}"

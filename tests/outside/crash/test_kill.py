@@ -1,0 +1,44 @@
+"""kill -9 under load: every acknowledged write is there or has legally expired, nothing is half.
+
+ROUNDS says how many (default 12; 300 with --torture), SEED where they begin. After each of them
+`ebb verify` walks the directory as the crash left it.
+"""
+
+import os
+import time
+
+import pytest
+
+from crash.load import Load, sound
+from lib.seed import SEED, TORTURE
+from lib.server import Server
+
+#: Clock and reap delay; the rounds are shared among them.
+MODES = [("system", "0"), ("manual", "0"), ("system", "60")]
+ROUNDS = -(-int(os.environ.get("ROUNDS", 300 if TORTURE else 12)) // len(MODES))
+
+
+@pytest.mark.parametrize("clock, reap_delay", MODES)
+def test_kill_under_load(clock, reap_delay, capsys):
+    slowest = 0.0
+    with Server(data_dir=True, clock=clock, flags=["--reap-delay", reap_delay]) as server:
+        load = Load(server)
+        for round in range(ROUNDS):
+            try:
+                load.round(server.kill)
+            except AssertionError as error:
+                raise AssertionError(f"SEED={SEED}, round {round}: {error}") from error
+            began = time.monotonic()
+            server.start()
+            slowest = max(slowest, time.monotonic() - began)
+            wrong = load.compare()
+            assert wrong == [], f"SEED={SEED}, round {round}: " + "\n".join(wrong[:10])
+        assert server.stop() == 0
+        sound(server)
+    with capsys.disabled():
+        print(f"\n{clock} clock, reap delay {reap_delay}: {ROUNDS} rounds, {load.acks()} writes "
+              f"acknowledged, {load.changer.changes} changes of rules and indexes, 0 lost; "
+              f"slowest start {slowest:.2f} s")
+    assert load.acks() > 5 * ROUNDS, "hardly any load"
+    assert load.changer.changes > 0, "no change of rules or indexes"
+    assert slowest < 10.0
