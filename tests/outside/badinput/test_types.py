@@ -11,7 +11,7 @@ from badinput.wire import Silence, msg
 VALUES = of_every_type()
 DOCUMENTS = [{"_id": i, "n": i, "a": [i, i + 1], "s": str(i)} for i in range(3)]
 #: Commands whose generic fields are tried in the ordinary run; the long one tries all.
-GENERIC = ["find", "insert", "update", "aggregate", "ping", "getMore", "createIndexes"]
+GENERIC = ["find", "insert", "update", "aggregate", "ping", "getMore", "killCursors"]
 FEW = ("string", "array", "largest long")
 FAIL_POINT_OFF = {"configureFailPoint": "failCommand", "mode": "off", "$db": "admin"}
 
