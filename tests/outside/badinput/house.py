@@ -23,15 +23,24 @@ class House:
         self.server = Server(data_dir=True, flags=flags, **options)
 
     def __enter__(self):
-        self.server.start()
-        self.pid = self.server.process.pid
-        self.witness = self.wire()
+        self.start()
         self.witness.run(("insert", "kept"), db="sentinel", documents=SENTINELS)
         key = [{"key": {"n": 1}, "name": "n_1"}]
         self.witness.run(("createIndexes", "kept"), db="sentinel", indexes=key)
         self.expected = self.sentinel()
         assert all(b"kept" in part for part in self.expected[:1])
         return self
+
+    def start(self):
+        self.server.start()
+        self.pid = self.server.process.pid
+        self.witness = self.wire()
+
+    def revive(self):
+        """A server that is of no use any more makes way, so that the next case is judged fairly."""
+        self.server.kill()
+        self.start()
+        self.expected = self.sentinel()
 
     def __exit__(self, *_):
         self.witness.close()
