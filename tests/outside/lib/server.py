@@ -38,12 +38,15 @@ def copied(directory, to):
 class Server:
     """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory."""
 
-    def __init__(self, data_dir=None, clock="manual", flags=(), listeners=()):
+    def __init__(
+        self, data_dir=None, clock="manual", flags=(), listeners=(), log_level="warn"
+    ):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
         self.data_dir = self.home / "data" if data_dir is True else data_dir
         self.clock = clock
         self.flags = list(flags)
         self.listeners = list(listeners)
+        self.log_level = log_level
         self.process = None
         self.client = None
         self.starts = 0
@@ -59,7 +62,7 @@ class Server:
         return [
             EBB_BIN, "serve", *where, "--clock", self.clock,
             "--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off",
-            "--ready-file", str(ready), "--log-level", "warn", *self.flags,
+            "--ready-file", str(ready), "--log-level", self.log_level, *self.flags,
         ]
 
     def start(self):

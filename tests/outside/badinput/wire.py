@@ -1,0 +1,164 @@
+"""A client of raw bytes: frames are packed by hand and can be as wrong as a test wants."""
+
+import os
+import socket
+import struct
+import time
+
+import bson
+from bson.codec_options import CodecOptions, DatetimeConversion
+
+from badinput.raw import document
+
+OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG = 1, 2004, 2012, 2013
+LARGEST_MESSAGE = 48_000_000
+LARGEST_DOCUMENT = 16 * 1024 * 1024
+#: No answer may take longer, in seconds; PATIENCE stretches it on a machine that is busy elsewhere.
+WITHIN = 1.0 * float(os.environ.get("PATIENCE", "1"))
+#: Dates may be any 64 bits.
+CODEC = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
+
+
+class Silence(AssertionError):
+    """The server neither answered nor closed in time."""
+
+
+def frame(code, payload, length=None, request=7):
+    """A message; `length` is what the header says when it is not the truth."""
+    length = 16 + len(payload) if length is None else length
+    return struct.pack("<iiii", length, request, 0, code) + payload
+
+
+def section(body):
+    return b"\0" + document(body)
+
+
+def sequence(name, documents, length=None):
+    """A section of kind 1."""
+    name = name if isinstance(name, bytes) else name.encode()
+    content = name + b"\0" + b"".join(document(it) for it in documents)
+    return b"\x01" + struct.pack("<i", len(content) + 4 if length is None else length) + content
+
+
+def msg(body, *sections, flags=0, **header):
+    """An OP_MSG of a body and further sections, which are bytes."""
+    return frame(OP_MSG, struct.pack("<I", flags) + section(body) + b"".join(sections), **header)
+
+
+def op_query(namespace, body, skip=0, limit=-1):
+    head = struct.pack("<i", 0) + namespace.encode() + b"\0" + struct.pack("<ii", skip, limit)
+    return frame(OP_QUERY, head + document(body))
+
+
+def compressed(message, compressor, packed, size=None, code=None):
+    """A message in OP_COMPRESSED; `packed` is its payload, compressed."""
+    inner = struct.unpack("<i", message[12:16])[0] if code is None else code
+    size = len(message) - 16 if size is None else size
+    return frame(OP_COMPRESSED, struct.pack("<iiB", inner, size, compressor) + packed)
+
+
+def command(first, *fields, db="test", **more):
+    """A command's pairs: its name first, then the rest, then the database."""
+    return [first, *fields, *more.items(), ("$db", db)]
+
+
+class Wire:
+    """One connection."""
+
+    def __init__(self, address, timeout=10.0):
+        self.address = address
+        self.socket = socket.create_connection(address, timeout=timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def reset(self):
+        """Ends the connection with RST instead of FIN."""
+        linger = struct.pack("ii", 1, 0)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.socket.close()
+
+    def send(self, data):
+        """Sends as much as the server takes; answers whether it took all."""
+        try:
+            self.socket.sendall(data)
+            return True
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+
+    def exactly(self, count, until):
+        parts, missing = [], count
+        while missing:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise Silence(f"{count - missing} of {count} bytes, then silence")
+            self.socket.settimeout(left)
+            try:
+                part = self.socket.recv(min(missing, 1 << 20))
+            except TimeoutError:
+                continue
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                return None
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
+
+    def frame(self, within=WITHIN):
+        """The next message as (request, answers, code, payload), or None when it was closed."""
+        until = time.monotonic() + within
+        head = self.exactly(16, until)
+        if head is None:
+            return None
+        length, request, answers, code = struct.unpack("<iiii", head)
+        assert 16 <= length <= LARGEST_MESSAGE, f"a reply of {length} bytes"
+        payload = self.exactly(length - 16, until)
+        return None if payload is None else (request, answers, code, payload)
+
+    def reply_bytes(self, within=WITHIN):
+        """The document of the next reply, or None when the server closed."""
+        got = self.frame(within)
+        if got is None:
+            return None
+        _, _, code, payload = got
+        if code == OP_MSG:
+            assert payload[4] == 0, "a reply without a body"
+            end = 5 + struct.unpack("<i", payload[5:9])[0]
+            assert end + 4 * (payload[0] & 1) == len(payload), "bytes behind the reply's body"
+            return payload[5:end]
+        assert code == OP_REPLY, f"a reply of kind {code}"
+        return payload[20:]
+
+    def reply(self, within=WITHIN):
+        data = self.reply_bytes(within)
+        return None if data is None else bson.decode(data, CODEC)
+
+    def ask(self, message, within=WITHIN):
+        """Sends bytes; answers the reply, or None when the server closed instead."""
+        self.send(message)
+        return self.reply(within)
+
+    def run(self, first, *fields, db="test", within=WITHIN, **more):
+        """Runs a command; answers its reply."""
+        reply = self.ask(msg(command(first, *fields, db=db, **more)), within)
+        assert reply is not None, f"closed after {first[0]}"
+        return reply
+
+    def silent(self, seconds):
+        """Nothing arrives and nothing is closed for this long."""
+        self.socket.settimeout(seconds)
+        try:
+            got = self.socket.recv(1)
+        except TimeoutError:
+            return True
+        except ConnectionResetError:
+            return False
+        return got is None
