@@ -1,0 +1,81 @@
+"""What of a reply is compared: documents, order, error codes and types of values, no texts."""
+
+import struct
+
+import bson
+from bson import (
+    Binary, Code, DBRef, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, SON, Timestamp,
+)
+from bson.datetime_ms import DatetimeMS
+
+IGNORED = {"$clusterTime", "operationTime", "electionId", "opTime", "localTime", "atClusterTime"}
+TEXTS = {"errmsg", "codeName", "errInfo", "info", "note"}
+
+
+def tagged(value):
+    """A value as nested tuples that are equal only for the same BSON."""
+    if isinstance(value, dict):
+        return ("object", tuple((key, tagged(inner)) for key, inner in value.items()))
+    if isinstance(value, (list, tuple)):
+        return ("array", tuple(tagged(inner) for inner in value))
+    if isinstance(value, float):
+        return ("double", "nan" if value != value else struct.pack("<d", value).hex())
+    if isinstance(value, Decimal128):
+        return ("decimal", "nan" if value.to_decimal().is_nan() else value.bid.hex())
+    if isinstance(value, DBRef):
+        return tagged(value.as_doc())
+    kind = type(value).__name__
+    if isinstance(value, Code):
+        return (kind, str(value), tagged(value.scope) if value.scope is not None else None)
+    if isinstance(value, Binary):
+        return (kind, value.subtype, bytes(value))
+    if isinstance(value, (Regex, Timestamp, Int64, ObjectId, DatetimeMS)):
+        return (kind, repr(value))
+    if isinstance(value, (MinKey, MaxKey)) or value is None:
+        return (kind,)
+    return (kind, value)
+
+
+def unordered(value, rows, arrays):
+    """The same tuples with the orders that a case leaves open taken away."""
+    if value[0] == "object":
+        return ("object", tuple(
+            (key, ("rows", tuple(sorted(map(repr, inner[1]))))
+             if rows and key in ("firstBatch", "nextBatch", "values")
+             else unordered(inner, rows, arrays))
+            for key, inner in value[1]))
+    if value[0] == "array" and arrays:
+        return ("bag", tuple(sorted(repr(unordered(inner, rows, arrays)) for inner in value[1])))
+    return value
+
+
+def reduced(reply):
+    """A reply without what may differ: texts, clocks, cursor ids."""
+    if not reply.get("ok"):
+        return SON([("failed", reply.get("code"))])
+    out = SON()
+    for key, value in reply.items():
+        if key in IGNORED:
+            continue
+        if key in ("writeErrors", "cursorsUnknown") and value and isinstance(value[0], dict):
+            value = [SON((k, v) for k, v in one.items() if k not in TEXTS) for one in value]
+        if key == "cursor":
+            value = SON(value)
+            value["id"] = bool(value.get("id"))
+            value.pop("ns", None)
+        out[key] = value
+    return out
+
+
+def same(case, ours, theirs):
+    """Whether two replies say the same, as far as the case cares."""
+    rows, arrays = "rows" in case.loose, "arrays" in case.loose
+    left, right = (tagged(reduced(reply)) for reply in (ours, theirs))
+    if left == right:
+        return True
+    return unordered(left, rows, arrays) == unordered(right, rows, arrays)
+
+
+def size(value):
+    """How large a command or document is, for shrinking."""
+    return len(bson.encode({"v": value}))

@@ -1,0 +1,96 @@
+"""The command line: runs tables and random cases, prints what differs, fails on anything new."""
+
+import argparse
+import collections
+import fnmatch
+import importlib
+import sys
+import time
+
+from both import show
+from both.compare import run_table
+from both.pair import Pair
+from known import KNOWN
+
+TABLES = ["functions"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="tests/oracle/run", description=__doc__)
+    parser.add_argument("--oracle", metavar="mongodb://HOST:PORT", help="a mongod that runs already")
+    parser.add_argument("--only", action="append", help="ids to run, as a glob; no random cases")
+    parser.add_argument("--cases", type=int, default=2000, help="how many random cases")
+    parser.add_argument("--seed", type=int, default=None, help="where random cases begin")
+    parser.add_argument("--each", type=int, default=3, help="differences printed of each group")
+    parser.add_argument("--known", action="store_true", help="print known differences too")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    started = time.monotonic()
+    with Pair(options.oracle) as pair:
+        print(f"oracle: mongod {pair.version()}")
+        count, new, stale = tables(pair, options)
+        print(f"tables: {count} cases, {new} new differences, {len(stale)} stale entries, "
+              f"{time.monotonic() - started:.0f} s")
+    for pattern in stale:
+        print(f"known.py: nothing differs at {pattern!r} any more")
+    return 1 if new or stale else 0
+
+
+def tables(pair, options):
+    """Runs the tables; answers how many cases, new differences, and entries without one."""
+    count, findings, seen = 0, [], set()
+    for module in TABLES:
+        for table in importlib.import_module(f"tables.{module}").tables():
+            if options.only:
+                wanted = [f for f in options.only]
+                table.cases = [
+                    c for c in table.cases if any(fnmatch.fnmatchcase(c.id, w) for w in wanted)]
+            if not table.cases:
+                continue
+            count += len(table.cases)
+            for finding in run_table(pair, table):
+                pattern = known(finding.case.id)
+                seen.add(pattern)
+                if pattern is None or options.known:
+                    findings.append(finding)
+    stale = [] if options.only else [pattern for pattern in KNOWN if pattern not in seen]
+    report(findings, options.each)
+    return count, len(findings), stale
+
+
+def known(id):
+    return next((pattern for pattern in KNOWN if fnmatch.fnmatchcase(id, pattern)), None)
+
+
+def report(findings, each):
+    groups = collections.defaultdict(list)
+    for finding in findings:
+        groups[(finding.case.id.rsplit("/", 1)[0], finding.kind())].append(finding)
+    for (name, kind), some in groups.items():
+        print(f"\n## {name}: {len(some)} ({kind})")
+        for finding in some[:each]:
+            print_finding(finding)
+        ids = [finding.case.id.rsplit("/", 1)[1] for finding in some[each:]]
+        if ids:
+            print(f"  also: {show.cut('; '.join(ids))}")
+
+
+def print_finding(finding):
+    ours, theirs = show.rows_apart(finding.ours, finding.theirs) or (
+        show.reply(finding.ours), show.reply(finding.theirs))
+    print(f"- {finding.case.id}")
+    if finding.case.docs is not None:
+        print(f"    docs    {show.cut(show.text(finding.case.docs))}")
+    for command in finding.case.commands:
+        print(f"    send    {show.command(command)}")
+    if finding.command not in finding.case.commands:
+        print(f"    then    {show.command(finding.command)}")
+    print(f"    ours    {ours}")
+    print(f"    oracle  {theirs}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
