@@ -40,7 +40,7 @@ FORMS = {
     "in": {"$in": [1, "$a"]}, "cond": {"$cond": ["$a", 1, 2]}, "ifNull": {"$ifNull": ["$a", "none"]},
     "zip": {"$zip": {"inputs": ["$a", [1, 2]], "useLongestLength": True, "defaults": [0, 9]}},
     "getField": {"$getField": {"field": "a", "input": "$a"}},
-    "getField of": {"$getField": {"field": "$a", "input": {"a": 1, "": 2}}},
+    "getField of": {"$getField": {"field": "$a", "input": {"a": 1}}},
     "setField": {"$setField": {"field": "a", "input": "$a", "value": 9}},
     "switch": {"$switch": {"branches": [{"case": "$a", "then": "yes"}], "default": "no"}},
     "let": {"$let": {"vars": {"x": "$a"}, "in": ["$$x"]}},
