@@ -12,7 +12,7 @@ from both.compare import run_table
 from both.pair import Pair
 from known import KNOWN
 
-TABLES = ["functions", "filters", "updates"]
+TABLES = ["functions", "filters", "updates", "projections", "groups"]
 
 
 def arguments():
