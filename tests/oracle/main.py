@@ -12,7 +12,7 @@ from both.compare import run_table
 from both.pair import Pair
 from known import KNOWN
 
-TABLES = ["functions", "filters", "updates", "projections", "groups"]
+TABLES = ["functions", "expressions", "filters", "updates", "projections", "groups", "stages", "dates"]
 
 
 def arguments():
@@ -43,14 +43,13 @@ def tables(pair, options):
     """Runs the tables; answers how many cases, new differences, and entries without one."""
     count, findings, seen = 0, [], set()
     for module in TABLES:
-        for table in importlib.import_module(f"tables.{module}").tables():
-            if options.only:
-                wanted = [f for f in options.only]
-                table.cases = [
-                    c for c in table.cases if any(fnmatch.fnmatchcase(c.id, w) for w in wanted)]
-            if not table.cases:
-                continue
-            count += len(table.cases)
+        made = list(importlib.import_module(f"tables.{module}").tables())
+        chosen = [[c for c in table.cases if wanted(options, c.id)] for table in made]
+        for table, cases in zip(made, chosen):
+            if not any(chosen):
+                break
+            table.cases = cases
+            count += len(cases)
             for finding in run_table(pair, table):
                 pattern = known(finding.case.id)
                 seen.add(pattern)
@@ -61,6 +60,10 @@ def tables(pair, options):
     return count, len(findings), stale
 
 
+def wanted(options, id):
+    return not options.only or any(fnmatch.fnmatchcase(id, glob) for glob in options.only)
+
+
 def known(id):
     return next((pattern for pattern in KNOWN if fnmatch.fnmatchcase(id, pattern)), None)
 
@@ -68,12 +71,12 @@ def known(id):
 def report(findings, each):
     groups = collections.defaultdict(list)
     for finding in findings:
-        groups[(finding.case.id.rsplit("/", 1)[0], finding.kind())].append(finding)
+        groups[("/".join(finding.case.id.split("/")[:2]), finding.kind())].append(finding)
     for (name, kind), some in groups.items():
         print(f"\n## {name}: {len(some)} ({kind})")
         for finding in some[:each]:
             print_finding(finding)
-        ids = [finding.case.id.rsplit("/", 1)[1] for finding in some[each:]]
+        ids = [finding.case.id.split("/", 2)[-1] for finding in some[each:]]
         if ids:
             print(f"  also: {show.cut('; '.join(ids))}")
 
