@@ -12,7 +12,9 @@ from both.compare import run_table
 from both.pair import Pair
 from known import KNOWN
 
-TABLES = ["functions", "expressions", "filters", "updates", "projections", "groups", "stages", "dates"]
+TABLES = [
+    "functions", "expressions", "filters", "updates", "projections", "groups", "stages", "dates", "commands", "catalog",
+]
 
 
 def arguments():

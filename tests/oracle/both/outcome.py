@@ -8,7 +8,7 @@ from bson import (
 )
 from bson.datetime_ms import DatetimeMS
 
-IGNORED = {"$clusterTime", "operationTime", "electionId", "opTime", "localTime", "atClusterTime"}
+IGNORED = {"$clusterTime", "operationTime", "electionId", "opTime", "localTime", "atClusterTime", "_t"}
 TEXTS = {"errmsg", "codeName", "errInfo", "info", "note"}
 
 
@@ -59,12 +59,15 @@ def reduced(reply):
             continue
         if key in ("writeErrors", "cursorsUnknown") and value and isinstance(value[0], dict):
             value = [SON((k, v) for k, v in one.items() if k not in TEXTS) for one in value]
+        if key == "lastErrorObject" and isinstance(value.get("upserted"), ObjectId):
+            value = SON((k, v if k != "upserted" else None) for k, v in value.items())
         if key == "cursor":
-            value = SON(value)
+            value = SON(sorted((k, v) for k, v in value.items() if k != "ns"))
             value["id"] = bool(value.get("id"))
-            value.pop("ns", None)
+        if key == "cursorsKilled":
+            value = len(value)
         out[key] = value
-    return out
+    return SON(sorted(out.items()))
 
 
 def same(case, ours, theirs):
