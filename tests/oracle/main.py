@@ -8,9 +8,11 @@ import sys
 import time
 
 from both import show
-from both.compare import run_table
+from both.compare import run_case, run_table
 from both.pair import Pair
-from known import KNOWN
+from generate import cases
+from known import KNOWN, expected
+from shrink import shrunk
 
 TABLES = [
     "functions", "expressions", "filters", "updates", "projections", "groups", "stages", "dates", "commands", "catalog",
@@ -23,6 +25,8 @@ def arguments():
     parser.add_argument("--only", action="append", help="ids to run, as a glob; no random cases")
     parser.add_argument("--cases", type=int, default=2000, help="how many random cases")
     parser.add_argument("--seed", type=int, default=None, help="where random cases begin")
+    parser.add_argument("--most", type=int, default=20, help="random differences to stop after")
+    parser.add_argument("--random", action="store_true", help="random cases alone, no tables")
     parser.add_argument("--each", type=int, default=3, help="differences printed of each group")
     parser.add_argument("--known", action="store_true", help="print known differences too")
     return parser.parse_args()
@@ -33,9 +37,11 @@ def main():
     started = time.monotonic()
     with Pair(options.oracle) as pair:
         print(f"oracle: mongod {pair.version()}")
-        count, new, stale = tables(pair, options)
+        count, new, stale = (0, 0, []) if options.random else tables(pair, options)
         print(f"tables: {count} cases, {new} new differences, {len(stale)} stale entries, "
               f"{time.monotonic() - started:.0f} s")
+        if not options.only:
+            new += random_cases(pair, options)
     for pattern in stale:
         print(f"known.py: nothing differs at {pattern!r} any more")
     return 1 if new or stale else 0
@@ -47,11 +53,11 @@ def tables(pair, options):
     for module in TABLES:
         made = list(importlib.import_module(f"tables.{module}").tables())
         chosen = [[c for c in table.cases if wanted(options, c.id)] for table in made]
-        for table, cases in zip(made, chosen):
+        for table, some in zip(made, chosen):
             if not any(chosen):
                 break
-            table.cases = cases
-            count += len(cases)
+            table.cases = some
+            count += len(some)
             for finding in run_table(pair, table):
                 pattern = known(finding.case.id)
                 seen.add(pattern)
@@ -60,6 +66,25 @@ def tables(pair, options):
     stale = [] if options.only else [pattern for pattern in KNOWN if pattern not in seen]
     report(findings, options.each)
     return count, len(findings), stale
+
+
+def random_cases(pair, options):
+    """Runs random cases; answers how many differ newly, after printing each of them shrunk."""
+    seed = options.seed if options.seed is not None else int(time.time())
+    print(f"random: {options.cases} cases from --seed {seed}")
+    new, started = 0, time.monotonic()
+    for at in range(seed, seed + options.cases):
+        finding = run_case(pair, cases.case(at))
+        if finding and not expected(finding):
+            finding = shrunk(pair, finding)
+            if expected(finding):
+                continue
+            new += 1
+            print_finding(finding)
+            if options.most <= new:
+                break
+    print(f"random: {new} new differences, {time.monotonic() - started:.0f} s")
+    return new
 
 
 def wanted(options, id):
@@ -87,6 +112,8 @@ def print_finding(finding):
     ours, theirs = show.rows_apart(finding.ours, finding.theirs) or (
         show.reply(finding.ours), show.reply(finding.theirs))
     print(f"- {finding.case.id}")
+    for command in finding.case.ours_first:
+        print(f"    ours    {show.command(command)}")
     if finding.case.docs is not None:
         print(f"    docs    {show.cut(show.text(finding.case.docs))}")
     for command in finding.case.commands:

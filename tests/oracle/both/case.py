@@ -13,6 +13,8 @@ class Case:
     writes: bool = False
     loose: frozenset = frozenset()
     drops: tuple = ()
+    ours_first: list = field(default_factory=list)
+    failures_alike: bool = False
 
     def sequence(self):
         """Every command: a fresh collection, the case's own, and a look at what they left."""
@@ -36,6 +38,7 @@ class Table:
     cases: list
     setup: list = field(default_factory=list)
     fast: bool = False
+    ours_first: list = field(default_factory=list)
 
 
 @dataclass

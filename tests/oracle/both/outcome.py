@@ -72,11 +72,17 @@ def reduced(reply):
 
 def same(case, ours, theirs):
     """Whether two replies say the same, as far as the case cares."""
+    if case.failures_alike and failed(ours) and failed(theirs):
+        return True
     rows, arrays = "rows" in case.loose, "arrays" in case.loose
     left, right = (tagged(reduced(reply)) for reply in (ours, theirs))
     if left == right:
         return True
     return unordered(left, rows, arrays) == unordered(right, rows, arrays)
+
+
+def failed(reply):
+    return not reply.get("ok") or bool(reply.get("writeErrors"))
 
 
 def size(value):
