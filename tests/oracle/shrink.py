@@ -27,7 +27,7 @@ def shrunk(pair, finding):
 
 def candidates(case):
     """Cases that are a little smaller, the smallest first."""
-    out = [replace(case, docs=docs) for docs in smaller_values(case.docs) if isinstance(docs, list) and all(map(valid, docs))]
+    out = [replace(case, docs=docs) for docs in smaller_values(case.docs) if valid(docs)]
     for at, command in enumerate(case.commands):
         for smaller in smaller_values(command):
             if isinstance(smaller, dict) and next(iter(smaller), None) == next(iter(command)) and smaller[next(iter(command))] == command[next(iter(command))]:
@@ -37,8 +37,12 @@ def candidates(case):
     return sorted(out, key=lambda one: size([one.docs, one.commands, one.ours_first]))
 
 
-def valid(doc):
-    return isinstance(doc, dict) and next(iter(doc), None) == "_id" and isinstance(doc["_id"], int)
+def valid(docs):
+    """Documents in the order of whole ids, so that both servers find them in one order."""
+    if not isinstance(docs, list) or not all(isinstance(doc, dict) for doc in docs):
+        return False
+    ids = [doc.get("_id") if next(iter(doc), None) == "_id" else None for doc in docs]
+    return all(isinstance(one, int) for one in ids) and ids == sorted(set(ids))
 
 
 def smaller_values(value):

@@ -145,7 +145,12 @@ impl Top {
         let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
         let at = self.held.partition_point(after);
         let full = self.held.len() >= self.most;
-        if full && (if self.bottom { at == 0 } else { at >= self.most }) {
+        // Among equals the ones that came first stay.
+        let first = self.held.front().filter(|_| self.bottom);
+        let beaten = first.map_or(at >= self.most, |(least, _)| {
+            taken.sort.compare(&key, least).is_le()
+        });
+        if full && beaten {
             return Ok(0);
         }
         let value = taken.input.eval(env)?.unwrap_or(Value::Null);

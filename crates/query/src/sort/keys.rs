@@ -12,6 +12,11 @@ use crate::filter::array_index;
 pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
+    if let [part] = parts.as_slice()
+        && part.path.as_str() == "_id"
+    {
+        return (vec![whole(document, &part.path).to_value()], false);
+    }
     let start: Vec<Spot<'_>> = parts.iter().map(|part| enter(document, &part.path, 0)).collect();
     let parallel = parts.len() > 1 && !combine(parts, start.clone(), &mut found);
     if parallel || parts.len() == 1 {
@@ -22,6 +27,17 @@ pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let picks = |part: &Part| part.path.parts().any(|part| array_index(part).is_some());
     let parallel = parallel && !parts.iter().any(picks);
     (values.into_iter().map(ValueRef::to_value).collect(), parallel)
+}
+
+/// What stands at a path through documents; null when nothing does.
+pub(super) fn whole<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
+    let mut value = ValueRef::Document(document);
+    for part in path.parts() {
+        let ValueRef::Document(inner) = value else { return ValueRef::Null };
+        let Some(next) = inner.get(part) else { return ValueRef::Null };
+        value = next;
+    }
+    value
 }
 
 /// How far a path has been followed.

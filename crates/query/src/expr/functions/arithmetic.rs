@@ -81,12 +81,20 @@ fn add(call: &In<'_>) -> Answer {
     moved(at, sum.value().as_ref(), 1).map(Some)
 }
 
-/// A date moved by a number of milliseconds.
+/// A date moved by a number of milliseconds; of a later date the fraction is cut, not of the number.
 fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
-        Some(Number::Double(v)) if v.abs() < 9.2e18 => Some(v as i64),
-        Some(Number::Decimal(v)) => v.to_i64(Rounding::Down),
+        Some(Number::Double(v)) if v.abs() < 9.2e18 => {
+            let (whole, rest) = (v as i64, v.fract());
+            let cut = match at.saturating_add(whole).signum() {
+                1 if sign > 0 && rest < 0.0 => -1,
+                -1 if sign > 0 && rest > 0.0 => 1,
+                _ => 0,
+            };
+            Some(whole + cut)
+        }
+        Some(Number::Decimal(v)) => v.to_i64(Rounding::HalfEven),
         _ => None,
     };
     let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
@@ -127,12 +135,10 @@ fn subtract(call: &In<'_>) -> Answer {
 fn multiply(call: &In<'_>) -> Answer {
     let mut product = Number::Int(1);
     let mut narrow = true;
-    let mut null = false;
     for arg in call.args {
         let value = arg.operand();
         if value.is_nullish() {
-            null = true;
-            continue;
+            return NULL;
         }
         let Some(number) = Number::of(value) else {
             return Err(mismatch(
@@ -151,7 +157,7 @@ fn multiply(call: &In<'_>) -> Answer {
             (a, b) => Number::Double(a.to_f64() * b.to_f64()),
         };
     }
-    if null { NULL } else { some(number_value(product, narrow)) }
+    some(number_value(product, narrow))
 }
 
 /// Both arguments as numbers; `None` when one is null.
@@ -196,9 +202,12 @@ fn modulo(call: &In<'_>) -> Answer {
     match (a, b) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
-            if b.is_zero() { zero() } else { some(to_decimal(a).remainder(b)) }
+            if b.is_zero() {
+                return Err(fail(5_733_415, "can't $mod by zero"));
+            }
+            some(to_decimal(a).remainder(b))
         }
-        (Number::Int(_), Number::Int(0)) => zero(),
+        (_, Number::Int(0)) => zero(),
         (Number::Int(a), Number::Int(b)) => {
             some(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
         }
@@ -288,8 +297,6 @@ fn log(call: &In<'_>) -> Answer {
     }
     let result = if value == 10.0 {
         number.to_f64().log10()
-    } else if value == 2.0 {
-        number.to_f64().log2()
     } else {
         number.to_f64().ln() / value.ln()
     };

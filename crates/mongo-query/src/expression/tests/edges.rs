@@ -1,0 +1,66 @@
+//! Values at the edges of functions, as MongoDB answers them.
+
+pub(super) const ROWS: &[(&str, &str)] = &[
+    ("{$toDecimal: 1.5}", "NumberDecimal('1.50000000000000')"),
+    ("{$toDecimal: 0.0}", "NumberDecimal('0')"),
+    ("{$multiply: [1.5, NumberDecimal('1.50')]}", "NumberDecimal('2.2500000000000000')"),
+    (
+        "{$add: [9223372036854775808.0, NumberDecimal('1.50')]}",
+        "NumberDecimal('9223372036854775809.50')",
+    ),
+    ("{$sum: [NumberDecimal('1E+6')]}", "NumberDecimal('1000000')"),
+    ("{$sum: [NumberDecimal('-0')]}", "NumberDecimal('0')"),
+    ("{$stdDevPop: [1, NaN]}", "NaN"),
+    ("{$stdDevSamp: [1, 'x']}", "null"),
+    ("{$mod: [7.5, 0]}", "error 16610: can't $mod by zero"),
+    ("{$mod: [7, NumberDecimal('0')]}", "error 5733415: can't $mod by zero"),
+    ("{$multiply: [null, 'x']}", "null"),
+    ("{$multiply: ['x', null]}", "error 14: $multiply only supports numeric types, not string"),
+    ("{$atan2: ['x', null]}", "error 51044: $atan2 only supports numeric types, not string"),
+    ("{$atan2: [null, 'x']}", "null"),
+    ("{$log: [2147483647, 2]}", "30.999999999328196"),
+    ("{$add: [Date(1000), -2.5]}", "Date(997)"),
+    ("{$add: [Date(-1000), -2.5]}", "Date(-1002)"),
+    ("{$add: [Date(0), NumberDecimal('1.50')]}", "Date(2)"),
+    ("{$subtract: [Date(1000), 2.5]}", "Date(998)"),
+    ("{$indexOfCP: ['', '']}", "0"),
+    ("{$indexOfCP: ['', 'a']}", "-1"),
+    (
+        "{$sortArray: {input: [{a: [5, 1]}, {a: [2, 9]}, {a: 3}], sortBy: {a: 1}}}",
+        "[{a: 3}, {a: [2, 9]}, {a: [5, 1]}]",
+    ),
+    (
+        "{$sortArray: {input: [], sortBy: {a: 1.5}}}",
+        "error 2942505: BadValue: The sort element value must be either 1 or -1",
+    ),
+    (
+        "{$dateToString: {date: Date(253402300799999), timezone: 'America/New_York'}}",
+        "'9999-12-31T18:59:59.999Z'",
+    ),
+    // Bins of hours are counted in time that passed, across a change of clocks too.
+    (
+        "{$dateTrunc: {date: Date(1593604799999), unit: 'hour', binSize: 2, timezone: 'America/New_York'}}",
+        "Date(1593601200000)",
+    ),
+    (
+        "{$dateTrunc: {date: Date(1593604799999), unit: 'hour', timezone: 'Australia/Lord_Howe'}}",
+        "Date(1593601200000)",
+    ),
+    ("{$dateToParts: {date: '$d', timezone: 1}}", "error 40517: timezone must evaluate to a string, found int"),
+    ("{$hour: {date: '$d', timezone: 'utc'}}", "error 40485: unrecognized time zone identifier: \"utc\""),
+    ("{$hour: {date: '$d', timezone: 'Z'}}", "error 40485: unrecognized time zone identifier: \"Z\""),
+    (
+        "{$dateFromString: {dateString: '2020-060', onError: 'no'}}",
+        "'no'",
+    ),
+    ("{$dateFromString: {dateString: '1583020800', onError: 'no'}}", "'no'"),
+    ("{$dateFromString: {dateString: '2020-02-29T24:00:00', onError: 'no'}}", "'no'"),
+    ("{$dateFromString: {dateString: '2020-02-29T10:20:60Z', onError: 'no'}}", "'no'"),
+    ("{$dateFromString: {dateString: '20200229T102030Z'}}", "Date(1582971630000)"),
+    (
+        "{$dateFromString: {dateString: '2020-02-29.5', format: '%Y-%m-%d.%L'}}",
+        "Date(1582934400500)",
+    ),
+    ("{$regexMatch: {input: 'x', regex: '^\\\\p{L}[\\\\p{Ll}]?$'}}", "true"),
+    ("{$regexMatch: {input: 'a', regex: '\\\\141'}}", "true"),
+];
