@@ -1,4 +1,4 @@
-//! `count`: without a filter and a hint from the books, otherwise by looking.
+//! `count`: without a filter from the books, otherwise by looking.
 
 use document::{DocBuf, DocRef, doc};
 use engine::Store;
@@ -27,8 +27,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let limit = args.int("limit")?.unwrap_or(0);
     let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
     let Some(collection) = call.find(&namespace) else { return ok(doc! { "n": 0 }) };
-    let hint = hint(&args)?;
-    if filter.is_always() && hint.is_none() {
+    if filter.is_always() {
         let live = call.door.engine.live(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
         return number(limit.map_or(n, |limit| n.min(limit)));
@@ -41,7 +40,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         stages.push(Stage::Limit(limit));
     }
     stages.push(Stage::Count("n".to_owned()));
-    let plan = Plan { hint, deadline: call.generic.deadline, ..Plan::new(filter) };
+    let plan = Plan { hint: hint(&args)?, deadline: call.generic.deadline, ..Plan::new(filter) };
     let context = call.context().await?;
     let mut cursor =
         call.door.engine.query(Model::Documents, &namespace, plan.with_stages(stages), context)?;
