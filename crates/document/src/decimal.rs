@@ -139,6 +139,14 @@ impl Decimal128 {
         }
     }
 
+    /// A double to 15 significant digits without zeros behind them.
+    pub fn from_f64_short(value: f64) -> Self {
+        if !value.is_finite() || value == 0.0 {
+            return Self::from_f64(value);
+        }
+        Self::parse(&trim_zeros(&format!("{value:.14e}"))).unwrap_or(Self::NAN)
+    }
+
     /// A double to as many digits as a decimal holds.
     pub fn from_f64_exact(value: f64) -> Self {
         if !value.is_finite() || value == 0.0 {

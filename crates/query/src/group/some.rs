@@ -147,9 +147,8 @@ impl Top {
         let full = self.held.len() >= self.most;
         // Among equals the ones that came first stay.
         let first = self.held.front().filter(|_| self.bottom);
-        let beaten = first.map_or(at >= self.most, |(least, _)| {
-            taken.sort.compare(&key, least).is_le()
-        });
+        let beaten =
+            first.map_or(at >= self.most, |(least, _)| taken.sort.compare(&key, least).is_le());
         if full && beaten {
             return Ok(0);
         }

@@ -4,6 +4,7 @@ use document::{Decimal128, Number, Rounding, Value, ValueRef};
 
 use super::super::{Answer, fail, got::shown, mismatch};
 use super::number::{is_int, number_value, to_decimal};
+use super::rounding::at_least_to;
 use super::{
     Function, In,
     Takes::{Any, Exactly},
@@ -93,6 +94,10 @@ fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
                 _ => 0,
             };
             Some(whole + cut)
+        }
+        Some(Number::Decimal(v)) if sign > 0 => {
+            let moved = Decimal128::from_i64(at).add(v).to_i64(Rounding::HalfEven);
+            moved.and_then(|moved| moved.checked_sub(at))
         }
         Some(Number::Decimal(v)) => v.to_i64(Rounding::HalfEven),
         _ => None,
@@ -229,7 +234,7 @@ fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer
     match number {
         Number::Int(v) => some(number_value(Number::Int(v), is_int(call.value(0)))),
         Number::Double(v) => some(double(v)),
-        Number::Decimal(v) => some(v.round(rounding)),
+        Number::Decimal(v) => some(at_least_to(v.round(rounding), 0)),
     }
 }
 
@@ -237,7 +242,7 @@ fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer
 pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> Value {
     let result = function(number.to_f64());
     match number {
-        Number::Decimal(_) => Value::Decimal128(Decimal128::from_f64(result)),
+        Number::Decimal(_) => Value::Decimal128(Decimal128::from_f64_short(result)),
         _ => Value::Double(result),
     }
 }
@@ -295,13 +300,12 @@ fn log(call: &In<'_>) -> Answer {
         let text = "$log's base must be a positive number not equal to 1, but is";
         return Err(fail(28759, format!("{text} {}", shown(call.value(1)))));
     }
-    let result = if value == 10.0 {
-        number.to_f64().log10()
-    } else {
-        number.to_f64().ln() / value.ln()
-    };
+    let result =
+        if value == 10.0 { number.to_f64().log10() } else { number.to_f64().ln() / value.ln() };
     match (number, base) {
-        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => some(Decimal128::from_f64(result)),
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            some(Decimal128::from_f64_short(result))
+        }
         _ => some(result),
     }
 }
@@ -354,7 +358,7 @@ fn pow(call: &In<'_>) -> Answer {
 fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
     let Some(whole) = whole else {
-        return Decimal128::from_f64(base.to_f64().powf(exponent.to_f64()));
+        return Decimal128::from_f64_short(base.to_f64().powf(exponent.to_f64()));
     };
     let (mut square, mut left) = (to_decimal(base), whole.unsigned_abs());
     let mut power = Decimal128::from_i64(1);

@@ -69,7 +69,7 @@ fn atan2(call: &In<'_>) -> Answer {
     let result = y.to_f64().atan2(x.to_f64());
     Ok(Some(match (y, x) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
-            Value::Decimal128(Decimal128::from_f64(result))
+            Value::Decimal128(Decimal128::from_f64_short(result))
         }
         _ => Value::Double(result),
     }))
