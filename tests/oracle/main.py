@@ -59,9 +59,9 @@ def tables(pair, options):
             table.cases = some
             count += len(some)
             for finding in run_table(pair, table):
-                pattern = known(finding.case.id)
-                seen.add(pattern)
-                if pattern is None or options.known:
+                globs = known(finding.case.id)
+                seen.update(globs)
+                if not globs or options.known:
                     findings.append(finding)
     stale = [] if options.only else [pattern for pattern in KNOWN if pattern not in seen]
     report(findings, options.each)
@@ -92,7 +92,7 @@ def wanted(options, id):
 
 
 def known(id):
-    return next((pattern for pattern in KNOWN if fnmatch.fnmatchcase(id, pattern)), None)
+    return [glob for glob in KNOWN if fnmatch.fnmatchcase(id, glob)]
 
 
 def report(findings, each):

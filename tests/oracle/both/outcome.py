@@ -39,14 +39,17 @@ def tagged(value):
 def unordered(value, rows, arrays):
     """The same tuples with the orders that a case leaves open taken away."""
     if value[0] == "object":
-        return ("object", tuple(
-            (key, ("rows", tuple(sorted(map(repr, inner[1]))))
-             if rows and key in ("firstBatch", "nextBatch", "values")
-             else unordered(inner, rows, arrays))
-            for key, inner in value[1]))
-    if value[0] == "array" and arrays:
-        return ("bag", tuple(sorted(repr(unordered(inner, rows, arrays)) for inner in value[1])))
+        return ("object", tuple((key, opened(key, inner, rows, arrays)) for key, inner in value[1]))
+    if value[0] == "array":
+        inner = [unordered(one, rows, arrays) for one in value[1]]
+        return ("bag", tuple(sorted(map(repr, inner)))) if arrays else ("array", tuple(inner))
     return value
+
+
+def opened(key, value, rows, arrays):
+    if rows and value[0] == "array" and key in ("firstBatch", "nextBatch", "values"):
+        return ("rows", tuple(sorted(repr(unordered(row, rows, arrays)) for row in value[1])))
+    return unordered(value, rows, arrays)
 
 
 def reduced(reply):

@@ -41,8 +41,12 @@ class Oracle:
 
 class Pair:
     def __init__(self, address=None):
-        self.oracle = Oracle(address)
         self.server = Server(clock="system").start()
+        try:
+            self.oracle = Oracle(address)
+        except BaseException:
+            self.server.close()
+            raise
         self.ours = Connection(self.server.address)
         self.theirs = Connection(self.oracle.address)
 

@@ -29,15 +29,14 @@ pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     (values.into_iter().map(ValueRef::to_value).collect(), parallel)
 }
 
-/// What stands at a path through documents; null when nothing does.
+/// What stands at a path through documents and positions in arrays; null when nothing does.
 pub(super) fn whole<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
-    let mut value = ValueRef::Document(document);
-    for part in path.parts() {
-        let ValueRef::Document(inner) = value else { return ValueRef::Null };
-        let Some(next) = inner.get(part) else { return ValueRef::Null };
-        value = next;
-    }
-    value
+    let step = |value: ValueRef<'a>, part: &str| match value {
+        ValueRef::Document(fields) => fields.get(part),
+        ValueRef::Array(values) => array_index(part).and_then(|at| values.get(at)),
+        _ => None,
+    };
+    path.parts().try_fold(ValueRef::Document(document), step).unwrap_or(ValueRef::Null)
 }
 
 /// How far a path has been followed.

@@ -53,7 +53,7 @@ impl Sort {
         }
     }
 
-    /// The values at the paths as they are: arrays count as arrays and are not looked into.
+    /// The values at the paths as they are: an array at the end counts as an array.
     pub fn whole_key(&self, document: DocRef<'_>) -> SortKey {
         let whole = |part: &Part| keys::whole(document, &part.path).to_value();
         SortKey(self.parts.iter().map(whole).collect())

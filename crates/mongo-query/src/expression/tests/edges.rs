@@ -54,6 +54,10 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{a: 3}, {a: [2, 9]}, {a: [5, 1]}]",
     ),
     (
+        "{$sortArray: {input: [{a: [5, 1]}, {a: [2, 9]}, {a: 3}], sortBy: {'a.1': -1}}}",
+        "[{a: [2, 9]}, {a: [5, 1]}, {a: 3}]",
+    ),
+    (
         "{$sortArray: {input: [], sortBy: {a: 1.5}}}",
         "error 2942505: BadValue: The sort element value must be either 1 or -1",
     ),

@@ -16,6 +16,11 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{$group: {_id: null, r: {$bottom: {sortBy: {z: 1}, output: '$_id'}}}}]",
         "{_id: null, r: 0}",
     ),
+    // $topN ranks by values of expressions: an array is one value, an empty one comes first.
+    (
+        "[{$match: {_id: {$lt: 4}}}, {$set: {a: {$arrayElemAt: [[[1, 5], 3, [], [2]], '$_id']}}}, {$group: {_id: null, r: {$topN: {n: 9, sortBy: {a: 1}, output: '$a'}}}}]",
+        "{_id: null, r: [[], 3, [1, 5], [2]]}",
+    ),
     (
         "[{$match: {_id: 2}}, {$graphLookup: {from: 't', startWith: '$k', connectFromField: 'x', connectToField: 'k', as: 'r'}}, {$project: {r: '$r._id'}}]",
         "{_id: 2, r: [2, 8]}",
