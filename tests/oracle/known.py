@@ -42,7 +42,7 @@ REASONS = {
     "$expr is taken as an expression too": ["*/512 *"],
     "the same refusal with another code": [
         "*/66 *", "*/461 *", "*/498 *", "project/find/52 *", "project/stage/52 *", "project/*/116 *", "project/stage/[89]? *", "project/stage/10[01] *", "project/positional/20 *",
-        "group/avg bad/*", "bucket/0/*", "facet/9 *", "lookup*/42 *", "command/*hint*nope*", "command/aggregate/26 *", "command/find/6[367] *", "command/find/7[123] *",
+        "group/avg bad/*", "bucket/0/*", "facet/9 *", "lookup*/42 *", "command/*hint*nope*", "command/aggregate/26 *", "command/find/33 *", "command/find/6[367] *", "command/find/7[123] *",
         "command/count/10 *", "command/update/45 *", "command/insert/87 *", "command/find/1?? *", "command/[gs]etParameter/*", "index/17/*", "index/44/*", "index/47/*",
         "catalog/4/*", "catalog/21/*", "catalog/32/*", "catalog/37/*", "catalog/52/*", "catalog/74/*", "catalog/88/*", "catalog/9[46]/*",
     ],
@@ -66,7 +66,7 @@ REASONS = {
     "statements of a write are read one by one, each with its own error": ["command/update/[89] *", "command/update/1[0126] *", "command/update/2[16] *", "command/delete/*"],
     "counts come from the books whatever the hint": ["command/count/12 *", "catalog/51/*"],
     "the new document may be projected by position": ["command/findAndModify/17 *"],
-    "dollar names deep inside an _id are taken, beside other names in a replacement refused": ["command/insert/72 *", "upsert/*/74 *"],
+    "dollar names deep inside an _id are taken, beside other names in a replacement refused": ["command/insert/72 *", "upsert/*/72 *"],
     "a standalone has no write concern modes": ["command/update/43 *"],
     "a cursor that has nothing more is closed at once": ["cursor/15/*"],
     "replies of 7.0 and later; options that mean nothing are not kept": ["index/2[89]/*", "index/38/*", "index/63/*", "index/77/*", "catalog/0/*", "catalog/83/*", "catalog/85/*"],

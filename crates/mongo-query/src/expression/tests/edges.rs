@@ -19,6 +19,10 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "error 241: Conversion would overflow target type in $convert with no onError value: 1E-6176",
     ),
     ("{$convert: {input: '1E7000', to: 'decimal', onError: 'no'}}", "'no'"),
+    (
+        "{$convert: {input: Date(9223372036854775807), to: 'string', onError: 'no'}}",
+        "error 18537: Could not convert date to string: date component was outside the supported range of 0-9999: 292278994",
+    ),
     ("{$toDecimal: '-Infinity'}", "NumberDecimal('-Infinity')"),
     (
         "{$toString: Date(9223372036854775807)}",

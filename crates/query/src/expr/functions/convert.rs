@@ -29,6 +29,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$toString", Exactly(1), |c| short(c, Type::String), "as a string"),
 ];
 
+/// The error of a value that cannot be converted, which `onError` stands in for.
+const FAILED: i32 = 241;
+
 fn short(call: &In<'_>, to: Type) -> Answer {
     if call.arg(0).is_nullish() {
         return NULL;
@@ -48,7 +51,9 @@ fn convert(call: &In<'_>) -> Answer {
     }
     let Some(to) = to else { return NULL };
     match to_type(input.operand(), to) {
-        Err(_) if !call.arg(2).is_absent() => Ok(call.arg(2).value().map(ValueRef::to_value)),
+        Err(error) if error.number == FAILED && !call.arg(2).is_absent() => {
+            Ok(call.arg(2).value().map(ValueRef::to_value))
+        }
         answer => answer.map(Some),
     }
 }
