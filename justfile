@@ -23,6 +23,11 @@ torture:
     cargo build --release -p ebb
     EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/outside/run --torture
 
+# The server beside a real mongod: the same commands to both, replies compared.
+oracle *ARGS:
+    cargo build --release -p ebb
+    EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/oracle/run {{ARGS}}
+
 # Random histories against the model, by seed.
 sim *ARGS:
     cargo test --release -p sim {{ARGS}}

@@ -123,11 +123,11 @@ impl Decimal128 {
         Self(sign | Self::ZERO.0 | u128::from(value.unsigned_abs()))
     }
 
-    /// A double to 15 significant digits, as MongoDB converts it.
+    /// A double to 15 significant digits, zeros among them, as MongoDB converts it.
     pub fn from_f64(value: f64) -> Self {
         if value.is_finite()
             && value != 0.0
-            && let Some(exact) = Self::parse(&trim_zeros(&format!("{value:.14e}")))
+            && let Some(exact) = Self::parse(&format!("{value:.14e}"))
         {
             return exact;
         }
@@ -137,6 +137,22 @@ impl Decimal128 {
             v if v.is_sign_negative() => Self::ZERO.negate(),
             _ => Self::ZERO,
         }
+    }
+
+    /// A double to 15 significant digits without zeros behind them.
+    pub fn from_f64_short(value: f64) -> Self {
+        if !value.is_finite() || value == 0.0 {
+            return Self::from_f64(value);
+        }
+        Self::parse(&trim_zeros(&format!("{value:.14e}"))).unwrap_or(Self::NAN)
+    }
+
+    /// A double to as many digits as a decimal holds.
+    pub fn from_f64_exact(value: f64) -> Self {
+        if !value.is_finite() || value == 0.0 {
+            return Self::from_f64(value);
+        }
+        Self::parse(&trim_zeros(&format!("{value:.33e}"))).unwrap_or(Self::NAN)
     }
 
     /// The nearest double.
@@ -474,7 +490,12 @@ mod tests {
         ] {
             assert_eq!(parse(text).to_i64(rounding), want, "{text}");
         }
-        assert_eq!(Decimal128::from_f64(0.1).to_string(), "0.1");
+        assert_eq!(Decimal128::from_f64(0.1).to_string(), "0.100000000000000");
+        assert_eq!(
+            Decimal128::from_f64_exact(0.1).to_string(),
+            "0.1000000000000000055511151231257827"
+        );
+        assert_eq!(Decimal128::from_f64_exact(2f64.powi(63)).to_string(), "9223372036854775808");
         assert_eq!(Decimal128::from_f64(20.0).to_f64(), 20.0);
         assert_eq!(Decimal128::from_i64(-7).to_string(), "-7");
         assert_eq!(parse("0.1").add(parse("0.2")).to_string(), "0.3");

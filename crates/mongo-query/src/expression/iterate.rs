@@ -95,6 +95,10 @@ pub(super) fn sort_array(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
         }
         ValueRef::Document(fields) => {
             let wrong = "BadValue: The sort element value must be either 1 or -1";
+            let whole = |value| Number::of(value).is_some_and(|by| by.to_i64_exact().is_some());
+            if !fields.iter().all(|(_, value)| whole(value)) {
+                return Err(Error::new(2_942_505, wrong));
+            }
             SortBy::Fields(sort::parse(fields).map_err(|_| Error::new(2_942_505, wrong))?)
         }
         by => match Number::of(by).map(Number::to_i64_exact) {

@@ -3,7 +3,7 @@
 use document::{ArrayRef, DocRef, ValueRef};
 use query::filter::{Condition, Test};
 
-use super::operators::{Operator, condition, test};
+use super::operators::{FIELD_OPERATORS, Operator, condition, test};
 use super::{Scope, document, equals, is_operators, pattern};
 use crate::Error;
 
@@ -34,9 +34,14 @@ fn all_elem_match(array: ArrayRef<'_>, scope: Scope) -> Result<Vec<Condition>, E
     array.iter().map(parse).collect()
 }
 
+fn starts_with_operator(document: DocRef<'_>) -> bool {
+    let first = document.iter().next().map(|(name, _)| name);
+    FIELD_OPERATORS.iter().any(|(name, _)| Some(*name) == first)
+}
+
 fn one_of_all(value: ValueRef<'_>) -> Result<Condition, Error> {
     match value {
-        ValueRef::Document(inner) if is_operators(inner) => {
+        ValueRef::Document(inner) if starts_with_operator(inner) => {
             Err(Error::bad_value("no $ expressions in $all"))
         }
         ValueRef::Regex { pattern, options } => {

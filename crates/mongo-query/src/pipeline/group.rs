@@ -71,8 +71,8 @@ pub(super) fn field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
     };
     let mut parts = spec.iter();
     let (Some((operator, argument)), rest) = (parts.next(), parts.next()) else {
-        let text = format!("The field '{name}' must specify one accumulator");
-        return Err(Error::new(40238, text));
+        let text = format!("The field '{name}' must be an accumulator object");
+        return Err(Error::new(40234, text));
     };
     if !operator.starts_with('$') {
         let text = format!("The field '{name}' must be an accumulator object");

@@ -39,7 +39,6 @@ fn combine(
 fn to_decimal(value: &Value) -> Option<Decimal128> {
     match value {
         Value::Decimal128(v) => Some(*v),
-        Value::Double(v) if v.is_finite() && *v != 0.0 => Decimal128::parse(&format!("{v:.14e}")),
         Value::Double(v) => Some(Decimal128::from_f64(*v)),
         other => to_whole(other).map(Decimal128::from_i64),
     }

@@ -107,6 +107,16 @@ impl Walking {
         Self { graph, row: None, walk: None, ended: false }
     }
 
+    /// What these values lead to; null does not lead to documents that lack the field.
+    fn reached(&self, values: Vec<Value>) -> Filter {
+        let path = || self.graph.to.clone();
+        let null = values.iter().any(|value| value.as_ref().is_nullish());
+        let one = Filter::Path(path(), Test::In(InSet::new(values, Vec::new())));
+        let there = null.then(|| Filter::Path(path(), Test::Exists));
+        let rest: Vec<Filter> = there.into_iter().chain(self.graph.filter.clone()).collect();
+        if rest.is_empty() { one } else { Filter::And([vec![one], rest].concat()) }
+    }
+
     fn start(&self, row: Row, context: &Context) -> Result<Walk, Error> {
         let first = self.graph.start.eval(&Env::new(row.document.as_ref(), context))?;
         let mut walk = Walk {
@@ -153,12 +163,7 @@ impl Operator for Walking {
             let document = sized(set(&self.graph.name, found, &walk.row.document)?)?;
             return Ok(Poll::Row(Row { document, origin: walk.row.origin }));
         }
-        let values = InSet::new(std::mem::take(&mut walk.frontier), Vec::new());
-        let reached = Filter::Path(self.graph.to.clone(), Test::In(values));
-        let filter = match &self.graph.filter {
-            Some(filter) => Filter::And(vec![reached, filter.clone()]),
-            None => reached,
-        };
+        let filter = self.reached(std::mem::take(&mut walk.frontier));
         self.walk = Some(walk);
         Ok(Poll::Want(Box::new(Request {
             database: None,

@@ -11,7 +11,7 @@ use crate::sort::Sort;
 pub enum SortBy {
     /// The whole element, greatest first if set.
     Whole(bool),
-    /// Fields of elements that are documents; others have none.
+    /// Fields of elements that are documents, taken whole; others have none.
     Fields(Sort),
 }
 
@@ -28,8 +28,8 @@ pub fn sort_values(values: &mut Vec<Value>, by: &SortBy) {
                 .into_iter()
                 .map(|value| {
                     let key = match value.as_ref() {
-                        ValueRef::Document(fields) => sort.key(fields),
-                        _ => sort.key(DocRef::Tree(&empty)),
+                        ValueRef::Document(fields) => sort.whole_key(fields),
+                        _ => sort.whole_key(DocRef::Tree(&empty)),
                     };
                     (key, value)
                 })

@@ -153,10 +153,26 @@ impl Rewrite<'_> {
             'Q' => self.quoted(),
             'E' => {}
             'K' | 'G' | 'X' | 'C' => return Err(unsupported(&format!("\\{next}"))),
+            '1'..='7' if self.is_octal() => self.octal(next),
             'k' | 'g' | '1'..='9' => return Err(unsupported("a reference back")),
             other => self.plain_escape(other),
         }
         Ok(())
+    }
+
+    /// Whether two more octal digits follow: three of them are a character, not a reference.
+    fn is_octal(&self) -> bool {
+        self.rest.clone().take(2).filter(|c| c.is_digit(8)).count() == 2
+    }
+
+    fn octal(&mut self, first: char) {
+        let mut code = first.to_digit(8).unwrap_or(0);
+        for _ in 0..2 {
+            let Some(digit) = self.rest.peek().and_then(|c| c.to_digit(8)) else { break };
+            code = code * 8 + digit;
+            self.skip(1);
+        }
+        self.out.push_str(&format!("\\x{{{code:x}}}"));
     }
 
     /// Escapes that mean the same inside and outside of classes.
@@ -169,7 +185,14 @@ impl Rewrite<'_> {
                     self.rest.next().map_or(0, |c| u32::from(c.to_ascii_uppercase()) ^ 64);
                 self.out.push_str(&format!("\\x{{{control:x}}}"));
             }
-            'x' | 'p' | 'P' | 'A' | 'z' | 't' | 'n' | 'r' | 'f' | 'a' => {
+            'p' | 'P' => {
+                self.out.extend(['\\', next]);
+                if self.rest.peek() == Some(&'{') {
+                    self.out.extend(self.rest.by_ref().take_while(|c| *c != '}'));
+                    self.out.push('}');
+                }
+            }
+            'x' | 'A' | 'z' | 't' | 'n' | 'r' | 'f' | 'a' => {
                 self.out.extend(['\\', next]);
             }
             other => self.literal(other),
@@ -251,12 +274,7 @@ impl Rewrite<'_> {
                 return Ok(());
             }
             '1'..='7' => {
-                let mut code = next.to_digit(8).unwrap_or(0);
-                while let Some(digit) = self.rest.peek().and_then(|c| c.to_digit(8)) {
-                    code = (code * 8 + digit) & 0xff;
-                    self.skip(1);
-                }
-                self.out.push_str(&format!("\\x{{{code:x}}}"));
+                self.octal(next);
                 return Ok(());
             }
             other => {

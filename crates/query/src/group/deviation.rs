@@ -29,10 +29,10 @@ impl Deviation {
         self.squares += delta * (value - self.mean);
     }
 
-    /// The deviation; null when there are too few numbers, or one that is not finite.
+    /// The deviation; null when there are too few numbers.
     pub fn value(&self) -> Value {
         let count = self.count.saturating_sub(u64::from(self.sample));
-        if count == 0 || !self.squares.is_finite() {
+        if count == 0 {
             return Value::Null;
         }
         Value::Double((self.squares / count as f64).sqrt())

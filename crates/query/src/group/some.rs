@@ -7,8 +7,8 @@ use document::{ArrayRef, Number, Value, ValueRef, compare};
 use super::Taken;
 use crate::{
     Env, Error,
-    expr::{Got, fail, weight},
-    sort::SortKey,
+    expr::{Got, fail, read_path, weight},
+    sort::{Part, Sort, SortKey},
 };
 
 /// How many, from an `n` argument.
@@ -122,6 +122,16 @@ impl Ranked {
     }
 }
 
+/// What a row is ranked by: values of expressions, so that arrays are not looked into.
+fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
+    let value = |part: &Part| match read_path(env.root, &part.path, 0).into_value() {
+        None => Value::Null,
+        Some(Value::Array(values)) if values.is_empty() => Value::Undefined,
+        Some(value) => value,
+    };
+    SortKey(sort.parts.iter().map(value).collect())
+}
+
 /// Outputs of the first or last rows by an order.
 #[derive(Debug)]
 pub struct Top {
@@ -141,11 +151,15 @@ impl Top {
     }
 
     pub(super) fn add(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
-        let key = taken.sort.key(env.root);
+        let key = key_of(&taken.sort, env);
         let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
         let at = self.held.partition_point(after);
         let full = self.held.len() >= self.most;
-        if full && (if self.bottom { at == 0 } else { at >= self.most }) {
+        // Among equals the ones that came first stay.
+        let first = self.held.front().filter(|_| self.bottom);
+        let beaten =
+            first.map_or(at >= self.most, |(least, _)| taken.sort.compare(&key, least).is_le());
+        if full && beaten {
             return Ok(0);
         }
         let value = taken.input.eval(env)?.unwrap_or(Value::Null);

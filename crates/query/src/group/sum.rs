@@ -57,7 +57,7 @@ impl Sum {
                 self.has_double = true;
             }
             ValueRef::Decimal128(v) => {
-                self.decimal = Some(self.decimal.map_or(v, |held| held.add(v)));
+                self.decimal = Some(self.decimal.unwrap_or(Decimal128::ZERO).add(v));
             }
             _ => {}
         }
@@ -76,7 +76,7 @@ impl Sum {
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
         let mut total = decimal;
         if self.has_double {
-            total = total.add(Decimal128::from_f64(self.double.value()));
+            total = total.add(Decimal128::from_f64_exact(self.double.value()));
         }
         if self.whole != 0 {
             let whole = Decimal128::parse(&self.whole.to_string());

@@ -51,7 +51,8 @@ fn nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &mut Do
     match value {
         ValueRef::Document(inner) => out.document(name, |out| fields(inner, node, mode, out)),
         ValueRef::Array(array) => out.array(name, |out| elements(array, node, mode, out)),
-        value if mode == Mode::Exclusion => out.append(name, value),
+        // A computed field turns a plain value into a document later, where it stands.
+        value if mode == Mode::Exclusion || node.has_computed() => out.append(name, value),
         _ => {}
     }
 }

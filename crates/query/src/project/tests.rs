@@ -35,13 +35,13 @@ fn many_fields_are_found_by_name() {
 }
 
 #[test]
-fn computed_fields_come_last_and_turn_elements_into_documents() {
+fn new_fields_come_last_and_plain_values_become_documents_in_place() {
     let mut fields = node(&["b"]).unwrap();
     let literal = Computed::Expr(Expr::Literal(Value::from(7)));
     fields.insert(&["a", "n"], Item::Computed(Box::new(literal))).unwrap();
     let projection = Projection::new(Mode::Inclusion, fields, Vec::new());
     for (document, expected) in [
-        (doc! {"a": 1, "b": 2}, doc! {"b": 2, "a": doc!{"n": 7}}),
+        (doc! {"a": 1, "b": 2}, doc! {"a": doc!{"n": 7}, "b": 2}),
         (doc! {"b": 2}, doc! {"b": 2, "a": doc!{"n": 7}}),
         (doc! {"a": doc!{"x": 1}}, doc! {"a": doc!{"n": 7}}),
         (doc! {"a": array![1, array![]]}, doc! {"a": array![doc!{"n": 7}, array![]]}),

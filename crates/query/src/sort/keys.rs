@@ -12,6 +12,11 @@ use crate::filter::array_index;
 pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
+    if let [part] = parts.as_slice()
+        && part.path.as_str() == "_id"
+    {
+        return (vec![whole(document, &part.path).to_value()], false);
+    }
     let start: Vec<Spot<'_>> = parts.iter().map(|part| enter(document, &part.path, 0)).collect();
     let parallel = parts.len() > 1 && !combine(parts, start.clone(), &mut found);
     if parallel || parts.len() == 1 {
@@ -22,6 +27,16 @@ pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let picks = |part: &Part| part.path.parts().any(|part| array_index(part).is_some());
     let parallel = parallel && !parts.iter().any(picks);
     (values.into_iter().map(ValueRef::to_value).collect(), parallel)
+}
+
+/// What stands at a path through documents and positions in arrays; null when nothing does.
+pub(super) fn whole<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
+    let step = |value: ValueRef<'a>, part: &str| match value {
+        ValueRef::Document(fields) => fields.get(part),
+        ValueRef::Array(values) => array_index(part).and_then(|at| values.get(at)),
+        _ => None,
+    };
+    path.parts().try_fold(ValueRef::Document(document), step).unwrap_or(ValueRef::Null)
 }
 
 /// How far a path has been followed.

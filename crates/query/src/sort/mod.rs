@@ -36,7 +36,8 @@ pub struct SortKey(pub Vec<Value>);
 impl Sort {
     /// What a document sorts by: of all combinations of values that an index over these paths
     /// would hold for it, the one that this order puts first. A missing value reads as null, an
-    /// empty array as undefined. Paths through different arrays are taken one by one.
+    /// empty array as undefined. Paths through different arrays are taken one by one. A sort by
+    /// `_id` alone takes it whole: a stored one is no array, and a group's may be one.
     pub fn key(&self, document: DocRef<'_>) -> SortKey {
         SortKey(keys::first(self, document).0)
     }
@@ -50,6 +51,12 @@ impl Sort {
                 Err(Error::new(Kind::Invalid, 2, text))
             }
         }
+    }
+
+    /// The values at the paths as they are: an array at the end counts as an array.
+    pub fn whole_key(&self, document: DocRef<'_>) -> SortKey {
+        let whole = |part: &Part| keys::whole(document, &part.path).to_value();
+        SortKey(self.parts.iter().map(whole).collect())
     }
 
     /// Orders two keys made by this sort.

@@ -73,7 +73,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$toDouble: 'nan'}", "NaN"),
     ("{$toDouble: true}", "1.0"),
     ("{$toDecimal: '1.50'}", "NumberDecimal('1.50')"),
-    ("{$toDecimal: 1.1}", "NumberDecimal('1.1')"),
+    ("{$toDecimal: 1.1}", "NumberDecimal('1.10000000000000')"),
     (
         "{$toDecimal: 'x'}",
         "error 241: Failed to parse number 'x' in $convert with no onError value: Failed to parse string to decimal",

@@ -5,6 +5,7 @@ mod arrays;
 mod conversions;
 mod corners;
 mod dates;
+mod edges;
 mod forms;
 mod later;
 mod numbers;
@@ -93,7 +94,7 @@ macro_rules! tables {
 mod table {
     use super::*;
 
-    tables!(arrays, conversions, corners, dates, forms, later, numbers, objects, strings);
+    tables!(arrays, conversions, corners, dates, edges, forms, later, numbers, objects, strings);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use document::{Decimal128, Number, Rounding, Value, ValueRef};
 
 use super::super::{Answer, fail, got::shown, mismatch};
 use super::number::{is_int, number_value, to_decimal};
+use super::rounding::at_least_to;
 use super::{
     Function, In,
     Takes::{Any, Exactly},
@@ -81,12 +82,24 @@ fn add(call: &In<'_>) -> Answer {
     moved(at, sum.value().as_ref(), 1).map(Some)
 }
 
-/// A date moved by a number of milliseconds.
+/// A date moved by a number of milliseconds; of a later date the fraction is cut, not of the number.
 fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
-        Some(Number::Double(v)) if v.abs() < 9.2e18 => Some(v as i64),
-        Some(Number::Decimal(v)) => v.to_i64(Rounding::Down),
+        Some(Number::Double(v)) if v.abs() < 9.2e18 => {
+            let (whole, rest) = (v as i64, v.fract());
+            let cut = match at.saturating_add(whole).signum() {
+                1 if sign > 0 && rest < 0.0 => -1,
+                -1 if sign > 0 && rest > 0.0 => 1,
+                _ => 0,
+            };
+            Some(whole + cut)
+        }
+        Some(Number::Decimal(v)) if sign > 0 => {
+            let moved = Decimal128::from_i64(at).add(v).to_i64(Rounding::HalfEven);
+            moved.and_then(|moved| moved.checked_sub(at))
+        }
+        Some(Number::Decimal(v)) => v.to_i64(Rounding::HalfEven),
         _ => None,
     };
     let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
@@ -127,12 +140,10 @@ fn subtract(call: &In<'_>) -> Answer {
 fn multiply(call: &In<'_>) -> Answer {
     let mut product = Number::Int(1);
     let mut narrow = true;
-    let mut null = false;
     for arg in call.args {
         let value = arg.operand();
         if value.is_nullish() {
-            null = true;
-            continue;
+            return NULL;
         }
         let Some(number) = Number::of(value) else {
             return Err(mismatch(
@@ -151,7 +162,7 @@ fn multiply(call: &In<'_>) -> Answer {
             (a, b) => Number::Double(a.to_f64() * b.to_f64()),
         };
     }
-    if null { NULL } else { some(number_value(product, narrow)) }
+    some(number_value(product, narrow))
 }
 
 /// Both arguments as numbers; `None` when one is null.
@@ -196,9 +207,12 @@ fn modulo(call: &In<'_>) -> Answer {
     match (a, b) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
-            if b.is_zero() { zero() } else { some(to_decimal(a).remainder(b)) }
+            if b.is_zero() {
+                return Err(fail(5_733_415, "can't $mod by zero"));
+            }
+            some(to_decimal(a).remainder(b))
         }
-        (Number::Int(_), Number::Int(0)) => zero(),
+        (_, Number::Int(0)) => zero(),
         (Number::Int(a), Number::Int(b)) => {
             some(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
         }
@@ -220,7 +234,7 @@ fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer
     match number {
         Number::Int(v) => some(number_value(Number::Int(v), is_int(call.value(0)))),
         Number::Double(v) => some(double(v)),
-        Number::Decimal(v) => some(v.round(rounding)),
+        Number::Decimal(v) => some(at_least_to(v.round(rounding), 0)),
     }
 }
 
@@ -228,7 +242,7 @@ fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer
 pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> Value {
     let result = function(number.to_f64());
     match number {
-        Number::Decimal(_) => Value::Decimal128(Decimal128::from_f64(result)),
+        Number::Decimal(_) => Value::Decimal128(Decimal128::from_f64_short(result)),
         _ => Value::Double(result),
     }
 }
@@ -286,15 +300,12 @@ fn log(call: &In<'_>) -> Answer {
         let text = "$log's base must be a positive number not equal to 1, but is";
         return Err(fail(28759, format!("{text} {}", shown(call.value(1)))));
     }
-    let result = if value == 10.0 {
-        number.to_f64().log10()
-    } else if value == 2.0 {
-        number.to_f64().log2()
-    } else {
-        number.to_f64().ln() / value.ln()
-    };
+    let result =
+        if value == 10.0 { number.to_f64().log10() } else { number.to_f64().ln() / value.ln() };
     match (number, base) {
-        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => some(Decimal128::from_f64(result)),
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            some(Decimal128::from_f64_short(result))
+        }
         _ => some(result),
     }
 }
@@ -347,7 +358,7 @@ fn pow(call: &In<'_>) -> Answer {
 fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
     let Some(whole) = whole else {
-        return Decimal128::from_f64(base.to_f64().powf(exponent.to_f64()));
+        return Decimal128::from_f64_short(base.to_f64().powf(exponent.to_f64()));
     };
     let (mut square, mut left) = (to_decimal(base), whole.unsigned_abs());
     let mut power = Decimal128::from_i64(1);

@@ -8,7 +8,7 @@ use super::number::to_decimal;
 use super::{
     Function, In,
     Takes::{Exactly, Named},
-    date_parse, double_text, iso_text, may, need, row,
+    date_parse, date_text, double_text, may, need, row,
 };
 use crate::Error;
 
@@ -29,6 +29,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$toString", Exactly(1), |c| short(c, Type::String), "as a string"),
 ];
 
+/// The error of a value that cannot be converted, which `onError` stands in for.
+const FAILED: i32 = 241;
+
 fn short(call: &In<'_>, to: Type) -> Answer {
     if call.arg(0).is_nullish() {
         return NULL;
@@ -48,7 +51,9 @@ fn convert(call: &In<'_>) -> Answer {
     }
     let Some(to) = to else { return NULL };
     match to_type(input.operand(), to) {
-        Err(_) if !call.arg(2).is_absent() => Ok(call.arg(2).value().map(ValueRef::to_value)),
+        Err(error) if error.number == FAILED && !call.arg(2).is_absent() => {
+            Ok(call.arg(2).value().map(ValueRef::to_value))
+        }
         answer => answer.map(Some),
     }
 }
@@ -93,7 +98,7 @@ fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
         Type::Int64 => to_integer(value, to, i64::MIN, i64::MAX)?.map(Value::Int64),
         Type::Double => to_double(value)?,
         Type::Decimal128 => to_decimal128(value)?,
-        Type::String => to_string(value),
+        Type::String => to_string(value)?,
         Type::ObjectId => to_object_id(value)?,
         Type::DateTime => to_date(value)?,
         _ => None,
@@ -185,7 +190,8 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::DateTime(v) => v as f64,
         ValueRef::Decimal128(v) => {
             let double = v.to_f64();
-            if double.is_infinite() && !v.is_infinite() {
+            let vanished = double == 0.0 && !v.is_zero();
+            if vanished || double.is_infinite() && !v.is_infinite() {
                 return Err(overflow(value));
             }
             double
@@ -223,8 +229,15 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let decimal = match value {
         ValueRef::Bool(v) => Decimal128::from_i64(i64::from(v)),
         ValueRef::DateTime(v) => Decimal128::from_i64(v),
-        ValueRef::String(text) => Decimal128::parse(text)
-            .ok_or_else(|| unread(text, "Failed to parse string to decimal"))?,
+        ValueRef::String(text) => {
+            let parsed = Decimal128::parse(text)
+                .ok_or_else(|| unread(text, "Failed to parse string to decimal"))?;
+            if parsed.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
+                let reason = "Conversion from string to decimal would overflow";
+                return Err(unread(text, reason));
+            }
+            parsed
+        }
         value => match Number::of(value) {
             Some(number) => to_decimal(number),
             None => return Ok(None),
@@ -233,8 +246,8 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Decimal128(decimal)))
 }
 
-fn to_string(value: ValueRef<'_>) -> Option<Value> {
-    Some(Value::String(match value {
+fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+    Ok(Some(Value::String(match value {
         ValueRef::String(v) => v.to_owned(),
         ValueRef::Bool(v) => v.to_string(),
         ValueRef::Int32(v) => v.to_string(),
@@ -244,9 +257,9 @@ fn to_string(value: ValueRef<'_>) -> Option<Value> {
         ValueRef::Double(v) => double_text(v, 17),
         ValueRef::Decimal128(v) => v.to_string(),
         ValueRef::ObjectId(v) => v.to_string(),
-        ValueRef::DateTime(v) => iso_text(v),
-        _ => return None,
-    }))
+        ValueRef::DateTime(v) => date_text(v)?,
+        _ => return Ok(None),
+    })))
 }
 
 fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {

@@ -1,11 +1,11 @@
 //! Parts of dates, and dates of parts.
 
-use document::{Document, Value, ValueRef};
+use document::{Document, Number, Value, ValueRef};
 
 use super::super::{Answer, fail, got::shown, mismatch};
 use super::arithmetic::NULL;
 use super::calendar::{self, DAY_MS, Moment};
-use super::number::{int32_of, need_date};
+use super::number::need_date;
 use super::zone::Zone;
 use super::{
     Function, In, Param,
@@ -111,6 +111,9 @@ fn to_parts(call: &In<'_>) -> Answer {
 }
 
 /// An integral part of a date; `None` when it is null.
+/// Seconds and milliseconds up to this do not overflow when they are added up.
+const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
+
 fn given(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
     let arg = call.arg(index);
     if arg.is_absent() {
@@ -120,7 +123,7 @@ fn given(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Err
         return Ok(None);
     }
     let name = PARTS.get(index).map_or("", |param| param.name);
-    let Some(value) = int32_of(arg.operand()).map(i64::from) else {
+    let Some(value) = Number::of(arg.operand()).and_then(Number::to_i64_exact) else {
         let (kind, value) = (arg.type_name(), shown(arg.or_null()));
         let text = format!("found {kind} with value {value}");
         return Err(fail(40515, format!("'{name}' must evaluate to an integer, {text}")));
@@ -132,6 +135,12 @@ fn given(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Err
         return Err(fail(code, format!("'{name}' {text}")));
     }
     let unbounded = matches!(name, "second" | "millisecond");
+    if unbounded && MAX_TIME_PART < value.unsigned_abs() {
+        return Err(fail(
+            159,
+            "Overflow casting from a lower-precision duration to a higher-precision duration",
+        ));
+    }
     if !unbounded && !(-32768..=32767).contains(&value) {
         let text = "must evaluate to a value in the range [-32768, 32767]; value";
         return Err(fail(31034, format!("'{name}' {text} {value} is not in range")));

@@ -222,23 +222,28 @@ fn trunc(call: &In<'_>) -> Answer {
     let week = if unit == Unit::Week { week_start(call, 4)? } else { Some(7) };
     let Some(week) = week else { return NULL };
     let at = date_arg(call, 0, "date", 5_439_012)?;
-    let start = truncated(zone.local(at), unit, size, week);
+    let start = match unit {
+        // Hours and less are counted in time that passed, whatever clocks were set to.
+        Unit::Fixed(ms) => ms
+            .checked_mul(size)
+            .and_then(|step| floor(at, zone.instant(REFERENCE_DAYS * DAY_MS), step)),
+        _ => truncated(zone.local(at), unit, size, week).map(|start| zone.instant(start)),
+    };
     let Some(start) = start else {
         return Err(fail(5_439_005, "$dateTrunc's 'binSize' is out of range"));
     };
-    Ok(Some(Value::DateTime(match unit {
-        Unit::Fixed(_) => start - zone.offset_at(at),
-        _ => zone.instant(start),
-    })))
+    Ok(Some(Value::DateTime(start)))
+}
+
+/// The start of the step that a value is in, where one starts at `origin`.
+fn floor(value: i64, origin: i64, step: i64) -> Option<i64> {
+    let bins = value.checked_sub(origin)?.div_euclid(step);
+    origin.checked_add(bins.checked_mul(step)?)
 }
 
 /// The local start of the bin.
 fn truncated(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
     let days = local.div_euclid(DAY_MS);
-    let floor = |value: i64, origin: i64, step: i64| -> Option<i64> {
-        let bins = value.checked_sub(origin)?.div_euclid(step);
-        origin.checked_add(bins.checked_mul(step)?)
-    };
     match unit {
         Unit::Months(months) => {
             let start = floor(months_since(local), 24_000, months.checked_mul(size)?)?;

@@ -81,7 +81,7 @@ impl Parts {
         }
         let days = self.days(cursor)?;
         let [hour, minute, second, millisecond] = self.time;
-        let fits = hour <= 24 && minute <= 59 && second <= 60;
+        let fits = hour <= 23 && minute <= 59 && second <= 59;
         if !fits {
             return Err(cursor.wrong("The parsed time was invalid"));
         }
@@ -136,8 +136,14 @@ pub(super) fn free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> {
             parts = read;
         }
     }
+    let before = cursor.at;
     let _ = cursor.skip('T') || cursor.skip('t');
     cursor.blanks();
+    let joined = cursor.at == before && 0 < before;
+    if joined && cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+        cursor.at = text.len();
+        return Err(cursor.wrong("The parsed date was invalid"));
+    }
     if cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
         clock(&mut cursor, &mut parts)?;
     }
@@ -351,7 +357,9 @@ fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result
         }
         'Z' => {
             let negative = cursor.skip('-');
-            let _ = !negative && cursor.skip('+');
+            if !negative && !cursor.skip('+') {
+                return Err(cursor.wrong("No timezone offset found"));
+            }
             let (minutes, _) =
                 cursor.digits(1, 4).ok_or_else(|| cursor.wrong("No timezone offset found"))?;
             parts.offset = Some(if negative { -minutes } else { minutes } * 60_000);
@@ -365,7 +373,7 @@ fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result
         }
         _ => {}
     }
-    let Some((value, _)) = cursor.digits(least, most) else {
+    let Some((value, count)) = cursor.digits(least, most) else {
         return Err(cursor.wrong("A number could not be found"));
     };
     match field {
@@ -375,7 +383,7 @@ fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result
         'H' => parts.time[0] = value,
         'M' => parts.time[1] = value,
         'S' => parts.time[2] = value,
-        'L' => parts.time[3] = value,
+        'L' => parts.time[3] = value * [100, 10, 1].get(count - 1).copied().unwrap_or(1),
         'j' => parts.day_of_year = Some(value),
         'G' => parts.iso.0 = Some(value),
         'V' => parts.iso.1 = Some(value),

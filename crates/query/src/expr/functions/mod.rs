@@ -25,7 +25,7 @@ mod trigonometry;
 mod type_;
 mod zone;
 
-pub(crate) use text::{double_text, iso_text};
+pub(crate) use text::{date_text, double_text, iso_text};
 
 use document::{Value, ValueRef};
 

@@ -99,10 +99,21 @@ fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
     decimal_at_place(exact, place, rounding).to_f64()
 }
 
+/// A decimal written with at least so many places, if it has the digits for them.
+pub(super) fn at_least_to(value: Decimal128, places: i32) -> Decimal128 {
+    match value.parts() {
+        Some((_, _, exponent)) if -places < exponent => {
+            let longer = value.quantize(-places);
+            if longer.is_nan() { value } else { longer }
+        }
+        _ => value,
+    }
+}
+
 fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
     let Some((_, _, exponent)) = value.parts() else { return value };
     if exponent >= -place {
-        return value;
+        return at_least_to(value, place);
     }
     if rounding == Rounding::HalfEven {
         return value.quantize(-place);

@@ -9,7 +9,7 @@ use super::arithmetic::NULL;
 use super::{
     Function, In, Param,
     Takes::{Any, Exactly, Named},
-    double_text, iso_text, may, need, row,
+    date_text, double_text, may, need, row,
 };
 use crate::{Error, limits::MAX_DOCUMENT_BYTES};
 
@@ -46,7 +46,7 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
         ValueRef::Int64(v) => v.to_string(),
         ValueRef::Double(v) => double_text(v, 17),
         ValueRef::Decimal128(v) => v.to_string(),
-        ValueRef::DateTime(v) => iso_text(v),
+        ValueRef::DateTime(v) => date_text(v)?,
         ValueRef::Timestamp(v) => format!("Timestamp({}, {})", v >> 32, v & 0xffff_ffff),
         value => {
             let text = format!("can't convert from BSON type {} to String", value.kind().name());

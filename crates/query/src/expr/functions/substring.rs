@@ -98,7 +98,8 @@ fn index_of_cp(call: &In<'_>) -> Answer {
     let start = bound(call, 2, "starting", 0)?;
     let end = bound(call, 3, "ending", count)?.min(count);
     if start >= end {
-        return index(None);
+        let both_empty = start == 0 && text.is_empty() && token.is_empty();
+        return index(both_empty.then_some(0));
     }
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
     let part = text.get(byte(start)..byte(end)).unwrap_or_default();
@@ -110,7 +111,7 @@ fn whole(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Int(v) => Some(v),
         Number::Double(v) => Some(v as i64),
-        Number::Decimal(v) => v.to_i64(document::Rounding::Down),
+        Number::Decimal(v) => v.to_i64(document::Rounding::HalfEven),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Numbers and dates as text.
 
+use super::super::fail;
 use super::calendar;
+use crate::Error;
 
 /// A double with so many significant digits, as C's `%g` writes it; 17 asks for the shortest text
 /// that reads back as the same number.
@@ -48,6 +50,16 @@ pub(crate) fn iso_text(ms: i64) -> String {
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
         at.year, at.month, at.day, at.hour, at.minute, at.second, at.millisecond
     )
+}
+
+/// The same of a date that becomes text for users; years have four digits there.
+pub(crate) fn date_text(ms: i64) -> Result<String, Error> {
+    let year = calendar::Moment::of(ms).year;
+    if (0..=9999).contains(&year) {
+        return Ok(iso_text(ms));
+    }
+    let text = "Could not convert date to string: date component was outside the supported range";
+    Err(fail(18537, format!("{text} of 0-9999: {year}")))
 }
 
 #[cfg(test)]

@@ -55,20 +55,21 @@ fn finite(call: &In<'_>, function: fn(f64) -> f64) -> Answer {
 }
 
 fn atan2(call: &In<'_>) -> Answer {
-    if call.any_nullish() {
-        return NULL;
-    }
     let part = |index: usize, code: i32| {
-        Number::of(call.value(index)).ok_or_else(|| {
+        if call.arg(index).is_nullish() {
+            return Ok(None);
+        }
+        Number::of(call.value(index)).map(Some).ok_or_else(|| {
             let kind = call.arg(index).type_name();
             mismatch(code, format!("$atan2 only supports numeric types, not {kind}"))
         })
     };
-    let (y, x) = (part(0, 51044)?, part(1, 51045)?);
+    let Some(y) = part(0, 51044)? else { return NULL };
+    let Some(x) = part(1, 51045)? else { return NULL };
     let result = y.to_f64().atan2(x.to_f64());
     Ok(Some(match (y, x) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
-            Value::Decimal128(Decimal128::from_f64(result))
+            Value::Decimal128(Decimal128::from_f64_short(result))
         }
         _ => Value::Double(result),
     }))

@@ -8,7 +8,7 @@ use jiff::{
 };
 
 use super::super::{Got, fail, got::shown, mismatch};
-use super::calendar::Moment;
+use super::calendar::{DAY_MS, Moment};
 use crate::Error;
 
 /// A time zone.
@@ -32,7 +32,7 @@ impl Zone {
         match got.operand() {
             value if value.is_nullish() => Ok(None),
             ValueRef::String(text) => Self::parse(text).map(Some),
-            value if function == "$dateFromParts" => {
+            value if function.starts_with("$date") => {
                 let kind = value.kind().name();
                 Err(mismatch(40517, format!("timezone must evaluate to a string, found {kind}")))
             }
@@ -44,24 +44,25 @@ impl Zone {
         }
     }
 
-    /// Reads `+hh`, `+hhmm`, `+hh:mm`, `Z` or a name.
+    /// Reads `+hh`, `+hhmm`, `+hh:mm` or a name, written as the database has it.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         if let Some(offset) = offset_ms(text) {
             return Ok(Self::Fixed(offset));
         }
-        if matches!(text, "UTC" | "GMT" | "Z" | "Etc/UTC") {
+        if matches!(text, "UTC" | "GMT" | "Etc/UTC") {
             return Ok(Self::UTC);
         }
-        TimeZone::get(text)
-            .map(|zone| Self::Named(Box::new(zone)))
-            .map_err(|_| fail(40485, format!("unrecognized time zone identifier: \"{text}\"")))
+        match TimeZone::get(text) {
+            Ok(zone) if zone.iana_name() == Some(text) => Ok(Self::Named(Box::new(zone))),
+            _ => Err(fail(40485, format!("unrecognized time zone identifier: \"{text}\""))),
+        }
     }
 
     /// Milliseconds that local time is ahead of UTC at an instant.
     pub(crate) fn offset_at(&self, ms: i64) -> i64 {
         match self {
             Self::Fixed(offset) => *offset,
-            Self::Named(zone) => Timestamp::from_millisecond(ms)
+            Self::Named(zone) => Timestamp::from_millisecond(within(ms))
                 .map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000),
         }
     }
@@ -89,8 +90,20 @@ impl Zone {
     }
 }
 
+/// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
+/// every 400 years.
+fn within(ms: i64) -> i64 {
+    const CYCLE: i64 = 146_097 * DAY_MS;
+    const YEAR_9999: i64 = 253_370_764_800_000;
+    const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
+    if ms < YEAR_9999 {
+        return ms.max(YEAR_9998_BEFORE);
+    }
+    ms - ((ms - YEAR_9999) / CYCLE + 1) * CYCLE
+}
+
 fn civil(local: i64) -> Option<DateTime> {
-    let at = Moment::of(local);
+    let at = Moment::of(within(local));
     DateTime::new(
         i16::try_from(at.year).ok()?,
         i8::try_from(at.month).ok()?,

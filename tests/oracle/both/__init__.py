@@ -1,0 +1,1 @@
+"""The two servers: talking to them, and what of their replies is compared."""

@@ -1,0 +1,1 @@
+"""Random cases from a grammar, by seed."""

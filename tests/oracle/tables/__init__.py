@@ -1,0 +1,1 @@
+"""Tables of edge cases. Each module answers its tables from `tables()`."""
