@@ -16,8 +16,8 @@ use std::{
 use expiry::{Floors, Header};
 use store::{DropPredicate, Judge, Space, Store};
 
-use super::{Amount, Unreaped};
-use crate::{Collection, Engine, Error, catalog::Books, error::Halt, keys};
+use super::{Amount, Unreaped, books::Way};
+use crate::{Collection, Engine, Error, error::Halt, keys};
 
 /// How often the reaper opens views.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -202,10 +202,21 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         self.inner.store.reap(collection.entries()).await?;
         self.inner.store.reap(collection.rows()).await?;
+        let on_books = {
+            let record = &collection.state().record;
+            !matches!(Way::of(record, &record.settings), Way::Several)
+        };
+        let trimmed = self.trim_books(collection, &allowed.floors).await?;
         let mut all = self.inner.reaper.floored.lock();
         let of = all.entry(collection.id).or_default();
-        let documents = dead.minus(of.reaped).documents;
-        of.reaped = dead;
+        let documents = if on_books {
+            of.reaped = Amount::default();
+            trimmed.documents
+        } else {
+            let documents = dead.minus(of.reaped).documents;
+            of.reaped = dead;
+            documents
+        };
         of.reaped_floors = Some(allowed);
         let documents = u64::try_from(documents).unwrap_or(0);
         self.inner.reaper.reaped_documents.fetch_add(documents, Ordering::Relaxed);
@@ -238,9 +249,15 @@ impl<S: Store> Engine<S> {
     /// Dead bytes of a collection that are probably still there.
     pub(crate) async fn unreaped(&self, collection: &Arc<Collection>) -> Result<Unreaped, Error> {
         let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
+        let view = self.view(collection).await?;
+        let oldest = view.oldest_dead_s().await;
+        let oldest = oldest.map_err(|halt| match halt {
+            Halt::Failed(error) => error,
+            Halt::Again | Halt::Multikey(_) => Error::corrupt("a sum of counts cannot be read"),
+        })?;
         let all = self.inner.reaper.floored.lock();
         let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
-        Ok(Unreaped { amount: estimate.dead.minus(reaped), oldest_dead_seconds: 0 })
+        Ok(Unreaped { amount: estimate.dead.minus(reaped), oldest_dead_seconds: oldest })
     }
 
     /// Compacts a collection under the reap floors in force, whether it is worth it or not.
@@ -267,14 +284,13 @@ struct Estimate {
 impl<S: Store> crate::LiveView<S> {
     async fn estimate(&self, floors: &Floors, walk: bool) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
-        let total = self.totals(&[0, 1, 2]).await?;
-        let dead = match record.books {
-            Books::Ready(build) if record.settings.dates.is_empty() => {
-                self.dead(build, floors).await?
-            }
-            _ if !walk => return Ok(None),
+        let total = self.totals().await?;
+        let dead = match Way::of(record, &record.settings) {
+            Way::None => Amount::default(),
+            Way::Classes | Way::Date(_) => self.dead(floors).await?,
+            Way::Several if !walk => return Ok(None),
             // Where deaths are not on the books, what does not live any more is dead.
-            _ => total.minus(self.live().await?),
+            Way::Several => total.minus(self.live().await?),
         };
         Ok(Some(Estimate { dead, live: total.minus(dead) }))
     }
