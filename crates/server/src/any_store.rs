@@ -94,6 +94,10 @@ impl Store for AnyStore {
         each!(self, inner => inner.reap(space).await)
     }
 
+    fn judged(&self, space: Space) -> u64 {
+        each!(self, inner => inner.judged(space))
+    }
+
     fn space_bytes(&self, space: Space) -> u64 {
         each!(self, inner => inner.space_bytes(space))
     }

@@ -5,6 +5,7 @@
 mod committer;
 mod errors;
 mod filter;
+mod judged;
 mod mark;
 mod meta;
 mod open;

@@ -13,6 +13,7 @@ use crate::{
     committer::{Committer, Request},
     errors::{from_fjall, from_io},
     filter::{Filters, Predicate},
+    judged::Judged,
     mark::Mark,
     meta,
     spaces::{Spaces, keyspace},
@@ -21,6 +22,7 @@ use crate::{
 /// Largest journal before old memory is flushed, bytes: it bounds the time of a start.
 const MAX_JOURNAL_BYTES: u64 = 128 * 1024 * 1024;
 const META: &str = "meta";
+const TREE: &str = "tree";
 
 /// Where and how a store is opened.
 #[derive(Clone, Debug)]
@@ -50,6 +52,9 @@ pub(crate) struct Inner {
     pub(crate) batch: AtomicU64,
     pub(crate) predicate: Predicate,
     pub(crate) mark: Mutex<Mark>,
+    /// Where the tree is.
+    pub(crate) tree: PathBuf,
+    pub(crate) judged: Judged,
 }
 
 impl Inner {
@@ -106,6 +111,8 @@ impl LsmStore {
             batch: AtomicU64::new(position.batch),
             predicate,
             mark: Mutex::new(mark),
+            tree: path.join(TREE),
+            judged: Judged::default(),
         });
         let (sender, requests) = mpsc::channel();
         let committer = Committer::new(Arc::clone(&inner), time, position);
@@ -119,7 +126,7 @@ impl LsmStore {
 
 fn open_tree(options: &LsmOptions, predicate: &Predicate) -> Result<Database, Error> {
     let predicate = predicate.clone();
-    Database::builder(options.path.join("tree"))
+    Database::builder(options.path.join(TREE))
         .cache_size(options.cache_bytes)
         .max_journaling_size(MAX_JOURNAL_BYTES)
         .manual_journal_persist(true)

@@ -174,6 +174,11 @@ pub trait Store: Send + Sync + 'static {
     /// Compacts a space now, so that what the drop predicate says is dropped leaves.
     fn reap(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
 
+    /// The `seq` up to which no commit has left anything in this space that was not judged by a
+    /// predicate in force when a [`reap`](Self::reap) began after it was published: every table
+    /// rewritten since, no journal from before left. 0 while that cannot be told.
+    fn judged(&self, space: Space) -> u64;
+
     /// Bytes a space takes, roughly.
     fn space_bytes(&self, space: Space) -> u64;
 

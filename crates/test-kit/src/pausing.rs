@@ -163,6 +163,10 @@ impl Store for PausingStore {
         self.inner.reap(space).await
     }
 
+    fn judged(&self, space: Space) -> u64 {
+        self.inner.judged(space)
+    }
+
     fn space_bytes(&self, space: Space) -> u64 {
         self.inner.space_bytes(space)
     }

@@ -6,6 +6,7 @@ mod build;
 mod change;
 mod clock;
 mod forecast;
+mod forget;
 mod reap;
 mod trim;
 

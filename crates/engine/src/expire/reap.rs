@@ -16,7 +16,11 @@ use std::{
 use expiry::{Floors, Header};
 use store::{DropPredicate, Judge, Space, Store};
 
-use super::{Amount, Unreaped, books::Way};
+use super::{
+    Amount, Unreaped,
+    books::Way,
+    forget::{keeps_any, would_forget},
+};
 use crate::{Collection, Engine, Error, error::Halt, keys};
 
 /// How often the reaper opens views.
@@ -31,9 +35,9 @@ const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
 /// What may be dropped from one collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Allowed {
-    floors: Floors,
-    dropped: Vec<u32>,
+pub(super) struct Allowed {
+    pub(super) floors: Floors,
+    pub(super) dropped: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +48,8 @@ struct PerCollection {
     /// What was dead by the floors of the last compaction.
     reaped: Amount,
     reaped_floors: Option<Arc<Allowed>>,
+    /// A compaction that makes something superfluous, and the `seq` it judged up to.
+    compacted: Option<(u64, Arc<Allowed>)>,
     /// Where deaths are not on the books, the collection is not walked again before this.
     walk_after: Duration,
 }
@@ -117,7 +123,7 @@ impl<S: Store> Engine<S> {
         reaper.floored.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
             let record = &collection.state().record;
-            if record.settings.can_expire() || !record.dropped.is_empty() {
+            if record.settings.can_expire() || keeps_any(record) {
                 match self.reap_collection(collection, elapsed).await {
                     Ok(()) => {}
                     Err(_) if collection.is_dropped() => {}
@@ -163,7 +169,29 @@ impl<S: Store> Engine<S> {
         };
         let Some((floors, dropped)) = limited else { return Ok(()) };
         let allowed = Arc::new(Allowed { floors, dropped });
-        self.allow(collection, allowed, estimate).await
+        self.allow(collection, allowed, estimate).await?;
+        if keeps_any(&collection.state().record) {
+            self.look_back(collection).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what a compaction made superfluous, once the store can tell that it has judged all.
+    async fn look_back(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let compacted = {
+            let all = self.inner.reaper.floored.lock();
+            all.get(&collection.id).and_then(|of| of.compacted.clone())
+        };
+        let Some((seq, allowed)) = compacted else { return Ok(()) };
+        let store = &self.inner.store;
+        if store.judged(collection.rows()).min(store.judged(collection.entries())) < seq {
+            return Ok(());
+        }
+        self.forget(collection, &allowed).await?;
+        if let Some(of) = self.inner.reaper.floored.lock().get_mut(&collection.id) {
+            of.compacted = None;
+        }
+        Ok(())
     }
 
     /// Puts reap floors in force and compacts when enough is dead by them.
@@ -180,13 +208,10 @@ impl<S: Store> Engine<S> {
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
             let dead = estimate.dead.minus(of.reaped);
-            let new_drops = of
-                .reaped_floors
-                .as_ref()
-                .map_or(!allowed.dropped.is_empty(), |held| held.dropped != allowed.dropped);
+            let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
             let enough = REAP_LEAST_BYTES <= dead.bytes
                 && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes);
-            if same || !(new_drops || enough) {
+            if (!enough || same) && !owed {
                 return Ok(());
             }
             estimate
@@ -200,6 +225,7 @@ impl<S: Store> Engine<S> {
         allowed: Arc<Allowed>,
         dead: Amount,
     ) -> Result<(), Error> {
+        let seq = self.inner.store.published();
         self.inner.store.reap(collection.entries()).await?;
         self.inner.store.reap(collection.rows()).await?;
         let on_books = {
@@ -217,6 +243,9 @@ impl<S: Store> Engine<S> {
             of.reaped = dead;
             documents
         };
+        if of.compacted.is_none() && would_forget(&collection.state().record, &allowed) {
+            of.compacted = Some((seq, Arc::clone(&allowed)));
+        }
         of.reaped_floors = Some(allowed);
         let documents = u64::try_from(documents).unwrap_or(0);
         self.inner.reaper.reaped_documents.fetch_add(documents, Ordering::Relaxed);
