@@ -6,6 +6,7 @@
 //! counts    <collection> c <class>                     totals of a class
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
+//!           <collection> t                             written by whoever trims the books
 //! rows      <id component>                             row
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
@@ -66,6 +67,13 @@ pub(crate) fn total(collection: u32, class: u8) -> Bytes {
     let mut key = collection.to_be_bytes().to_vec();
     key.extend_from_slice(&[b'c', class]);
     Bytes::from(key)
+}
+
+/// Key that a unit which trims the books writes, so that no two trim the same.
+pub(crate) fn trim(collection: u32) -> Vec<u8> {
+    let mut key = counts(collection);
+    key.push(b't');
+    key
 }
 
 /// Prefix of everything counted of a collection.

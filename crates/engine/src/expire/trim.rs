@@ -33,36 +33,46 @@ impl<S: Store> Engine<S> {
         collection: &std::sync::Arc<Collection>,
         floors: &Floors,
     ) -> Result<Amount, Error> {
+        let mut folded = Amount::default();
+        while let Some(amount) = self.trim_page(collection, floors).await? {
+            folded = folded.plus(amount);
+        }
+        Ok(folded)
+    }
+
+    /// Trims one page in a view of its own; `None` when nothing is left, or somebody else trimmed
+    /// or changed the settings meanwhile: the next compaction tries again.
+    async fn trim_page(
+        &self,
+        collection: &std::sync::Arc<Collection>,
+        floors: &Floors,
+    ) -> Result<Option<Amount>, Error> {
         let view = self.view(collection).await?;
         let record = &view.state.record;
-        let mut folded = Amount::default();
         if matches!(record.books, Books::Building(_)) {
-            return Ok(folded);
+            return Ok(None);
         }
         let now = record.settings.floors(view.settled());
         for (of, second) in summed(floors) {
             let Some(class) = folds(Way::of(record, &record.settings), of, second, &now) else {
                 continue;
             };
-            let mut rest = Some(view.summed_range(of, 0, i64::MIN, second.saturating_add(1)));
-            while let Some(range) = rest {
-                let page =
-                    view.snapshot.scan(Space::Counts, &range, Direction::Forward, ALL).await?;
-                let (mutations, amount) = trimmed(record, of, class, &page);
-                let condition = Condition::NotNewer {
-                    space: Space::Catalog,
-                    key: keys::record(record.model, &record.namespace),
-                    seq: view.seq,
-                };
-                if self.commit_one(Unit::new(vec![condition], |_| mutations)).await?.is_none() {
-                    // The settings changed: the next compaction tries again.
-                    return Ok(folded);
-                }
-                folded = folded.plus(amount);
-                rest = behind(&page, &range);
+            let range = view.summed_range(of, 0, i64::MIN, second.saturating_add(1));
+            let page = view.snapshot.scan(Space::Counts, &range, Direction::Forward, ALL).await?;
+            if page.rows.is_empty() {
+                continue;
             }
+            let (mut mutations, amount) = trimmed(record, of, class, &page);
+            let space = Space::Counts;
+            let (key, value) = (keys::trim(collection.id), bytes::Bytes::new());
+            mutations.push(Mutation::Put { space, key: key.clone().into(), value });
+            let unchanged = |space, key| Condition::NotNewer { space, key, seq: view.seq };
+            let catalog = keys::record(record.model, &record.namespace);
+            let conditions = vec![unchanged(Space::Catalog, catalog), unchanged(space, key)];
+            let committed = self.commit_one(Unit::new(conditions, |_| mutations)).await?;
+            return Ok(committed.map(|_| amount));
         }
-        Ok(folded)
+        Ok(None)
     }
 
     /// Removes the sums of books that were given up for newer ones.
@@ -168,7 +178,8 @@ impl<S: Store> LiveView<S> {
         let mut oldest = 0;
         for (of, second) in summed(&settings.floors(self.instant)) {
             let range = self.summed_range(of, 0, i64::MIN, second.saturating_add(1));
-            let page = self.snapshot.scan(Space::Counts, &range, Direction::Forward, ALL).await?;
+            let few = Limit { rows: 16, ..ALL };
+            let page = self.snapshot.scan(Space::Counts, &range, Direction::Forward, few).await?;
             let some = page.rows.iter().find(|(_, value)| 0 < decode_count(value)[0]);
             if let Some(first) = some.and_then(|(key, _)| keys::bucket(key)) {
                 oldest = oldest.max(dead_for(settings, of, first, self.instant.seconds()));
