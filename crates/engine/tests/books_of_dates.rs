@@ -1,6 +1,8 @@
 //! Counts of a collection whose documents die by one date index come from the books, exactly, and
 //! what was compacted away leaves them.
 
+use std::time::Duration;
+
 use document::{Document, Value, array, doc};
 use engine::{Amount, Hint, IndexSpec, Model, Namespace};
 use query::Filter;
@@ -216,6 +218,12 @@ fn the_oldest_dead_is_as_old_as_the_first_death_that_was_not_compacted_away() {
         assert_eq!(oldest(&kit), 0);
         kit.move_to(17_000);
         assert_eq!(oldest(&kit), 7, "dates: {dates}");
+        ready(kit.engine.reap(Duration::from_secs(1))).expect("a pass");
+        let backlog = kit.engine.backlog();
+        assert_eq!(
+            (backlog.amount.documents, backlog.oldest_dead_seconds),
+            (1 + i64::from(dates), 7)
+        );
         kit.restart();
         assert_eq!(oldest(&kit), 7, "dates: {dates}");
         kit.reap();

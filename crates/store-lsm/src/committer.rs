@@ -115,9 +115,11 @@ impl Committer {
             flight.enter(self.time.now_ms().max(self.sequencer.last().at_ms));
             let mut ordered = self.sequencer.order(units, &*self.time, flight);
             units = std::mem::take(&mut ordered.rest);
+            let committed = |outcome: &&Outcome| matches!(outcome, Outcome::Committed(_));
+            let group = ordered.outcomes.iter().filter(committed).count() as u64;
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
-            let written = self.write(ordered);
+            let written = self.write(ordered, group);
             if let Some((fence, outcome)) = fence {
                 fence.lower(match outcome {
                     Outcome::Committed(stamp) if written.is_ok() => Some(stamp),
@@ -134,7 +136,7 @@ impl Committer {
     }
 
     /// Writes a batch; visible only once it is durable.
-    fn write(&mut self, ordered: Ordered) -> Result<(), Error> {
+    fn write(&mut self, ordered: Ordered, group: u64) -> Result<(), Error> {
         let Some(last) = ordered.last else { return Ok(()) };
         let inner = Arc::clone(&self.inner);
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
@@ -158,7 +160,11 @@ impl Committer {
         let added = self.add(&inner, ordered.sums, &mut batch)?;
         let position = Position { batch: self.batch + 1, stamp: last };
         meta::note(&mut batch, &inner.meta, position);
+        let began = self.time.monotonic_ns();
         batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
+        let took = self.time.monotonic_ns().saturating_sub(began);
+        inner.measured.fsync_ns.observe(took);
+        inner.measured.group_size.observe(group);
         self.batch = position.batch;
         self.remember(added);
         inner.batch.store(position.batch, Ordering::SeqCst);

@@ -7,11 +7,13 @@ mod errors;
 mod filter;
 mod judged;
 mod mark;
+mod measured;
 mod meta;
 mod open;
 mod snapshot;
 mod spaces;
 mod store;
 
+pub use measured::Measured;
 pub use open::{LsmOptions, LsmStore};
 pub use snapshot::LsmSnapshot;

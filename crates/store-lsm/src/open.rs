@@ -15,6 +15,7 @@ use crate::{
     filter::{Filters, Predicate},
     judged::Judged,
     mark::Mark,
+    measured::Measured,
     meta,
     spaces::{Spaces, keyspace},
 };
@@ -55,6 +56,7 @@ pub(crate) struct Inner {
     /// Where the tree is.
     pub(crate) tree: PathBuf,
     pub(crate) judged: Judged,
+    pub(crate) measured: Measured,
 }
 
 impl Inner {
@@ -113,6 +115,7 @@ impl LsmStore {
             mark: Mutex::new(mark),
             tree: path.join(TREE),
             judged: Judged::default(),
+            measured: Measured::default(),
         });
         let (sender, requests) = mpsc::channel();
         let committer = Committer::new(Arc::clone(&inner), time, position);
@@ -121,6 +124,11 @@ impl LsmStore {
             .spawn(move || committer.run(&requests))
             .map_err(|error| from_io("start the committer", &error))?;
         Ok(Self { inner, sender, committer: Mutex::new(Some(thread)) })
+    }
+
+    /// What was measured since it was opened.
+    pub fn measured(&self) -> &Measured {
+        &self.inner.measured
     }
 }
 

@@ -102,6 +102,9 @@ pub trait Snapshot: Clone + Send + Sync + 'static {
 pub trait Timepiece: Send + Sync + 'static {
     /// Database time, milliseconds; never goes back.
     fn now_ms(&self) -> i64;
+
+    /// The machine's monotonic clock, nanoseconds: what takes how long.
+    fn monotonic_ns(&self) -> u64;
 }
 
 /// Judges keys and values during one compaction.

@@ -50,6 +50,8 @@ struct PerCollection {
     reaped_floors: Option<Arc<Allowed>>,
     /// A compaction that makes something superfluous, and the `seq` it judged up to.
     compacted: Option<(u64, Arc<Allowed>)>,
+    /// What was dead and still there when that was last estimated.
+    backlog: Unreaped,
     /// Where deaths are not on the books, the collection is not walked again before this.
     walk_after: Duration,
 }
@@ -114,6 +116,15 @@ impl<S: Store> Engine<S> {
         (reaper.passes.load(Ordering::Relaxed), reaper.reaped_documents.load(Ordering::Relaxed))
     }
 
+    /// About how much is dead and still there, over all collections, as the reaper last saw it.
+    pub fn backlog(&self) -> Unreaped {
+        let all = self.inner.reaper.floored.lock();
+        all.values().map(|of| of.backlog).fold(Unreaped::default(), |sum, one| Unreaped {
+            amount: sum.amount.plus(one.amount),
+            oldest_dead_seconds: sum.oldest_dead_seconds.max(one.oldest_dead_seconds),
+        })
+    }
+
     /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
     /// pass is due.
     pub async fn reap(&self, elapsed: Duration) -> Result<Duration, Error> {
@@ -151,6 +162,9 @@ impl<S: Store> Engine<S> {
             let of = all.entry(collection.id).or_default();
             if walk {
                 of.walk_after = elapsed.saturating_add(cost.saturating_mul(WALK_SHARE));
+            }
+            if let Some(estimate) = estimate {
+                of.backlog = estimate.unreaped(of.reaped);
             }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
@@ -278,15 +292,9 @@ impl<S: Store> Engine<S> {
     /// Dead bytes of a collection that are probably still there.
     pub(crate) async fn unreaped(&self, collection: &Arc<Collection>) -> Result<Unreaped, Error> {
         let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
-        let view = self.view(collection).await?;
-        let oldest = view.oldest_dead_s().await;
-        let oldest = oldest.map_err(|halt| match halt {
-            Halt::Failed(error) => error,
-            Halt::Again | Halt::Multikey(_) => Error::corrupt("a sum of counts cannot be read"),
-        })?;
         let all = self.inner.reaper.floored.lock();
         let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
-        Ok(Unreaped { amount: estimate.dead.minus(reaped), oldest_dead_seconds: oldest })
+        Ok(estimate.unreaped(reaped))
     }
 
     /// Compacts a collection under the reap floors in force, whether it is worth it or not.
@@ -308,6 +316,15 @@ impl<S: Store> Engine<S> {
 struct Estimate {
     dead: Amount,
     live: Amount,
+    oldest_dead_s: i64,
+}
+
+impl Estimate {
+    /// Of it, what is still there when so much has been reaped.
+    fn unreaped(&self, reaped: Amount) -> Unreaped {
+        let amount = self.dead.minus(reaped);
+        Unreaped { amount, oldest_dead_seconds: self.oldest_dead_s }
+    }
 }
 
 impl<S: Store> crate::LiveView<S> {
@@ -321,6 +338,7 @@ impl<S: Store> crate::LiveView<S> {
             // Where deaths are not on the books, what does not live any more is dead.
             Way::Several => total.minus(self.live().await?),
         };
-        Ok(Some(Estimate { dead, live: total.minus(dead) }))
+        let oldest_dead_s = self.oldest_dead_s().await?;
+        Ok(Some(Estimate { dead, live: total.minus(dead), oldest_dead_s }))
     }
 }
