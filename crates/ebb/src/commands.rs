@@ -6,10 +6,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 use serde_json::json;
 use server::Failure;
 
-use crate::settings::{self, Settings};
+use crate::{
+    admin,
+    settings::{self, Settings},
+};
 
 /// Failed while running.
-const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 /// Wrong usage or configuration.
 const USAGE: u8 = 2;
 /// The data directory was refused.
@@ -40,6 +43,7 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(serve)
         .subcommand(verify)
+        .subcommand(admin::command())
         .subcommand(completions)
         .subcommand(bench::Bench::command().name("bench"))
 }
@@ -50,6 +54,7 @@ pub(crate) fn run() -> ExitCode {
     match matches.subcommand() {
         Some(("serve", matches)) => serve(matches),
         Some(("verify", matches)) => verify(matches),
+        Some(("admin", matches)) => admin::run(matches),
         Some(("completions", matches)) => completions(matches),
         Some(("bench", matches)) => bench(matches),
         _ => ExitCode::from(USAGE),
@@ -57,13 +62,13 @@ pub(crate) fn run() -> ExitCode {
 }
 
 #[expect(clippy::print_stderr, reason = "the last word before a process ends")]
-fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
+pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
     eprintln!("ebb: {message}");
     ExitCode::from(code)
 }
 
 #[expect(clippy::print_stdout, reason = "what was asked for")]
-fn say(text: impl std::fmt::Display) {
+pub(crate) fn say(text: impl std::fmt::Display) {
     print!("{text}");
 }
 

@@ -1,5 +1,6 @@
 //! The binary `ebb`: what was typed, what it means, and which exit code it ends with.
 
+mod admin;
 mod commands;
 mod settings;
 

@@ -5,6 +5,8 @@
 //!           n                                          next collection id
 //! counts    <collection> c <class>                     totals of a class
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
+//!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
+//!           <collection> t                             written by whoever trims the books
 //! rows      <id component>                             row
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
@@ -67,12 +69,57 @@ pub(crate) fn total(collection: u32, class: u8) -> Bytes {
     Bytes::from(key)
 }
 
-/// Key of the sum of one bucket of a class; `build` keeps abandoned books apart.
-pub(crate) fn sum(collection: u32, build: u64, class: u8, level: u8, bucket: i64) -> Bytes {
+/// Key that a unit which trims the books writes, so that no two trim the same.
+pub(crate) fn trim(collection: u32) -> Vec<u8> {
+    let mut key = counts(collection);
+    key.push(b't');
+    key
+}
+
+/// Prefix of everything counted of a collection.
+pub(crate) fn counts(collection: u32) -> Vec<u8> {
+    collection.to_be_bytes().to_vec()
+}
+
+/// The collection that a count belongs to.
+pub(crate) fn counted(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(*key.first_chunk()?))
+}
+
+/// Prefix of the sums of one build.
+pub(crate) fn sums(collection: u32, build: u64) -> Vec<u8> {
     let mut key = collection.to_be_bytes().to_vec();
     key.push(b's');
     key.extend_from_slice(&build.to_be_bytes());
-    key.extend_from_slice(&[class, level]);
+    key
+}
+
+/// Which instants sums by second are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sums {
+    /// `_ts` or the deadline of a class.
+    Class(u8),
+    /// The dates of an index.
+    Date(u32),
+}
+
+/// Key of the sum of one bucket; `build` keeps abandoned books apart.
+pub(crate) fn sum(collection: u32, build: u64, of: Sums, level: u8, bucket: i64) -> Bytes {
+    let mut key = sums(collection, build);
+    match of {
+        Sums::Class(class) => key.push(class),
+        Sums::Date(index) => {
+            key.push(3);
+            key.extend_from_slice(&index.to_be_bytes());
+        }
+    }
+    key.push(level);
     key.extend_from_slice(&((bucket as u64) ^ (1 << 63)).to_be_bytes());
     Bytes::from(key)
+}
+
+/// The bucket of the key of a sum.
+pub(crate) fn bucket(key: &[u8]) -> Option<i64> {
+    let bucket = u64::from_be_bytes(*key.last_chunk()?);
+    Some((bucket ^ (1 << 63)) as i64)
 }

@@ -31,5 +31,5 @@ pub use rules::Rules;
 pub use view::LiveView;
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Default as DefaultTtl, Lifetime};
-pub use store::{Direction, Space, Store};
+pub use store::{Direction, Distribution, Histogram, Space, Store};
 pub use write::{Edited, Inserted, Removed, Update, Updated, Writer};

@@ -63,10 +63,19 @@ impl Settings {
 
     /// Whether any document can die at all under these settings.
     pub fn can_expire(&self) -> bool {
+        self.by_class() || !self.dates.is_empty()
+    }
+
+    /// Whether documents can die, or have died, by their class.
+    pub fn by_class(&self) -> bool {
         self.default != Default::Off
             || self.inherit_floor != i64::MIN
             || self.explicit_floor != i64::MIN
-            || !self.dates.is_empty()
+    }
+
+    /// Date indexes by which documents can die, or have died.
+    pub fn by_date(&self) -> impl Iterator<Item = &DateRule> {
+        self.dates.iter().filter(|rule| rule.after_s.is_some() || !rule.pairs.is_empty())
     }
 
     /// What is dead for ever at an instant.

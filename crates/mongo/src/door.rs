@@ -9,12 +9,13 @@ use std::{
     time::Duration,
 };
 
-use engine::Engine;
 use engine::Store;
+use engine::{Distribution, Engine};
 
 use crate::{
     commands::{FailPoint, Row, Table},
     cursors::Cursors,
+    latency::Latencies,
 };
 
 /// Settings of the door.
@@ -84,7 +85,8 @@ pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
     pub(crate) settings: Settings,
     pub(crate) cursors: Cursors<S>,
-    pub(crate) commands: HashMap<&'static str, &'static Row<S>>,
+    pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
+    pub(crate) latencies: Latencies,
     pub(crate) started: Duration,
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
@@ -110,11 +112,13 @@ impl<S: Store> Door<S> {
     /// A door onto an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
         let per_document_ttl = AtomicBool::new(settings.per_document_ttl);
+        let commands = Table::<S>::by_name();
         Arc::new(Self {
             engine,
             settings,
             cursors: Cursors::default(),
-            commands: Table::<S>::by_name(),
+            latencies: Latencies::new(commands.len()),
+            commands,
             started: clock::monotonic(),
             parameters: Mutex::default(),
             fail_point: Mutex::default(),
@@ -173,6 +177,17 @@ impl<S: Store> Door<S> {
             }
         }
         Counters::default().all().iter().map(|(name, _)| *name).zip(sums).collect()
+    }
+
+    /// How long commands took since the start, nanoseconds: those that were run, by name.
+    pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
+        let read = |(name, (at, _)): (&&'static str, &(usize, _))| {
+            let read = self.latencies.read(*at).filter(|read| 0 < read.count())?;
+            Some((*name, read))
+        };
+        let mut all: Vec<_> = self.commands.iter().filter_map(read).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all
     }
 
     /// Connections that are open, and cursors.

@@ -8,6 +8,7 @@ mod cursors;
 mod dialect;
 mod door;
 mod errors;
+mod latency;
 mod limits;
 mod names;
 mod session;

@@ -27,7 +27,7 @@ pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that does not read is given up after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
-pub(crate) const MAX_WIRE_VERSION: i32 = 21;
+pub(crate) const MAX_WIRE_VERSION: i32 = 25;
 /// The version this door answers as.
 pub(crate) const SERVER_VERSION: &str = "7.0.0";
 /// Sections of one message.

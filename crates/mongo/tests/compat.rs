@@ -14,7 +14,7 @@ const HEAD: &str = "\
 # MongoDB compatibility
 
 Printed from the tables of commands and operators; a test keeps it true. The server answers as
-version 7.0 (wire version 0..21) and as a standalone. *Works* means as in MongoDB; what differs says
+version 7.0 (wire version 0..25, that of 8.0) and as a standalone. *Works* means as in MongoDB; what differs says
 how; what is not there yet answers an error that names it.
 
 ## Rules of time to live
@@ -41,8 +41,8 @@ how; what is not there yet answers an error that names it.
   hold, the order of such values among themselves in an index does not.
 * `$collStats` is understood as the first stage of an `aggregate`, with `storageStats` and `count`.
 * Collations other than the simple one are refused by name.
-* `$lookup` and `$unionWith` read the other collection at an instant of their own, later than that of
-  the pipeline by the time it took to get there.
+* `$lookup`, `$graphLookup` and `$unionWith` read the other collection at the instant of the pipeline's
+  batch and in its snapshot.
 ";
 
 fn text() -> String {

@@ -7,7 +7,7 @@ use store::{
     Capabilities, Direction, DropPredicate, Error, Flight, Limit, MemoryStore, Outcome, Page,
     Range, Snapshot, Space, Store, Unit,
 };
-use store_lsm::{LsmSnapshot, LsmStore};
+use store_lsm::{LsmSnapshot, LsmStore, Measured};
 
 /// A store.
 #[derive(Debug)]
@@ -30,6 +30,16 @@ macro_rules! each {
             Self::Lsm($inner) => $call,
         }
     };
+}
+
+impl AnyStore {
+    /// What its committer measured; `None` where nothing is written to a disk.
+    pub(crate) fn measured(&self) -> Option<&Measured> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Lsm(store) => Some(store.measured()),
+        }
+    }
 }
 
 impl Snapshot for AnySnapshot {
@@ -92,6 +102,10 @@ impl Store for AnyStore {
 
     async fn reap(&self, space: Space) -> Result<(), Error> {
         each!(self, inner => inner.reap(space).await)
+    }
+
+    fn judged(&self, space: Space) -> u64 {
+        each!(self, inner => inner.judged(space))
     }
 
     fn space_bytes(&self, space: Space) -> u64 {

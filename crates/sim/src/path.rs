@@ -2,7 +2,10 @@
 
 use document::{DocRef, Document, doc};
 use engine::{Engine, Error, Hint, Kind, Model as DataModel, Namespace, Plan};
-use query::Filter;
+use query::{
+    Filter,
+    exec::{Stage, UnionWith},
+};
 use test_kit::{Direction, PausingStore, default_ttl, find};
 
 use crate::model::{Model, id_of};
@@ -12,6 +15,8 @@ use crate::model::{Model, id_of};
 pub(crate) enum Path {
     Scan,
     Backward,
+    /// A scan, and the same collection again as another one: both halves have one instant.
+    Twice,
     Index(&'static str),
     Point(i32),
     ByV(i32),
@@ -54,7 +59,10 @@ impl Path {
 
     /// Whether it looks at every document.
     pub(crate) fn sees_all(&self) -> bool {
-        matches!(self, Self::Scan | Self::Backward | Self::Count | Self::Index("v_1" | "t_1"))
+        matches!(
+            self,
+            Self::Scan | Self::Backward | Self::Twice | Self::Count | Self::Index("v_1" | "t_1")
+        )
     }
 
     /// Looks.
@@ -97,11 +105,22 @@ impl Path {
             _ => Hint::None,
         };
         let filter: Filter = filter.expect("a filter");
-        let mut found = find(engine, name, Plan { hint, ..Plan::new(filter) }).await?;
+        let stages = match &self {
+            Self::Twice => vec![again(&name)],
+            _ => Vec::new(),
+        };
+        let plan = Plan { hint, ..Plan::new(filter) }.with_stages(stages);
+        let mut found = find(engine, name, plan).await?;
+        if self == Self::Twice {
+            let again = found.split_off(found.len() / 2);
+            if found != again {
+                return Ok(Seen::Failed(format!("first {found:?}, then {again:?}")));
+            }
+        }
         if self == Self::Backward {
             found.reverse();
         }
-        if !matches!(self, Self::Scan | Self::Backward) {
+        if !matches!(self, Self::Scan | Self::Backward | Self::Twice) {
             found.sort_by_key(id_of);
         }
         Ok(Seen::Docs(found))
@@ -138,8 +157,9 @@ impl Path {
     /// A random way.
     pub(crate) fn random(rng: &mut fastrand::Rng, model: &Model, ids: i32) -> Self {
         let indexes: Vec<&'static str> = model.indexes.keys().copied().collect();
-        match rng.u8(0..14) {
+        match rng.u8(0..15) {
             0 | 1 => Self::Scan,
+            13 => Self::Twice,
             2 => Self::Backward,
             3..=6 if !indexes.is_empty() => Self::Index(indexes[rng.usize(0..indexes.len())]),
             7 => Self::ByV(rng.i32(0..3)),
@@ -150,6 +170,12 @@ impl Path {
             _ => Self::Point(rng.i32(0..ids)),
         }
     }
+}
+
+fn again(name: &Namespace) -> Stage {
+    let stages = Vec::new().into();
+    let collection = name.collection.clone();
+    Stage::UnionWith(Box::new(UnionWith { database: None, collection, stages }))
 }
 
 fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {

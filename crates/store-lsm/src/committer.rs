@@ -155,9 +155,11 @@ impl Committer {
             self.inner.flight.enter(self.time.now_ms().max(self.sequencer.last().at_ms));
             let mut ordered = self.sequencer.order(units, &*self.time, &self.inner.flight);
             units = std::mem::take(&mut ordered.rest);
+            let committed = |outcome: &&Outcome| matches!(outcome, Outcome::Committed(_));
+            let commits = ordered.outcomes.iter().filter(committed).count() as u64;
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
-            let mut written = self.write(ordered).unwrap_or_else(|error| {
+            let mut written = self.write(ordered, commits).unwrap_or_else(|error| {
                 self.inner.stop(&error);
                 Written { failed: Some(error), ..Written::default() }
             });
@@ -179,8 +181,8 @@ impl Committer {
         }
     }
 
-    /// Writes a batch; the syncer makes it durable, and only then it is visible.
-    fn write(&mut self, ordered: Ordered) -> Result<Written, Error> {
+    /// Writes a batch of so many commits; the syncer makes it durable, and only then it is visible.
+    fn write(&mut self, ordered: Ordered, commits: u64) -> Result<Written, Error> {
         let Some(last) = ordered.last else { return Ok(Written::default()) };
         let inner = Arc::clone(&self.inner);
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
@@ -212,7 +214,7 @@ impl Committer {
         self.batch = position.batch;
         self.remember(added);
         let open = Some(inner.open());
-        Ok(Written { open, position: Some(position), ..Written::default() })
+        Ok(Written { open, position: Some(position), commits, ..Written::default() })
     }
 
     fn add(

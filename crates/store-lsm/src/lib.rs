@@ -6,7 +6,9 @@ mod committer;
 mod compactor;
 mod errors;
 mod filter;
+mod judged;
 mod mark;
+mod measured;
 mod meta;
 mod open;
 mod pins;
@@ -15,5 +17,6 @@ mod spaces;
 mod store;
 mod syncer;
 
+pub use measured::Measured;
 pub use open::{LsmOptions, LsmStore};
 pub use snapshot::LsmSnapshot;

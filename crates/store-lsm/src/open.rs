@@ -15,7 +15,9 @@ use crate::{
     compactor::{self, Compactor},
     errors::{from_fjall, from_io},
     filter::{Filters, Predicate},
+    judged::{Judged, journals},
     mark::Mark,
+    measured::Measured,
     meta::{self, Position},
     pins::Pins,
     snapshot::Open,
@@ -26,6 +28,7 @@ use crate::{
 /// Largest journal before old memory is flushed, bytes: it bounds the time of a start.
 const MAX_JOURNAL_BYTES: u64 = 128 * 1024 * 1024;
 const META: &str = "meta";
+const TREE: &str = "tree";
 
 /// Where and how a store is opened.
 #[derive(Clone, Debug)]
@@ -61,6 +64,10 @@ pub(crate) struct Inner {
     pub(crate) current: ArcSwap<Open>,
     /// Why no commit is accepted any more.
     stopped: OnceLock<Error>,
+    /// Where the tree is.
+    pub(crate) tree: PathBuf,
+    pub(crate) judged: Judged,
+    pub(crate) measured: Measured,
 }
 
 impl Inner {
@@ -109,7 +116,7 @@ impl LsmStore {
         // Before the tree is opened: it would make a new one over what is left of the old.
         let mut mark =
             Mark::open(&path.join("mark")).map_err(|error| from_io("open the mark", &error))?;
-        check_tree(&path.join("tree"), &mark)?;
+        check_tree(&path.join(TREE), &mark)?;
         let predicate = Predicate::default();
         let database = open_tree(options, &predicate)?;
         let meta = keyspace(&database, META)?;
@@ -144,11 +151,14 @@ impl LsmStore {
             pins,
             compactor: Compactor::default(),
             stopped: OnceLock::new(),
+            tree: path.join(TREE),
+            judged: Judged::default(),
+            measured: Measured::default(),
         });
         let (sender, messages) = mpsc::channel();
         let (written, batches) = mpsc::channel();
+        let journal = Journal::new(path.join(TREE), Arc::clone(&time));
         let committer = Committer::new(Arc::clone(&inner), time, position, written);
-        let journal = Journal::new(path.join("tree"));
         let (compacted, synced) = (Arc::clone(&inner), Arc::clone(&inner));
         let (asks, tells) = (sender.clone(), sender.clone());
         let threads = Mutex::new(vec![
@@ -157,6 +167,11 @@ impl LsmStore {
             thread("syncer", move || syncer::run(&synced, journal, &batches, &tells))?,
         ]);
         Ok(Self { inner, sender, threads })
+    }
+
+    /// What was measured since it was opened.
+    pub fn measured(&self) -> &Measured {
+        &self.inner.measured
     }
 }
 
@@ -180,9 +195,7 @@ fn begin(database: &Database, meta: &Keyspace) -> Result<Position, Error> {
 /// Refuses what is left of a tree without its journal. The mark stands at a batch as soon as a
 /// first start has ended.
 fn check_tree(tree: &Path, mark: &Mark) -> Result<(), Error> {
-    let mut entries = std::fs::read_dir(tree).into_iter().flatten().filter_map(Result::ok);
-    let journal = entries.any(|entry| entry.path().extension().is_some_and(|end| end == "jnl"));
-    if journal || mark.batch == 0 {
+    if journals(tree).is_some() || mark.batch == 0 {
         return Ok(());
     }
     Err(Error::new(Kind::Corrupt, "the journal of the tree is missing"))
@@ -190,7 +203,7 @@ fn check_tree(tree: &Path, mark: &Mark) -> Result<(), Error> {
 
 fn open_tree(options: &LsmOptions, predicate: &Predicate) -> Result<Database, Error> {
     let predicate = predicate.clone();
-    Database::builder(options.path.join("tree"))
+    Database::builder(options.path.join(TREE))
         .cache_size(options.cache_bytes)
         .max_journaling_size(MAX_JOURNAL_BYTES)
         .manual_journal_persist(true)

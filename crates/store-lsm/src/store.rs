@@ -1,8 +1,12 @@
 //! The contract over the tree.
 
-use std::sync::{Arc, PoisonError, atomic::Ordering, mpsc};
+use std::{
+    collections::HashSet,
+    sync::{Arc, PoisonError, atomic::Ordering, mpsc},
+    time::Duration,
+};
 
-use fjall::PersistMode;
+use fjall::{AbstractTree as _, PersistMode};
 use store::{
     AtomicScope, Capabilities, DropPredicate, Error, Flight, Kind, Outcome, Space, Store, Unit,
 };
@@ -13,8 +17,13 @@ use crate::{
     committer::{Message, Request},
     compactor::compact_whole,
     errors::{from_fjall, from_io},
+    judged::journals,
     open::Inner,
 };
+
+/// How often and how many times a compaction looks whether memory has been flushed.
+const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(10);
+const FLUSH_LOOKS: u32 = 1_000;
 
 impl Store for LsmStore {
     type Snapshot = LsmSnapshot;
@@ -53,6 +62,7 @@ impl Store for LsmStore {
     }
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.judged.forget(space);
         match self.inner.spaces.remove(space) {
             None => Ok(()),
             Some(keyspace) => self
@@ -74,6 +84,11 @@ impl Store for LsmStore {
     async fn reap(&self, space: Space) -> Result<(), Error> {
         let (inner, committer) = (Arc::clone(&self.inner), self.sender.clone());
         in_thread("reaper", move || compact(&inner, &committer, space)).await
+    }
+
+    fn judged(&self, space: Space) -> u64 {
+        let oldest = journals(&self.inner.tree).map_or(0, |(oldest, _)| oldest);
+        self.inner.judged.up_to(space, oldest)
     }
 
     fn space_bytes(&self, space: Space) -> u64 {
@@ -109,12 +124,33 @@ async fn in_thread(
 fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Result<(), Error> {
     let Some(keyspace) = inner.spaces.get(space) else { return Ok(()) };
     let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
+    let seq = inner.published.load(Ordering::SeqCst);
+    let newest = journals(&inner.tree).map(|(_, newest)| newest);
     keyspace.rotate_memtable_and_wait().map_err(context)?;
+    let flushed = is_flushed(&keyspace);
+    let tables = || -> HashSet<_> {
+        keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
+    };
+    let before = tables();
     compact_whole(inner, committer, &keyspace).map_err(context)?;
+    if let (Some(newest), true, true) = (newest, flushed, before.is_disjoint(&tables())) {
+        inner.judged.compacted(space, seq, newest);
+    }
     for (_, keyspace) in inner.spaces.all() {
         keyspace.rotate_memtable_and_wait().map_err(context)?;
     }
     inner.meta.rotate_memtable_and_wait().map_err(context)
+}
+
+/// Whether no memory that was set aside before still waits to be written, after waiting a while.
+fn is_flushed(keyspace: &fjall::Keyspace) -> bool {
+    (0..FLUSH_LOOKS).any(|_| {
+        let flushed = keyspace.tree.sealed_memtable_count() == 0;
+        if !flushed {
+            std::thread::park_timeout(FLUSH_LOOK_EVERY);
+        }
+        flushed
+    })
 }
 
 /// Flushes everything, so that the next start has nothing to replay.

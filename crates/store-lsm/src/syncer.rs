@@ -8,10 +8,13 @@ use std::{
     sync::{Arc, atomic::Ordering, mpsc},
 };
 
-use store::{Error, Fence, Outcome};
+use store::{Error, Fence, Outcome, Timepiece};
 use tokio::sync::oneshot;
 
-use crate::{committer::Message, errors::from_io, meta::Position, open::Inner, snapshot::Open};
+use crate::{
+    committer::Message, errors::from_io, judged::journals, meta::Position, open::Inner,
+    snapshot::Open,
+};
 
 /// Whom to tell what.
 pub(crate) struct Answer {
@@ -26,6 +29,8 @@ pub(crate) struct Written {
     pub(crate) open: Option<Arc<Open>>,
     /// Its position; `None` when there is nothing to sync.
     pub(crate) position: Option<Position>,
+    /// Units that were not refused.
+    pub(crate) commits: u64,
     /// It has a place in the in-flight table.
     pub(crate) in_flight: bool,
     /// What was closed while it was under way.
@@ -52,13 +57,19 @@ pub(crate) fn run(
         let mut written = vec![first];
         written.extend(batches.try_iter());
         let waits = written.iter().any(|batch| batch.position.is_some());
-        if waits
-            && broken.is_none()
-            && let Err(error) = journal.sync()
-        {
-            let error = from_io("sync the journal", &error);
-            inner.stop(&error);
-            broken = Some(error);
+        if waits && broken.is_none() {
+            match journal.sync() {
+                Ok(took) => {
+                    inner.measured.fsync_ns.observe(took);
+                    let commits = written.iter().map(|batch| batch.commits).sum();
+                    inner.measured.group_size.observe(commits);
+                }
+                Err(error) => {
+                    let error = from_io("sync the journal", &error);
+                    inner.stop(&error);
+                    broken = Some(error);
+                }
+            }
         }
         for batch in written {
             publish(inner, batch, broken.as_ref());
@@ -105,38 +116,28 @@ fn publish(inner: &Inner, batch: Written, broken: Option<&Error>) {
 /// the tree syncs a file before it begins the next (fjall 3.1.13, `journal/writer`).
 pub(crate) struct Journal {
     folder: PathBuf,
+    time: Arc<dyn Timepiece>,
     newest: Option<(u64, File)>,
 }
 
 impl Journal {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, newest: None }
+    pub(crate) fn new(folder: PathBuf, time: Arc<dyn Timepiece>) -> Self {
+        Self { folder, time, newest: None }
     }
 
-    /// Makes durable whatever the tree has written by now.
-    pub(crate) fn sync(&mut self) -> io::Result<()> {
-        let number = self.number()?;
-        match &self.newest {
-            Some((held, file)) if *held == number => file.sync_data(),
-            _ => {
-                let file = File::open(self.folder.join(format!("{number}.jnl")))?;
-                file.sync_data()?;
-                self.newest = Some((number, file));
-                Ok(())
-            }
-        }
-    }
-
-    /// Number of the newest file.
-    fn number(&self) -> io::Result<u64> {
-        let mut newest = None;
-        for entry in std::fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
-            if path.extension().is_some_and(|extension| extension == "jnl") {
-                newest = newest.max(number);
-            }
-        }
-        newest.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the journal is missing"))
+    /// Makes durable whatever the tree has written by now; answers how long that took,
+    /// nanoseconds.
+    fn sync(&mut self) -> io::Result<u64> {
+        let began = self.time.monotonic_ns();
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "the journal is missing");
+        let (_, number) = journals(&self.folder).ok_or_else(missing)?;
+        let held = self.newest.take().filter(|(held, _)| *held == number);
+        let file = match held {
+            Some((_, file)) => file,
+            None => File::open(self.folder.join(format!("{number}.jnl")))?,
+        };
+        file.sync_data()?;
+        self.newest = Some((number, file));
+        Ok(self.time.monotonic_ns().saturating_sub(began))
     }
 }

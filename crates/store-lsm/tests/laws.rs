@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use store::{
-    Mutation, Space, Store, Unit,
+    Mutation, Snapshot, Space, Store, Unit,
     laws::{self, Bench, ManualTime},
 };
 use store_lsm::{LsmOptions, LsmStore};
@@ -73,6 +73,66 @@ async fn a_second_process_is_refused() {
     assert_eq!(refused.unwrap_err().kind, store::Kind::Refused);
     drop(held);
     LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
+}
+
+fn megabytes(space: Space, count: usize) -> Unit {
+    Unit::new(vec![], move |_| {
+        // Nothing that compresses.
+        let mut state = 1_u64;
+        let next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        };
+        let value: Vec<u8> = std::iter::repeat_with(next).take(1 << 20).collect();
+        let put = |n: usize| Mutation::Put {
+            space,
+            key: format!("filler {n}").into(),
+            value: value.clone().into(),
+        };
+        (0..count).map(put).collect()
+    })
+}
+
+struct DropAll;
+
+impl store::DropPredicate for DropAll {
+    fn open(&self, space: Space) -> store::Judge {
+        Box::new(move |_, _| space == Space::Rows(1))
+    }
+}
+
+/// What a compaction dropped comes back from the journal as long as that is there, so it does not
+/// count before.
+#[tokio::test]
+async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
+    let directory = TempDir::new().unwrap();
+    let time = ManualTime::default();
+    let store = LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
+    let (rows, other) = (Space::Rows(1), Space::Rows(2));
+    store.create_space(rows).unwrap();
+    store.create_space(other).unwrap();
+    store.set_drop_predicate(std::sync::Arc::new(DropAll));
+    store.commit(vec![megabytes(rows, 1)]).await.unwrap();
+    let seq = store.published();
+    store.reap(rows).await.unwrap();
+    assert_eq!(store.judged(rows), 0);
+    let crashed = TempDir::new().unwrap();
+    copy(directory.path(), crashed.path());
+    let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
+    assert!(again.snapshot().get(rows, b"filler 0").await.unwrap().is_some(), "it is in a journal");
+    drop(again);
+    // More than a journal holds, and flushed: a new one is begun and the old one goes.
+    store.commit(vec![megabytes(other, 70)]).await.unwrap();
+    store.reap(other).await.unwrap();
+    store.commit(vec![megabytes(rows, 1)]).await.unwrap();
+    store.reap(rows).await.unwrap();
+    assert!(seq <= store.judged(rows), "{} and {seq}", store.judged(rows));
+    assert!(store.judged(rows) < store.published());
+    let crashed = TempDir::new().unwrap();
+    copy(directory.path(), crashed.path());
+    drop(store);
+    let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
+    assert_eq!(again.judged(rows), 0, "it is not known after a start");
 }
 
 /// Damage in the middle of the journal looks like a torn tail to the tree; the mark shows that

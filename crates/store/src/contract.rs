@@ -102,6 +102,9 @@ pub trait Snapshot: Clone + Send + Sync + 'static {
 pub trait Timepiece: Send + Sync + 'static {
     /// Database time, milliseconds; never goes back.
     fn now_ms(&self) -> i64;
+
+    /// The machine's monotonic clock, nanoseconds: what takes how long.
+    fn monotonic_ns(&self) -> u64;
 }
 
 /// Judges keys and values during one compaction.
@@ -173,6 +176,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Compacts a space now, so that what the drop predicate says is dropped leaves.
     fn reap(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// The `seq` up to which no commit has left anything in this space that was not judged by a
+    /// predicate in force when a [`reap`](Self::reap) began after it was published: every table
+    /// rewritten since, no journal from before left. 0 while that cannot be told.
+    fn judged(&self, space: Space) -> u64;
 
     /// Bytes a space takes, roughly.
     fn space_bytes(&self, space: Space) -> u64;

@@ -147,6 +147,10 @@ impl<S: Store> Store for FaultyStore<S> {
         self.inner.reap(space).await
     }
 
+    fn judged(&self, space: Space) -> u64 {
+        self.inner.judged(space)
+    }
+
     fn space_bytes(&self, space: Space) -> u64 {
         self.inner.space_bytes(space)
     }

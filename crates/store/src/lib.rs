@@ -6,6 +6,7 @@ mod contract;
 mod error;
 mod faulty;
 mod flight;
+mod histogram;
 pub mod laws;
 mod memory;
 mod sequencer;
@@ -19,6 +20,7 @@ pub use contract::{
 pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};
 pub use flight::Flight;
+pub use histogram::{Distribution, Histogram};
 pub use memory::{Gate, MemoryStore};
 pub use sequencer::{Ordered, Sequencer, Sums, decode_count, encode_count};
 pub use space::Space;

@@ -27,6 +27,8 @@ struct Data {
     spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
     /// Open snapshots by `seq`.
     open: BTreeMap<u64, usize>,
+    /// How far spaces have been judged.
+    judged: BTreeMap<Space, u64>,
 }
 
 impl Data {
@@ -298,7 +300,9 @@ impl Store for MemoryStore {
     }
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
-        lock(&self.shared.data).spaces.remove(&space);
+        let mut data = lock(&self.shared.data);
+        data.spaces.remove(&space);
+        data.judged.remove(&space);
         Ok(())
     }
 
@@ -315,8 +319,10 @@ impl Store for MemoryStore {
         let Some(predicate) = predicate else {
             return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
         };
+        let seq = self.published();
         let judge = predicate.open(space);
         let mut data = lock(&self.shared.data);
+        data.judged.insert(space, seq);
         if let Some(keys) = data.spaces.get_mut(&space) {
             keys.retain(|key, versions| {
                 for (_, value) in versions.iter_mut() {
@@ -326,6 +332,10 @@ impl Store for MemoryStore {
             });
         }
         Ok(())
+    }
+
+    fn judged(&self, space: Space) -> u64 {
+        lock(&self.shared.data).judged.get(&space).copied().unwrap_or(0)
     }
 
     fn space_bytes(&self, space: Space) -> u64 {

@@ -22,6 +22,8 @@ pub struct Turnstile {
     /// Reads until one is stopped, counting that one; 0 stops none.
     left: AtomicU64,
     shut: AtomicBool,
+    /// Reads of rows, to be told from those of entries and counts.
+    rows: AtomicU64,
 }
 
 impl Turnstile {
@@ -42,7 +44,13 @@ impl Turnstile {
         self.shut.store(false, Ordering::SeqCst);
     }
 
-    async fn pass(&self) {
+    /// Reads of rows so far.
+    pub fn row_reads(&self) -> u64 {
+        self.rows.load(Ordering::SeqCst)
+    }
+
+    async fn pass(&self, space: Space) {
+        self.rows.fetch_add(u64::from(matches!(space, Space::Rows(_))), Ordering::SeqCst);
         let before = self
             .left
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
@@ -95,7 +103,7 @@ pub struct PausingSnapshot {
 
 impl Snapshot for PausingSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.turnstile.pass().await;
+        self.turnstile.pass(space).await;
         self.inner.get(space, key).await
     }
 
@@ -106,7 +114,7 @@ impl Snapshot for PausingSnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        self.turnstile.pass().await;
+        self.turnstile.pass(space).await;
         self.inner.scan(space, range, direction, limit).await
     }
 }
@@ -153,6 +161,10 @@ impl Store for PausingStore {
 
     async fn reap(&self, space: Space) -> Result<(), Error> {
         self.inner.reap(space).await
+    }
+
+    fn judged(&self, space: Space) -> u64 {
+        self.inner.judged(space)
     }
 
     fn space_bytes(&self, space: Space) -> u64 {

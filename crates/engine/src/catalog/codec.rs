@@ -17,7 +17,7 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
         Default::Seconds(n) => Value::Int64(n),
     };
     let books = match record.books {
-        Books::Off => doc! {},
+        Books::Off => doc! { "build": 0_i64, "ready": true },
         Books::Building(build) => doc! { "build": int(build), "ready": false },
         Books::Ready(build) => doc! { "build": int(build), "ready": true },
     };
@@ -88,6 +88,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
         explicit_floor: fields.int("explicit_floor")?,
         dates: fields.list("dates")?.into_iter().map(decode_rule).collect::<Result<_, _>>()?,
     };
+    let books = decode_books(fields.document("books")?, !settings.dates.is_empty())?;
     let record = Record {
         id: fields.id("id")?,
         model: u8::try_from(fields.int("model")?)
@@ -102,7 +103,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
         indexes: fields.list("indexes")?.into_iter().map(decode_index).collect::<Result<_, _>>()?,
         next_index: fields.id("next_index")?,
         dropped: fields.list("dropped")?.into_iter().map(id_of).collect::<Result<_, _>>()?,
-        books: decode_books(fields.document("books")?)?,
+        books,
         created: fields.stamp("created")?,
         options: fields.document("options")?,
     };
@@ -110,13 +111,18 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
     Ok(record)
 }
 
-fn decode_books(tree: Document) -> Result<Books, Error> {
+/// Records once had nothing for books that are off, and no sums by date were kept then.
+fn decode_books(tree: Document, dates: bool) -> Result<Books, Error> {
     if tree.is_empty() {
-        return Ok(Books::Off);
+        return Ok(if dates { Books::Building(0) } else { Books::Off });
     }
     let mut fields = Fields { tree };
     let build = fields.stamp("build")?;
-    let books = if fields.bool("ready")? { Books::Ready(build) } else { Books::Building(build) };
+    let books = match (fields.bool("ready")?, build) {
+        (true, 0) => Books::Off,
+        (true, build) => Books::Ready(build),
+        (false, build) => Books::Building(build),
+    };
     fields.finish()?;
     Ok(books)
 }
@@ -287,6 +293,23 @@ mod tests {
             books: Books::Building(6),
             created: 5,
             options: doc! { "uuid": "u" },
+        }
+    }
+
+    #[test]
+    fn books_of_dates_that_were_never_kept_are_built() {
+        for (dates, want) in [(true, Books::Building(0)), (false, Books::Off)] {
+            let mut record = sample();
+            if !dates {
+                record.settings.dates.clear();
+            }
+            for books in [Books::Off, Books::Building(7), Books::Ready(7)] {
+                record.books = books;
+                assert_eq!(decode(&encode(&record)).unwrap().books, books);
+            }
+            let mut tree = DocRef::Raw(&encode(&record)).to_tree();
+            tree.insert("books", doc! {});
+            assert_eq!(decode(tree.to_buf().bytes()).unwrap().books, want);
         }
     }
 

@@ -75,7 +75,7 @@ impl IndexSpec {
 /// How far the sums by second are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Books {
-    /// None are kept.
+    /// None by class are kept; those by date are complete.
     Off,
     /// Writers keep them; what was there before is being added.
     Building(u64),
@@ -84,11 +84,11 @@ pub enum Books {
 }
 
 impl Books {
-    /// The build whose sums writers keep.
-    pub fn build(self) -> Option<u64> {
+    /// The build whose sums writers keep; 0 for those from the collection's beginning on.
+    pub fn build(self) -> u64 {
         match self {
-            Self::Off => None,
-            Self::Building(build) | Self::Ready(build) => Some(build),
+            Self::Off => 0,
+            Self::Building(build) | Self::Ready(build) => build,
         }
     }
 }
@@ -119,6 +119,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether writers keep sums by class.
+    pub(crate) fn sums_classes(&self) -> bool {
+        self.books != Books::Off && self.settings.by_class()
+    }
+
     /// The index with this name.
     pub fn index(&self, name: &str) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.name == name)

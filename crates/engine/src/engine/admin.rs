@@ -145,6 +145,16 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         edit: &Edit<T>,
     ) -> Result<(Option<T>, Option<Begun<S>>), Error> {
+        self.change_with(collection, edit, &[]).await
+    }
+
+    /// The same, with more that is written in the same commit.
+    pub(crate) async fn change_with<T>(
+        &self,
+        collection: &Arc<Collection>,
+        edit: &Edit<T>,
+        more: &[Mutation],
+    ) -> Result<(Option<T>, Option<Begun<S>>), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let (seq, state) = collection.stable(|| self.inner.store.published()).await;
             self.check_present(collection, &state)?;
@@ -163,10 +173,12 @@ impl<S: Store> Engine<S> {
             };
             let prepared = Arc::clone(&change);
             let dialect = Arc::clone(&self.inner.dialect);
+            let more = more.to_vec();
             let unit = Unit::new(vec![condition], move |stamp| {
                 let mut record = record;
                 apply(&mut record, stamp);
-                let out = vec![put_record(&record)];
+                let mut out = more;
+                out.push(put_record(&record));
                 let partial = partial_filters(&state, &record, &*dialect);
                 prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
                 out
@@ -236,6 +248,7 @@ impl<S: Store> Engine<S> {
             if self.commit_one(unit.with_fence(change)).await?.is_some() {
                 self.inner.store.drop_space(collection.rows())?;
                 self.inner.store.drop_space(collection.entries())?;
+                self.purge_counts(collection.id).await?;
                 return Ok(true);
             }
         }

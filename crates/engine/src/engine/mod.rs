@@ -57,6 +57,10 @@ impl Timepiece for EngineTime {
     fn now_ms(&self) -> i64 {
         self.0.now_blocking().ms
     }
+
+    fn monotonic_ns(&self) -> u64 {
+        u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX)
+    }
 }
 
 impl<S: Store> Engine<S> {

@@ -70,6 +70,7 @@ impl<S: Store> Engine<S> {
         };
         let engine = Self { inner: Arc::new(inner) };
         engine.resume_builds().await?;
+        engine.purge_leftovers().await?;
         Ok(engine)
     }
 }

@@ -10,6 +10,11 @@ pub struct Amount {
 }
 
 impl Amount {
+    /// One document with this body.
+    pub(crate) fn one(body: &[u8]) -> Self {
+        Self { documents: 1, bytes: i64::try_from(body.len()).unwrap_or(i64::MAX) }
+    }
+
     pub(crate) fn of(sums: [i64; 2]) -> Self {
         Self { documents: sums[0], bytes: sums[1] }
     }

@@ -1,32 +1,59 @@
-//! Counts without scanning (ttl.md 5.3): `live = never + totals - sums up to the floor`. Turning
-//! TTL on builds the sums of what was there from headers; until then counts walk them.
+//! Counts without scanning (ttl.md 5.3): `live = totals - sums up to the floor`. Where the books
+//! are being built, or documents can die in more than one way, headers are walked.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
-use expiry::{Floors, Header};
-use store::{Direction, Limit, Mutation, Range, Snapshot, Space, Store, Unit, decode_count};
+use clock::Instant;
+use document::{
+    ValueRef,
+    key::{TypeOrder, encode},
+};
+use expiry::{DateRule, Floors, Settings};
+use store::{Direction, Limit, Range, Snapshot, Space, Store, decode_count};
 
 use super::Amount;
 use crate::{
-    Collection, Engine, Error, LiveView, Record, State,
+    Collection, Engine, Error, IndexSpec, LiveView, Record,
     catalog::Books,
-    engine::{Apply, Edit},
     error::Halt,
-    keys,
+    keys::{self, Sums},
     limits::{PAGE_BYTES, PAGE_ROWS},
-    view::Hold,
-    write::{Entered, LEVELS, count},
+    write::LEVELS,
 };
 
 const ALL: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 const CLASSES: [u8; 3] = [0, 1, 2];
 
-/// Books that a change began: its state, and the rows that were there then.
-pub(crate) struct Begun<S: Store> {
-    state: Arc<State>,
-    snapshot: S::Snapshot,
-    /// The totals know these rows already: none may be reaped before the sums do.
-    _hold: Hold,
+/// How documents can die under some settings, as far as the books can tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way<'s> {
+    /// Not at all.
+    None,
+    /// By class.
+    Classes,
+    /// By one date index.
+    Date(&'s DateRule),
+    /// In more than one way, or the books do not know.
+    Several,
+}
+
+impl<'s> Way<'s> {
+    /// Under these settings, on the books of this record.
+    pub(crate) fn of(record: &Record, settings: &'s Settings) -> Self {
+        let mut dates = settings.by_date();
+        match (settings.by_class(), dates.next(), dates.next()) {
+            _ if matches!(record.books, Books::Building(_)) => Self::Several,
+            (false, None, _) => Self::None,
+            (true, None, _) if record.sums_classes() => Self::Classes,
+            (false, Some(rule), None) => Self::Date(rule),
+            _ => Self::Several,
+        }
+    }
+}
+
+/// The last second whose dates are all up to an instant of dates, milliseconds.
+pub(crate) fn whole(date_ms: i64) -> i64 {
+    date_ms.saturating_add(1).div_euclid(1000) - 1
 }
 
 impl<S: Store> Engine<S> {
@@ -40,132 +67,90 @@ impl<S: Store> Engine<S> {
             }
         }
     }
-
-    /// Begins books anew that an earlier run did not finish. Nobody writes yet. Documents that died
-    /// and were written over are in the totals and in the old sums only, so the totals begin anew
-    /// as well.
-    pub(crate) async fn restart_books(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        self.recount(collection).await?;
-        let edit: Box<Edit<()>> = Box::new(|_: &State| {
-            let apply = |record: &mut Record, stamp: store::Stamp| {
-                record.books = Books::Building(stamp.seq);
-            };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
-        });
-        let (_, begun) = self.change_books(collection, &*edit).await?;
-        self.build_books(collection, begun).await
-    }
-
-    /// Sets the totals to what the rows say.
-    async fn recount(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        let snapshot = self.inner.store.snapshot();
-        let mut found = CLASSES.map(|_| [0_i64; 2]);
-        let mut rest = Some(Range::all());
-        while let Some(range) = rest {
-            let page = snapshot.scan(collection.rows(), &range, Direction::Forward, ALL).await?;
-            for (_, value) in &page.rows {
-                let (header, body) = Header::split(value)?;
-                let sums = &mut found[usize::from(keys::class_code(header.class))];
-                sums[0] += 1;
-                sums[1] = sums[1].saturating_add(i64::try_from(body.len()).unwrap_or(i64::MAX));
-            }
-            let last = page.rows.last().filter(|_| page.more);
-            rest = last.map(|(key, _)| range.after(key, Direction::Forward));
-        }
-        let mut out = Vec::new();
-        for (class, found) in CLASSES.into_iter().zip(found) {
-            let key = keys::total(collection.id, class);
-            let held = snapshot.get(Space::Counts, &key).await?;
-            let held = held.map_or([0; 2], |value| decode_count(&value));
-            let by = [found[0].saturating_sub(held[0]), found[1].saturating_sub(held[1])];
-            out.push(Mutation::Add { space: Space::Counts, key, by });
-        }
-        self.commit_one(Unit::new(Vec::new(), move |_| out)).await?;
-        Ok(())
-    }
-
-    /// Called when a change is published and nothing is ordered behind it yet: the rows that are
-    /// there are those that no writer entered in the books it began.
-    pub(crate) fn begin_books(&self, collection: &Collection, before: Books) -> Option<Begun<S>> {
-        let state = collection.state();
-        let began =
-            matches!(state.record.books, Books::Building(_)) && state.record.books != before;
-        began.then(|| Begun {
-            _hold: self.inner.holds.register(collection.id),
-            state,
-            snapshot: self.inner.store.snapshot(),
-        })
-    }
-
-    /// Builds the sums of documents that were there before TTL was turned on. Whoever began them
-    /// builds them, once.
-    pub(crate) async fn build_books(
-        &self,
-        collection: &Arc<Collection>,
-        begun: Option<Begun<S>>,
-    ) -> Result<(), Error> {
-        let Some(Begun { state, snapshot, _hold }) = begun else { return Ok(()) };
-        let Books::Building(build) = state.record.books else { return Ok(()) };
-        let mut rest = Some(Range::all());
-        while let Some(range) = rest {
-            let page = snapshot.scan(collection.rows(), &range, Direction::Forward, ALL).await?;
-            let mut entered = Vec::new();
-            for (_, value) in &page.rows {
-                let (header, body) = Header::split(value)?;
-                let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
-                entered.push(Entered { class: header.class, ts: header.ts, bytes });
-            }
-            let last = page.rows.last().map(|(key, _)| key.clone());
-            self.commit_one(enter(Arc::clone(&state), entered)).await?;
-            rest = last.filter(|_| page.more).map(|key| range.after(&key, Direction::Forward));
-        }
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
-            let wanted = state.record.books == Books::Building(build);
-            let apply = move |record: &mut Record, _| record.books = Books::Ready(build);
-            Ok(wanted.then(|| (Arc::new(apply) as Arc<Apply>, ())))
-        });
-        self.change(collection, &*edit).await?;
-        Ok(())
-    }
-}
-
-/// Adds documents to the sums, not to the totals, which know them already.
-fn enter(state: Arc<State>, entered: Vec<Entered>) -> Unit {
-    Unit::new(Vec::new(), move |_| {
-        let mut out = Vec::new();
-        for entered in &entered {
-            let mut all = Vec::new();
-            count(&state.record, entered, 1, &mut all);
-            out.extend(all.into_iter().skip(1));
-        }
-        out
-    })
 }
 
 impl<S: Store> LiveView<S> {
     /// Exact live documents and bytes at the view's instant.
     pub(crate) async fn live(&self) -> Result<Amount, Halt> {
-        let record = &self.state.record;
-        if !record.settings.can_expire() {
-            return self.totals(&CLASSES).await;
-        }
-        match record.books {
-            Books::Ready(build) if record.settings.dates.is_empty() => {
-                let now = self.dead(build, &record.settings.floors(self.instant)).await?;
-                if self.dead(build, &record.settings.floors(self.settled())).await? != now {
-                    return Err(Halt::Again);
-                }
-                Ok(self.totals(&CLASSES).await?.minus(now))
+        let settings = &self.state.record.settings;
+        let live = self.live_at(settings, self.instant).await?;
+        if let Way::Classes | Way::Date(_) = Way::of(&self.state.record, settings) {
+            // A row that died in the last moments halts by itself; on the books it is a sum.
+            let now = self.dead(&settings.floors(self.instant)).await?;
+            if self.dead(&settings.floors(self.settled())).await? != now {
+                return Err(Halt::Again);
             }
-            _ => self.walk(|_| true).await,
         }
+        Ok(live)
     }
 
-    /// Sums of the totals of some classes.
-    pub(crate) async fn totals(&self, classes: &[u8]) -> Result<Amount, Halt> {
+    /// What of the live documents would be live under these settings at an instant that is not
+    /// before the view's.
+    pub(crate) async fn live_at(&self, settings: &Settings, at: Instant) -> Result<Amount, Halt> {
+        let record = &self.state.record;
+        let floors = settings.floors(at);
+        match Way::of(record, settings) {
+            Way::None => return self.totals().await,
+            Way::Classes => return Ok(self.totals().await?.minus(self.dead(&floors).await?)),
+            Way::Date(rule) => {
+                let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
+                let index = record.indexes.iter().find(|index| index.id == rule.index);
+                if let (Some(cutoff), Some(index), Some(_)) = (cutoff, index, rule.after_s)
+                    && cutoff.pairs.iter().all(|pair| pair.floor_ms <= cutoff.floor_ms)
+                {
+                    let up_to = self.up_to(Sums::Date(rule.index), whole(cutoff.floor_ms)).await?;
+                    let edge = self.edge(index, cutoff.floor_ms, settings, at).await?;
+                    return Ok(self.totals().await?.minus(up_to).minus(edge));
+                }
+            }
+            Way::Several => {}
+        }
+        self.walk(|row| row.header().is_some_and(|header| settings.is_live(&header, at))).await
+    }
+
+    /// What is dead in the second that a cutoff of dates lies in, where not all of it is: its sum
+    /// but for the rows of the index that live.
+    async fn edge(
+        &self,
+        index: &IndexSpec,
+        cutoff_ms: i64,
+        settings: &Settings,
+        at: Instant,
+    ) -> Result<Amount, Halt> {
+        let second = whole(cutoff_ms).saturating_add(1);
+        let start = second.saturating_mul(1000);
+        if cutoff_ms < start {
+            return Ok(Amount::default());
+        }
+        let of = Sums::Date(index.id);
+        let sum = self.buckets(of, 0, second, second.saturating_add(1)).await?;
+        if sum == Amount::default() {
+            return Ok(sum);
+        }
+        let mut live = Amount::default();
+        let mut seen = HashSet::new();
+        let mut rest = Some(dates(index, start, start.saturating_add(1000)));
+        while let Some(range) = rest {
+            let page = self.entries(index, &range, Direction::Forward, ALL).await?;
+            for entry in page.items {
+                let row = self.row_of(&entry).await?;
+                let Some(header) = row.header() else { continue };
+                let date = header.dates.iter().find(|(id, _)| *id == index.id);
+                let within = date.is_some_and(|(_, date)| date.div_euclid(1000) == second);
+                if within && settings.is_live(&header, at) && seen.insert(row.key.clone()) {
+                    live = live.plus(Amount::one(row.body()));
+                }
+            }
+            rest = page.rest;
+        }
+        Ok(sum.minus(live))
+    }
+
+    /// All that is on the books.
+    pub(crate) async fn totals(&self) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
-        for class in classes {
-            let key = keys::total(self.collection.id, *class);
+        for class in CLASSES {
+            let key = keys::total(self.collection.id, class);
             if let Some(value) = self.snapshot.get(Space::Counts, &key).await? {
                 amount = amount.plus(Amount::of(decode_count(&value)));
             }
@@ -173,39 +158,32 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// What is on the books and dead by these floors.
-    pub(crate) async fn dead(&self, build: u64, floors: &Floors) -> Result<Amount, Halt> {
-        let inherit = self.up_to(build, 0, floors.inherit_s).await?;
-        Ok(inherit.plus(self.up_to(build, 2, floors.explicit_s).await?))
+    /// What is on the books and dead by these floors, in whole seconds: by class, or by the dates
+    /// of an index.
+    pub(crate) async fn dead(&self, floors: &Floors) -> Result<Amount, Halt> {
+        let mut amount = Amount::default();
+        for (of, second) in summed(floors) {
+            amount = amount.plus(self.up_to(of, second).await?);
+        }
+        Ok(amount)
     }
 
-    /// The sum of a class up to and including a second, from few coarse and few fine buckets.
-    pub(crate) async fn up_to(&self, build: u64, class: u8, second: i64) -> Result<Amount, Halt> {
-        if second == i64::MIN {
-            return Ok(Amount::default());
-        }
+    /// A sum up to and including a second, from few coarse and few fine buckets.
+    async fn up_to(&self, of: Sums, second: i64) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         let behind = second.saturating_add(1);
         let mut from = i64::MIN;
         for (level, width) in [0_u8, 1, 2, 3].into_iter().zip(LEVELS).rev() {
             let to = behind.div_euclid(width);
             let first = if from == i64::MIN { i64::MIN } else { from.div_euclid(width) };
-            amount = amount.plus(self.buckets(build, class, level, first, to).await?);
+            amount = amount.plus(self.buckets(of, level, first, to).await?);
             from = to.saturating_mul(width);
         }
         Ok(amount)
     }
 
-    async fn buckets(
-        &self,
-        build: u64,
-        class: u8,
-        level: u8,
-        from: i64,
-        to: i64,
-    ) -> Result<Amount, Halt> {
-        let key = |bucket| keys::sum(self.collection.id, build, class, level, bucket).to_vec();
-        let mut rest = Some(Range { start: key(from), end: Some(key(to)) });
+    async fn buckets(&self, of: Sums, level: u8, from: i64, to: i64) -> Result<Amount, Halt> {
+        let mut rest = Some(self.summed_range(of, level, from, to));
         let mut amount = Amount::default();
         while let Some(range) = rest {
             if range.is_empty() {
@@ -221,6 +199,13 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
+    /// Keys of the sums of some buckets.
+    pub(crate) fn summed_range(&self, of: Sums, level: u8, from: i64, to: i64) -> Range {
+        let build = self.state.record.books.build();
+        let key = |bucket| keys::sum(self.collection.id, build, of, level, bucket).to_vec();
+        Range { start: key(from), end: Some(key(to)) }
+    }
+
     /// Counts live rows that `wanted` says yes to, by their headers.
     pub(crate) async fn walk(
         &self,
@@ -231,11 +216,37 @@ impl<S: Store> LiveView<S> {
         while let Some(range) = rest {
             let page = self.rows(&range, Direction::Forward, ALL).await?;
             for row in page.items.iter().filter(|row| wanted(row)) {
-                let bytes = i64::try_from(row.body().len()).unwrap_or(i64::MAX);
-                amount = amount.plus(Amount { documents: 1, bytes });
+                amount = amount.plus(Amount::one(row.body()));
             }
             rest = page.rest;
         }
         Ok(amount)
     }
+}
+
+/// Which sums know what is dead by these floors, and up to which second.
+pub(crate) fn summed(floors: &Floors) -> impl Iterator<Item = (Sums, i64)> + '_ {
+    let classes = [(Sums::Class(0), floors.inherit_s), (Sums::Class(2), floors.explicit_s)];
+    let dates = floors.dates.iter().map(|floor| {
+        let pairs = floor.pairs.iter().map(|pair| pair.floor_ms);
+        let date_ms = pairs.fold(floor.floor_ms, i64::max);
+        (Sums::Date(floor.index), if date_ms == i64::MIN { i64::MIN } else { whole(date_ms) })
+    });
+    classes.into_iter().chain(dates).filter(|(_, second)| *second != i64::MIN)
+}
+
+/// The entries of an index from one date up to and without another, milliseconds.
+fn dates(index: &IndexSpec, from_ms: i64, to_ms: i64) -> Range {
+    let descending = index.key.first().is_some_and(|(_, descending)| *descending);
+    let key = |date_ms| {
+        let mut key = keys::index(index.id);
+        encode(ValueRef::DateTime(date_ms), TypeOrder::Bson, descending, &mut key);
+        key
+    };
+    let (start, end) = if descending {
+        (to_ms.saturating_sub(1), from_ms.saturating_sub(1))
+    } else {
+        (from_ms, to_ms)
+    };
+    Range { start: key(start), end: Some(key(end)) }
 }

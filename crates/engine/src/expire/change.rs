@@ -36,12 +36,13 @@ impl<S: Store> Engine<S> {
 
 /// Changes the default in a record; what is dead at the stamp stays dead.
 pub(crate) fn apply_default(record: &mut Record, default: Default, stamp: Stamp, floors: bool) {
+    let summed = record.settings.by_class();
     if floors {
         record.settings.change_default(default, Instant::from_ms(stamp.at_ms));
     } else {
         record.settings.default = default;
     }
-    if default != Default::Off && record.books == Books::Off {
+    if default != Default::Off && !summed {
         record.books = Books::Building(stamp.seq);
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use clock::Instant;
 use expiry::{Default, Settings};
 use store::Store;
 
 use super::Amount;
-use crate::{Collection, Engine, Error, LiveView, catalog::Books, error::Halt};
+use crate::{Collection, Engine, Error, LiveView, error::Halt};
 
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
@@ -119,20 +118,5 @@ impl<S: Store> LiveView<S> {
             *amount = live.minus(self.live_at(settings, later).await?);
         }
         Ok(within)
-    }
-
-    /// What of the live documents would be live under these settings at this instant.
-    async fn live_at(&self, settings: &Settings, at: Instant) -> Result<Amount, Halt> {
-        let record = &self.state.record;
-        match record.books {
-            Books::Ready(build) if settings.dates.is_empty() => {
-                let dead = self.dead(build, &settings.floors(at)).await?;
-                Ok(self.totals(&[0, 1, 2]).await?.minus(dead))
-            }
-            _ => {
-                self.walk(|row| row.header().is_some_and(|header| settings.is_live(&header, at)))
-                    .await
-            }
-        }
     }
 }

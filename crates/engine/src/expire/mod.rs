@@ -2,13 +2,16 @@
 
 mod amount;
 mod books;
+mod build;
 mod change;
 mod clock;
 mod forecast;
+mod forget;
 mod reap;
+mod trim;
 
 pub use amount::Amount;
-pub(crate) use books::Begun;
+pub(crate) use build::Begun;
 pub(crate) use change::apply_default;
 pub use clock::{KeepNothing, Persist};
 pub use forecast::{Forecast, Preview, Unreaped, Within};

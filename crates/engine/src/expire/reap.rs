@@ -16,8 +16,12 @@ use std::{
 use expiry::{Floors, Header};
 use store::{DropPredicate, Judge, Space, Store};
 
-use super::{Amount, Unreaped};
-use crate::{Collection, Engine, Error, catalog::Books, error::Halt, keys};
+use super::{
+    Amount, Unreaped,
+    books::Way,
+    forget::{keeps_any, would_forget},
+};
+use crate::{Collection, Engine, Error, error::Halt, keys};
 
 /// How often the reaper opens views.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -31,9 +35,9 @@ const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
 /// What may be dropped from one collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Allowed {
-    floors: Floors,
-    dropped: Vec<u32>,
+pub(super) struct Allowed {
+    pub(super) floors: Floors,
+    pub(super) dropped: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +48,10 @@ struct PerCollection {
     /// What was dead by the floors of the last compaction.
     reaped: Amount,
     reaped_floors: Option<Arc<Allowed>>,
+    /// A compaction that makes something superfluous, and the `seq` it judged up to.
+    compacted: Option<(u64, Arc<Allowed>)>,
+    /// What was dead and still there when that was last estimated.
+    backlog: Unreaped,
     /// Where deaths are not on the books, the collection is not walked again before this.
     walk_after: Duration,
 }
@@ -108,6 +116,15 @@ impl<S: Store> Engine<S> {
         (reaper.passes.load(Ordering::Relaxed), reaper.reaped_documents.load(Ordering::Relaxed))
     }
 
+    /// About how much is dead and still there, over all collections, as the reaper last saw it.
+    pub fn backlog(&self) -> Unreaped {
+        let all = self.inner.reaper.floored.lock();
+        all.values().map(|of| of.backlog).fold(Unreaped::default(), |sum, one| Unreaped {
+            amount: sum.amount.plus(one.amount),
+            oldest_dead_seconds: sum.oldest_dead_seconds.max(one.oldest_dead_seconds),
+        })
+    }
+
     /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
     /// pass is due.
     pub async fn reap(&self, elapsed: Duration) -> Result<Duration, Error> {
@@ -117,7 +134,7 @@ impl<S: Store> Engine<S> {
         reaper.floored.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
             let record = &collection.state().record;
-            if record.settings.can_expire() || !record.dropped.is_empty() {
+            if record.settings.can_expire() || keeps_any(record) {
                 match self.reap_collection(collection, elapsed).await {
                     Ok(()) => {}
                     Err(_) if collection.is_dropped() => {}
@@ -146,6 +163,9 @@ impl<S: Store> Engine<S> {
             if walk {
                 of.walk_after = elapsed.saturating_add(cost.saturating_mul(WALK_SHARE));
             }
+            if let Some(estimate) = estimate {
+                of.backlog = estimate.unreaped(of.reaped);
+            }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
             while let Some((at, _)) = of.samples.front()
@@ -163,7 +183,29 @@ impl<S: Store> Engine<S> {
         };
         let Some((floors, dropped)) = limited else { return Ok(()) };
         let allowed = Arc::new(Allowed { floors, dropped });
-        self.allow(collection, allowed, estimate).await
+        self.allow(collection, allowed, estimate).await?;
+        if keeps_any(&collection.state().record) {
+            self.look_back(collection).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what a compaction made superfluous, once the store can tell that it has judged all.
+    async fn look_back(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let compacted = {
+            let all = self.inner.reaper.floored.lock();
+            all.get(&collection.id).and_then(|of| of.compacted.clone())
+        };
+        let Some((seq, allowed)) = compacted else { return Ok(()) };
+        let store = &self.inner.store;
+        if store.judged(collection.rows()).min(store.judged(collection.entries())) < seq {
+            return Ok(());
+        }
+        self.forget(collection, &allowed).await?;
+        if let Some(of) = self.inner.reaper.floored.lock().get_mut(&collection.id) {
+            of.compacted = None;
+        }
+        Ok(())
     }
 
     /// Puts reap floors in force and compacts when enough is dead by them.
@@ -180,13 +222,10 @@ impl<S: Store> Engine<S> {
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
             let dead = estimate.dead.minus(of.reaped);
-            let new_drops = of
-                .reaped_floors
-                .as_ref()
-                .map_or(!allowed.dropped.is_empty(), |held| held.dropped != allowed.dropped);
+            let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
             let enough = REAP_LEAST_BYTES <= dead.bytes
                 && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes);
-            if same || !(new_drops || enough) {
+            if (!enough || same) && !owed {
                 return Ok(());
             }
             estimate
@@ -200,12 +239,27 @@ impl<S: Store> Engine<S> {
         allowed: Arc<Allowed>,
         dead: Amount,
     ) -> Result<(), Error> {
+        let seq = self.inner.store.published();
         self.inner.store.reap(collection.entries()).await?;
         self.inner.store.reap(collection.rows()).await?;
+        let on_books = {
+            let record = &collection.state().record;
+            !matches!(Way::of(record, &record.settings), Way::Several)
+        };
+        let trimmed = self.trim_books(collection, &allowed.floors).await?;
         let mut all = self.inner.reaper.floored.lock();
         let of = all.entry(collection.id).or_default();
-        let documents = dead.minus(of.reaped).documents;
-        of.reaped = dead;
+        let documents = if on_books {
+            of.reaped = Amount::default();
+            trimmed.documents
+        } else {
+            let documents = dead.minus(of.reaped).documents;
+            of.reaped = dead;
+            documents
+        };
+        if of.compacted.is_none() && would_forget(&collection.state().record, &allowed) {
+            of.compacted = Some((seq, Arc::clone(&allowed)));
+        }
         of.reaped_floors = Some(allowed);
         let documents = u64::try_from(documents).unwrap_or(0);
         self.inner.reaper.reaped_documents.fetch_add(documents, Ordering::Relaxed);
@@ -240,7 +294,7 @@ impl<S: Store> Engine<S> {
         let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
         let all = self.inner.reaper.floored.lock();
         let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
-        Ok(Unreaped { amount: estimate.dead.minus(reaped), oldest_dead_seconds: 0 })
+        Ok(estimate.unreaped(reaped))
     }
 
     /// Compacts a collection under the reap floors in force, whether it is worth it or not.
@@ -262,20 +316,29 @@ impl<S: Store> Engine<S> {
 struct Estimate {
     dead: Amount,
     live: Amount,
+    oldest_dead_s: i64,
+}
+
+impl Estimate {
+    /// Of it, what is still there when so much has been reaped.
+    fn unreaped(&self, reaped: Amount) -> Unreaped {
+        let amount = self.dead.minus(reaped);
+        Unreaped { amount, oldest_dead_seconds: self.oldest_dead_s }
+    }
 }
 
 impl<S: Store> crate::LiveView<S> {
     async fn estimate(&self, floors: &Floors, walk: bool) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
-        let total = self.totals(&[0, 1, 2]).await?;
-        let dead = match record.books {
-            Books::Ready(build) if record.settings.dates.is_empty() => {
-                self.dead(build, floors).await?
-            }
-            _ if !walk => return Ok(None),
+        let total = self.totals().await?;
+        let dead = match Way::of(record, &record.settings) {
+            Way::None => Amount::default(),
+            Way::Classes | Way::Date(_) => self.dead(floors).await?,
+            Way::Several if !walk => return Ok(None),
             // Where deaths are not on the books, what does not live any more is dead.
-            _ => total.minus(self.live().await?),
+            Way::Several => total.minus(self.live().await?),
         };
-        Ok(Some(Estimate { dead, live: total.minus(dead) }))
+        let oldest_dead_s = self.oldest_dead_s().await?;
+        Ok(Some(Estimate { dead, live: total.minus(dead), oldest_dead_s }))
     }
 }

@@ -19,6 +19,7 @@ use crate::{
     keys,
     limits::{PAGE_BYTES, PAGE_ROWS},
     view::Row,
+    write::{Entered, count_sums},
 };
 
 const PAGE: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
@@ -163,6 +164,11 @@ impl<S: Store> Engine<S> {
             }
         }
         if changed {
+            let (before, after) = (row.header(), Entered::of(&header, row.body()));
+            if let Some(before) = before {
+                count_sums(record, &Entered::of(&before, row.body()), -1, &mut out);
+            }
+            count_sums(record, &after, 1, &mut out);
             let mut value = rewritten.clone();
             value.extend_from_slice(row.body());
             let space = view.collection.rows();

@@ -7,33 +7,38 @@ use bytes::Bytes;
 use document::DocBuf;
 use query::{
     Context,
-    exec::{self, Exec, Next, Request, Stage},
+    exec::{self, Exec, Next, Stage},
 };
 use store::Store;
 
 use super::{
-    Batch, BatchLimit, Explain, Find, Finder, Hint, Plan,
+    Batch, BatchLimit, Explain, Find, Finder, Plan,
     held::{Held, still_lives},
-    origin,
+    origin, other,
 };
 use crate::{
-    Collection, Engine, Error, Kind, LiveView, Model, Namespace, State,
+    Collection, Engine, Error, Kind, Model, Namespace, State,
     error::Halt,
-    limits::{MAX_LOOKUP_BYTES, PAGE_ROWS},
+    limits::PAGE_ROWS,
+    view::{MAIN, Views, open_together},
 };
 
 /// A query and how far it got.
 pub struct Cursor<S: Store> {
-    engine: Engine<S>,
-    model: Model,
-    database: String,
+    pub(super) engine: Engine<S>,
+    pub(super) model: Model,
+    pub(super) database: String,
     collection: Option<Arc<Collection>>,
+    /// Which of the views it walks.
+    pub(super) place: u32,
+    /// What the stages read besides.
+    others: Vec<Namespace>,
     find: Find,
     /// All stages; those that the plan needs are `stages` and `left`.
     asked: Vec<Stage>,
     stages: Arc<[Stage]>,
     context: Arc<Context>,
-    deadline: Option<Duration>,
+    pub(super) deadline: Option<Duration>,
     /// Documents left of a plain limit.
     left: Option<u64>,
     finder: Option<Finder>,
@@ -65,16 +70,35 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
+        let others = other::names(&plan.stages, &namespace.database);
+        let mut cursor = self.cursor(model, namespace, collection, plan, context);
+        cursor.others = others;
+        let state = cursor.collection.as_ref().map(|collection| collection.state());
+        cursor.plan(state.as_deref())?;
+        Ok(cursor)
+    }
+
+    /// A query that is not planned yet.
+    pub(super) fn cursor(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        collection: Option<Arc<Collection>>,
+        plan: Plan,
+        context: Arc<Context>,
+    ) -> Cursor<S> {
         let sort = match plan.stages.first() {
             Some(Stage::Sort { sort, .. }) => Some(sort.clone()),
             _ => None,
         };
         let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
-        let mut cursor = Cursor {
+        Cursor {
             engine: self.clone(),
             model,
             database: namespace.database.clone(),
             collection,
+            place: MAIN,
+            others: Vec::new(),
             find,
             asked: plan.stages,
             stages: Arc::default(),
@@ -86,16 +110,13 @@ impl<S: Store> Engine<S> {
             held: VecDeque::new(),
             began: false,
             fed: false,
-        };
-        let state = cursor.collection.as_ref().map(|collection| collection.state());
-        cursor.plan(state.as_deref())?;
-        Ok(cursor)
+        }
     }
 }
 
 impl<S: Store> Cursor<S> {
     /// Plans it and puts it at its beginning.
-    fn plan(&mut self, state: Option<&State>) -> Result<(), Error> {
+    pub(super) fn plan(&mut self, state: Option<&State>) -> Result<(), Error> {
         self.finder = match state {
             Some(state) => Some(Finder::new(state, &self.find)?),
             None => None,
@@ -134,47 +155,50 @@ impl<S: Store> Cursor<S> {
     pub async fn next(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
         let first = !std::mem::replace(&mut self.began, true);
         let mut batch = Batch::default();
-        let Some(collection) = self.collection.clone() else {
-            self.fed = true;
-            let filled = self.fill(None, limit, &mut batch, true).await;
-            return filled.map(|()| batch).map_err(failed);
-        };
         let mut again = false;
         loop {
-            let view = self.open(&collection).await?;
-            let good = self.finder.as_ref().is_some_and(|finder| finder.is_good(&view.state));
+            let views = self.open().await?;
+            let state = views.main().map(|view| Arc::clone(&view.state));
+            let good = match (&self.finder, &state) {
+                (Some(finder), Some(state)) => finder.is_good(state),
+                (finder, _) => finder.is_none(),
+            };
             if first && (again || !good) {
                 // Nothing was given yet: begin again, so that the whole batch has one instant.
                 batch = Batch::default();
-                self.plan(Some(&view.state))?;
+                self.plan(state.as_deref())?;
             } else if !good {
                 let message = "an index was dropped or changed while a cursor was reading it";
                 return Err(Error::new(Kind::Gone, message));
-            } else if !first && let Some(finder) = &mut self.finder {
-                finder.resume();
+            } else if !first {
+                self.finder.iter_mut().for_each(Finder::resume);
+                self.exec.iter_mut().for_each(Exec::resume);
             }
-            match self.fill(Some(&view), limit, &mut batch, first).await {
+            match self.fill(&views, limit, &mut batch, first).await {
                 Ok(()) => return Ok(batch),
                 Err(Halt::Again) if !first && !batch.documents.is_empty() => return Ok(batch),
-                Err(halt) => self.engine.settle(&collection, &view, halt).await?,
+                Err(Halt::Again) => views.land(&self.engine.inner).await,
+                Err(halt) => return Err(failed(halt)),
             }
             again = true;
         }
     }
 
-    async fn open(&self, collection: &Arc<Collection>) -> Result<LiveView<S>, Error> {
-        match self.engine.view(collection).await {
+    /// Opens what this batch is judged in.
+    async fn open(&self) -> Result<Views<S>, Error> {
+        let main = self.collection.as_ref();
+        match open_together(&self.engine.inner, self.model, main, &self.others).await {
             Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
                 let message = "the collection was dropped while a cursor was reading it";
                 Err(Error::new(Kind::Gone, message))
             }
-            view => view,
+            views => views,
         }
     }
 
-    async fn fill(
+    pub(super) async fn fill(
         &mut self,
-        view: Option<&LiveView<S>>,
+        views: &Views<S>,
         limit: BatchLimit,
         batch: &mut Batch,
         fresh: bool,
@@ -190,7 +214,7 @@ impl<S: Store> Cursor<S> {
             }
             let held = match self.held.pop_front() {
                 Some(held) => held,
-                None => match self.step(view, limit.documents - batch.documents.len()).await? {
+                None => match self.step(views, limit.documents - batch.documents.len()).await? {
                     Step::Out(held) => {
                         stale = usize::from(from_exec && held.origin.is_some());
                         held
@@ -203,7 +227,7 @@ impl<S: Store> Cursor<S> {
             };
             if 0 < stale {
                 stale -= 1;
-                match still_lives(view, &held).await {
+                match still_lives(views, &held).await {
                     Ok(true) => {}
                     Ok(false) => continue,
                     Err(halt) => {
@@ -221,6 +245,9 @@ impl<S: Store> Cursor<S> {
             bytes += held.document.len();
             self.left = self.left.map(|left| left - 1);
             batch.documents.push(held.document);
+            if let Some(origins) = &mut batch.origins {
+                origins.push(held.origin);
+            }
         }
         if self.left == Some(0) || self.is_spent()? {
             batch.done = true;
@@ -259,20 +286,23 @@ impl<S: Store> Cursor<S> {
     }
 
     /// The next document, from the walk or from the stages.
-    async fn step(&mut self, view: Option<&LiveView<S>>, wanted: usize) -> Result<Step, Halt> {
-        let Some(mut exec) = self.exec.take() else { return self.walk(view, wanted).await };
-        let step = self.run(&mut exec, view, wanted).await;
+    async fn step(&mut self, views: &Views<S>, wanted: usize) -> Result<Step, Halt> {
+        let Some(mut exec) = self.exec.take() else { return self.walk(views, wanted).await };
+        let step = self.run(&mut exec, views, wanted).await;
         self.exec = Some(exec);
         step
     }
 
-    async fn walk(&mut self, view: Option<&LiveView<S>>, wanted: usize) -> Result<Step, Halt> {
-        let (Some(view), Some(finder)) = (view, &mut self.finder) else { return Ok(Step::End) };
+    async fn walk(&mut self, views: &Views<S>, wanted: usize) -> Result<Step, Halt> {
+        let place = self.place;
+        let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
+            return Ok(Step::End);
+        };
         check_time(self.deadline)?;
         let left = self.left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| Held {
-            origin: Some(origin::of(&row)),
+            origin: Some(origin::of(&row, place)),
             document: row.value.slice(row.start..),
         });
         match held.next() {
@@ -287,7 +317,7 @@ impl<S: Store> Cursor<S> {
     async fn run(
         &mut self,
         exec: &mut Exec,
-        view: Option<&LiveView<S>>,
+        views: &Views<S>,
         wanted: usize,
     ) -> Result<Step, Halt> {
         loop {
@@ -297,22 +327,19 @@ impl<S: Store> Cursor<S> {
                     return Ok(Step::Out(Held { document, origin: row.origin }));
                 }
                 Next::Done => return Ok(Step::End),
-                Next::Want(request) => exec.supply(self.answer(request).await?)?,
+                Next::Want(request) => exec.supply(self.answer(views, request).await?)?,
                 Next::NeedInput => {
                     check_time(self.deadline)?;
-                    self.feed(exec, view, wanted).await?;
+                    self.feed(exec, views, wanted).await?;
                 }
             }
         }
     }
 
-    async fn feed(
-        &mut self,
-        exec: &mut Exec,
-        view: Option<&LiveView<S>>,
-        wanted: usize,
-    ) -> Result<(), Halt> {
-        let (Some(view), Some(finder), false) = (view, &mut self.finder, self.fed) else {
+    async fn feed(&mut self, exec: &mut Exec, views: &Views<S>, wanted: usize) -> Result<(), Halt> {
+        let place = self.place;
+        let (Some(view), Some(finder), false) = (views.at(place), &mut self.finder, self.fed)
+        else {
             exec.finish();
             return Ok(());
         };
@@ -325,31 +352,11 @@ impl<S: Store> Cursor<S> {
         }
         let carried = carries_origin(&self.stages);
         for row in rows {
-            let origin = carried.then(|| origin::of(&row));
+            let origin = carried.then(|| origin::of(&row, place));
             let document = DocBuf::from_trusted(row.value.slice(row.start..));
             exec.offer(exec::Row { document, origin })?;
         }
         Ok(())
-    }
-
-    /// The rows of another collection that a stage wants.
-    async fn answer(&self, request: Request) -> Result<Vec<DocBuf>, Error> {
-        let database = request.database.unwrap_or_else(|| self.database.clone());
-        let namespace = Namespace::new(database, request.collection);
-        let plan = Plan {
-            filter: request.filter,
-            stages: request.stages.to_vec(),
-            hint: Hint::None,
-            deadline: self.deadline,
-        };
-        let mut inner = self.engine.query(self.model, &namespace, plan, request.context)?;
-        let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
-        let batch = Box::pin(inner.next(all)).await?;
-        if !batch.done {
-            let message = "documents of another collection exceed the memory limit of a stage";
-            return Err(Error::new(Kind::TooLarge, message));
-        }
-        Ok(batch.documents.into_iter().map(DocBuf::from_trusted).collect())
     }
 }
 

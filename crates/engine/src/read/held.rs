@@ -5,7 +5,10 @@ use expiry::Header;
 use store::Store;
 
 use super::origin;
-use crate::{LiveView, error::Halt, view::Row};
+use crate::{
+    error::Halt,
+    view::{Row, Views},
+};
 
 /// A document on its way out, with what says whether it still lives.
 #[derive(Debug)]
@@ -16,12 +19,10 @@ pub(super) struct Held {
 
 /// Whether a document that was read in an earlier view lives in this one. Its header of then does
 /// not tell: a later write may have shortened its life, and others may have seen it die.
-pub(super) async fn still_lives<S: Store>(
-    view: Option<&LiveView<S>>,
-    held: &Held,
-) -> Result<bool, Halt> {
-    let (Some(view), Some(origin)) = (view, &held.origin) else { return Ok(true) };
-    let Some((key, header)) = origin::split(origin) else { return Ok(false) };
+pub(super) async fn still_lives<S: Store>(views: &Views<S>, held: &Held) -> Result<bool, Halt> {
+    let Some(origin) = &held.origin else { return Ok(true) };
+    let Some((place, key, header)) = origin::split(origin) else { return Ok(false) };
+    let Some(view) = views.at(place) else { return Ok(false) };
     if !view.state.record.settings.can_expire() {
         return Ok(true);
     }

@@ -5,6 +5,7 @@ mod find;
 mod finder;
 mod held;
 mod origin;
+mod other;
 mod plan;
 
 pub use cursor::Cursor;

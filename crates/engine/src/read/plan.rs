@@ -48,4 +48,6 @@ pub struct Batch {
     pub documents: Vec<Bytes>,
     /// There is nothing behind it.
     pub done: bool,
+    /// Where they came from, when that is asked for.
+    pub(super) origins: Option<Vec<Option<Box<[u8]>>>>,
 }

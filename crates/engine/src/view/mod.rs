@@ -6,6 +6,7 @@
 
 mod holds;
 mod row;
+mod together;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use store::{Direction, Limit, Range, Snapshot, Store};
 
 pub(crate) use holds::{Hold, Holds};
 pub(crate) use row::{Entry, Page, Row};
+pub(crate) use together::{MAIN, Views, open_together};
 
 use crate::{
     Collection, Error, Kind, State,
@@ -62,10 +64,7 @@ pub(crate) async fn open<S: Store>(
             continue;
         }
         if collection.is_dropped() {
-            return Err(Error::new(
-                Kind::NotFound(What::Collection),
-                format!("collection {} was dropped", state.record.namespace),
-            ));
+            return Err(dropped(&state));
         }
         let settled = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
         if inner.rules.holds {
@@ -85,6 +84,11 @@ pub(crate) async fn open<S: Store>(
             _hold: hold,
         });
     }
+}
+
+fn dropped(state: &State) -> Error {
+    let message = format!("collection {} was dropped", state.record.namespace);
+    Error::new(Kind::NotFound(What::Collection), message)
 }
 
 impl<S: Store> LiveView<S> {

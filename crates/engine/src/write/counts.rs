@@ -1,35 +1,69 @@
-//! What a write enters on the books: totals per class, and sums by second and coarser while TTL is
-//! on (ttl.md 5.3).
+//! What a write enters on the books: totals per class, and sums by second and coarser of what can
+//! die (ttl.md 5.3): by class while TTL is on, by date where an index expires documents.
 
-use expiry::Class;
+use expiry::{Class, Header};
 use store::{Mutation, Space};
 
-use crate::{catalog::Record, keys};
+use crate::{
+    catalog::Record,
+    keys::{self, Sums},
+};
 
 /// Seconds of a bucket of each level.
 pub(crate) const LEVELS: [i64; 4] = [1, 64, 4_096, 262_144];
 
 /// A document as the books see it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entered {
     pub(crate) class: Class,
     pub(crate) ts: i64,
     pub(crate) bytes: i64,
+    /// Earliest dates by index, milliseconds.
+    pub(crate) dates: Vec<(u32, i64)>,
+}
+
+impl Entered {
+    /// A stored row.
+    pub(crate) fn of(header: &Header<'_>, body: &[u8]) -> Self {
+        let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
+        Self { class: header.class, ts: header.ts, bytes, dates: header.dates.iter().collect() }
+    }
 }
 
 /// Adds (`sign` 1) or takes away (`sign` -1) a document.
 pub(crate) fn add(record: &Record, entered: &Entered, sign: i64, out: &mut Vec<Mutation>) {
     let by = [sign, sign.saturating_mul(entered.bytes)];
-    let class = keys::class_code(entered.class);
-    let put = |key| Mutation::Add { space: Space::Counts, key, by };
-    out.push(put(keys::total(record.id, class)));
-    let second = match entered.class {
-        Class::Never => return,
-        Class::Inherit => entered.ts,
-        Class::Explicit { deadline } => deadline,
-    };
-    let Some(build) = record.books.build() else { return };
+    let key = keys::total(record.id, keys::class_code(entered.class));
+    out.push(Mutation::Add { space: Space::Counts, key, by });
+    sums(record, entered, sign, out);
+}
+
+/// The same for the sums alone.
+pub(crate) fn sums(record: &Record, entered: &Entered, sign: i64, out: &mut Vec<Mutation>) {
+    let by = [sign, sign.saturating_mul(entered.bytes)];
+    let class = Sums::Class(keys::class_code(entered.class));
+    match entered.class {
+        _ if !record.sums_classes() => {}
+        Class::Never => {}
+        Class::Inherit => add_to(record, class, entered.ts, by, out),
+        Class::Explicit { deadline } => add_to(record, class, deadline, by, out),
+    }
+    for (index, date_ms) in &entered.dates {
+        add_to(record, Sums::Date(*index), date_ms.div_euclid(1000), by, out);
+    }
+}
+
+/// Adds to the sums of a second, on every level.
+pub(crate) fn add_to(
+    record: &Record,
+    of: Sums,
+    second: i64,
+    by: [i64; 2],
+    out: &mut Vec<Mutation>,
+) {
+    let build = record.books.build();
     for (level, width) in (0_u8..).zip(LEVELS) {
-        out.push(put(keys::sum(record.id, build, class, level, second.div_euclid(width))));
+        let key = keys::sum(record.id, build, of, level, second.div_euclid(width));
+        out.push(Mutation::Add { space: Space::Counts, key, by });
     }
 }

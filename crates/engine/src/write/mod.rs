@@ -7,7 +7,9 @@ mod remove;
 mod unit;
 mod update;
 
-pub(crate) use counts::{Entered, LEVELS, add as count};
+pub(crate) use counts::{
+    Entered, LEVELS, add as count, add_to as count_second, sums as count_sums,
+};
 pub use insert::Inserted;
 pub use remove::Removed;
 pub(crate) use unit::Draft;

@@ -67,8 +67,7 @@ impl<S: Store> Draft<'_, S> {
     /// What a write over a live row replaces.
     pub(crate) async fn previous(&self, row: Row) -> Result<Previous, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
-        let bytes = i64::try_from(row.body().len()).unwrap_or(i64::MAX);
-        let entered = Entered { class: header.class, ts: header.ts, bytes };
+        let entered = Entered::of(&header, row.body());
         let entries = self.entries(row.document(), &row.key)?;
         let mut own = Vec::with_capacity(entries.all.len());
         let mut unsure = Vec::new();
@@ -192,7 +191,8 @@ impl<S: Store> Draft<'_, S> {
             if let Some(previous) = &previous {
                 count(&state.record, &previous.entered, -1, &mut out);
             }
-            let entered = Entered { class: draft.lifetime.stamped(ts), ts, bytes };
+            let class = draft.lifetime.stamped(ts);
+            let entered = Entered { class, ts, bytes, dates: draft.dates };
             count(&state.record, &entered, 1, &mut out);
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
             out

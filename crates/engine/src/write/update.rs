@@ -122,7 +122,12 @@ impl<S: Store> Engine<S> {
         let mut clean = true;
         loop {
             let wanted = if update.many { COMMIT_UNITS } else { 1 };
-            let rows = finder.take(view, &update.context, wanted).await?;
+            let rows = if update.many || finder.is_sorted() {
+                finder.take(view, &update.context, wanted).await?
+            } else {
+                let first = self.first(view, &update.find, &update.context).await?;
+                first.into_iter().collect()
+            };
             if rows.is_empty() {
                 return Ok(clean);
             }

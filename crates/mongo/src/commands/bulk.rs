@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Namespace;
 use engine::Store;
-use query::Context;
+use engine::{Batch, BatchLimit, Model, Namespace, Plan};
+use query::{Context, Expr, Filter, exec::Stage};
 
 use super::{
-    Call, finish,
+    Call,
+    cursor_reply::limit,
+    finish,
     insert::{check_batch, insert},
-    update::{Statement, edit, execute, find, with_constants},
+    update::{Statement, check_sort, edit, execute, find, with_constants},
 };
 use crate::{
     args::Args,
@@ -21,6 +22,24 @@ use crate::{
 
 pub(super) const FIELDS: &[&str] =
     &["ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor"];
+
+const INSERT_FIELDS: &[&str] = &["insert", "document"];
+const UPDATE_FIELDS: &[&str] = &[
+    "update",
+    "filter",
+    "sort",
+    "updateMods",
+    "multi",
+    "upsert",
+    "upsertSupplied",
+    "arrayFilters",
+    "hint",
+    "constants",
+    "collation",
+];
+const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation"];
+/// The name of its cursor, in database `admin`.
+const CURSOR: &str = "$cmd.bulkWrite";
 
 #[derive(Default)]
 struct Totals {
@@ -37,12 +56,24 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespaces = call
         .documents("nsInfo")?
         .into_iter()
-        .map(|info| full_name(Args::new("bulkWrite.nsInfo", info).need_str("ns")?))
+        .map(|info| {
+            let args = Args::new("bulkWrite.nsInfo", info);
+            args.only(&["ns"])?;
+            full_name(args.need_str("ns")?)
+        })
         .collect::<Result<Vec<_>>>()?;
     let operations = call.documents("ops")?;
     check_batch(operations.len())?;
     let ordered = args.bool("ordered")?.unwrap_or(true);
     let errors_only = args.bool("errorsOnly")?.unwrap_or(false);
+    let size = match args.document("cursor")? {
+        Some(cursor) => {
+            let args = Args::new("bulkWrite.cursor", cursor);
+            args.only(&["batchSize"])?;
+            args.count("batchSize")?
+        }
+        None => None,
+    };
     let context = call.context().await?;
     let mut totals = Totals::default();
     let mut results = Vec::new();
@@ -65,7 +96,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             }
         }
     }
-    Ok(reply(&results, &totals))
+    answer(&call, results, &totals, size).await
 }
 
 fn full_name(name: &str) -> Result<Namespace> {
@@ -73,12 +104,12 @@ fn full_name(name: &str) -> Result<Namespace> {
     names::collection(database, collection)
 }
 
-fn entry(ok: f64, index: i32, fields: Document) -> Bytes {
+fn entry(ok: f64, index: i32, fields: Document) -> Document {
     let mut entry = doc! { "ok": ok, "idx": index };
     for (name, value) in fields {
         entry.push(name, value);
     }
-    entry.to_buf().into_bytes()
+    entry
 }
 
 async fn apply<S: Store>(
@@ -95,9 +126,18 @@ async fn apply<S: Store>(
         .and_then(|at| namespaces.get(at))
         .ok_or_else(|| Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index."))?;
     match kind {
-        "insert" => insert_one(call, namespace, &args, context, totals).await,
-        "update" => update_one(call, namespace, &args, context, totals).await,
-        "delete" => delete_one(call, namespace, &args, context, totals).await,
+        "insert" => {
+            args.only(INSERT_FIELDS)?;
+            insert_one(call, namespace, &args, context, totals).await
+        }
+        "update" => {
+            args.only(UPDATE_FIELDS)?;
+            update_one(call, namespace, &args, context, totals).await
+        }
+        "delete" => {
+            args.only(DELETE_FIELDS)?;
+            delete_one(call, namespace, &args, context, totals).await
+        }
         other => {
             let message = format!("BSON field 'bulkWrite.ops.{other}' is an unknown field.");
             Err(Error::new(40415, message))
@@ -129,8 +169,11 @@ async fn update_one<S: Store>(
     context: &Arc<Context>,
     totals: &mut Totals,
 ) -> Result<Document> {
-    let update = args.get("updateMods").unwrap_or(ValueRef::Null);
+    let update = args.get("updateMods").ok_or_else(|| {
+        Error::new(40414, "BSON field 'update.updateMods' is missing but a required field")
+    })?;
     let many = args.bool("multi")?.unwrap_or(false);
+    check_sort(args, many)?;
     let statement = Statement {
         find: find(args, "filter")?,
         edit: edit(update, args, many)?,
@@ -169,13 +212,38 @@ async fn delete_one<S: Store>(
     Ok(doc! { "n": i32::try_from(count).unwrap_or(i32::MAX) })
 }
 
-fn reply(results: &[Bytes], totals: &Totals) -> DocBuf {
+/// The first batch of outcomes; the others wait in a cursor.
+async fn answer<S: Store>(
+    call: &Call<'_, S>,
+    results: Vec<Document>,
+    totals: &Totals,
+    size: Option<u64>,
+) -> Result<DocBuf> {
+    let namespace = Namespace::new("admin", CURSOR);
+    let results = Value::Array(results.into_iter().map(Value::Document).collect());
+    let stages = vec![Stage::Documents(Expr::Literal(results))];
+    let plan = Plan::new(Filter::always()).with_stages(stages);
+    let context = Arc::new(Context::default());
+    let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    let wanted = match size {
+        Some(0) => BatchLimit { documents: 0, ..limit(None, 0) },
+        size => limit(size, usize::MAX),
+    };
+    let batch = cursor.next(wanted).await?;
+    let id = match batch.done {
+        true => 0,
+        false => call.door.cursors.open(namespace, cursor, false, clock::monotonic())?,
+    };
+    Ok(reply(&batch, id, totals))
+}
+
+fn reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     builder.document("cursor", |cursor| {
-        cursor.append("id", ValueRef::Int64(0));
-        cursor.array("firstBatch", |batch| {
-            for result in results {
-                batch.push(ValueRef::Document(DocRef::Raw(result)));
+        cursor.append("id", ValueRef::Int64(id));
+        cursor.array("firstBatch", |outcomes| {
+            for outcome in &batch.documents {
+                outcomes.push(ValueRef::Document(DocRef::Raw(outcome)));
             }
         });
         cursor.append("ns", ValueRef::String("admin.$cmd.bulkWrite"));

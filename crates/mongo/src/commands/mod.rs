@@ -78,7 +78,7 @@ async fn block(time: std::time::Duration) {
 }
 
 async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let Some(row) = call.door.commands.get(call.name) else {
+    let Some((at, row)) = call.door.commands.get(call.name) else {
         return Err(unknown(call.name));
     };
     Counters::add(&call.connection.counters.command, 1);
@@ -89,10 +89,12 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let generic = Generic::read(call.name, call.body)?;
     let unmet = generic.unmet_concern.clone();
-    let reply = (row.run)(Call { generic, ..call.clone() }).await?;
+    let began = clock::monotonic();
+    let reply = (row.run)(Call { generic, ..call.clone() }).await;
+    call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));
     Ok(match unmet {
-        Some((code, message)) => with_concern_error(&reply, code, &message),
-        None => reply,
+        Some((code, message)) => with_concern_error(&reply?, code, &message),
+        None => reply?,
     })
 }
 

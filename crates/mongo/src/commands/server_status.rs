@@ -15,6 +15,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let now = door.engine.now().await;
     let uptime = clock::monotonic().saturating_sub(door.started);
     let (passes, deleted) = door.engine.reaped();
+    let backlog = door.engine.backlog();
     let (connections, cursors) = door.open();
     let mut operations = Document::new();
     let mut network = Document::new();
@@ -52,6 +53,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
                 "deletedKeys": Value::Int64(0),
                 "invalidTTLIndexSkips": Value::Int64(0),
                 "lateness": Value::Int64(0),
+                "backlogDocuments": backlog.amount.documents,
+                "backlogBytes": backlog.amount.bytes,
+                "lagSeconds": backlog.oldest_dead_seconds,
             },
         },
         "ebbClock": doc! {

@@ -52,9 +52,10 @@ macro_rules! rows {
                 run: |call| Box::pin($module::$run(call)),
             }),*];
 
-            /// Rows by name.
-            pub(crate) fn by_name() -> HashMap<&'static str, &'static Row<S>> {
-                Self::ROWS.iter().map(|row| (row.name, row)).collect()
+            /// Rows and their places by name.
+            pub(crate) fn by_name() -> HashMap<&'static str, (usize, &'static Row<S>)> {
+                let rows = Self::ROWS.iter().enumerate();
+                rows.map(|(at, row)| (row.name, (at, row))).collect()
             }
         }
 

@@ -79,9 +79,7 @@ async fn apply<S: Store>(
         Error::new(40414, "BSON field 'update.updates.u' is missing but a required field")
     })?;
     let many = args.bool("multi")?.unwrap_or(false);
-    if many && args.document("sort")?.is_some_and(|sort| !sort.is_empty()) {
-        return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));
-    }
+    check_sort(&args, many)?;
     let statement = Statement {
         find: find(&args, "q")?,
         edit: edit(update, &args, many)?,
@@ -91,6 +89,14 @@ async fn apply<S: Store>(
     let constants = args.document("c")?;
     let context = with_constants(context, constants);
     execute(call, namespace, statement, &context).await
+}
+
+/// A sort says which one document is meant.
+pub(super) fn check_sort(args: &Args<'_>, many: bool) -> Result<()> {
+    if many && args.document("sort")?.is_some_and(|sort| !sort.is_empty()) {
+        return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));
+    }
+    Ok(())
 }
 
 /// Adds the constants of a statement.

@@ -117,11 +117,16 @@ impl Operator for Faceting {
         if self.parts.iter().all(|part| part.done) { self.result() } else { Ok(Poll::Need) }
     }
 
-    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let part = self.waiting.take().and_then(|at| self.parts.get_mut(at));
         match part.and_then(|part| part.exec.as_mut()) {
             Some(exec) => exec.supply(rows),
             None => Err(misused("no part of the facet wanted anything")),
         }
+    }
+
+    fn resume(&mut self) {
+        self.waiting = None;
+        self.parts.iter_mut().filter_map(|part| part.exec.as_mut()).for_each(Exec::resume);
     }
 }

@@ -174,11 +174,17 @@ impl Operator for Walking {
         })))
     }
 
-    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         if let Some(walk) = &mut self.walk {
-            rows.iter().try_for_each(|row| walk.find(row, &self.graph))?;
+            rows.iter().try_for_each(|row| walk.find(&row.document, &self.graph))?;
             walk.depth += 1;
         }
         Ok(())
+    }
+
+    fn resume(&mut self) {
+        if let Some(walk) = self.walk.take() {
+            self.row = Some(walk.row);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use document::{DocBuf, DocRef, Path, Value};
+use document::{DocRef, Path, Value};
 
 use super::{
     Fields, Request, Row, Stage,
@@ -91,7 +91,6 @@ fn joined(mut values: Vec<Value>, foreign: &Path) -> Filter {
 pub(super) struct Joining {
     lookup: Lookup,
     row: Option<Row>,
-    asked: bool,
     supplied: Option<Value>,
     kept: Option<Value>,
     ended: bool,
@@ -99,7 +98,7 @@ pub(super) struct Joining {
 
 impl Joining {
     pub(super) fn new(lookup: Lookup) -> Self {
-        Self { lookup, row: None, asked: false, supplied: None, kept: None, ended: false }
+        Self { lookup, row: None, supplied: None, kept: None, ended: false }
     }
 
     fn answer(&self, row: Row, rows: Value, context: &Context) -> Result<Poll, Error> {
@@ -134,12 +133,11 @@ impl Operator for Joining {
         }
         let request = self.lookup.request(row.document.as_ref(), context)?;
         self.row = Some(row);
-        self.asked = true;
         Ok(Poll::Want(Box::new(request)))
     }
 
-    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
-        let bytes: usize = rows.iter().map(|row| row.bytes().len()).sum();
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
         if MAX_DOCUMENT_BYTES < bytes {
             let from = &self.lookup.collection;
             let text = format!(
@@ -147,12 +145,17 @@ impl Operator for Joining {
             );
             return Err(Error::new(Kind::TooLarge, 4568, text));
         }
-        let rows = Value::Array(rows.iter().map(|row| Value::from(row.as_ref())).collect());
+        let rows =
+            Value::Array(rows.iter().map(|row| Value::from(row.document.as_ref())).collect());
         if self.lookup.is_constant() {
             self.kept = Some(rows.clone());
         }
         self.supplied = Some(rows);
         Ok(())
+    }
+
+    fn resume(&mut self) {
+        (self.supplied, self.kept) = (None, None);
     }
 }
 
@@ -162,7 +165,7 @@ pub(super) struct Uniting {
     union: UnionWith,
     row: Option<Row>,
     ended: bool,
-    others: Option<VecDeque<DocBuf>>,
+    others: Option<VecDeque<Row>>,
 }
 
 impl Uniting {
@@ -190,9 +193,7 @@ impl Operator for Uniting {
             return Ok(Poll::Need);
         }
         match &mut self.others {
-            Some(others) => {
-                Ok(others.pop_front().map_or(Poll::Done, |row| Poll::Row(Row::made(row))))
-            }
+            Some(others) => Ok(others.pop_front().map_or(Poll::Done, Poll::Row)),
             None => Ok(Poll::Want(Box::new(Request {
                 database: self.union.database.clone(),
                 collection: self.union.collection.clone(),
@@ -203,7 +204,7 @@ impl Operator for Uniting {
         }
     }
 
-    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         self.others = Some(rows.into());
         Ok(())
     }

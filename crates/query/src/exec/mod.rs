@@ -10,6 +10,7 @@ mod graph;
 mod group;
 mod lookup;
 mod operator;
+mod others;
 mod redact;
 mod rows;
 mod sample;
@@ -22,6 +23,7 @@ pub use fields::{Conflict, Entry, Fields};
 pub use graph::GraphLookup;
 pub use group::Group;
 pub use lookup::{Lookup, UnionWith};
+pub use others::others;
 pub use unwind::Unwind;
 
 use std::{collections::VecDeque, sync::Arc};
@@ -274,8 +276,15 @@ impl Exec {
         }
     }
 
+    /// Goes on in another view: what is wanted of other collections is wanted again, and what was
+    /// kept of them is forgotten.
+    pub fn resume(&mut self) {
+        self.waiting = None;
+        self.operators.iter_mut().for_each(|operator| operator.resume());
+    }
+
     /// Answers what was wanted.
-    pub fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+    pub fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
         match waiting {
             Some(operator) => operator.supply(rows),

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use document::DocBuf;
-
 use super::{
     Request, Row, Stage, bucket, each::Each, facet, graph, group, lookup, misused, rows, sample,
     sort, unwind,
@@ -22,10 +20,14 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
 
     /// Takes the rows it wanted.
-    fn supply(&mut self, rows: Vec<DocBuf>) -> Result<(), Error> {
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         drop(rows);
         Err(misused("this stage wanted nothing"))
     }
+
+    /// Goes on in another view: wants again what it wanted, and forgets what it kept to answer
+    /// later rows with.
+    fn resume(&mut self) {}
 }
 
 /// What a running stage answers.

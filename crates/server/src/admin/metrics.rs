@@ -1,14 +1,16 @@
 //! Prometheus metrics, gathered when they are asked for.
 
 use axum::{extract::State, http::header, response::IntoResponse};
+use mongo::Door;
 use prometheus_client::{
-    encoding::text::encode,
-    metrics::{counter::ConstCounter, gauge::ConstGauge},
+    encoding::{EncodeMetric, MetricEncoder, NoLabelSet, text::encode},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::{Registry, Unit},
 };
-use store::{Space, Store};
+use store::{Distribution, Space, Store};
 
 use super::Shared;
+use crate::any_store::AnyStore;
 
 /// `GET /metrics`
 pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
@@ -30,29 +32,163 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
         "Documents compacted away",
         ConstCounter::new(reaped),
     );
+    let backlog = shared.engine.backlog();
+    registry.register(
+        "ttl_purge_backlog",
+        "Documents that are dead, invisible and not yet compacted away, about",
+        ConstGauge::new(backlog.amount.documents),
+    );
     registry.register_with_unit(
         "ttl_purge_lag",
-        "How long a dead document can be seen: always 0",
+        "How long the oldest of them has been dead, about; none of them is ever seen",
         Unit::Seconds,
-        ConstGauge::new(0_i64),
+        ConstGauge::new(backlog.oldest_dead_seconds),
     );
     let store = shared.engine.store();
     let bytes: u64 = store.spaces().into_iter().map(|space: Space| store.space_bytes(space)).sum();
     let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
     registry.register_with_unit("storage", "Bytes on disk", Unit::Bytes, bytes);
+    if let Some(measured) = store.measured() {
+        registry.register_with_unit(
+            "fsync",
+            "Writing a batch of commits and waiting until it is durable",
+            Unit::Seconds,
+            Measurement::one(measured.fsync_ns.read(), NANOSECONDS),
+        );
+        registry.register(
+            "group_commit_size",
+            "Commits that shared one such wait",
+            Measurement::one(measured.group_size.read(), 1.0),
+        );
+    }
     if let Some(door) = &shared.door {
-        let (connections, cursors) = door.open();
-        registry.register("mongo_connections", "Open connections", ConstGauge::new(connections));
-        let cursors = ConstGauge::new(i64::try_from(cursors).unwrap_or(i64::MAX));
-        registry.register("mongo_cursors", "Open cursors", cursors);
-        for (name, value) in door.counters() {
-            let name = format!("mongo_{}", name.to_lowercase());
-            registry.register(name, "Operations since the start", ConstCounter::new(value));
-        }
+        of_door(door, &mut registry);
     }
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = encode(&mut text, &registry);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text)
+}
+
+fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
+    let (connections, cursors) = door.open();
+    registry.register("mongo_connections", "Open connections", ConstGauge::new(connections));
+    let cursors = ConstGauge::new(i64::try_from(cursors).unwrap_or(i64::MAX));
+    registry.register("mongo_cursors", "Open cursors", cursors);
+    for (name, value) in door.counters() {
+        let name = format!("mongo_{}", name.to_lowercase());
+        registry.register(name, "Operations since the start", ConstCounter::new(value));
+    }
+    let labels = |command| vec![("protocol", "mongodb"), ("command", command)];
+    let latencies = door.latencies().into_iter().map(|(command, of)| (labels(command), of));
+    registry.register_with_unit(
+        "operation",
+        "How long commands took",
+        Unit::Seconds,
+        Measurement { of: latencies.collect(), parts: NANOSECONDS },
+    );
+}
+
+/// Nanoseconds of a second.
+const NANOSECONDS: f64 = 1e9;
+
+/// Distributions of one name, by labels.
+#[derive(Debug)]
+struct Measurement {
+    of: Vec<(Vec<(&'static str, &'static str)>, Distribution)>,
+    /// How many of the counted parts are one of the metric's unit.
+    parts: f64,
+}
+
+impl Measurement {
+    /// One without labels.
+    fn one(distribution: Distribution, parts: f64) -> Self {
+        Self { of: vec![(Vec::new(), distribution)], parts }
+    }
+}
+
+impl EncodeMetric for Measurement {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), std::fmt::Error> {
+        for (labels, of) in &self.of {
+            let bounds =
+                of.bounds.iter().map(|bound| *bound as f64 / self.parts).chain([f64::INFINITY]);
+            let buckets: Vec<(f64, u64)> = bounds.zip(of.counts.iter().copied()).collect();
+            let (sum, count) = (of.sum as f64 / self.parts, of.count());
+            let put = |encoder: &mut MetricEncoder<'_>| {
+                encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)
+            };
+            if labels.is_empty() {
+                put(&mut encoder)?;
+            } else {
+                put(&mut encoder.encode_family(labels)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Histogram
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+    };
+
+    use crate::{Config, start};
+
+    /// `{ping: 1, $db: "admin"}` as a message.
+    fn ping() -> Vec<u8> {
+        let mut body = b"\x10ping\0\x01\0\0\0\x02$db\0\x06\0\0\0admin\0\0".to_vec();
+        let len = u32::try_from(body.len() + 4).unwrap();
+        body.splice(..0, len.to_le_bytes());
+        let mut message = (len + 21).to_le_bytes().to_vec();
+        for number in [1_u32, 0, 2013, 0] {
+            message.extend_from_slice(&number.to_le_bytes());
+        }
+        message.push(0);
+        message.extend_from_slice(&body);
+        message
+    }
+
+    async fn get(address: &str, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: ebb\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn every_promised_name_is_there_and_counts() {
+        let directory = tempfile::tempdir().unwrap();
+        let config =
+            Config { data_dir: Some(directory.path().join("data")), ..Config::for_tests() };
+        let running = start(&config).await.unwrap();
+        let mut client = TcpStream::connect(running.mongo().unwrap()).await.unwrap();
+        client.write_all(&ping()).await.unwrap();
+        let mut head = [0; 16];
+        client.read_exact(&mut head).await.unwrap();
+        let text = get(running.admin().unwrap(), "/metrics").await;
+        for line in [
+            "ttl_purge_backlog 0",
+            "ttl_purge_lag_seconds 0",
+            "clock_offset_seconds ",
+            "# TYPE fsync_seconds histogram",
+            "fsync_seconds_bucket{le=\"+Inf\"}",
+            "# TYPE group_commit_size histogram",
+            "group_commit_size_bucket{le=\"1.0\"}",
+            "# TYPE operation_seconds histogram",
+            "operation_seconds_count{protocol=\"mongodb\",command=\"ping\"} 1",
+            "operation_seconds_bucket{le=\"+Inf\",protocol=\"mongodb\",command=\"ping\"} 1",
+        ] {
+            assert!(text.lines().any(|held| held.starts_with(line)), "{line}\n{text}");
+        }
+        running.stop().await.unwrap();
+    }
 }

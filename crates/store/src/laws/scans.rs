@@ -139,7 +139,9 @@ pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench
     commit_one(&store, unit(5)).await;
     commit_one(&store, unit(1)).await;
     store.set_drop_predicate(Arc::new(DropSmall(2)));
+    assert_eq!(store.judged(ROWS), 0);
     store.reap(ROWS).await.expect("a reap");
+    assert!(store.judged(ROWS) <= store.published());
     // Even keys held 1, over an older 5 that must not come back; odd ones hold 2.
     let store = if store.capabilities().drops { bench.crash(store).await } else { store };
     for n in 0..100_u32 {

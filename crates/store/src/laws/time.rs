@@ -24,6 +24,10 @@ impl ManualTime {
 }
 
 impl Timepiece for ManualTime {
+    fn monotonic_ns(&self) -> u64 {
+        0
+    }
+
     fn now_ms(&self) -> i64 {
         self.0.load(Ordering::SeqCst)
     }

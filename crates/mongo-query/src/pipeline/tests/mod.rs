@@ -49,7 +49,9 @@ fn run(
                 Some(document) => exec.offer(Row::made(document))?,
                 None => exec.finish(),
             },
-            Next::Want(request) => exec.supply(serve(request, others)?)?,
+            Next::Want(request) => {
+                exec.supply(serve(request, others)?.into_iter().map(Row::made).collect())?;
+            }
             Next::Done => return Ok(rows),
         }
     }

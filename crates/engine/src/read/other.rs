@@ -1,0 +1,64 @@
+//! The rows of other collections that stages want: read in the views that were opened together
+//! with the query's own, so that a whole batch has one instant.
+
+use std::sync::Arc;
+
+use query::exec::{self, Request, Stage};
+use store::Store;
+
+use super::{Batch, BatchLimit, Cursor, Hint, Plan};
+use crate::{Error, Kind, Namespace, error::Halt, limits::MAX_LOOKUP_BYTES, view::Views};
+
+/// The other collections that stages read, each once.
+pub(super) fn names(stages: &[Stage], database: &str) -> Vec<Namespace> {
+    let mut names = Vec::new();
+    for (other, collection) in exec::others(stages) {
+        let namespace = Namespace::new(other.unwrap_or(database), collection);
+        if !names.contains(&namespace) {
+            names.push(namespace);
+        }
+    }
+    names
+}
+
+impl<S: Store> Cursor<S> {
+    /// The rows of another collection that a stage wants.
+    pub(super) async fn answer(
+        &self,
+        views: &Views<S>,
+        request: Request,
+    ) -> Result<Vec<exec::Row>, Halt> {
+        let database = request.database.unwrap_or_else(|| self.database.clone());
+        let namespace = Namespace::new(database, request.collection);
+        let place = views.place_of(&namespace).ok_or_else(|| {
+            let message = format!("{namespace} is read but was not opened");
+            Error::new(Kind::Conflict, message)
+        })?;
+        let plan = Plan {
+            filter: request.filter,
+            stages: request.stages.to_vec(),
+            hint: Hint::None,
+            deadline: self.deadline,
+        };
+        let view = views.at(place);
+        let collection = view.map(|view| Arc::clone(&view.collection));
+        let mut inner =
+            self.engine.cursor(self.model, &namespace, collection, plan, request.context);
+        inner.place = place;
+        inner.plan(view.map(|view| &*view.state))?;
+        let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
+        let mut batch = Batch { origins: Some(Vec::new()), ..Batch::default() };
+        Box::pin(inner.fill(views, all, &mut batch, true)).await?;
+        if !batch.done {
+            let message = "documents of another collection exceed the memory limit of a stage";
+            return Err(Error::new(Kind::TooLarge, message).into());
+        }
+        let origins = batch.origins.unwrap_or_default().into_iter();
+        let rows = batch.documents.into_iter().zip(origins);
+        let row = |(bytes, origin): (bytes::Bytes, _)| exec::Row {
+            document: document::DocBuf::from_trusted(bytes),
+            origin,
+        };
+        Ok(rows.map(row).collect())
+    }
+}

@@ -1,0 +1,83 @@
+//! How long commands take: counted per thread and summed when somebody asks, so that no counter is
+//! shared by all connections.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use engine::{Distribution, Histogram};
+
+const SHARDS: usize = 8;
+/// Durations, nanoseconds.
+const DURATIONS_NS: &[u64] = &[
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    1_000_000_000,
+    5_000_000_000,
+    30_000_000_000,
+];
+
+static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static SHARD: usize = NEXT_THREAD.fetch_add(1, Ordering::Relaxed) % SHARDS;
+}
+
+/// Latencies of all commands, by their place in the table.
+#[derive(Debug)]
+pub(crate) struct Latencies(Vec<Vec<Histogram>>);
+
+impl Latencies {
+    /// Of so many commands.
+    pub(crate) fn new(commands: usize) -> Self {
+        let shard = || (0..commands).map(|_| Histogram::new(DURATIONS_NS)).collect();
+        Self((0..SHARDS).map(|_| shard()).collect())
+    }
+
+    /// A command took so long.
+    pub(crate) fn observe(&self, command: usize, took: Duration) {
+        let shard = SHARD.with(|shard| self.0.get(*shard));
+        if let Some(histogram) = shard.and_then(|shard| shard.get(command)) {
+            histogram.observe(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// All of a command's.
+    pub(crate) fn read(&self, command: usize) -> Option<Distribution> {
+        let mut shards = self.0.iter().filter_map(|shard| shard.get(command));
+        let mut sum = shards.next()?.read();
+        shards.for_each(|shard| sum.add(&shard.read()));
+        Some(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_add_up() {
+        let latencies = Latencies::new(2);
+        std::thread::scope(|scope| {
+            for _ in 0..10 {
+                scope.spawn(|| latencies.observe(1, Duration::from_micros(30)));
+            }
+        });
+        assert_eq!(latencies.read(0).unwrap().count(), 0);
+        let read = latencies.read(1).unwrap();
+        assert_eq!((read.count(), read.counts[1], read.sum), (10, 10, 300_000));
+        assert_eq!(latencies.read(2), None);
+    }
+}

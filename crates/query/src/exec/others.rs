@@ -1,0 +1,42 @@
+//! Which other collections a pipeline reads, so that all of them can be looked at together.
+
+use super::Stage;
+
+/// Database, when it is another one, and name of every collection that stages read beside their
+/// input; some may come twice.
+pub fn others(stages: &[Stage]) -> Vec<(Option<&str>, &str)> {
+    let mut found = Vec::new();
+    collect(stages, &mut found);
+    found
+}
+
+fn collect<'s>(stages: &'s [Stage], found: &mut Vec<(Option<&'s str>, &'s str)>) {
+    for stage in stages {
+        match stage {
+            Stage::Lookup(lookup) => {
+                found.push((lookup.database.as_deref(), &lookup.collection));
+                collect(&lookup.stages, found);
+            }
+            Stage::UnionWith(union) => {
+                found.push((union.database.as_deref(), &union.collection));
+                collect(&union.stages, found);
+            }
+            Stage::GraphLookup(graph) => found.push((None, &graph.collection)),
+            Stage::Facet(parts) => parts.iter().for_each(|(_, stages)| collect(stages, found)),
+            Stage::Match(_)
+            | Stage::Project(_)
+            | Stage::AddFields(_)
+            | Stage::Sort { .. }
+            | Stage::Limit(_)
+            | Stage::Skip(_)
+            | Stage::Count(_)
+            | Stage::Group(_)
+            | Stage::Unwind(_)
+            | Stage::ReplaceRoot { .. }
+            | Stage::Sample(_)
+            | Stage::BucketAuto(_)
+            | Stage::Redact(_)
+            | Stage::Documents(_) => {}
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The committer counts its batches and how many commits each held.
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+use store::{Condition, Mutation, Space, Store, Unit, laws::ManualTime};
+use store_lsm::{LsmOptions, LsmStore};
+
+#[tokio::test]
+async fn a_batch_is_one_wait_and_as_large_as_it_has_commits() {
+    let directory = tempfile::tempdir().unwrap();
+    let time = ManualTime::default();
+    let store = LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
+    let unit = |conditions: Vec<Condition>| {
+        Unit::new(conditions, |_| {
+            vec![Mutation::Put { space: Space::Catalog, key: "k".into(), value: "v".into() }]
+        })
+    };
+    let late = vec![Condition::Before(i64::MIN)];
+    let units = vec![unit(Vec::new()), unit(Vec::new()), unit(late.clone()), unit(Vec::new())];
+    store.commit(units).await.unwrap();
+    store.commit(vec![unit(late)]).await.unwrap();
+    let measured = store.measured();
+    assert_eq!(measured.fsync_ns.read().count(), 1);
+    let sizes = measured.group_size.read();
+    assert_eq!((sizes.count(), sizes.sum), (1, 3));
+}

@@ -1,0 +1,79 @@
+//! Distributions of measurements, counted without a lock and read when somebody asks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A distribution that is being counted.
+#[derive(Debug)]
+pub struct Histogram {
+    bounds: &'static [u64],
+    /// One a bound, and one for what lies above all of them.
+    counts: Box<[AtomicU64]>,
+    sum: AtomicU64,
+}
+
+/// A distribution as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Distribution {
+    /// Inclusive upper bounds, ascending.
+    pub bounds: &'static [u64],
+    /// Measurements up to each bound and above the one before, then those above all bounds.
+    pub counts: Vec<u64>,
+    /// Sum of all measurements.
+    pub sum: u64,
+}
+
+impl Histogram {
+    /// An empty one with these inclusive upper bounds, ascending.
+    pub fn new(bounds: &'static [u64]) -> Self {
+        let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
+        Self { bounds, counts, sum: AtomicU64::new(0) }
+    }
+
+    /// Counts a measurement.
+    pub fn observe(&self, value: u64) {
+        let at = self.bounds.partition_point(|bound| *bound < value);
+        if let Some(count) = self.counts.get(at) {
+            count.fetch_add(1, Ordering::Relaxed);
+            self.sum.fetch_add(value, Ordering::Relaxed);
+        }
+    }
+
+    /// What was counted so far.
+    pub fn read(&self) -> Distribution {
+        let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        Distribution { bounds: self.bounds, counts, sum: self.sum.load(Ordering::Relaxed) }
+    }
+}
+
+impl Distribution {
+    /// How many measurements there are.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Adds another one with the same bounds.
+    pub fn add(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.sum += other.sum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_are_counted_under_their_bounds_and_add_up() {
+        let (one, two) = (Histogram::new(&[10, 100]), Histogram::new(&[10, 100]));
+        for value in [0, 10, 11, 100, 101, 5_000] {
+            one.observe(value);
+        }
+        two.observe(50);
+        let mut sum = one.read();
+        assert_eq!((sum.counts.as_slice(), sum.sum, sum.count()), (&[2, 2, 2][..], 5_222, 6));
+        sum.add(&two.read());
+        assert_eq!((sum.counts.as_slice(), sum.sum, sum.count()), (&[2, 3, 2][..], 5_272, 7));
+    }
+}
