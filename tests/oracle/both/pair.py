@@ -2,9 +2,11 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.parse
 
 from both.wire import Connection
@@ -14,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "outside"))
 from lib.server import Server  # noqa: E402
 
 AT_ONCE = 40
+ENDS_WITHIN = 30.0
 DATABASE = f"oracle_{os.getpid()}"
 CURSOR = "<cursor>"
 
@@ -34,9 +37,20 @@ class Oracle:
         self.address = (parts.hostname, parts.port or 27017)
 
     def close(self):
-        if self.pid:
-            os.kill(self.pid, signal.SIGTERM)
-            subprocess.run(["rm", "-rf", str(pathlib.Path(self.data).parent)], check=False)
+        if not self.pid:
+            return
+        os.kill(self.pid, signal.SIGTERM)
+        until = time.monotonic() + ENDS_WITHIN
+        while self.lives() and time.monotonic() < until:
+            time.sleep(0.05)
+        shutil.rmtree(pathlib.Path(self.data).parent, ignore_errors=True)
+
+    def lives(self):
+        """Whether the process runs: it is a child of a script, so it cannot be waited for."""
+        try:
+            return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
 
 
 class Pair:
