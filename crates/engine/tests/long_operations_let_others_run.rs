@@ -38,13 +38,14 @@ fn kit() -> Kit {
         (document.to_buf(), expiry::Lifetime::of(None))
     });
     let documents = documents.collect();
-    ready(kit.engine.insert(&kit.collection(), documents, Ordering::Ordered)).unwrap();
+    ready(kit.engine.insert(&kit.collection(), documents, Ordering::Ordered)).expect("inserted");
     kit
 }
 
 fn read(kit: &Kit, plan: Plan, context: Arc<Context>) -> (usize, Result<usize, engine::Error>) {
     let all = BatchLimit { documents: usize::MAX, bytes: usize::MAX };
-    let mut cursor = kit.engine.query(Model::Documents, &kit.namespace(), plan, context).unwrap();
+    let cursor = kit.engine.query(Model::Documents, &kit.namespace(), plan, context);
+    let mut cursor = cursor.expect("a cursor");
     let (polls, batch) = polls(cursor.next(all));
     (polls, batch.map(|batch| batch.documents.len()))
 }

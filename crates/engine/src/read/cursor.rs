@@ -7,13 +7,13 @@ use bytes::Bytes;
 use document::DocBuf;
 use query::{
     Context,
-    exec::{self, Exec, Next, Stage},
+    exec::{self, Exec, Next, Source, Stage},
 };
 use store::Store;
 
 use super::{
     Batch, BatchLimit, Explain, Find, Finder, Plan,
-    held::{Held, still_lives},
+    held::{Held, dead_in},
     origin, other,
 };
 use crate::{
@@ -217,7 +217,7 @@ impl<S: Store> Cursor<S> {
                 Some(held) => held,
                 None => match self.step(views, limit.documents - batch.documents.len()).await? {
                     Step::Out(held) => {
-                        stale = usize::from(from_exec && held.origin.is_some());
+                        stale = usize::from(from_exec && held.source.is_known());
                         held
                     }
                     Step::End => {
@@ -226,18 +226,23 @@ impl<S: Store> Cursor<S> {
                     }
                 },
             };
-            if 0 < stale {
+            let held = if 0 < stale {
                 stale -= 1;
-                match still_lives(views, &held).await {
-                    Ok(true) => {}
-                    Ok(false) => continue,
+                match dead_in(views, &held).await {
+                    Ok(dead) if dead.is_empty() => held,
+                    Ok(dead) => match held.without(&dead)? {
+                        Some(held) => held,
+                        None => continue,
+                    },
                     Err(halt) => {
                         // It is judged again in the next view.
                         self.held.push_front(held);
                         return Err(halt);
                     }
                 }
-            }
+            } else {
+                held
+            };
             from_exec = from_exec && self.exec.is_some();
             if !batch.documents.is_empty() && limit.bytes < bytes + held.document.len() {
                 self.held.push_front(held);
@@ -246,8 +251,8 @@ impl<S: Store> Cursor<S> {
             bytes += held.document.len();
             self.left = self.left.map(|left| left - 1);
             batch.documents.push(held.document);
-            if let Some(origins) = &mut batch.origins {
-                origins.push(held.origin);
+            if let Some(sources) = &mut batch.sources {
+                sources.push(held.source);
             }
         }
         if self.left == Some(0) || self.is_spent()? {
@@ -279,7 +284,7 @@ impl<S: Store> Cursor<S> {
             Next::Done => Ok(true),
             Next::Row(row) => {
                 let document = row.document.into_bytes();
-                self.held.push_back(Held { document, origin: row.origin });
+                self.held.push_back(Held { document, source: row.source });
                 Ok(false)
             }
             Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
@@ -303,7 +308,7 @@ impl<S: Store> Cursor<S> {
         let left = self.left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| Held {
-            origin: Some(origin::of(&row, place)),
+            source: Source::stored(Some(origin::of(&row, place))),
             document: row.value.slice(row.start..),
         });
         match held.next() {
@@ -325,7 +330,7 @@ impl<S: Store> Cursor<S> {
             match exec.next()? {
                 Next::Row(row) => {
                     let document = row.document.into_bytes();
-                    return Ok(Step::Out(Held { document, origin: row.origin }));
+                    return Ok(Step::Out(Held { document, source: row.source }));
                 }
                 Next::Done => return Ok(Step::End),
                 Next::Want(request) => exec.supply(self.answer(views, request).await?)?,
@@ -360,7 +365,7 @@ impl<S: Store> Cursor<S> {
         for row in rows {
             let origin = carried.then(|| origin::of(&row, place));
             let document = DocBuf::from_trusted(row.value.slice(row.start..));
-            exec.offer(exec::Row { document, origin })?;
+            exec.offer(exec::Row { document, source: Source::stored(origin) })?;
         }
         Ok(())
     }

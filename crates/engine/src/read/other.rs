@@ -47,17 +47,17 @@ impl<S: Store> Cursor<S> {
         inner.place = place;
         inner.plan(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
-        let mut batch = Batch { origins: Some(Vec::new()), ..Batch::default() };
+        let mut batch = Batch { sources: Some(Vec::new()), ..Batch::default() };
         Box::pin(inner.fill(views, all, &mut batch, true)).await?;
         if !batch.done {
             let message = "documents of another collection exceed the memory limit of a stage";
             return Err(Error::new(Kind::TooLarge, message).into());
         }
-        let origins = batch.origins.unwrap_or_default().into_iter();
-        let rows = batch.documents.into_iter().zip(origins);
-        let row = |(bytes, origin): (bytes::Bytes, _)| exec::Row {
+        let sources = batch.sources.unwrap_or_default().into_iter();
+        let rows = batch.documents.into_iter().zip(sources);
+        let row = |(bytes, source): (bytes::Bytes, _)| exec::Row {
             document: document::DocBuf::from_trusted(bytes),
-            origin,
+            source,
         };
         Ok(rows.map(row).collect())
     }

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use query::{Filter, exec::Stage};
+use query::{
+    Filter,
+    exec::{Source, Stage},
+};
 
 use super::Hint;
 
@@ -49,5 +52,5 @@ pub struct Batch {
     /// There is nothing behind it.
     pub done: bool,
     /// Where they came from, when that is asked for.
-    pub(super) origins: Option<Vec<Option<Box<[u8]>>>>,
+    pub(super) sources: Option<Vec<Source>>,
 }

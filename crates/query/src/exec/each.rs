@@ -32,11 +32,14 @@ impl Operator for Each {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let Some(stage) = self.stages.get(self.at) else { return Ok(()) };
         self.slot.row = match apply(stage, row.document.as_ref(), context)? {
-            Change::Same => Some(row),
-            Change::To(document) => Some(Row { document, origin: row.origin }),
-            Change::Made(document) => Some(Row::made(document)),
+            Change::Same => Some((row.document, row.source)),
+            Change::To(document) => Some((document, row.source)),
             Change::Dropped => None,
-        };
+        }
+        .map(|(document, source)| Row {
+            document,
+            source: source.through(&self.stages, self.at, context),
+        });
         Ok(())
     }
 
@@ -51,23 +54,24 @@ impl Operator for Each {
 }
 
 /// What becomes of a row.
-enum Change {
+pub(super) enum Change {
     Same,
-    /// Still the stored document, changed.
     To(DocBuf),
-    /// A document of its own.
-    Made(DocBuf),
     Dropped,
 }
 
-fn apply(stage: &Stage, document: DocRef<'_>, context: &Context) -> Result<Change, Error> {
+pub(super) fn apply(
+    stage: &Stage,
+    document: DocRef<'_>,
+    context: &Context,
+) -> Result<Change, Error> {
     Ok(match stage {
         Stage::Match(filter) if filter.matches(document, context)? => Change::Same,
         Stage::Match(_) => Change::Dropped,
         Stage::Project(projection) => Change::To(projection.apply(document, None, context)?),
         Stage::AddFields(fields) => Change::To(sized(fields.apply(document, context)?)?),
         Stage::ReplaceRoot { root, called } => {
-            Change::Made(replaced(root, called, document, context)?)
+            Change::To(replaced(root, called, document, context)?)
         }
         Stage::Redact(expr) => match redact::redacted(expr, document, context)? {
             Some(document) => Change::To(document),
@@ -112,7 +116,7 @@ pub fn edit_with(
     let mut current = document.to_buf();
     for stage in stages {
         match apply(stage, current.as_ref(), context)? {
-            Change::To(changed) | Change::Made(changed) => current = changed,
+            Change::To(changed) => current = changed,
             Change::Same | Change::Dropped => {}
         }
     }

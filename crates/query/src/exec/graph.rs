@@ -4,12 +4,13 @@
 use std::{collections::HashSet, sync::Arc};
 
 use document::{
-    DocBuf, Path, Value, ValueRef,
+    Path, Value, ValueRef,
     key::{TypeOrder, encode},
 };
 
 use super::{
-    Fields, Meter, Request, Row,
+    Meter, Request, Row, Source,
+    joins::set,
     operator::{Operator, Poll},
     sized,
 };
@@ -48,6 +49,7 @@ struct Walk {
     searched: HashSet<Vec<u8>>,
     seen: HashSet<Vec<u8>>,
     found: Vec<Value>,
+    from: Vec<Source>,
     depth: u64,
     meter: Meter,
 }
@@ -67,13 +69,6 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
     key
 }
 
-fn set(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
-    let mut fields = Fields::new();
-    // One path cannot be in conflict with another.
-    let _ = fields.set(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
-    fields.apply(document.as_ref(), &Context::default())
-}
-
 impl Walk {
     fn reach(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
@@ -84,7 +79,8 @@ impl Walk {
         Ok(())
     }
 
-    fn find(&mut self, document: &DocBuf, graph: &GraphLookup) -> Result<(), Error> {
+    fn find(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
+        let document = &row.document;
         let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
         if !self.seen.insert(id) {
             return Ok(());
@@ -98,6 +94,7 @@ impl Walk {
             Some(name) => Value::from(set(name, depth, document)?.as_ref()),
             None => Value::from(document.as_ref()),
         });
+        self.from.push(row.source);
         Ok(())
     }
 }
@@ -125,6 +122,7 @@ impl Walking {
             searched: HashSet::new(),
             seen: HashSet::new(),
             found: Vec::new(),
+            from: Vec::new(),
             depth: 0,
             meter: Meter::new("$graphLookup"),
         };
@@ -160,8 +158,10 @@ impl Operator for Walking {
         let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
         if walk.frontier.is_empty() || !within {
             let found = Value::Array(walk.found);
-            let document = sized(set(&self.graph.name, found, &walk.row.document)?)?;
-            return Ok(Poll::Row(Row { document, origin: walk.row.origin }));
+            let (base, path) = (walk.row.document, &self.graph.name);
+            let document = sized(set(path, found, &base)?)?;
+            let source = walk.row.source.join(&base, &document, path, walk.from.into());
+            return Ok(Poll::Row(Row { document, source }));
         }
         let filter = self.reached(std::mem::take(&mut walk.frontier));
         self.walk = Some(walk);
@@ -176,7 +176,7 @@ impl Operator for Walking {
 
     fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         if let Some(walk) = &mut self.walk {
-            rows.iter().try_for_each(|row| walk.find(&row.document, &self.graph))?;
+            rows.into_iter().try_for_each(|row| walk.find(row, &self.graph))?;
             walk.depth += 1;
         }
         Ok(())

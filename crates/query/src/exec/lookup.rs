@@ -6,7 +6,8 @@ use std::{collections::VecDeque, sync::Arc};
 use document::{DocRef, Path, Value};
 
 use super::{
-    Fields, Request, Row, Stage,
+    Request, Row, Stage,
+    joins::{Sources, set},
     operator::{Operator, Poll},
     sized,
 };
@@ -91,8 +92,8 @@ fn joined(mut values: Vec<Value>, foreign: &Path) -> Filter {
 pub(super) struct Joining {
     lookup: Lookup,
     row: Option<Row>,
-    supplied: Option<Value>,
-    kept: Option<Value>,
+    supplied: Option<(Value, Sources)>,
+    kept: Option<(Value, Sources)>,
     ended: bool,
 }
 
@@ -101,12 +102,10 @@ impl Joining {
         Self { lookup, row: None, supplied: None, kept: None, ended: false }
     }
 
-    fn answer(&self, row: Row, rows: Value, context: &Context) -> Result<Poll, Error> {
-        let mut fields = Fields::new();
-        // One path cannot be in conflict with another.
-        let _ = fields.set(&self.lookup.name.parts().collect::<Vec<_>>(), Expr::Literal(rows));
-        let document = sized(fields.apply(row.document.as_ref(), context)?)?;
-        Ok(Poll::Row(Row { document, origin: row.origin }))
+    fn answer(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
+        let document = sized(set(&self.lookup.name, rows, &row.document)?)?;
+        let source = row.source.join(&row.document, &document, &self.lookup.name, from);
+        Ok(Poll::Row(Row { document, source }))
     }
 }
 
@@ -126,10 +125,10 @@ impl Operator for Joining {
             return Ok(if self.ended { Poll::Done } else { Poll::Need });
         };
         if let Some(rows) = self.supplied.take() {
-            return self.answer(row, rows, context);
+            return self.answer(row, rows);
         }
         if let Some(rows) = &self.kept {
-            return self.answer(row, rows.clone(), context);
+            return self.answer(row, rows.clone());
         }
         let request = self.lookup.request(row.document.as_ref(), context)?;
         self.row = Some(row);
@@ -145,8 +144,9 @@ impl Operator for Joining {
             );
             return Err(Error::new(Kind::TooLarge, 4568, text));
         }
-        let rows =
-            Value::Array(rows.iter().map(|row| Value::from(row.document.as_ref())).collect());
+        let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
+        let from = rows.into_iter().map(|row| row.source).collect();
+        let rows = (Value::Array(values), from);
         if self.lookup.is_constant() {
             self.kept = Some(rows.clone());
         }

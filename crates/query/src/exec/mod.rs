@@ -8,6 +8,7 @@ mod facet;
 mod fields;
 mod graph;
 mod group;
+mod joins;
 mod lookup;
 mod operator;
 mod others;
@@ -22,6 +23,7 @@ pub use each::edit_with;
 pub use fields::{Conflict, Entry, Fields};
 pub use graph::GraphLookup;
 pub use group::Group;
+pub use joins::Source;
 pub use lookup::{Lookup, UnionWith};
 pub use others::others;
 pub use unwind::Unwind;
@@ -134,19 +136,19 @@ pub fn is_streaming(stages: &[Stage]) -> bool {
 pub struct Row {
     /// The document.
     pub document: DocBuf,
-    /// Where it was stored, in the caller's own bytes; none for documents that a stage made.
-    pub origin: Option<Box<[u8]>>,
+    /// Where it came from.
+    pub source: Source,
 }
 
 impl Row {
     /// A document that is not a stored one.
     pub fn made(document: DocBuf) -> Self {
-        Self { document, origin: None }
+        Self { document, source: Source::default() }
     }
 
     /// About the bytes it holds.
     pub fn weight(&self) -> usize {
-        self.document.bytes().len() + self.origin.as_ref().map_or(0, |origin| origin.len()) + 64
+        self.document.bytes().len() + self.source.weight() + 64
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocBuilder, DocRef, Path, Reader, Value, ValueRef};
+use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Path, Reader, Value, ValueRef, element_at};
 
 use super::{
     Fields, Row,
@@ -22,42 +22,78 @@ pub struct Unwind {
     pub keep_empty: bool,
 }
 
+/// Where the first element of a raw array begins, behind its length.
+const FIRST: usize = 4;
+
 /// The array of a row, taken apart.
 #[derive(Debug)]
 pub(super) struct Unwinding {
-    unwind: Unwind,
-    row: Option<(Row, usize)>,
+    unwind: Arc<Unwind>,
+    row: Option<Apart>,
     ended: bool,
+}
+
+/// A row and how far its array was taken apart.
+#[derive(Debug)]
+struct Apart {
+    row: Row,
+    /// The next element, and where it begins in the array's bytes.
+    at: usize,
+    offset: usize,
+    /// The join that made the array.
+    of: Option<usize>,
 }
 
 impl Unwinding {
     pub(super) fn new(unwind: Unwind) -> Self {
-        Self { unwind, row: None, ended: false }
+        Self { unwind: Arc::new(unwind), row: None, ended: false }
     }
 
-    /// The row of the element at a position; `None` behind the last one.
-    fn element(&self, row: &Row, at: usize, context: &Context) -> Result<Option<Row>, Error> {
-        let document = row.document.as_ref();
-        let held = value_at(document, &self.unwind.path);
-        let (document, position) = match held {
-            Some(ValueRef::Array(values)) => match values.get(at) {
-                Some(value) => (with(document, &self.unwind.path, Some(value)), Some(at)),
-                None if at == 0 && self.unwind.keep_empty => {
-                    (with(document, &self.unwind.path, None), None)
-                }
-                None => return Ok(None),
-            },
-            _ if at > 0 => return Ok(None),
-            Some(value) if !value.is_nullish() => (row.document.clone(), None),
-            _ if self.unwind.keep_empty => (row.document.clone(), None),
-            _ => return Ok(None),
+    /// The row of the next element; `None` behind the last one.
+    fn element(&self, apart: &mut Apart, context: &Arc<Context>) -> Result<Option<Row>, Error> {
+        let Apart { row, at, offset, of } = apart;
+        let next = match value_at(row.document.as_ref(), &self.unwind.path) {
+            Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
+            _ => None,
         };
-        let document = match &self.unwind.index {
-            Some(path) => indexed(&document, path, position, context)?,
-            None => document,
-        };
-        Ok(Some(Row { document: sized(document)?, origin: row.origin.clone() }))
+        if next.is_none() && *at > 0 {
+            return Ok(None);
+        }
+        let place = next.map(|_| *at);
+        let value = next.and_then(|(element, _)| element.decode());
+        let made = taken(&self.unwind, &row.document, value, place, context)?;
+        *at += 1;
+        *offset = next.map_or(*offset, |(_, behind)| behind);
+        let source = || row.source.clone().take(&self.unwind, place, *of, context);
+        Ok(made.map(|document| Row { document, source: source() }))
     }
+}
+
+/// The document with an element of the array instead of it, shown as the one at `position`;
+/// without an element, what becomes of a document that has none.
+pub(super) fn taken(
+    unwind: &Unwind,
+    document: &DocBuf,
+    element: Option<ValueRef<'_>>,
+    position: Option<usize>,
+    context: &Context,
+) -> Result<Option<DocBuf>, Error> {
+    let fields = document.as_ref();
+    let made = match (value_at(fields, &unwind.path), element) {
+        (Some(ValueRef::Array(_)), Some(value)) => with(fields, &unwind.path, Some(value)),
+        (Some(ValueRef::Array(values)), None) if values.is_empty() && unwind.keep_empty => {
+            with(fields, &unwind.path, None)
+        }
+        (Some(ValueRef::Array(_)), None) | (_, Some(_)) => return Ok(None),
+        (Some(value), None) if !value.is_nullish() => document.clone(),
+        _ if unwind.keep_empty => document.clone(),
+        _ => return Ok(None),
+    };
+    let made = match &unwind.index {
+        Some(path) => indexed(&made, path, position, context)?,
+        None => made,
+    };
+    Ok(Some(sized(made)?))
 }
 
 fn indexed(
@@ -115,7 +151,8 @@ fn write(
 
 impl Operator for Unwinding {
     fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
-        self.row = Some((row, 0));
+        let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
+        self.row = Some(Apart { row, at: 0, offset: FIRST, of });
         Ok(())
     }
 
@@ -125,10 +162,10 @@ impl Operator for Unwinding {
     }
 
     fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        if let Some((row, at)) = self.row.take()
-            && let Some(made) = self.element(&row, at, context)?
+        if let Some(mut apart) = self.row.take()
+            && let Some(made) = self.element(&mut apart, context)?
         {
-            self.row = Some((row, at + 1));
+            self.row = Some(apart);
             return Ok(Poll::Row(made));
         }
         Ok(if self.ended { Poll::Done } else { Poll::Need })

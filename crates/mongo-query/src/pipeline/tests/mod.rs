@@ -8,7 +8,7 @@ use std::sync::Arc;
 use document::{DocBuf, Value};
 use query::{
     Context,
-    exec::{Exec, Next, Request, Row, Stage, edit_with},
+    exec::{Exec, Next, Request, Row, Source, Stage, edit_with},
 };
 
 use super::{parse, parse_update};
@@ -121,9 +121,10 @@ fn a_satisfied_limit_ends_the_input() {
     let mut exec = Exec::new(stages, Arc::default());
     let document = collection().swap_remove(0);
     let origin = Some(Box::from([7_u8].as_slice()));
-    exec.offer(Row { document, origin: origin.clone() }).unwrap();
+    let source = Source::stored(origin.clone());
+    exec.offer(Row { document, source }).unwrap();
     match exec.next().unwrap() {
-        Next::Row(row) => assert_eq!(row.origin, origin),
+        Next::Row(row) => assert_eq!(row.source.origin, origin),
         other => panic!("{other:?}"),
     }
     assert!(matches!(exec.next().unwrap(), Next::Done));
