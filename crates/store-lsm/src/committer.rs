@@ -193,14 +193,14 @@ impl Committer {
             match mutation {
                 Mutation::Put { space, key, value } => {
                     note(&mut written, space);
-                    if let Some(keyspace) = inner.spaces.get(space) {
-                        batch.insert(&keyspace, key, value);
+                    if let Some(place) = inner.spaces.get(space) {
+                        batch.insert(&place.keyspace, place.key(&key), value);
                     }
                 }
                 Mutation::Delete { space, key } => {
                     note(&mut written, space);
-                    if let Some(keyspace) = inner.spaces.get(space) {
-                        batch.remove(&keyspace, key);
+                    if let Some(place) = inner.spaces.get(space) {
+                        batch.remove(&place.keyspace, place.key(&key));
                     }
                 }
                 Mutation::Add { .. } => {}
@@ -226,20 +226,21 @@ impl Committer {
     ) -> Result<Vec<Sum>, Error> {
         let mut added = Vec::with_capacity(sums.len());
         for ((space, key), by) in sums {
-            let Some(keyspace) = inner.spaces.get(space) else { continue };
+            let Some(place) = inner.spaces.get(space) else { continue };
+            let (keyspace, stored) = (&place.keyspace, place.key(&key));
             note(written, space);
             let held = match self.sums.get(&(space, key.clone())) {
                 Some(held) => *held,
                 None => keyspace
-                    .get(&key)
+                    .get(&stored)
                     .map_err(|error| from_fjall("read a sum", &error))?
                     .map_or([0; 2], |value| decode_count(&value)),
             };
             let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
             if sum == [0; 2] {
-                batch.remove(&keyspace, key.clone());
+                batch.remove(keyspace, stored);
             } else {
-                batch.insert(&keyspace, key.clone(), encode_count(sum));
+                batch.insert(keyspace, stored, encode_count(sum));
             }
             added.push(((space, key), sum));
         }

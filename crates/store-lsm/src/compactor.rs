@@ -48,6 +48,8 @@ pub(crate) struct Compactor {
 #[derive(Default)]
 struct News {
     written: HashSet<Space>,
+    /// Keyspaces without a space that have something left in them.
+    leftovers: Vec<Keyspace>,
     failure: Option<Error>,
     closed: bool,
 }
@@ -63,10 +65,20 @@ impl Compactor {
         self.wake.notify_one();
     }
 
+    /// The space of this keyspace was dropped.
+    pub(crate) fn left(&self, keyspace: Keyspace) {
+        self.lock().leftovers.push(keyspace);
+        self.wake.notify_one();
+    }
+
     /// Ends the thread after what it is doing.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.wake.notify_one();
+    }
+
+    fn leftovers(&self) -> Vec<Keyspace> {
+        std::mem::take(&mut self.lock().leftovers)
     }
 
     /// The last failure, once.
@@ -78,7 +90,7 @@ impl Compactor {
     fn wait(&self, idle: bool) -> Option<HashSet<Space>> {
         let mut news = self.lock();
         if idle {
-            while news.written.is_empty() && !news.closed {
+            while news.written.is_empty() && news.leftovers.is_empty() && !news.closed {
                 news = self.wake.wait(news).unwrap_or_else(PoisonError::into_inner);
             }
         } else if !news.closed {
@@ -119,12 +131,20 @@ pub(crate) fn run(inner: &Inner, committer: &mpsc::Sender<Message>) {
         for space in written {
             watched.entry(space).or_default().quiet = 0;
         }
+        for keyspace in inner.compactor.leftovers() {
+            let emptied = keyspace
+                .rotate_memtable_and_wait()
+                .and_then(|()| compact_whole(inner, committer, &keyspace));
+            if let Err(error) = emptied {
+                fail(inner, error);
+            }
+        }
         meta.quiet = 0;
         settle(inner, committer, &inner.meta, &mut meta);
         watched.retain(|space, state| match inner.spaces.get(*space) {
             None => false,
-            Some(keyspace) => {
-                settle(inner, committer, &keyspace, state);
+            Some(place) => {
+                settle(inner, committer, &place.keyspace, state);
                 state.quiet += 1;
                 state.quiet < QUIET_LOOKS
             }
