@@ -19,6 +19,7 @@ use crate::{
     errors::from_fjall,
     meta::{self, Position},
     open::Inner,
+    spaces::Place,
     syncer::{Answer, Written},
 };
 
@@ -189,22 +190,26 @@ impl Committer {
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
             .durability(Some(PersistMode::Buffer));
         let mut written = Vec::new();
+        let mut last_place: Option<(Space, Option<Place>)> = None;
         for mutation in ordered.mutations {
-            match mutation {
-                Mutation::Put { space, key, value } => {
+            let (space, key, value) = match mutation {
+                Mutation::Put { space, key, value } => (space, key, Some(value)),
+                Mutation::Delete { space, key } => (space, key, None),
+                Mutation::Add { .. } => continue,
+            };
+            let place = match last_place.take() {
+                Some((of, place)) if of == space => place,
+                _ => {
                     note(&mut written, space);
-                    if let Some(place) = inner.spaces.get(space) {
-                        batch.insert(&place.keyspace, place.key(&key), value);
-                    }
+                    inner.spaces.get(space)
                 }
-                Mutation::Delete { space, key } => {
-                    note(&mut written, space);
-                    if let Some(place) = inner.spaces.get(space) {
-                        batch.remove(&place.keyspace, place.key(&key));
-                    }
-                }
-                Mutation::Add { .. } => {}
+            };
+            match (&place, value) {
+                (Some(place), Some(value)) => batch.insert(&place.keyspace, place.key(&key), value),
+                (Some(place), None) => batch.remove(&place.keyspace, place.key(&key)),
+                (None, _) => {}
             }
+            last_place = Some((space, place));
         }
         let added = self.add(&inner, ordered.sums, &mut batch, &mut written)?;
         let position = Position { batch: self.batch + 1, stamp: last };

@@ -1,8 +1,6 @@
 //! What a client of wire version 25 sends: `bulkWrite`, and updates of the first document in an
 //! order, as messages on the wire.
 
-#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
-
 use document::{DocRef, Document, Value, array, doc};
 use mongo::{Door, Settings};
 use test_kit::Kit;
