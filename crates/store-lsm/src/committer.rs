@@ -26,7 +26,7 @@ use crate::{
 /// Units of one batch at most; what waits beyond comes with the next.
 const BATCH_UNITS: usize = 4_096;
 /// Units that are worth a batch of their own while another is synced; fewer wait for more.
-const WORTH_UNITS: usize = 16;
+const WORTH_UNITS: usize = 128;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
 
