@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::{
     LsmSnapshot, LsmStore,
     committer::{Message, Request},
-    compactor::compact_whole,
+    compactor::{compact_whole, forget},
     errors::{from_fjall, from_io},
     judged::journals,
     open::Inner,
@@ -129,7 +129,12 @@ fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Re
         keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
     };
     let before = tables();
-    compact_whole(inner, committer, &keyspace).map_err(context)?;
+    compact_whole(inner, &keyspace).map_err(context)?;
+    let (done, refreshed) = mpsc::channel();
+    if committer.send(Message::Refresh(done)).is_ok() {
+        let _ = refreshed.recv();
+    }
+    forget(inner, &keyspace).map_err(context)?;
     if let (Some(newest), true, true) = (newest, flushed, before.is_disjoint(&tables())) {
         inner.judged.compacted(space, seq, newest);
     }
