@@ -34,9 +34,11 @@ def killed(tmp_path_factory):
                 [{"_id": id, "a": [id + 7919 * n for n in range(10)]}
                  for id in range(first, first + 2_000)])
 
+        client = server.connect(serverSelectionTimeoutMS=100)
+
         def build():
             try:
-                collection.create_index("a", name="a_1")
+                client["d"]["d"].create_index("a", name="a_1")
             except PyMongoError:
                 pass
 
