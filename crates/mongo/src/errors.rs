@@ -50,7 +50,7 @@ codes! {
     UnsupportedOpQueryCommand = 352, QueryExceededMemoryLimitNoDiskUseAllowed = 292,
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,
-    ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107, ConversionFailure = 241,
+    NotAReplicaSet = 123, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107, ConversionFailure = 241,
 }
 
 impl Error {
@@ -103,6 +103,7 @@ impl From<engine::Error> for Error {
             }
             Kind::IndexConflict { name: true } => IndexKeySpecsConflict,
             Kind::IndexConflict { name: false } => IndexOptionsConflict,
+            Kind::IndexRefused => CannotCreateIndex,
             Kind::ParallelArrays => CannotIndexParallelArrays,
             Kind::Conflict => WriteConflict,
             Kind::TooLarge => BSONObjectTooLarge,

@@ -44,17 +44,19 @@ pub(crate) fn duplicate(index: &IndexSpec, document: DocRef<'_>) -> Error {
     Error::new(kind, format!("a value of unique index '{}' is taken", index.name))
 }
 
-/// Whether an index that is asked for exists already.
+/// Whether an index that is asked for exists already. What an index is: its key, which documents
+/// are in it, and whether it is unique. What it expires can be changed; whether it is hidden does
+/// not count.
 fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
-    let same_shape = |held: &IndexSpec| held.key == wanted.key && held.partial == wanted.partial;
-    let same_options = |held: &IndexSpec| {
-        held.unique == wanted.unique
+    let same_index = |held: &IndexSpec| {
+        held.key == wanted.key
+            && held.partial == wanted.partial
+            && held.unique == wanted.unique
             && held.sparse == wanted.sparse
-            && held.expire_after == wanted.expire_after
-            && held.hidden == wanted.hidden
     };
+    let same_options = |held: &IndexSpec| held.expire_after == wanted.expire_after;
     if let Some(held) = record.index(&wanted.name) {
-        if held.key != wanted.key {
+        if !same_index(held) {
             let message = format!(
                 "An existing index has the same name as the requested index. When index names are \
                  not specified, they are auto generated and can cause conflicts. Requested index: \
@@ -64,7 +66,7 @@ fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
             );
             return Err(Error::new(Kind::IndexConflict { name: true }, message));
         }
-        if same_shape(held) && same_options(held) {
+        if same_options(held) {
             return Ok(true);
         }
         let message = format!(
@@ -74,7 +76,7 @@ fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
         );
         return Err(Error::new(Kind::IndexConflict { name: false }, message));
     }
-    if let Some(held) = record.indexes.iter().find(|held| same_shape(held)) {
+    if let Some(held) = record.indexes.iter().find(|held| same_index(held)) {
         let message = if same_options(held) {
             format!("Index already exists with a different name: {}", held.name)
         } else {
@@ -212,10 +214,10 @@ fn check(spec: &IndexSpec, record: &Record) -> Result<(), Error> {
             record.namespace,
             document::shell(document::Value::Document(spec.pattern()).as_ref())
         );
-        return Err(Error::new(Kind::Invalid, message));
+        return Err(Error::new(Kind::IndexRefused, message));
     }
     if spec.key.is_empty() || MAX_INDEX_FIELDS < spec.key.len() {
-        return Err(Error::new(Kind::Invalid, "an index has between 1 and 32 fields"));
+        return Err(Error::new(Kind::IndexRefused, "an index has between 1 and 32 fields"));
     }
     Ok(())
 }

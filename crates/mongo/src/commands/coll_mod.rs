@@ -52,7 +52,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         }
         reply.push("expireAfterSeconds_new", Value::Int64(seconds));
     }
-    if let Some(hidden) = change.hidden {
+    if let Some(hidden) = change.hidden.filter(|hidden| *hidden != was.hidden) {
         reply.push("hidden_old", was.hidden);
         reply.push("hidden_new", hidden);
     }
