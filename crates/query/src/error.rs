@@ -19,6 +19,8 @@ pub enum Kind {
     TooLarge,
     /// Known, but not supported; the message names it.
     Unsupported,
+    /// The operation was told to stop.
+    Stopped,
 }
 
 /// A failed evaluation.

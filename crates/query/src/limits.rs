@@ -2,6 +2,10 @@
 
 /// What one blocking stage (sort, group, ...) may hold, in bytes (MongoDB: 100 MB).
 pub const MAX_STAGE_BYTES: usize = 100 * 1024 * 1024;
+/// What the values of one expression may hold in memory, in bytes (MongoDB: 100 MB).
+pub const MAX_HELD_BYTES: usize = 100 * 1024 * 1024;
+/// Work of one evaluation of one expression, in units of about one byte copied: a second or two.
+pub const MAX_WORK: u64 = 2 << 30;
 /// Deepest nesting of a value that evaluation may build.
 pub const MAX_VALUE_DEPTH: usize = 150;
 /// Deepest nesting of filters and expressions.

@@ -1,36 +1,117 @@
 //! How large and how deep values that evaluation builds may become.
 
-use document::ValueRef;
+use document::{Value, ValueRef};
 
+use super::Env;
 use crate::{
     Error, Kind,
-    limits::{MAX_DOCUMENT_BYTES, MAX_VALUE_DEPTH},
+    limits::{MAX_DOCUMENT_BYTES, MAX_HELD_BYTES, MAX_VALUE_DEPTH},
 };
 
 /// Fixed cost of a value, close to what BSON needs for its type and position.
 const VALUE_BYTES: usize = 8;
+/// What raw bytes grow to as owned values, about.
+const TREE_FACTOR: usize = 3;
+
+/// How large a value is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// As a part of a document, about.
+    pub(crate) bytes: usize,
+    /// As owned values in memory, about.
+    pub(crate) memory: usize,
+}
+
+impl Size {
+    /// That of a value; what is too deep counts for nothing.
+    pub(crate) fn of(value: ValueRef<'_>) -> Self {
+        let mut size = Self::default();
+        let _ = add(value, 0, &mut size, usize::MAX);
+        size
+    }
+
+    /// That of a text of so many bytes.
+    pub(crate) fn of_text(bytes: usize) -> Self {
+        Self { bytes: VALUE_BYTES + bytes, memory: size_of::<Value>() + bytes }
+    }
+}
 
 /// About the bytes that a value takes.
 pub fn weight(value: ValueRef<'_>) -> usize {
-    let mut bytes = 0;
-    // Too deep is not this function's concern: what is below counts for nothing.
-    let _ = add_weight(value, 0, &mut bytes, usize::MAX);
-    bytes
+    Size::of(value).bytes
 }
 
-/// Fails when a value is larger or deeper than a document may be.
-pub fn check_built(value: ValueRef<'_>) -> Result<(), Error> {
-    let mut bytes = 0;
-    add_weight(value, 0, &mut bytes, MAX_DOCUMENT_BYTES)
+/// Fails when a value is larger or deeper than a document may be; else answers its size.
+pub(crate) fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
+    let mut size = Size::default();
+    add(value, 0, &mut size, MAX_DOCUMENT_BYTES)?;
+    Ok(size)
 }
 
-fn add_weight(
-    value: ValueRef<'_>,
-    depth: usize,
-    bytes: &mut usize,
-    most: usize,
-) -> Result<(), Error> {
-    *bytes += VALUE_BYTES;
+/// What an expression is building: bounded while it grows.
+#[derive(Debug)]
+pub(crate) struct Growth {
+    /// What is held around it.
+    held: usize,
+    size: Size,
+}
+
+impl Growth {
+    /// Nothing built yet.
+    pub(crate) fn new(env: &Env<'_>) -> Self {
+        Self { held: env.held(), size: Size::default() }
+    }
+
+    /// Its memory so far.
+    pub(crate) fn memory(&self) -> usize {
+        self.size.memory
+    }
+
+    /// It becomes larger by so much.
+    pub(crate) fn add(&mut self, size: Size) -> Result<(), Error> {
+        self.size.bytes = self.size.bytes.saturating_add(size.bytes);
+        self.size.memory = self.size.memory.saturating_add(size.memory);
+        if MAX_DOCUMENT_BYTES < self.size.bytes {
+            return Err(too_large(self.size.bytes));
+        }
+        check_held(self.held.saturating_add(self.size.memory))
+    }
+
+    /// A field of this name joins it; its value counts for itself.
+    pub(crate) fn name(&mut self, name: &str) -> Result<(), Error> {
+        let bytes = name.len() + 1;
+        self.add(Size { bytes, memory: size_of::<String>() + bytes })
+    }
+
+    /// A copy that joins it.
+    pub(crate) fn copy(&mut self, value: ValueRef<'_>) -> Result<Value, Error> {
+        self.add(Size::of(value))?;
+        Ok(value.to_value())
+    }
+
+    /// Copies of values that join it.
+    pub(crate) fn copies<'a>(
+        &mut self,
+        values: impl Iterator<Item = ValueRef<'a>>,
+    ) -> Result<Vec<Value>, Error> {
+        values.map(|value| self.copy(value)).collect()
+    }
+}
+
+/// Fails when an expression would hold so much.
+pub(crate) fn check_held(bytes: usize) -> Result<(), Error> {
+    if MAX_HELD_BYTES < bytes {
+        let text = format!(
+            "the values of an expression hold more memory than allowed: more than {MAX_HELD_BYTES} bytes"
+        );
+        return Err(Error::new(Kind::TooLarge, 146, text));
+    }
+    Ok(())
+}
+
+fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Result<(), Error> {
+    size.bytes += VALUE_BYTES;
+    size.memory += size_of::<Value>();
     if depth > MAX_VALUE_DEPTH {
         return Err(Error::new(
             Kind::TooLarge,
@@ -38,26 +119,35 @@ fn add_weight(
             format!("Exceeded depth limit of {MAX_VALUE_DEPTH} when building a value"),
         ));
     }
+    let mut grow = |bytes: usize, memory: usize| {
+        size.bytes += bytes;
+        size.memory += memory;
+    };
     match value {
         ValueRef::Document(document::DocRef::Raw(raw))
-        | ValueRef::Array(document::ArrayRef::Raw(raw)) => *bytes += raw.len(),
+        | ValueRef::Array(document::ArrayRef::Raw(raw)) => grow(raw.len(), raw.len() * TREE_FACTOR),
         ValueRef::Document(fields) => {
             for (name, value) in fields.iter() {
-                *bytes += name.len() + 1;
-                add_weight(value, depth + 1, bytes, most)?;
+                size.bytes += name.len() + 1;
+                size.memory += name.len() + size_of::<String>();
+                add(value, depth + 1, size, most)?;
             }
         }
         ValueRef::Array(values) => {
             for value in values.iter() {
-                add_weight(value, depth + 1, bytes, most)?;
+                add(value, depth + 1, size, most)?;
             }
         }
-        ValueRef::String(v) | ValueRef::JavaScript(v) | ValueRef::Symbol(v) => *bytes += v.len(),
-        ValueRef::Binary { bytes: held, .. } => *bytes += held.len(),
-        ValueRef::Regex { pattern, options } => *bytes += pattern.len() + options.len(),
+        ValueRef::String(v) | ValueRef::JavaScript(v) | ValueRef::Symbol(v) => {
+            grow(v.len(), v.len());
+        }
+        ValueRef::Binary { bytes: held, .. } => grow(held.len(), held.len()),
+        ValueRef::Regex { pattern, options } => {
+            grow(pattern.len() + options.len(), pattern.len() + options.len());
+        }
         _ => {}
     }
-    if *bytes > most { Err(too_large(*bytes)) } else { Ok(()) }
+    if size.bytes > most { Err(too_large(size.bytes)) } else { Ok(()) }
 }
 
 /// A value of so many bytes is too large.

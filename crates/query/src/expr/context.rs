@@ -1,8 +1,13 @@
 //! What stays the same for every row of one operation, and its stream of random numbers.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use document::Document;
+
+use super::Effort;
 
 /// What stays the same for every row of one operation.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +18,8 @@ pub struct Context {
     pub constants: Document,
     /// Random numbers, from a seed that the caller chose.
     pub random: Random,
+    /// What evaluation has done so far.
+    pub effort: Arc<Effort>,
 }
 
 /// A reproducible stream of random numbers (splitmix64).

@@ -2,13 +2,11 @@
 
 use document::{DocRef, Path, ValueRef};
 
-use super::{Context, Got, fail, path, read_path};
-use crate::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
+use super::{Context, Got, budget, fail, path, read_path};
+use crate::{Error, Kind};
 
 /// Iterations that nested forms over arrays may multiply to.
 const MAX_ITERATIONS: u64 = 100_000_000;
-/// Bytes that the arguments of all calls around an expression may hold.
-const MAX_HELD_BYTES: usize = 4 * MAX_DOCUMENT_BYTES;
 
 /// What an expression is evaluated over.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +34,9 @@ pub(crate) fn scope<'a>(name: &'a str, value: ValueRef<'a>) -> Scope<'a> {
 }
 
 impl<'a> Env<'a> {
-    /// A document of an operation, without further variables.
+    /// A document of an operation, without further variables; an evaluation begins.
     pub fn new(root: DocRef<'a>, context: &'a Context) -> Self {
+        context.effort.begin();
         Self { root, context, scope: None, held: 0, iterations: 1 }
     }
 
@@ -54,17 +53,16 @@ impl<'a> Env<'a> {
         Env { scope: Some(scope), ..*self }
     }
 
-    /// The same while a call holds so many bytes of arguments more.
+    /// The same while so many bytes more are held around it.
     pub(crate) fn holding(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
-        if MAX_HELD_BYTES < held {
-            return Err(Error::new(
-                Kind::TooLarge,
-                146,
-                "the arguments of an expression hold more memory than allowed",
-            ));
-        }
+        budget::check_held(held)?;
         Ok(Self { held, ..*self })
+    }
+
+    /// Bytes that are held around it.
+    pub(crate) fn held(&self) -> usize {
+        self.held
     }
 
     /// The same below a form that evaluates its body so many times.

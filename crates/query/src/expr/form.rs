@@ -4,8 +4,16 @@ use std::sync::Arc;
 
 use document::{ArrayRef, Document, Value, ValueRef};
 
-use super::{Env, Expr, Got, budget, env::Scope, fail, got::shown, mismatch, sorted::sort_values};
-use crate::{Error, limits::MAX_DOCUMENT_BYTES};
+use super::{
+    Env, Expr, Got,
+    budget::{self, Growth, Size},
+    env::Scope,
+    fail,
+    got::shown,
+    mismatch,
+    sorted::sort_values,
+};
+use crate::Error;
 
 /// A body for each element of an array.
 #[derive(Clone, Debug)]
@@ -32,6 +40,9 @@ pub struct Filtering {
     /// How many at most.
     pub limit: Expr,
 }
+
+/// Work of one step over an element.
+const STEP: usize = 128;
 
 pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
     match expr {
@@ -87,7 +98,10 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
                     ),
                 ));
             };
-            let mut values = values.to_values();
+            let held = env.holding(owned_memory(&input))?;
+            let mut growth = Growth::new(&held);
+            let mut values = growth.copies(values.iter())?;
+            env.context.effort.charge(growth.memory().saturating_mul(4))?;
             sort_values(&mut values, by);
             Ok(Got::Own(Value::Array(values)))
         }
@@ -97,29 +111,34 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
 
 fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Got<'e>, Error> {
     let mut built = Document::new();
-    let mut held = 0;
+    let mut growth = Growth::new(env);
     for (name, part) in fields {
-        let got = part.get(&env.holding(held)?)?;
+        let got = part.get(&env.holding(growth.memory())?)?;
+        if let Some(value) = got.value() {
+            growth.name(name)?;
+            growth.add(Size::of(value))?;
+        }
         if let Some(value) = got.into_value() {
-            held += budget::weight(value.as_ref());
             built.push(name.as_str(), value);
         }
     }
-    let built = Value::Document(built);
-    budget::check_built(built.as_ref())?;
-    Ok(Got::Own(built))
+    made(Value::Document(built), env)
 }
 
 fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Got<'e>, Error> {
     let mut values = Vec::with_capacity(items.len());
-    let mut held = 0;
+    let mut growth = Growth::new(env);
     for item in items {
-        let value = item.get(&env.holding(held)?)?.into_value().unwrap_or(Value::Null);
-        held += budget::weight(value.as_ref());
-        values.push(value);
+        let got = item.get(&env.holding(growth.memory())?)?;
+        growth.add(Size::of(got.or_null()))?;
+        values.push(got.into_value().unwrap_or(Value::Null));
     }
-    let built = Value::Array(values);
-    budget::check_built(built.as_ref())?;
+    made(Value::Array(values), env)
+}
+
+/// A value that was built: checked, and charged as work.
+fn made<'e>(built: Value, env: &Env<'_>) -> Result<Got<'e>, Error> {
+    env.context.effort.charge(budget::check_built(built.as_ref())?.memory)?;
     Ok(Got::Own(built))
 }
 
@@ -144,7 +163,13 @@ fn switch<'e>(
 
 /// Evaluates in a scope; what it borrows from the scope is copied out.
 fn inside(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
-    body.eval(env)
+    let got = body.get(env)?;
+    if let Got::Ref(value) = &got {
+        let size = Size::of(*value);
+        env.holding(size.memory)?;
+        env.context.effort.charge(size.memory)?;
+    }
+    Ok(got.into_value())
 }
 
 fn let_in<'e>(
@@ -157,7 +182,7 @@ fn let_in<'e>(
     for (name, expr) in variables {
         let got = expr.get(&env.holding(held)?)?;
         if let Got::Own(value) = &got {
-            held += budget::weight(value.as_ref());
+            held += Size::of(value.as_ref()).memory;
         }
         values.push((name, got));
     }
@@ -190,11 +215,12 @@ fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Got<'e>, Error> {
     let otherwise =
         mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
     let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
-    let env = env.repeated(values.len())?.holding(owned_weight(&input))?;
+    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
     let mut built = Vec::new();
-    let mut held = 0;
+    let mut growth = Growth::new(&whole);
     for (position, value) in values.iter().enumerate() {
-        let env = env.holding(held)?;
+        env.context.effort.charge(STEP)?;
+        let env = whole.holding(growth.memory())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
         let outer = mapping.index.as_ref().map(|name| Scope {
             name,
@@ -204,19 +230,14 @@ fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Got<'e>, Error> {
         let outer = outer.as_ref().or(env.scope());
         let scope = Scope { name: &mapping.name, value: Some(value), outer };
         let made = inside(&mapping.body, &env.within(&scope))?.unwrap_or(Value::Null);
-        held += budget::weight(made.as_ref());
-        if MAX_DOCUMENT_BYTES < held {
-            return Err(budget::too_large(held));
-        }
+        growth.add(Size::of(made.as_ref()))?;
         built.push(made);
     }
-    let built = Value::Array(built);
-    budget::check_built(built.as_ref())?;
-    Ok(Got::Own(built))
+    made(Value::Array(built), env)
 }
 
-fn owned_weight(got: &Got<'_>) -> usize {
-    if let Got::Own(value) = got { budget::weight(value.as_ref()) } else { 0 }
+fn owned_memory(got: &Got<'_>) -> usize {
+    if let Got::Own(value) = got { Size::of(value.as_ref()).memory } else { 0 }
 }
 
 fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Got<'e>, Error> {
@@ -225,17 +246,20 @@ fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Got<'e>, Error>
         mismatch(28651, format!("input to $filter must be an array not {}", input.type_name()));
     let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
     let most = filter_limit(&filtering.limit.get(env)?)?;
-    let env = env.repeated(values.len())?.holding(owned_weight(&input))?;
+    let env = env.repeated(values.len())?.holding(owned_memory(&input))?;
     let mut kept = Vec::new();
+    let mut growth = Growth::new(&env);
     for value in values.iter() {
+        env.context.effort.charge(STEP)?;
         let scope = Scope { name: &filtering.name, value: Some(value), outer: env.scope() };
         if filtering.condition.is_true(&env.within(&scope))? {
-            kept.push(value.to_value());
+            kept.push(growth.copy(value)?);
             if kept.len() >= most {
                 break;
             }
         }
     }
+    env.context.effort.charge(growth.memory())?;
     Ok(Got::Own(Value::Array(kept)))
 }
 
@@ -269,9 +293,12 @@ fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Got<'e>, Error> {
         format!("$reduce requires that 'input' be an array, found: {}", shown(input.or_null())),
     );
     let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
-    let env = env.repeated(values.len())?.holding(owned_weight(&input))?;
-    let mut value = initial.eval(&env)?;
+    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
+    let mut value = initial.eval(&whole)?;
     for this in values.iter() {
+        env.context.effort.charge(STEP)?;
+        let held = value.as_ref().map_or(0, |value| Size::of(value.as_ref()).memory);
+        let env = whole.holding(held)?;
         let made = {
             let bound = value.as_ref().map(Value::as_ref);
             let outer = Scope { name: "value", value: bound, outer: env.scope() };

@@ -3,6 +3,7 @@
 
 mod budget;
 mod context;
+mod effort;
 mod env;
 mod form;
 pub mod functions;
@@ -10,10 +11,13 @@ mod got;
 mod path;
 mod regular;
 mod sorted;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use budget::too_large;
-pub use budget::{check_built, weight};
+pub use budget::weight;
 pub use context::{Context, Random};
+pub use effort::Effort;
 pub use env::Env;
 pub(crate) use env::scope;
 pub use form::{Filtering, Mapping};
@@ -96,8 +100,11 @@ impl Expr {
             Self::Literal(value) => Ok(Got::Ref(value.as_ref())),
             Self::Absent => Ok(Got::Absent),
             Self::Root => Ok(Got::Ref(document::ValueRef::Document(env.root))),
-            Self::Field(path) => Ok(read_path(env.root, path, 0)),
-            Self::Variable(name, path) => env.variable(name, path.as_ref()),
+            Self::Field(path) => {
+                env.context.effort.pass(reach(document::ValueRef::Document(env.root)) / 64)?;
+                found(read_path(env.root, path, 0), env)
+            }
+            Self::Variable(name, path) => found(env.variable(name, path.as_ref())?, env),
             Self::Now => Ok(Got::Own(Value::DateTime(env.context.now_ms))),
             Self::Remove => Ok(Got::Missing),
             Self::Call(function, args) => function.call(args, env),
@@ -108,6 +115,26 @@ impl Expr {
     /// The constant it is, when it is one without evaluation.
     pub fn as_literal(&self) -> Option<&Value> {
         if let Self::Literal(value) = self { Some(value) } else { None }
+    }
+}
+
+/// What a path led to; values that were gathered from an array are new ones.
+fn found<'e>(got: Got<'e>, env: &Env<'_>) -> Result<Got<'e>, Error> {
+    if let Got::Own(value) = &got {
+        env.context.effort.charge(budget::Size::of(value.as_ref()).memory)?;
+    }
+    Ok(got)
+}
+
+/// About how much there is to read in a value, without reading it.
+pub(crate) fn reach(value: document::ValueRef<'_>) -> usize {
+    use document::{ArrayRef, DocRef, ValueRef};
+    match value {
+        ValueRef::String(text) | ValueRef::Symbol(text) => text.len(),
+        ValueRef::Document(DocRef::Raw(raw)) | ValueRef::Array(ArrayRef::Raw(raw)) => raw.len(),
+        ValueRef::Document(DocRef::Tree(fields)) => fields.len().saturating_mul(16),
+        ValueRef::Array(ArrayRef::Tree(values)) => values.len().saturating_mul(16),
+        _ => 0,
     }
 }
 

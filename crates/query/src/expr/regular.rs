@@ -5,7 +5,11 @@ use std::sync::Arc;
 use document::{Document, Value, ValueRef};
 use regex::Regex;
 
-use super::{Env, Expr, Got, budget, fail, mismatch};
+use super::{
+    Env, Expr, Got,
+    budget::{Growth, Size},
+    fail, mismatch,
+};
 use crate::{Error, filter::Pattern};
 
 /// What is asked about the text.
@@ -86,12 +90,13 @@ impl RegexCall {
                 RegexForm::FindAll => Value::Array(Vec::new()),
             }));
         };
+        env.context.effort.charge(text.len())?;
         let value = match self.form {
             RegexForm::Match => Value::Bool(regex.is_match(text)),
             RegexForm::Find => {
                 regex.captures(text).map_or(Value::Null, |found| described(&found, text, 0, 0).0)
             }
-            RegexForm::FindAll => find_all(&regex, text)?,
+            RegexForm::FindAll => find_all(&regex, text, env)?,
         };
         Ok(Got::Own(value))
     }
@@ -168,9 +173,10 @@ fn described(
     (Value::Document(fields), start, before)
 }
 
-fn find_all(regex: &Regex, text: &str) -> Result<Value, Error> {
+fn find_all(regex: &Regex, text: &str, env: &Env<'_>) -> Result<Value, Error> {
     let mut all = Vec::new();
-    let (mut next, mut from, mut counted, mut held) = (0, 0, 0, 0);
+    let mut growth = Growth::new(env);
+    let (mut next, mut from, mut counted) = (0, 0, 0);
     while let Some(found) = regex.captures_at(text, next) {
         let end = found.get(0).map_or(text.len(), |whole| whole.end());
         let (value, start, before) = described(&found, text, from, counted);
@@ -179,10 +185,9 @@ fn find_all(regex: &Regex, text: &str) -> Result<Value, Error> {
             break;
         }
         (from, counted) = (start, before);
-        held += budget::weight(value.as_ref());
-        if crate::limits::MAX_DOCUMENT_BYTES < held {
-            return Err(budget::too_large(held));
-        }
+        let size = Size::of(value.as_ref());
+        env.context.effort.charge(size.memory)?;
+        growth.add(size)?;
         all.push(value);
         let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         next = if end == start { end + step } else { end };

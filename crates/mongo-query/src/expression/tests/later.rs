@@ -49,7 +49,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     (
         "{$size: {$reduce: {input: {$range: [0, 60]}, initialValue: [1], in: {$concatArrays: ['$$value', '$$value']}}}}",
-        "error 10334: BSONObj size: 16777232 (0x1000010) is invalid. Size must be between 0 and 16793600(16MB)",
+        "error 146: the values of an expression hold more memory than allowed: more than 104857600 bytes",
     ),
     (
         "{$reduce: {input: {$range: [0, 300]}, initialValue: 1, in: {v: '$$value'}}}",
@@ -57,6 +57,6 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     (
         "{$size: {$map: {input: {$range: [0, 100000]}, in: {$range: [0, 1000]}}}}",
-        "error 10334: BSONObj size: 16784768 (0x1001D80) is invalid. Size must be between 0 and 16793600(16MB)",
+        "error 146: the values of an expression hold more memory than allowed: more than 104857600 bytes",
     ),
 ];

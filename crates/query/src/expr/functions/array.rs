@@ -108,7 +108,7 @@ fn reverse(call: &In<'_>) -> Answer {
     match call.value(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Array(values) => {
-            let mut values = values.to_values();
+            let mut values = call.growth().copies(values.iter())?;
             values.reverse();
             Ok(Some(Value::Array(values)))
         }
@@ -182,5 +182,6 @@ fn slice(call: &In<'_>) -> Answer {
         (start, count)
     };
     let (start, count) = (usize::try_from(start).unwrap_or(0), usize::try_from(count).unwrap_or(0));
-    Ok(Some(Value::Array(values.iter().skip(start).take(count).map(ValueRef::to_value).collect())))
+    let part = values.iter().skip(start).take(count);
+    Ok(Some(Value::Array(call.growth().copies(part)?)))
 }

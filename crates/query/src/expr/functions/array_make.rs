@@ -2,12 +2,13 @@
 
 use document::{ArrayRef, Document, Number, Value, ValueRef};
 
-use super::super::{Answer, budget, fail, got::shown, mismatch};
+use super::super::{Answer, budget::Size, fail, got::shown, mismatch};
 use super::arithmetic::NULL;
 use super::number::int32_of;
 use super::{
     Function, In,
     Takes::{Any, Between, Exactly, Named},
+    fields::Fields,
     may, need, row,
 };
 use crate::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
@@ -27,16 +28,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn concat(call: &In<'_>) -> Answer {
     let mut joined = Vec::new();
-    let mut held = 0;
+    let mut growth = call.growth();
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
-            value @ ValueRef::Array(values) => {
-                held += budget::weight(value);
-                if MAX_DOCUMENT_BYTES < held {
-                    return Err(budget::too_large(held));
+            ValueRef::Array(values) => {
+                for value in values.iter() {
+                    joined.push(growth.copy(value)?);
                 }
-                joined.extend(values.iter().map(ValueRef::to_value));
             }
             value => {
                 let kind = value.kind().name();
@@ -52,13 +51,16 @@ fn from_object(call: &In<'_>) -> Answer {
     match call.value(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Document(fields) => {
+            let mut growth = call.growth();
             let pair = |(name, value): (&str, ValueRef<'_>)| {
                 let mut pair = Document::new();
-                pair.push("k", name);
-                pair.push("v", value);
-                Value::Document(pair)
+                growth.name("k")?;
+                growth.name("v")?;
+                pair.push("k", growth.copy(ValueRef::String(name))?);
+                pair.push("v", growth.copy(value)?);
+                Ok(Value::Document(pair))
             };
-            Ok(Some(Value::Array(fields.iter().map(pair).collect())))
+            Ok(Some(Value::Array(fields.iter().map(pair).collect::<Result<_, Error>>()?)))
         }
         value => Err(mismatch(
             40390,
@@ -77,27 +79,23 @@ fn to_object(call: &In<'_>) -> Answer {
             return Err(mismatch(40386, text));
         }
     };
-    let mut built = Document::new();
-    let mut seen = std::collections::HashMap::new();
+    let mut built = Fields::new(call);
     let mut of_arrays = None;
     for element in values.iter() {
         let (name, value) = pair(element, &mut of_arrays)?;
         if name.contains('\0') {
             return Err(fail(4_940_400, "Key field cannot contain an embedded null byte"));
         }
-        match seen.get(name.as_str()) {
-            Some(()) => built.insert(name, value),
-            None => {
-                seen.insert(name.clone(), ());
-                built.push(name, value);
-            }
-        }
+        built.insert(name, value)?;
     }
-    Ok(Some(Value::Document(built)))
+    Ok(Some(built.finish()))
 }
 
 /// Name and value of a pair; all pairs have to be of the same form.
-fn pair(element: ValueRef<'_>, of_arrays: &mut Option<bool>) -> Result<(String, Value), Error> {
+fn pair<'a>(
+    element: ValueRef<'a>,
+    of_arrays: &mut Option<bool>,
+) -> Result<(&'a str, ValueRef<'a>), Error> {
     let mixed = |code: i32, was: &str| {
         let kind = element.kind().name();
         let text = "$arrayToObject requires a consistent input format. Elements must";
@@ -124,7 +122,7 @@ fn pair(element: ValueRef<'_>, of_arrays: &mut Option<bool>) -> Result<(String, 
     }
 }
 
-fn array_pair(values: ArrayRef<'_>) -> Result<(String, Value), Error> {
+fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = values.len();
     let (Some(name), Some(value), 2) = (values.get(0), values.get(1), count) else {
         let text = "$arrayToObject requires an array of size 2 arrays,found array of size:";
@@ -135,10 +133,10 @@ fn array_pair(values: ArrayRef<'_>) -> Result<(String, Value), Error> {
         let text = "$arrayToObject requires an array of key-value pairs, where the key must be of type string.";
         return Err(mismatch(40395, format!("{text} Found key type: {kind}")));
     };
-    Ok((name.to_owned(), value.to_value()))
+    Ok((name, value))
 }
 
-fn object_pair(fields: document::DocRef<'_>) -> Result<(String, Value), Error> {
+fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = fields.len();
     if count != 2 {
         let text = "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:";
@@ -153,7 +151,7 @@ fn object_pair(fields: document::DocRef<'_>) -> Result<(String, Value), Error> {
         let text = "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string.";
         return Err(mismatch(40394, format!("{text} Found type: {kind}")));
     };
-    Ok((name.to_owned(), value.to_value()))
+    Ok((name, value))
 }
 
 fn range_part(
@@ -198,6 +196,8 @@ fn range(call: &In<'_>) -> Answer {
             format!("$range would use too much memory for {count} values"),
         ));
     }
+    let size = Size::of(ValueRef::Int32(0));
+    call.growth().add(Size { bytes: size.bytes * count, memory: size.memory * count })?;
     let mut values = Vec::with_capacity(count);
     let mut next = start;
     for _ in 0..count {
@@ -224,20 +224,23 @@ fn zip(call: &In<'_>) -> Answer {
     let lengths = arrays.iter().map(|values| values.len());
     let longest = call.arg(1).is_truthy();
     let count = if longest { lengths.max() } else { lengths.min() }.unwrap_or(0);
-    if MAX_DOCUMENT_BYTES / 8 < count.saturating_mul(arrays.len()) {
-        return Err(budget::too_large(count.saturating_mul(arrays.len()).saturating_mul(8)));
-    }
+    let mut growth = call.growth();
+    let row = Size::of(ValueRef::Array(ArrayRef::Tree(&[])));
+    let row = Size { bytes: row.bytes, memory: row.memory + arrays.len() * size_of::<Value>() };
+    growth.add(Size {
+        bytes: row.bytes.saturating_mul(count),
+        memory: row.memory.saturating_mul(count),
+    })?;
     let defaults = call.value(2).as_array();
     let mut rows = vec![Vec::with_capacity(arrays.len()); count];
-    let mut held = 0;
     for (column, values) in arrays.iter().enumerate() {
         let default = defaults.and_then(|defaults| defaults.get(column)).unwrap_or(ValueRef::Null);
         let padded = values.iter().chain(std::iter::repeat(default));
         for (row, value) in rows.iter_mut().zip(padded) {
-            held += budget::weight(value);
-            if MAX_DOCUMENT_BYTES < held {
-                return Err(budget::too_large(held));
-            }
+            let size = Size::of(value);
+            // Its place in the row is counted already.
+            let memory = size.memory.saturating_sub(size_of::<Value>());
+            growth.add(Size { memory, ..size })?;
             row.push(value.to_value());
         }
     }

@@ -14,6 +14,7 @@ mod date;
 mod date_math;
 mod date_parse;
 mod date_text;
+mod fields;
 mod number;
 mod object;
 mod rounding;
@@ -29,7 +30,11 @@ pub(crate) use text::{date_text, double_text, iso_text};
 
 use document::{Value, ValueRef};
 
-use super::{Answer, Env, Expr, Got, budget};
+use super::{
+    Answer, Env, Expr, Got,
+    budget::{self, Growth, Size},
+    reach,
+};
 use crate::Error;
 
 /// What a function takes.
@@ -108,6 +113,11 @@ impl<'a> In<'a> {
         self.args.get(index).unwrap_or(&Got::Absent)
     }
 
+    /// What it is building: nothing yet.
+    pub(crate) fn growth(&self) -> Growth {
+        Growth::new(self.env)
+    }
+
     /// Whether any argument is null or missing.
     pub(crate) fn any_nullish(&self) -> bool {
         self.args.iter().any(Got::is_nullish)
@@ -119,6 +129,9 @@ impl<'a> In<'a> {
     }
 }
 
+/// Work of one call.
+const CALL: usize = 128;
+
 impl Function {
     /// Evaluates the arguments, then the function.
     pub(crate) fn call<'e>(
@@ -127,11 +140,16 @@ impl Function {
         env: &Env<'e>,
     ) -> Result<Got<'e>, Error> {
         match args {
-            [a] => self.run(&[a.get(env)?], env),
+            [a] => {
+                let a = a.get(env)?;
+                let held = owned(&a);
+                self.run(&[a], env, held)
+            }
             [a, b] => {
                 let a = a.get(env)?;
-                let b = b.get(&env.holding(owned(&a))?)?;
-                self.run(&[a, b], env)
+                let held = owned(&a);
+                let b = b.get(&env.holding(held)?)?;
+                self.run(&[a, b], env, held)
             }
             _ => {
                 let mut got = Vec::with_capacity(args.len());
@@ -141,24 +159,35 @@ impl Function {
                     held += owned(&value);
                     got.push(value);
                 }
-                self.run(&got, env)
+                self.run(&got, env, held)
             }
         }
     }
 
-    fn run<'e>(&'static self, args: &[Got<'_>], env: &Env<'_>) -> Result<Got<'e>, Error> {
-        let answer = (self.eval)(&In { name: self.name, args, env })?;
+    /// Runs it while so many bytes of arguments are held.
+    fn run<'e>(
+        &'static self,
+        args: &[Got<'_>],
+        env: &Env<'_>,
+        held: usize,
+    ) -> Result<Got<'e>, Error> {
+        let effort = &env.context.effort;
+        let read: usize = args.iter().map(|arg| reach(arg.operand())).sum();
+        effort.pass(read)?;
+        effort.charge(CALL)?;
+        let answer = (self.eval)(&In { name: self.name, args, env: &env.holding(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
-            budget::check_built(value.as_ref())?;
+            effort.charge(budget::check_built(value.as_ref())?.memory)?;
         }
         Ok(Got::from(answer))
     }
 }
 
+/// What an argument holds of its own.
 fn owned(got: &Got<'_>) -> usize {
     match got {
         Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
-            budget::weight(value.as_ref())
+            Size::of(value.as_ref()).memory
         }
         _ => 0,
     }

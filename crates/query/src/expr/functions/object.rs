@@ -1,12 +1,13 @@
 //! Objects: fields read, set and merged.
 
-use document::{Document, Value, ValueRef};
+use document::{Value, ValueRef};
 
-use super::super::{Answer, got::shown, mismatch};
+use super::super::{Answer, budget::Size, got::shown, mismatch};
 use super::arithmetic::NULL;
 use super::{
     Function, In,
     Takes::{Any, Named},
+    fields::Fields,
     need, row,
 };
 
@@ -36,12 +37,11 @@ fn get(call: &In<'_>) -> Answer {
 }
 
 fn merge(call: &In<'_>) -> Answer {
-    let mut merged = Document::new();
+    let mut merged = Fields::new(call);
     let mut join = |value: ValueRef<'_>| match value {
         value if value.is_nullish() => Ok(()),
         ValueRef::Document(fields) => {
-            fields.iter().for_each(|(name, value)| merged.insert(name, value));
-            Ok(())
+            fields.iter().try_for_each(|(name, value)| merged.insert(name, value))
         }
         value => {
             let (kind, value) = (value.kind().name(), shown(value));
@@ -56,10 +56,10 @@ fn merge(call: &In<'_>) -> Answer {
         },
         all => all.iter().try_for_each(|arg| join(arg.operand()))?,
     }
-    Ok(Some(Value::Document(merged)))
+    Ok(Some(merged.finish()))
 }
 
-fn change(call: &In<'_>, value: Option<Value>) -> Answer {
+fn change(call: &In<'_>, value: Option<ValueRef<'_>>) -> Answer {
     let ValueRef::String(name) = call.value(0) else {
         let (function, kind) = (call.name, call.arg(0).type_name());
         let text = "requires 'field' to evaluate to type String, but got";
@@ -73,16 +73,18 @@ fn change(call: &In<'_>, value: Option<Value>) -> Answer {
             return Err(mismatch(4_161_105, text));
         }
     };
+    let mut growth = call.growth();
+    growth.add(Size::of(ValueRef::Document(fields)))?;
     let mut changed = fields.to_tree();
     match value {
-        Some(value) => changed.insert(name, value),
+        Some(value) => changed.insert(name, growth.copy(value)?),
         None => drop(changed.remove(name)),
     }
     Ok(Some(Value::Document(changed)))
 }
 
 fn set(call: &In<'_>) -> Answer {
-    change(call, call.arg(2).value().map(ValueRef::to_value))
+    change(call, call.arg(2).value())
 }
 
 fn unset(call: &In<'_>) -> Answer {

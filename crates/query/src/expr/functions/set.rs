@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use document::{ArrayRef, BsonOrder, Value, ValueRef};
 
-use super::super::{Answer, mismatch};
+use super::super::{
+    Answer,
+    budget::{Growth, Size},
+    mismatch,
+};
 use super::arithmetic::NULL;
 use super::{
     Function, In,
@@ -25,8 +29,30 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 type Set = BTreeSet<BsonOrder>;
 
-fn set_of(values: ArrayRef<'_>) -> Set {
-    values.iter().map(|value| BsonOrder(value.to_value())).collect()
+/// Work of finding a value's place among others.
+const PLACE: usize = 256;
+
+/// Adds values to a set; those that it has already cost no memory.
+fn join(
+    set: &mut Set,
+    values: ArrayRef<'_>,
+    growth: &mut Growth,
+    call: &In<'_>,
+) -> Result<(), Error> {
+    for value in values.iter() {
+        let size = Size::of(value);
+        call.env.context.effort.charge(PLACE + size.bytes)?;
+        if set.insert(BsonOrder(value.to_value())) {
+            growth.add(size)?;
+        }
+    }
+    Ok(())
+}
+
+fn set_of(values: ArrayRef<'_>, growth: &mut Growth, call: &In<'_>) -> Result<Set, Error> {
+    let mut set = Set::new();
+    join(&mut set, values, growth, call)?;
+    Ok(set)
 }
 
 fn array_of(set: Set) -> Answer {
@@ -48,9 +74,10 @@ fn operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<ArrayRef
 
 fn union(call: &In<'_>) -> Answer {
     let mut all = Set::new();
+    let mut growth = call.growth();
     for index in 0..call.args.len() {
         let Some(values) = operand(call, index, 17043)? else { return NULL };
-        all.extend(set_of(values));
+        join(&mut all, values, &mut growth, call)?;
     }
     array_of(all)
 }
@@ -59,7 +86,7 @@ fn intersection(call: &In<'_>) -> Answer {
     let mut common: Option<Set> = None;
     for index in 0..call.args.len() {
         let Some(values) = operand(call, index, 17047)? else { return NULL };
-        let mut set = set_of(values);
+        let mut set = set_of(values, &mut call.growth(), call)?;
         if let Some(common) = &common {
             set.retain(|value| common.contains(value));
         }
@@ -83,14 +110,24 @@ fn difference(call: &In<'_>) -> Answer {
         return NULL;
     }
     let (left, right) = (side(call, 0, 17048)?, side(call, 1, 17049)?);
-    let mut seen = set_of(right);
-    let kept = left.iter().map(ValueRef::to_value).filter(|v| seen.insert(BsonOrder(v.clone())));
-    Ok(Some(Value::Array(kept.collect())))
+    let mut growth = call.growth();
+    let mut seen = set_of(right, &mut growth, call)?;
+    let mut kept = Vec::new();
+    for value in left.iter() {
+        let size = Size::of(value);
+        call.env.context.effort.charge(PLACE + size.bytes)?;
+        if seen.insert(BsonOrder(value.to_value())) {
+            growth.add(size)?;
+            kept.push(growth.copy(value)?);
+        }
+    }
+    Ok(Some(Value::Array(kept)))
 }
 
 fn is_subset(call: &In<'_>) -> Answer {
     let (left, right) = (side(call, 0, 17046)?, side(call, 1, 17042)?);
-    Ok(Some(Value::Bool(set_of(left).is_subset(&set_of(right)))))
+    let left = set_of(left, &mut call.growth(), call)?;
+    Ok(Some(Value::Bool(left.is_subset(&set_of(right, &mut call.growth(), call)?))))
 }
 
 fn equals(call: &In<'_>) -> Answer {
@@ -102,7 +139,7 @@ fn equals(call: &In<'_>) -> Answer {
             let text = format!("All operands of $setEquals must be arrays. {text}");
             return Err(mismatch(17044, text));
         };
-        let set = set_of(values);
+        let set = set_of(values, &mut call.growth(), call)?;
         match &first {
             Some(first) => same &= *first == set,
             None => first = Some(set),

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 use document::{Value, ValueRef};
 
-use super::super::{Answer, Got, budget, fail, got::shown, mismatch};
+use super::super::{Answer, Got, budget::Size, fail, got::shown, mismatch};
 use super::arithmetic::NULL;
 use super::{
     Function, In, Param,
     Takes::{Any, Exactly, Named},
     date_text, double_text, may, need, row,
 };
-use crate::{Error, limits::MAX_DOCUMENT_BYTES};
+use crate::Error;
 
 const TRIM: &[Param] = &[need("input"), may("chars")];
 const REPLACE: &[Param] = &[need("input"), need("find"), need("replacement")];
@@ -57,17 +57,18 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
 
 fn concat(call: &In<'_>) -> Answer {
     let mut joined = String::new();
+    let mut growth = call.growth();
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
-            ValueRef::String(v) | ValueRef::Symbol(v) => joined.push_str(v),
+            ValueRef::String(v) | ValueRef::Symbol(v) => {
+                growth.add(Size { bytes: v.len(), memory: v.len() })?;
+                joined.push_str(v);
+            }
             value => {
                 let text = format!("$concat only supports strings, not {}", value.kind().name());
                 return Err(mismatch(16702, text));
             }
-        }
-        if MAX_DOCUMENT_BYTES < joined.len() {
-            return Err(budget::too_large(joined.len()));
         }
     }
     Ok(Some(Value::String(joined)))
@@ -137,11 +138,10 @@ fn replace(call: &In<'_>, all: bool) -> Answer {
     if !all {
         return Ok(Some(Value::String(input.replacen(find, replacement, 1))));
     }
+    call.env.context.effort.charge(input.len().saturating_mul(4))?;
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
-    if MAX_DOCUMENT_BYTES < grown {
-        return Err(budget::too_large(grown));
-    }
+    call.growth().add(Size::of_text(grown))?;
     Ok(Some(Value::String(input.replace(find, replacement))))
 }
 
@@ -160,5 +160,7 @@ fn split(call: &In<'_>) -> Answer {
     if separator.is_empty() {
         return Err(fail(40087, "$split requires a non-empty separator"));
     }
-    Ok(Some(Value::Array(text.split(separator).map(Value::from).collect())))
+    let mut growth = call.growth();
+    let part = |part: &str| growth.copy(ValueRef::String(part));
+    Ok(Some(Value::Array(text.split(separator).map(part).collect::<Result<_, _>>()?)))
 }
