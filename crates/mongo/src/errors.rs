@@ -39,7 +39,7 @@ codes! {
     NamespaceExists = 48, MaxTimeMSExpired = 50, DollarPrefixedFieldName = 52,
     InvalidIdField = 53, NotSingleValueField = 54, InvalidDBRef = 55, EmptyFieldName = 56,
     DottedFieldName = 57, CommandNotFound = 59, ImmutableField = 66, CannotCreateIndex = 67,
-    InvalidOptions = 72, InvalidNamespace = 73, NoReplicationEnabled = 76, OperationFailed = 96,
+    IndexAlreadyExists = 68, InvalidOptions = 72, InvalidNamespace = 73, NoReplicationEnabled = 76, OperationFailed = 96,
     WriteConcernFailed = 64, IndexOptionsConflict = 85, IndexKeySpecsConflict = 86,
     WriteConflict = 112, CommandNotSupported = 115, NetworkTimeout = 89, ShutdownInProgress = 91,
     DocumentValidationFailure = 121, NotARetryableWriteCommand = 50768, ExceededMemoryLimit = 146,

@@ -4,7 +4,7 @@ use document::{DocBuf, doc};
 use engine::{Collection, IndexSpec, Store};
 
 use super::{Call, index_spec, ok};
-use crate::errors::{BadValue, Error, OperationFailed, Result};
+use crate::errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result};
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
@@ -19,8 +19,13 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {
         return Err(Error::new(13103, "too many compound keys"));
     }
+    // What cannot be made does not make a collection either.
+    let there = call.find(&namespace);
+    let held = there.as_ref().map(|collection| collection.state());
+    let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
+    engine::missing_indexes(&namespace, held, &wanted)?;
+    refuse_twins(there.as_deref(), &wanted)?;
     let (collection, made) = call.ensure(&namespace).await?;
-    refuse_twins(&collection, &wanted)?;
     let created = call.door.engine.create_indexes(&collection, wanted).await;
     let (before, after) = created.map_err(|error| Error::from(error).about(&namespace))?;
     let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
@@ -37,11 +42,18 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// A new index is asked for once.
-fn refuse_twins(collection: &Collection, wanted: &[IndexSpec]) -> Result<()> {
-    let state = collection.state();
-    for (at, spec) in wanted.iter().enumerate() {
-        let twin = wanted.iter().take(at).any(|other| other == spec);
-        if twin && state.record.index(&spec.name).is_none() {
+fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
+    let mut seen: Vec<&IndexSpec> = Vec::new();
+    for spec in wanted {
+        if !seen.contains(&spec) {
+            seen.push(spec);
+            continue;
+        }
+        let Some(collection) = collection else {
+            let message = format!("Identical index already exists: {}", spec.name);
+            return Err(Error::new(IndexAlreadyExists, message));
+        };
+        if collection.state().record.index(&spec.name).is_none() {
             let message =
                 "Cannot build two identical indexes. Try again without duplicate indexes.";
             return Err(Error::new(OperationFailed, message));

@@ -5,7 +5,7 @@ use mongo::{Door, Settings};
 use test_kit::Kit;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// A client of a door of its own.
+/// A client of a door of its own; there is a collection `c` in its database `db`.
 pub(crate) struct Client {
     pub(crate) stream: DuplexStream,
     _stop: tokio::sync::watch::Sender<bool>,
@@ -84,5 +84,8 @@ pub(crate) fn first_batch(reply: &Document) -> Vec<Document> {
 }
 
 pub(crate) fn number(reply: &Document, name: &str) -> i64 {
-    document::Number::of(reply.get(name).unwrap().as_ref()).unwrap().to_i64_exact().unwrap()
+    document::Number::of(reply.get(name).unwrap_or_else(|| panic!("{name} of {reply:?}")).as_ref())
+        .unwrap()
+        .to_i64_exact()
+        .unwrap()
 }
