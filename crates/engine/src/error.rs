@@ -106,7 +106,11 @@ impl From<store::Error> for Error {
 impl From<query::Error> for Error {
     fn from(error: query::Error) -> Self {
         let message = error.message.clone();
-        Self::new(Kind::Query(error), message)
+        let kind = match error.kind {
+            query::Kind::Stopped => Kind::TimedOut,
+            _ => Kind::Query(error),
+        };
+        Self::new(kind, message)
     }
 }
 

@@ -14,6 +14,7 @@ mod index;
 mod keys;
 pub mod limits;
 mod read;
+mod rest;
 mod rules;
 mod view;
 mod write;

@@ -4,6 +4,10 @@
 pub const PAGE_ROWS: usize = 256;
 /// Bytes of one page, roughly.
 pub const PAGE_BYTES: usize = 1 << 20;
+/// Work of looking at a row, beside its bytes: others run about every 256 rows.
+pub const ROW_WORK: usize = 3 * 1024;
+/// Work of looking at a candidate.
+pub const CANDIDATE_WORK: usize = 1024;
 /// Times a write looks again after a conflict before it gives up.
 pub const MAX_ATTEMPTS: usize = 10_000;
 /// Indexes of one collection (MongoDB: 64).

@@ -28,6 +28,9 @@ pub struct Settings {
     pub version: String,
     /// Address it listens on, for `whatsmyuri` and `serverStatus`.
     pub host: String,
+    /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
+    /// else waits for this thread may be given to another.
+    pub give_way: fn(),
 }
 
 impl Default for Settings {
@@ -36,6 +39,7 @@ impl Default for Settings {
             per_document_ttl: true,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: "localhost".to_owned(),
+            give_way: || {},
         }
     }
 }

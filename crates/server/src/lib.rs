@@ -9,6 +9,7 @@ mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod give_way;
 mod listen;
 mod logging;
 mod ready;

@@ -16,6 +16,7 @@ use crate::{
     banner,
     checkpoint::{CheckpointFile, boot_id},
     data_dir::DataDir,
+    give_way::give_way,
     listen, logging,
     ready::{self, Ready},
 };
@@ -203,6 +204,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let settings = Settings {
             per_document_ttl: config.per_document_ttl,
             host: bound.to_string(),
+            give_way,
             ..Settings::default()
         };
         let made = Door::new(engine.clone(), settings);

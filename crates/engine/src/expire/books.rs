@@ -18,6 +18,7 @@ use crate::{
     error::Halt,
     keys::{self, Sums},
     limits::{PAGE_BYTES, PAGE_ROWS},
+    rest::yield_now,
     write::LEVELS,
 };
 
@@ -142,6 +143,7 @@ impl<S: Store> LiveView<S> {
                 }
             }
             rest = page.rest;
+            yield_now().await;
         }
         Ok(sum.minus(live))
     }
@@ -219,6 +221,7 @@ impl<S: Store> LiveView<S> {
                 amount = amount.plus(Amount::one(row.body()));
             }
             rest = page.rest;
+            yield_now().await;
         }
         Ok(amount)
     }

@@ -20,6 +20,7 @@ use crate::{
     Collection, Engine, Error, Kind, Model, Namespace, State,
     error::Halt,
     limits::PAGE_ROWS,
+    rest::yield_now,
     view::{MAIN, Views, open_together},
 };
 
@@ -281,7 +282,7 @@ impl<S: Store> Cursor<S> {
                 self.held.push_back(Held { document, origin: row.origin });
                 Ok(false)
             }
-            Next::NeedInput | Next::Want(_) => Ok(false),
+            Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
         }
     }
 
@@ -328,6 +329,11 @@ impl<S: Store> Cursor<S> {
                 }
                 Next::Done => return Ok(Step::End),
                 Next::Want(request) => exec.supply(self.answer(views, request).await?)?,
+                Next::Pause => {
+                    check_time(self.deadline)?;
+                    self.context.effort.check()?;
+                    yield_now().await;
+                }
                 Next::NeedInput => {
                     check_time(self.deadline)?;
                     self.feed(exec, views, wanted).await?;

@@ -15,7 +15,8 @@ use crate::{
     Error, IndexSpec, LiveView, State,
     access::{Access, Chosen, choose},
     error::Halt,
-    limits::{PAGE_BYTES, PAGE_ROWS},
+    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
+    rest::rest,
     view::{Entry, Row},
 };
 
@@ -131,7 +132,7 @@ impl Finder {
     ) -> Result<Vec<Row>, Halt> {
         let mut found = Vec::new();
         while found.len() < wanted {
-            let next = match self.next(view, wanted - found.len()).await {
+            let next = match self.next(view, context, wanted - found.len()).await {
                 Err(Halt::Again) if !found.is_empty() => break,
                 next => next?,
             };
@@ -152,6 +153,7 @@ impl Finder {
             };
             if let Some(row) = row {
                 self.explain.documents_examined += 1;
+                rest(context, ROW_WORK + row.body().len()).await?;
                 if self.filter.is_always() || self.filter.matches(row.document(), context)? {
                     found.push(row);
                 }
@@ -199,6 +201,7 @@ impl Finder {
     async fn next<S: Store>(
         &mut self,
         view: &LiveView<S>,
+        context: &Context,
         wanted: usize,
     ) -> Result<Option<Candidate>, Halt> {
         loop {
@@ -215,34 +218,36 @@ impl Finder {
                 Some(rest) => rest.clone(),
                 None => whole.clone(),
             };
-            self.read_ahead(view, &range, wanted).await?;
+            let examined = self.read_ahead(view, &range, wanted).await?;
+            rest(context, examined * CANDIDATE_WORK).await?;
         }
     }
 
-    /// Reads a page of the range being walked; at its end goes to the next one.
+    /// Reads a page of the range being walked; at its end goes to the next one. Answers how many
+    /// candidates were looked at, dead ones included.
     async fn read_ahead<S: Store>(
         &mut self,
         view: &LiveView<S>,
         range: &Range,
         wanted: usize,
-    ) -> Result<(), Halt> {
+    ) -> Result<usize, Halt> {
         let limit = Limit { rows: wanted.clamp(16, PAGE_ROWS), bytes: PAGE_BYTES };
         let direction = self.chosen.direction;
-        let rest = match &self.chosen.access {
+        let (left, examined) = match &self.chosen.access {
             Access::Index { index, .. } => {
                 let index: IndexSpec = IndexSpec::clone(index);
                 let page = view.entries(&index, range, direction, limit).await?;
                 self.ahead.extend(page.items.into_iter().map(Candidate::Entry));
-                page.rest
+                (page.rest, page.examined)
             }
             _ => {
                 let page = view.rows(range, direction, limit).await?;
                 self.ahead.extend(page.items.into_iter().map(Candidate::Row));
-                page.rest
+                (page.rest, page.examined)
             }
         };
-        match rest {
-            Some(rest) => self.rest = Some(rest),
+        match left {
+            Some(left) => self.rest = Some(left),
             None if self.ahead.is_empty() => {
                 self.at += 1;
                 self.rest = None;
@@ -251,6 +256,6 @@ impl Finder {
             // The end of the range is met when what was read ahead is used up.
             None => self.rest = Some(Range { start: vec![0xff], end: Some(vec![0xff]) }),
         }
-        Ok(())
+        Ok(examined)
     }
 }

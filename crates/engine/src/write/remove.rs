@@ -8,8 +8,9 @@ use store::{Outcome, Store};
 use crate::{
     Collection, Engine, Error, Find, Kind,
     error::Halt,
-    limits::{COMMIT_UNITS, MAX_ATTEMPTS},
+    limits::{COMMIT_UNITS, MAX_ATTEMPTS, ROW_WORK},
     read::Finder,
+    rest::rest,
 };
 
 /// What a remove did.
@@ -60,6 +61,7 @@ impl<S: Store> Engine<S> {
             let draft = self.draft(view);
             let mut units = Vec::with_capacity(rows.len());
             for row in rows {
+                rest(context, ROW_WORK + row.body().len()).await?;
                 units.push(draft.remove(draft.previous(row).await?));
             }
             for outcome in self.inner.store.commit(units).await? {

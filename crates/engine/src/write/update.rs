@@ -13,8 +13,9 @@ use super::unit::row_key;
 use crate::{
     Collection, Engine, Error, Find, Kind, LiveView,
     error::Halt,
-    limits::{COMMIT_UNITS, MAX_ATTEMPTS},
+    limits::{COMMIT_UNITS, MAX_ATTEMPTS, ROW_WORK},
     read::Finder,
+    rest::rest,
     view::Row,
 };
 
@@ -137,6 +138,7 @@ impl<S: Store> Engine<S> {
                     continue;
                 }
                 let key = row.key.clone();
+                rest(&update.context, ROW_WORK + row.body().len()).await?;
                 match self.try_row(view, row, update).await? {
                     Tried::Unchanged => {
                         updated.matched += 1;

@@ -1,6 +1,6 @@
 //! One command that a client called: who, where, and with what.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use document::{DocRef, ValueRef};
 use engine::Store;
@@ -17,6 +17,22 @@ use crate::{
     ttl::DocumentWriter,
     wire::{Message, Shape},
 };
+
+/// Looks after the evaluation of a command.
+struct Watched {
+    deadline: Option<Duration>,
+    give_way: fn(),
+}
+
+impl query::expr::Watch for Watched {
+    fn goes_on(&self) -> bool {
+        self.deadline.is_none_or(|deadline| clock::monotonic() < deadline)
+    }
+
+    fn give_way(&self) {
+        (self.give_way)();
+    }
+}
 
 /// A called command.
 pub(crate) struct Call<'a, S: Store> {
@@ -98,6 +114,7 @@ impl<'a, S: Store> Call<'a, S> {
         let mut context = Context {
             now_ms: now.ms,
             random: query::expr::Random::new(fastrand::u64(..)),
+            effort: Arc::new(self.effort()),
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {
@@ -109,6 +126,12 @@ impl<'a, S: Store> Call<'a, S> {
             }
         }
         Ok(Arc::new(context))
+    }
+
+    /// Evaluation gives way to others while it goes on, and ends with the time of the command.
+    fn effort(&self) -> query::expr::Effort {
+        let (deadline, give_way) = (self.generic.deadline, self.door.settings.give_way);
+        query::expr::Effort::watched(Watched { deadline, give_way })
     }
 
     /// Writes documents at this instant.

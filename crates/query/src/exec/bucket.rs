@@ -9,7 +9,7 @@ use super::{
     group::{finished, start},
     operator::{Operator, Poll},
 };
-use crate::{Context, Env, Error, Expr, expr::weight, group::Field};
+use crate::{Context, Env, Error, Expr, expr::memory, group::Field};
 
 /// How many groups, of what, and what is computed of them.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Operator for Bucketing {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let value = self.bucket.by.eval(&Env::new(row.document.as_ref(), context))?;
         let value = value.unwrap_or(Value::Null);
-        self.meter.add(row.weight() + weight(value.as_ref()))?;
+        self.meter.add(row.weight() + memory(value.as_ref()))?;
         self.held.push((value, row));
         Ok(())
     }

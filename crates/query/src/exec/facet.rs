@@ -49,7 +49,7 @@ impl Faceting {
         }
     }
 
-    /// Drives every part as far as it goes; answers a want, if one came up.
+    /// Drives every part as far as it goes; answers a want or a pause, if one came up.
     fn drive(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
         for (at, part) in self.parts.iter_mut().enumerate() {
             let exec = part
@@ -65,6 +65,7 @@ impl Faceting {
                         part.rows.push(row.document);
                     }
                     Next::NeedInput => break,
+                    Next::Pause => return Ok(Some(Poll::Pause)),
                     Next::Done => part.done = true,
                     Next::Want(request) => {
                         self.waiting = Some(at);
@@ -111,8 +112,8 @@ impl Operator for Faceting {
         if self.answered {
             return Ok(Poll::Done);
         }
-        if let Some(want) = self.drive(context)? {
-            return Ok(want);
+        if let Some(first) = self.drive(context)? {
+            return Ok(first);
         }
         if self.parts.iter().all(|part| part.done) { self.result() } else { Ok(Poll::Need) }
     }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Context, Env, Error, Expr,
-    expr::weight,
+    expr::memory,
     group::{Field, State},
 };
 
@@ -60,7 +60,7 @@ impl Grouping {
         }
         let states = start(&self.group.fields, id, context)?;
         let at = self.groups.len();
-        self.meter.add(self.key.len() + weight(id) + states.len() * 96 + 64)?;
+        self.meter.add(self.key.len() + memory(id) + states.len() * 96 + 64)?;
         self.index.insert(self.key.clone().into_boxed_slice(), at);
         self.groups.push((id.to_value(), states));
         Ok(at)

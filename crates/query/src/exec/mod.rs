@@ -174,9 +174,14 @@ pub enum Next {
     NeedInput,
     /// Supply the rows of another collection.
     Want(Request),
+    /// Enough was done that others should run; then ask again.
+    Pause,
     /// There are no more rows; further input is not needed.
     Done,
 }
+
+/// Work of handing a row to a stage, beside its bytes.
+const STEP: usize = 1024;
 
 /// A running pipeline.
 #[derive(Debug)]
@@ -232,6 +237,9 @@ impl Exec {
         let last = self.operators.len();
         let mut at = last;
         loop {
+            if self.context.effort.is_due() {
+                return Ok(Next::Pause);
+            }
             // Whoever is behind `at` wants a row from the operator before it.
             let poll = match at.checked_sub(1) {
                 None => self.poll_input(),
@@ -250,10 +258,12 @@ impl Exec {
                 Poll::Row(row) => match self.operators.get_mut(at) {
                     None => return Ok(Next::Row(row)),
                     Some(operator) => {
+                        self.context.effort.pass(STEP + row.document.bytes().len())?;
                         operator.accept(row, &self.context)?;
                         at += 1;
                     }
                 },
+                Poll::Pause => return Ok(Next::Pause),
                 Poll::Done => match self.operators.get_mut(at) {
                     None => return Ok(Next::Done),
                     Some(operator) => {

@@ -36,6 +36,8 @@ pub(super) enum Poll {
     Row(Row),
     Need,
     Want(Box<Request>),
+    /// Others should run first.
+    Pause,
     Done,
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Context, Error,
-    expr::weight,
+    expr::memory,
     sort::{Sort, SortKey},
 };
 
@@ -23,7 +23,7 @@ pub(super) struct Sorting {
 }
 
 fn bytes_of((key, row): &(SortKey, Row)) -> usize {
-    key.0.iter().map(|value| weight(value.as_ref())).sum::<usize>() + row.weight()
+    key.0.iter().map(|value| memory(value.as_ref())).sum::<usize>() + row.weight()
 }
 
 impl Sorting {

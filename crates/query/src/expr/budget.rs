@@ -10,8 +10,6 @@ use crate::{
 
 /// Fixed cost of a value, close to what BSON needs for its type and position.
 const VALUE_BYTES: usize = 8;
-/// What raw bytes grow to as owned values, about.
-const TREE_FACTOR: usize = 3;
 
 /// How large a value is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,9 +34,9 @@ impl Size {
     }
 }
 
-/// About the bytes that a value takes.
-pub fn weight(value: ValueRef<'_>) -> usize {
-    Size::of(value).bytes
+/// About the bytes that a value takes in memory of its own.
+pub fn memory(value: ValueRef<'_>) -> usize {
+    Size::of(value).memory
 }
 
 /// Fails when a value is larger or deeper than a document may be; else answers its size.
@@ -124,8 +122,6 @@ fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Resul
         size.memory += memory;
     };
     match value {
-        ValueRef::Document(document::DocRef::Raw(raw))
-        | ValueRef::Array(document::ArrayRef::Raw(raw)) => grow(raw.len(), raw.len() * TREE_FACTOR),
         ValueRef::Document(fields) => {
             for (name, value) in fields.iter() {
                 size.bytes += name.len() + 1;

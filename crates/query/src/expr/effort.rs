@@ -8,13 +8,20 @@ use std::{
 
 use crate::{Error, Kind, limits::MAX_WORK};
 
-/// Units between two looks at whether to go on.
-const LOOK: u64 = 1 << 22;
 /// Units after which others should run.
 const REST: u64 = 1 << 20;
+/// Units without a rest after which the watch is asked: nobody could let others run.
+const LOOK: u64 = 1 << 22;
 
-/// Asked every few milliseconds of evaluation whether to go on.
-type Watch = Box<dyn Fn() -> bool + Send + Sync>;
+/// Looks after an operation whose evaluation takes long.
+pub trait Watch: Send + Sync {
+    /// Whether to go on.
+    fn goes_on(&self) -> bool;
+
+    /// Called every few milliseconds of an evaluation that occupies its thread: what else waits
+    /// for the thread may be given to another.
+    fn give_way(&self) {}
+}
 
 /// What an operation's evaluation has done so far. One operation is one writer.
 #[derive(Default)]
@@ -24,12 +31,12 @@ pub struct Effort {
     begun: AtomicU64,
     looked: AtomicU64,
     rested: AtomicU64,
-    watch: Option<Watch>,
+    watch: Option<Box<dyn Watch>>,
 }
 
 impl Effort {
-    /// No work done yet; `watch` is asked every few milliseconds of it whether to go on.
-    pub fn watched(watch: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+    /// No work done yet, and somebody who looks after it.
+    pub fn watched(watch: impl Watch + 'static) -> Self {
         Self { watch: Some(Box::new(watch)), ..Self::default() }
     }
 
@@ -62,8 +69,19 @@ impl Effort {
         let due = REST <= done.saturating_sub(self.rested.load(Relaxed));
         if due {
             self.rested.store(done, Relaxed);
+            self.looked.store(done, Relaxed);
         }
         due
+    }
+
+    /// Fails when the operation is to end.
+    pub fn check(&self) -> Result<(), Error> {
+        match &self.watch {
+            Some(watch) if !watch.goes_on() => {
+                Err(Error::new(Kind::Stopped, 50, "operation exceeded time limit"))
+            }
+            _ => Ok(()),
+        }
     }
 
     #[cfg(test)]
@@ -82,12 +100,10 @@ impl Effort {
             return Ok(());
         }
         self.looked.store(done, Relaxed);
-        match &self.watch {
-            Some(watch) if !watch() => {
-                Err(Error::new(Kind::Stopped, 50, "operation exceeded time limit"))
-            }
-            _ => Ok(()),
+        if let Some(watch) = &self.watch {
+            watch.give_way();
         }
+        self.check()
     }
 }
 
@@ -99,6 +115,8 @@ impl fmt::Debug for Effort {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -113,13 +131,39 @@ mod tests {
         }
     }
 
+    struct Ended(Arc<AtomicU64>);
+
+    impl Watch for Ended {
+        fn goes_on(&self) -> bool {
+            false
+        }
+
+        fn give_way(&self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
     #[test]
-    fn it_is_stopped_when_the_watch_says_so() {
-        let effort = Effort::watched(|| false);
+    fn it_gives_way_and_is_stopped_when_the_watch_says_so() {
+        let gave_way = Arc::default();
+        let effort = Effort::watched(Ended(Arc::clone(&gave_way)));
         effort.charge(1).unwrap();
         for stopped in [effort.pass(1 << 22), effort.charge(1 << 22)] {
             assert_eq!(stopped.unwrap_err().kind, Kind::Stopped);
         }
+        assert_eq!(gave_way.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn an_operation_that_rests_need_not_give_way() {
+        let gave_way = Arc::default();
+        let effort = Effort::watched(Ended(Arc::clone(&gave_way)));
+        for _ in 0..100 {
+            effort.pass(1 << 20).unwrap();
+            assert!(effort.is_due());
+        }
+        assert_eq!(gave_way.load(Relaxed), 0);
+        assert_eq!(effort.check().unwrap_err().kind, Kind::Stopped);
     }
 
     #[test]

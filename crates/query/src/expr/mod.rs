@@ -14,10 +14,10 @@ mod sorted;
 #[cfg(test)]
 mod tests;
 
+pub use budget::memory;
 pub(crate) use budget::too_large;
-pub use budget::weight;
 pub use context::{Context, Random};
-pub use effort::Effort;
+pub use effort::{Effort, Watch};
 pub use env::Env;
 pub(crate) use env::scope;
 pub use form::{Filtering, Mapping};

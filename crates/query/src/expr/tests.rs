@@ -2,7 +2,7 @@
 
 use document::{DocRef, Document, Value, array, doc};
 
-use super::{Context, Effort, Env, Expr, Filtering, Mapping, SortBy, functions};
+use super::{Context, Effort, Env, Expr, Filtering, Mapping, SortBy, Watch, functions};
 use crate::{Kind, limits::MAX_HELD_BYTES};
 
 fn call(name: &str, args: Vec<Expr>) -> Expr {
@@ -93,10 +93,18 @@ fn copying_again_and_again_is_refused() {
     assert!(mapping(100).eval(&Env::new(DocRef::Tree(&document), &context)).is_ok());
 }
 
+struct Ended;
+
+impl Watch for Ended {
+    fn goes_on(&self) -> bool {
+        false
+    }
+}
+
 #[test]
 fn an_evaluation_ends_when_it_is_told_to() {
     let document = Document::new();
-    let effort = Effort::watched(|| false).into();
+    let effort = Effort::watched(Ended).into();
     let context = Context { effort, ..Context::default() };
     let env = Env::new(DocRef::Tree(&document), &context);
     let input = call("$range", vec![is(0), is(100_000), Expr::Absent]);

@@ -114,7 +114,10 @@ impl Filter {
                 Ok(true)
             }
             Self::Not(filter) => Ok(!filter.check(document, context, &mut None)?),
-            Self::Path(path, test) => test.meets_at(path, document, context, index),
+            Self::Path(path, test) => {
+                context.effort.pass(test.work())?;
+                test.meets_at(path, document, context, index)
+            }
             Self::Expr(expr) => {
                 let value = expr.eval(&Env::new(document, context))?;
                 Ok(value.is_some_and(|value| value.as_ref().is_truthy()))

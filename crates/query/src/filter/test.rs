@@ -36,6 +36,9 @@ pub enum Test {
     ElemValue(Condition),
 }
 
+/// Work of one test, about.
+const TEST: usize = 64;
+
 /// A condition on values without a path: what an element of an array has to meet, or, put at a
 /// path, a filter.
 #[derive(Clone, Debug)]
@@ -111,6 +114,16 @@ impl Test {
             }
             _ => false,
         })
+    }
+}
+
+impl Test {
+    /// Work of meeting it once, about.
+    pub(crate) fn work(&self) -> usize {
+        match self {
+            Self::In(set) => TEST + TEST * set.patterns().len(),
+            _ => TEST,
+        }
     }
 }
 

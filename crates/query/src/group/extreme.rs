@@ -25,11 +25,11 @@ impl Extreme {
         let wanted = if self.greatest { Ordering::Greater } else { Ordering::Less };
         let before = match &self.held {
             Some(held) if compare(value, held.as_ref()) != wanted => return 0,
-            Some(held) => crate::expr::weight(held.as_ref()),
+            Some(held) => crate::expr::memory(held.as_ref()),
             None => 0,
         };
         self.held = Some(value.to_value());
-        crate::expr::weight(value).saturating_sub(before)
+        crate::expr::memory(value).saturating_sub(before)
     }
 
     /// The value; null when there was none.

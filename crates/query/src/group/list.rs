@@ -9,7 +9,7 @@ use document::{
 
 use crate::{
     Error,
-    expr::{Got, fail, mismatch, weight},
+    expr::{Got, fail, memory, mismatch},
 };
 
 /// Every value.
@@ -19,7 +19,7 @@ pub struct Held(Vec<Value>);
 impl Held {
     pub(super) fn add(&mut self, got: Got<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
-        let bytes = weight(value.as_ref());
+        let bytes = memory(value.as_ref());
         self.0.push(value);
         bytes
     }
@@ -40,7 +40,7 @@ impl Unique {
     pub(super) fn add(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
-        let bytes = weight(value) + key.len();
+        let bytes = memory(value) + key.len();
         if !self.seen.insert(key.into_boxed_slice()) {
             return 0;
         }
@@ -78,7 +78,7 @@ impl Joined {
             None => Ok(0),
             Some(value @ ValueRef::Array(values)) => {
                 self.0.extend(values.iter().map(ValueRef::to_value));
-                Ok(weight(value))
+                Ok(memory(value))
             }
             Some(value) => Err(mismatch(
                 9_408_001,
@@ -102,7 +102,7 @@ pub(super) fn merge(merged: &mut Document, got: &Got<'_>) -> Result<usize, Error
         Some(value) if value.is_nullish() => Ok(0),
         Some(value @ ValueRef::Document(fields)) => {
             fields.iter().for_each(|(name, value)| merged.insert(name, value));
-            Ok(weight(value))
+            Ok(memory(value))
         }
         Some(_) => Err(fail(5_911_200, "$mergeObjects only supports objects")),
     }

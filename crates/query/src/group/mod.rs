@@ -223,7 +223,7 @@ impl Field {
 
 impl State {
     fn take(&mut self, got: Got<'_>) -> Result<usize, Error> {
-        let weigh = |value: &Value| crate::expr::weight(value.as_ref());
+        let weigh = |value: &Value| crate::expr::memory(value.as_ref());
         match self {
             Self::Sum(sum) => sum.add(got.operand()),
             Self::Avg(avg) => avg.add(got.operand()),

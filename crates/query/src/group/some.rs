@@ -7,7 +7,7 @@ use document::{ArrayRef, Number, Value, ValueRef, compare};
 use super::Taken;
 use crate::{
     Env, Error,
-    expr::{Got, fail, read_path, weight},
+    expr::{Got, fail, memory, read_path},
     sort::{Part, Sort, SortKey},
 };
 
@@ -64,11 +64,11 @@ impl Edge {
             return 0;
         }
         let value = got.into_value().unwrap_or(Value::Null);
-        let mut grown = weight(value.as_ref());
+        let mut grown = memory(value.as_ref());
         self.held.push_back(value);
         if self.held.len() > self.most {
             let dropped = self.held.pop_front();
-            grown = grown.saturating_sub(dropped.map_or(0, |value| weight(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
         }
         grown
     }
@@ -104,11 +104,11 @@ impl Ranked {
         if at >= self.most {
             return 0;
         }
-        let mut grown = weight(value);
+        let mut grown = memory(value);
         self.held.insert(at, value.to_value());
         if self.held.len() > self.most {
             let dropped = self.held.pop();
-            grown = grown.saturating_sub(dropped.map_or(0, |value| weight(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
         }
         grown
     }
@@ -163,11 +163,11 @@ impl Top {
             return Ok(0);
         }
         let value = taken.input.eval(env)?.unwrap_or(Value::Null);
-        let mut grown = weight(value.as_ref());
+        let mut grown = memory(value.as_ref());
         self.held.insert(at, (key, value));
         if self.held.len() > self.most {
             let dropped = if self.bottom { self.held.pop_front() } else { self.held.pop_back() };
-            grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| weight(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| memory(value.as_ref())));
         }
         Ok(grown)
     }

@@ -52,6 +52,7 @@ fn run(
             Next::Want(request) => {
                 exec.supply(serve(request, others)?.into_iter().map(Row::made).collect())?;
             }
+            Next::Pause => {}
             Next::Done => return Ok(rows),
         }
     }

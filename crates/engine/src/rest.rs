@@ -1,0 +1,31 @@
+//! Long operations let others run: a future that is pending once, and the places where it is due.
+
+use std::{
+    future::poll_fn,
+    task::{Context, Poll},
+};
+
+use query::Error;
+
+/// Lets whatever else waits for this thread run first.
+pub(crate) async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context: &mut Context<'_>| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Notes work of an operation and lets others run when it was enough; fails when its time is over.
+pub(crate) async fn rest(operation: &query::Context, work: usize) -> Result<(), Error> {
+    operation.effort.pass(work)?;
+    if operation.effort.is_due() {
+        operation.effort.check()?;
+        yield_now().await;
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! An operation over many documents gives its thread back again and again, one over a few does
+//! not, and one that is told to end does so in the middle.
+
+use std::{
+    future::Future,
+    sync::Arc,
+    task::{Context as Waking, Poll, Waker},
+};
+
+use document::{Path, doc};
+use engine::{BatchLimit, Find, Kind, Model, Ordering, Plan, Update};
+use query::{
+    Context, Filter,
+    edit::Edit,
+    exec::{Stage, Unwind},
+    expr::{Effort, Watch},
+};
+use test_kit::{Kit, TtlField, compare, context, equal, ready, sort_by};
+
+const ROWS: usize = 2_000;
+
+/// How often it is polled until it is done.
+fn polls<T>(operation: impl Future<Output = T>) -> (usize, T) {
+    let mut operation = std::pin::pin!(operation);
+    let mut waking = Waking::from_waker(Waker::noop());
+    for polls in 1..100_000 {
+        if let Poll::Ready(done) = operation.as_mut().poll(&mut waking) {
+            return (polls, done);
+        }
+    }
+    panic!("an operation waits for ever");
+}
+
+fn kit() -> Kit {
+    let kit = Kit::default();
+    let documents = (0..ROWS as i32).map(|id| {
+        let document = doc! { "_id": id, "a": document::array![1, 2] };
+        (document.to_buf(), expiry::Lifetime::of(None))
+    });
+    let documents = documents.collect();
+    ready(kit.engine.insert(&kit.collection(), documents, Ordering::Ordered)).unwrap();
+    kit
+}
+
+fn read(kit: &Kit, plan: Plan, context: Arc<Context>) -> (usize, Result<usize, engine::Error>) {
+    let all = BatchLimit { documents: usize::MAX, bytes: usize::MAX };
+    let mut cursor = kit.engine.query(Model::Documents, &kit.namespace(), plan, context).unwrap();
+    let (polls, batch) = polls(cursor.next(all));
+    (polls, batch.map(|batch| batch.documents.len()))
+}
+
+fn plans() -> Vec<(Plan, usize)> {
+    let all = || Plan::new(Filter::always());
+    let sort = Stage::Sort { sort: sort_by("a", false), limit: None };
+    let unwind = Unwind { path: Path::new("a"), index: None, keep_empty: false };
+    vec![
+        (all(), ROWS),
+        (Plan::new(compare("_id", query::filter::Comparison::Lt, -1)), 0),
+        (Plan::new(equal("b", 1)), 0),
+        (all().with_stages(vec![sort]), ROWS),
+        (all().with_stages(vec![Stage::Unwind(unwind), Stage::Count("n".into())]), 1),
+        (all().with_stages(vec![Stage::Facet(vec![("f".into(), Arc::default())])]), 1),
+    ]
+}
+
+#[test]
+fn long_reads_are_polled_often_and_short_ones_once() {
+    let kit = kit();
+    for (at, (plan, found)) in plans().into_iter().enumerate() {
+        let (polls, rows) = read(&kit, plan, context());
+        assert_eq!(rows.unwrap(), found, "{at}");
+        // The second one is a range that holds nothing.
+        assert!(if at == 1 { polls == 1 } else { 7 <= polls }, "{at}: {polls}");
+    }
+    let (polls, rows) = read(&kit, Plan::new(equal("_id", 7)), context());
+    assert_eq!((polls, rows.unwrap()), (1, 1));
+}
+
+#[test]
+fn long_writes_are_polled_often() {
+    let kit = kit();
+    let edit = Edit::Pipeline(Vec::new());
+    let update = Update {
+        find: Find::new(Filter::always()),
+        edit: &edit,
+        many: true,
+        upsert: false,
+        context: context(),
+        writer: &TtlField,
+    };
+    let (often, updated) = polls(kit.engine.update(&kit.collection(), &update));
+    assert_eq!(updated.unwrap().matched, ROWS);
+    assert!(7 <= often, "{often}");
+    let find = Find::new(Filter::always());
+    let (often, removed) = polls(kit.engine.remove(&kit.collection(), &find, true, &context()));
+    assert_eq!(removed.unwrap().count, ROWS);
+    assert!(7 <= often, "{often}");
+}
+
+struct Ended;
+
+impl Watch for Ended {
+    fn goes_on(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn operations_end_when_they_are_told_to() {
+    let kit = kit();
+    let ended = || {
+        let effort = Arc::new(Effort::watched(Ended));
+        Arc::new(Context { effort, ..Context::default() })
+    };
+    for (at, (plan, found)) in plans().into_iter().enumerate().filter(|(at, _)| *at != 1) {
+        let (_, rows) = read(&kit, plan, ended());
+        assert_eq!(rows.map_err(|error| error.kind), Err(Kind::TimedOut), "{at}, not {found} rows");
+    }
+    let find = Find::new(Filter::always());
+    let removed = ready(kit.engine.remove(&kit.collection(), &find, true, &ended()));
+    assert_eq!(removed.map_err(|error| error.kind), Err(Kind::TimedOut));
+}
