@@ -28,6 +28,10 @@ oracle *ARGS:
     cargo build --release -p ebb
     EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/oracle/run {{ARGS}}
 
+# Random bytes and queries thrown at everything that reads them; so many cases a target.
+fuzz CASES="1000000":
+    FUZZ_CASES={{CASES}} cargo test --release -p sim fuzz
+
 # Random histories against the model, by seed.
 sim *ARGS:
     cargo test --release -p sim {{ARGS}}

@@ -1,4 +1,4 @@
-//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, text and arithmetic.
+//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, text and rounding.
 //! Operations are done on exact big integers and rounded once, half to even.
 
 use std::cmp::Ordering;
@@ -26,7 +26,7 @@ const EXPONENT_BIAS: i32 = 6176;
 const COEFFICIENT_BITS: u32 = 113;
 const MIN_EXPONENT: i64 = -6176;
 const MAX_EXPONENT: i64 = 6111;
-const DIGITS: i64 = 34;
+pub(crate) const DIGITS: i64 = 34;
 const MAX_TEXT_EXPONENT: i64 = 20_000;
 const MAX_COEFFICIENT: u128 = 9_999_999_999_999_999_999_999_999_999_999_999;
 
@@ -209,115 +209,13 @@ impl Decimal128 {
         fits.and_then(|value| Self::from_parts(negative, value, exponent)).unwrap_or(Self::NAN)
     }
 
-    /// Sum.
-    #[expect(clippy::should_implement_trait, reason = "one of a family of named operations")]
-    pub fn add(self, other: Self) -> Self {
-        let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
-            return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
-                (true, _, _) => Self::NAN,
-                (_, None, None) if self.is_negative() != other.is_negative() => Self::NAN,
-                (_, None, _) => self,
-                _ => other,
-            };
-        };
-        let exponent = a.2.min(b.2);
-        let scaled = |(_, coefficient, own): (bool, u128, i32)| {
-            BigUint::from(coefficient) * power(i64::from(own - exponent))
-        };
-        let (x, y) = (scaled(a), scaled(b));
-        let (negative, sum) = match (a.0 == b.0, x.cmp(&y)) {
-            (true, _) => (a.0, x + y),
-            (false, Ordering::Less) => (b.0, y - x),
-            (false, Ordering::Greater) => (a.0, x - y),
-            (false, Ordering::Equal) => (false, BigUint::ZERO),
-        };
-        Self::rounded(negative, sum, i64::from(exponent), false)
-    }
-
-    /// Difference.
-    pub fn subtract(self, other: Self) -> Self {
-        self.add(other.negate())
-    }
-
-    /// Product.
-    pub fn multiply(self, other: Self) -> Self {
-        let negative = self.is_negative() != other.is_negative();
-        match (self.parts(), other.parts()) {
-            (Some((_, a, e)), Some((_, b, f))) => {
-                let product = BigUint::from(a) * BigUint::from(b);
-                Self::rounded(negative, product, i64::from(e) + i64::from(f), false)
-            }
-            _ if self.is_nan() || other.is_nan() || self.is_zero() || other.is_zero() => Self::NAN,
-            _ => Self::infinity(negative),
-        }
-    }
-
-    /// Quotient; division by zero gives an infinity or NaN.
-    pub fn divide(self, other: Self) -> Self {
-        let negative = self.is_negative() != other.is_negative();
-        let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
-            return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
-                (true, _, _) | (_, None, None) => Self::NAN,
-                (_, None, _) => Self::infinity(negative),
-                _ => Self::rounded(negative, BigUint::ZERO, 0, false),
-            };
-        };
-        if b == 0 {
-            return if a == 0 { Self::NAN } else { Self::infinity(negative) };
-        }
-        let ideal = i64::from(e) - i64::from(f);
-        let (top, bottom) = (BigUint::from(a) * power(2 * DIGITS), BigUint::from(b));
-        let (mut quotient, rest) = (&top / &bottom, &top % &bottom);
-        let mut exponent = ideal - 2 * DIGITS;
-        let exact = rest == BigUint::ZERO;
-        while exact && exponent < ideal && &quotient % 10_u8 == BigUint::ZERO {
-            quotient /= 10_u8;
-            exponent += 1;
-        }
-        Self::rounded(negative, quotient, exponent, !exact)
-    }
-
-    /// Remainder with the sign of the dividend, as C's `fmod`.
-    pub fn remainder(self, other: Self) -> Self {
-        let (Some((negative, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
-            let dividend = self.parts().is_some() && !other.is_nan();
-            return if dividend { self } else { Self::NAN };
-        };
-        if b == 0 {
-            return Self::NAN;
-        }
-        let exponent = e.min(f);
-        let scaled =
-            |value: u128, own: i32| BigUint::from(value) * power(i64::from(own - exponent));
-        Self::rounded(negative, scaled(a, e) % scaled(b, f), i64::from(exponent), false)
-    }
-
-    /// Square root; NaN below zero.
-    pub fn sqrt(self) -> Self {
-        match self.parts() {
-            Some((negative, 0, exponent)) => {
-                Self::rounded(negative, BigUint::ZERO, i64::from(exponent / 2), false)
-            }
-            Some((false, coefficient, exponent)) => {
-                let odd = exponent.rem_euclid(2);
-                let square = BigUint::from(coefficient) * power(2 * DIGITS + i64::from(odd));
-                let root = square.sqrt();
-                let sticky = &root * &root != square;
-                let (mut root, ideal) = (root, i64::from((exponent - odd) / 2));
-                let mut own = ideal - DIGITS;
-                while !sticky && own < ideal && &root % 10_u8 == BigUint::ZERO {
-                    root /= 10_u8;
-                    own += 1;
-                }
-                Self::rounded(false, root, own, sticky)
-            }
-            None if !self.is_negative() => self,
-            _ => Self::NAN,
-        }
-    }
-
     /// The nearest value to `coefficient * 10^exponent` (a little more when `sticky`), half to even.
-    fn rounded(negative: bool, coefficient: BigUint, exponent: i64, sticky: bool) -> Self {
+    pub(crate) fn rounded(
+        negative: bool,
+        coefficient: BigUint,
+        exponent: i64,
+        sticky: bool,
+    ) -> Self {
         let digits = i64::try_from(coefficient.to_string().len()).unwrap_or(i64::MAX);
         let excess = (digits - DIGITS).max(MIN_EXPONENT - exponent).max(0);
         if excess == 0 || coefficient == BigUint::ZERO {
@@ -351,7 +249,7 @@ impl Decimal128 {
         value.unwrap_or_else(|| Self::infinity(negative))
     }
 
-    fn infinity(negative: bool) -> Self {
+    pub(crate) fn infinity(negative: bool) -> Self {
         Self(u128::from(negative) << 127 | 0x1e << 122)
     }
 
@@ -366,7 +264,7 @@ impl Decimal128 {
     }
 }
 
-fn power(exponent: i64) -> BigUint {
+pub(crate) fn power(exponent: i64) -> BigUint {
     BigUint::from(10_u8).pow(u32::try_from(exponent).unwrap_or(0))
 }
 

@@ -8,6 +8,7 @@ mod bits;
 mod borrowed;
 mod builder;
 mod decimal;
+mod decimal_arithmetic;
 mod decimal_text;
 mod depth;
 mod display;

@@ -212,7 +212,7 @@ impl Settings {
             reap_delay,
             log_format: Some(log_format),
             log_level,
-            banner: true,
+            banner: std::io::stdout().is_terminal(),
             per_document_ttl: self.bool("per-document-ttl")?,
             accept_loss: self.bool("accept-loss")?,
         })

@@ -35,9 +35,12 @@ pub enum Kind {
     },
     /// Indexes that exist do not go with the one asked for.
     IndexConflict {
-        /// The same name with another key, rather than the same key with other options.
+        /// The same name for another index, rather than the same index with another name or other
+        /// options.
         name: bool,
     },
+    /// There cannot be an index like the one asked for, or not one more.
+    IndexRefused,
     /// A document has arrays where an index allows at most one.
     ParallelArrays,
     /// Too many writers of the same document: try again.

@@ -26,7 +26,7 @@ pub use check::Checked;
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
 pub use expire::{Amount, Forecast, KeepNothing, Persist, Preview, Unreaped, Within};
-pub use index::{IndexChange, IndexChanged};
+pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
 pub use rules::Rules;
 pub use view::LiveView;

@@ -77,7 +77,8 @@ impl<'a> Args<'a> {
         Error::new(TypeMismatch, message)
     }
 
-    fn missing(&self, name: &str) -> Error {
+    /// The error of a field that has to be there.
+    pub(crate) fn missing(&self, name: &str) -> Error {
         let message = format!("BSON field '{}.{name}' is missing but a required field", self.of);
         Error::new(40414, message)
     }
@@ -155,7 +156,11 @@ impl<'a> Args<'a> {
         let array = self.need_array(name)?;
         array
             .iter()
-            .map(|value| value.as_document().ok_or_else(|| self.wrong(name, value, " 'object'")))
+            .enumerate()
+            .map(|(at, value)| {
+                let wrong = || self.wrong(&format!("{name}.{at}"), value, " 'object'");
+                value.as_document().ok_or_else(wrong)
+            })
             .collect()
     }
 

@@ -1,9 +1,12 @@
 //! One client: bytes to messages, messages to commands, replies to bytes, in order. Which command
 //! it is and what it does stands in `commands`.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, AtomicI32, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicI32, Ordering},
+    },
+    time::Duration,
 };
 
 use document::{DocBuf, ValueRef};
@@ -70,20 +73,49 @@ async fn converse<S: Store>(
 ) -> Result<(), Ended> {
     let mut stream = tokio::io::BufReader::with_capacity(16 * 1024, stream);
     loop {
-        let mut head = [0; HEADER_BYTES];
-        tokio::select! {
+        let header = tokio::select! {
             biased;
-            read = stream.read_exact(&mut head) => read.map_err(|_| ())?,
+            header = read_header(&mut stream, MESSAGE_TIMEOUT) => header?,
             _ = stop.changed() => return Ok(()),
         };
-        let header = Header::read(&head).map_err(|_| ())?;
+        let Some(header) = header else {
+            door.complaints.about(&connection.peer, "what is no message");
+            return Err(());
+        };
         let payload = read_payload(&mut stream, &header).await?;
+        let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
-        match wire::parse(&header, payload) {
-            Ok(message) => answer(door, connection, &mut stream, &message).await?,
-            Err(malformed) => refuse(connection, &mut stream, &header, &malformed).await?,
+        let malformed = match wire::parse(&header, payload) {
+            Ok(message) => {
+                answer(door, connection, &mut stream, &message).await?;
+                continue;
+            }
+            Err(malformed) => malformed,
+        };
+        door.complaints.about(&connection.peer, "a malformed message");
+        match silent {
+            true if malformed.answerable => {}
+            true => return Err(()),
+            false => refuse(connection, &mut stream, &header, &malformed).await?,
         }
     }
+}
+
+/// Waits for a message to begin as long as it takes, and for the rest of its header no longer than
+/// `within`. `None`: that is no header. Nothing is read of a message of an unknown kind, whose
+/// length may be noise too.
+async fn read_header(
+    stream: &mut (impl AsyncRead + Unpin),
+    within: Duration,
+) -> Result<Option<Header>, Ended> {
+    let mut head = [0; HEADER_BYTES];
+    head[0] = stream.read_u8().await.map_err(|_| ())?;
+    let rest = stream.read_exact(&mut head[1..]);
+    tokio::time::timeout(within, rest).await.map_err(|_| ())?.map_err(|_| ())?;
+    Ok(Header::read(&head).ok().filter(|header| match OpCode::of(header.code) {
+        Some(OpCode::Msg | OpCode::Query | OpCode::Compressed) => true,
+        Some(OpCode::Reply) | None => false,
+    }))
 }
 
 /// The rest of a message. Memory grows with what arrives, not with what the header claims.
@@ -213,5 +245,45 @@ impl Connection {
     /// The application's name as its driver gave it.
     pub(crate) fn app_name(&self) -> Option<String> {
         lock(&self.app_name).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(code: i32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Header { len: 100, request_id: 1, response_to: 0, code }.write(&mut bytes);
+        bytes
+    }
+
+    /// What reading a header comes to when these bytes arrive and then nothing: `None` goes on
+    /// waiting.
+    async fn read(bytes: &[u8], within: Duration) -> Option<Result<Option<Header>, Ended>> {
+        let (mut near, mut far) = tokio::io::duplex(100);
+        near.write_all(bytes).await.unwrap();
+        tokio::time::timeout(Duration::from_millis(1), read_header(&mut far, within)).await.ok()
+    }
+
+    #[tokio::test]
+    async fn a_header_that_has_begun_has_a_deadline() {
+        let known = head(OpCode::Msg as i32);
+        assert!(read(&[], Duration::ZERO).await.is_none(), "a client may be silent");
+        assert_eq!(read(&known[..1], Duration::ZERO).await, Some(Err(())));
+        assert_eq!(read(&known[..15], Duration::ZERO).await, Some(Err(())));
+        assert!(read(&known[..15], MESSAGE_TIMEOUT).await.is_none());
+        let whole = read(&known, Duration::ZERO).await.unwrap().unwrap();
+        assert_eq!(whole.unwrap().len, 100);
+    }
+
+    #[tokio::test]
+    async fn a_message_of_an_unknown_kind_is_not_waited_for() {
+        for (code, known) in [(2013, true), (2012, true), (2004, true), (1, false), (7, false)] {
+            let read = read(&head(code), MESSAGE_TIMEOUT).await.unwrap().unwrap();
+            assert_eq!(read.is_some(), known, "{code}");
+        }
+        let client_hello = b"\x16\x03\x01\0\xc8\x01\0\0\xc4\x03\x03\0\0\0\0\0\0\0";
+        assert_eq!(read(client_hello, MESSAGE_TIMEOUT).await, Some(Ok(None)));
     }
 }

@@ -14,6 +14,7 @@ use engine::{Distribution, Engine};
 
 use crate::{
     commands::{FailPoint, Row, Table},
+    complaints::Complaints,
     cursors::Cursors,
     latency::Latencies,
 };
@@ -91,6 +92,7 @@ pub struct Door<S: Store> {
     pub(crate) cursors: Cursors<S>,
     pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
     pub(crate) latencies: Latencies,
+    pub(crate) complaints: Complaints,
     pub(crate) started: Duration,
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
@@ -123,6 +125,7 @@ impl<S: Store> Door<S> {
             cursors: Cursors::default(),
             latencies: Latencies::new(commands.len()),
             commands,
+            complaints: Complaints::default(),
             started: clock::monotonic(),
             parameters: Mutex::default(),
             fail_point: Mutex::default(),

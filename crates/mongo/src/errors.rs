@@ -39,7 +39,7 @@ codes! {
     NamespaceExists = 48, MaxTimeMSExpired = 50, DollarPrefixedFieldName = 52,
     InvalidIdField = 53, NotSingleValueField = 54, InvalidDBRef = 55, EmptyFieldName = 56,
     DottedFieldName = 57, CommandNotFound = 59, ImmutableField = 66, CannotCreateIndex = 67,
-    InvalidOptions = 72, InvalidNamespace = 73, NoReplicationEnabled = 76, OperationFailed = 96,
+    IndexAlreadyExists = 68, InvalidOptions = 72, InvalidNamespace = 73, NoReplicationEnabled = 76, OperationFailed = 96,
     WriteConcernFailed = 64, IndexOptionsConflict = 85, IndexKeySpecsConflict = 86,
     WriteConflict = 112, CommandNotSupported = 115, NetworkTimeout = 89, ShutdownInProgress = 91,
     DocumentValidationFailure = 121, NotARetryableWriteCommand = 50768, ExceededMemoryLimit = 146,
@@ -50,7 +50,7 @@ codes! {
     UnsupportedOpQueryCommand = 352, QueryExceededMemoryLimitNoDiskUseAllowed = 292,
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,
-    ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107, ConversionFailure = 241,
+    NotAReplicaSet = 123, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107, ConversionFailure = 241,
 }
 
 impl Error {
@@ -103,6 +103,7 @@ impl From<engine::Error> for Error {
             }
             Kind::IndexConflict { name: true } => IndexKeySpecsConflict,
             Kind::IndexConflict { name: false } => IndexOptionsConflict,
+            Kind::IndexRefused => CannotCreateIndex,
             Kind::ParallelArrays => CannotIndexParallelArrays,
             Kind::Conflict => WriteConflict,
             Kind::TooLarge => BSONObjectTooLarge,

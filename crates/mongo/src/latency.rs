@@ -9,25 +9,6 @@ use std::{
 use engine::{Distribution, Histogram};
 
 const SHARDS: usize = 8;
-/// Durations, nanoseconds.
-const DURATIONS_NS: &[u64] = &[
-    25_000,
-    50_000,
-    100_000,
-    250_000,
-    500_000,
-    1_000_000,
-    2_500_000,
-    5_000_000,
-    10_000_000,
-    25_000_000,
-    50_000_000,
-    100_000_000,
-    250_000_000,
-    1_000_000_000,
-    5_000_000_000,
-    30_000_000_000,
-];
 
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
@@ -42,7 +23,7 @@ pub(crate) struct Latencies(Vec<Vec<Histogram>>);
 impl Latencies {
     /// Of so many commands.
     pub(crate) fn new(commands: usize) -> Self {
-        let shard = || (0..commands).map(|_| Histogram::new(DURATIONS_NS)).collect();
+        let shard = || (0..commands).map(|_| Histogram::of_durations()).collect();
         Self((0..SHARDS).map(|_| shard()).collect())
     }
 

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod complaints;
 mod connection;
 mod cursors;
 mod dialect;

@@ -6,8 +6,24 @@ use document::{DocRef, Number, ValueRef};
 
 use crate::{
     args::Args,
-    errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
+    errors::{
+        BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,
+    },
 };
+
+/// Commands that write nothing, so that a write concern makes no sense; `aggregate` may write.
+const READS: &[&str] = &[
+    "find",
+    "getMore",
+    "killCursors",
+    "count",
+    "distinct",
+    "explain",
+    "listIndexes",
+    "listCollections",
+    "listDatabases",
+    "ping",
+];
 
 /// Checked arguments that all commands share.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +52,10 @@ impl Generic {
             None => None,
             Some(value) => max_time(value)?,
         };
+        if READS.contains(&command) && args.get("writeConcern").is_some() {
+            let message = "Command does not support writeConcern";
+            return Err(Error::new(InvalidOptions, message));
+        }
         let unmet_concern = match args.document("writeConcern")? {
             Some(concern) => check_write_concern(concern)?,
             None => None,
@@ -70,10 +90,14 @@ fn check_session(lsid: DocRef<'_>) -> Result<()> {
 fn check_read_concern(concern: DocRef<'_>) -> Result<()> {
     match concern.get("level") {
         None => Ok(()),
-        Some(ValueRef::String("local" | "available" | "majority" | "linearizable")) => Ok(()),
+        Some(ValueRef::String("local" | "available" | "majority")) => Ok(()),
+        Some(ValueRef::String("linearizable")) => Err(Error::new(
+            NotAReplicaSet,
+            "node needs to be a replica set member to use read concern",
+        )),
         Some(ValueRef::String("snapshot")) => Err(Error::new(
-            InvalidOptions,
-            "read concern level snapshot is not supported on a standalone server",
+            NotAReplicaSet,
+            "node needs to be a replica set member to use readConcern: snapshot",
         )),
         Some(ValueRef::String(level)) => Err(Error::new(
             BadValue,

@@ -44,17 +44,38 @@ fn check_id(id: ValueRef<'_>) -> Result<()> {
             let message = format!("can't use a {} for _id", type_name(id));
             Err(Error::new(crate::errors::InvalidIdField, message))
         }
-        ValueRef::Document(inner) => match inner.iter().find(|(name, _)| name.starts_with('$')) {
-            Some((name, _)) => Err(Error::new(
-                crate::errors::DollarPrefixedFieldName,
-                format!(
-                    "_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."
-                ),
-            )),
-            None => Ok(()),
-        },
+        ValueRef::Document(inner) => {
+            // A reference to a document may be an id.
+            let reference = |name: &str| matches!(name, "$ref" | "$id" | "$db");
+            inner.iter().try_for_each(|(name, value)| {
+                if reference(name) { Ok(()) } else { refuse_dollar(name) }?;
+                refuse_dollars(value)
+            })
+        }
         _ => Ok(()),
     }
+}
+
+/// Looks for names with a dollar at any depth.
+fn refuse_dollars(value: ValueRef<'_>) -> Result<()> {
+    match value {
+        ValueRef::Document(inner) => inner.iter().try_for_each(|(name, value)| {
+            refuse_dollar(name)?;
+            refuse_dollars(value)
+        }),
+        ValueRef::Array(inner) => inner.iter().try_for_each(refuse_dollars),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_dollar(name: &str) -> Result<()> {
+    if !name.starts_with('$') {
+        return Ok(());
+    }
+    Err(Error::new(
+        crate::errors::DollarPrefixedFieldName,
+        format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
+    ))
 }
 
 fn type_name(value: ValueRef<'_>) -> &'static str {
@@ -98,5 +119,28 @@ impl engine::Writer for DocumentWriter {
 
     fn with_id(&self, document: DocBuf) -> DocBuf {
         if document.get("_id").is_some() { document } else { with_id(document.as_ref(), self.now) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{Value, array, doc};
+
+    use super::*;
+
+    #[test]
+    fn an_id_has_no_names_with_dollars() {
+        for (id, code) in [
+            (Value::Document(doc! { "a": 1 }), 0),
+            (doc! { "$ref": "a", "$id": 1 }.into(), 0),
+            (doc! { "$a": 1 }.into(), 52),
+            (doc! { "a": doc! { "$b": 1 } }.into(), 52),
+            (doc! { "a": array![doc! { "$b": 1 }] }.into(), 52),
+            (doc! { "a": doc! { "$id": 1 } }.into(), 52),
+            (array![1], 53),
+        ] {
+            let got = check_id(id.as_ref()).map_or_else(|error| error.code, |()| 0);
+            assert_eq!(got, code, "{id:?}");
+        }
     }
 }

@@ -28,18 +28,16 @@ pub(crate) struct Timekeeper {
 }
 
 impl Timekeeper {
-    /// Starts it; `file` is `None` where nothing is kept.
-    pub(crate) fn start(
-        engine: Engine<AnyStore>,
-        file: Option<CheckpointFile>,
-    ) -> std::io::Result<Self> {
+    /// Starts it; `file` is `None` where nothing is kept. It comes before store and engine: what
+    /// these do when they open may take long, and waits for the clock.
+    pub(crate) fn start(clock: Arc<Clock>, file: Option<CheckpointFile>) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread =
             std::thread::Builder::new().name("timekeeper".to_owned()).spawn(move || {
                 let mut failing = false;
                 while !stopped.load(Ordering::Relaxed) {
-                    keep(&engine, file.as_ref(), &mut failing);
+                    keep(&clock, file.as_ref(), &mut failing);
                     pause(CHECKPOINT_EVERY);
                 }
             })?;
@@ -67,8 +65,7 @@ pub(crate) async fn wait(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-fn keep(engine: &Engine<AnyStore>, file: Option<&CheckpointFile>, failing: &mut bool) {
-    let clock = engine.clock();
+fn keep(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     if clock.mode() == Mode::System {
         let was = clock.status().unconfirmed;
         checkpoint(clock, file, failing);
@@ -80,13 +77,10 @@ fn keep(engine: &Engine<AnyStore>, file: Option<&CheckpointFile>, failing: &mut 
             );
         }
     }
-    if let Err(error) = engine.store().tick() {
-        tracing::error!(%error, "housekeeping of the store");
-    }
 }
 
 /// Makes the clock durable once; operations wait while that fails for long.
-pub(crate) fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
+fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     let checkpoint = clock.tick();
     let written = file.map_or(Ok(()), |file| file.write(&checkpoint));
     match written {
@@ -101,6 +95,33 @@ pub(crate) fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: 
             }
             *failing = true;
         }
+    }
+}
+
+/// Lets the store do what it does unasked, until `stop`.
+pub(crate) async fn store(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+    loop {
+        let ticked = engine.clone();
+        let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
+        if let Ok(Err(error)) = ticked {
+            tracing::error!(%error, "housekeeping of the store");
+        }
+        tokio::select! {
+            () = wait(CHECKPOINT_EVERY) => {}
+            _ = stop.changed() => return,
+        }
+    }
+}
+
+/// Finishes builds of indexes that an earlier run did not.
+pub(crate) async fn builds(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+    tokio::select! {
+        built = engine.resume_builds() => {
+            if let Err(error) = built {
+                tracing::error!(%error, "finish the builds of indexes");
+            }
+        }
+        _ = stop.changed() => {}
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a person sees at the start: where to connect and a line to paste.
+//! What a person at a terminal sees at the start: where to connect and a line to paste.
 
 use crate::{ClockMode, Config, ready::Ready};
 

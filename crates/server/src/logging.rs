@@ -1,11 +1,14 @@
 //! Log lines to standard error. Never a payload, never a secret.
 
+use std::io::IsTerminal;
+
 use crate::{Config, LogFormat};
 
 /// Starts logging, once a process.
 pub(crate) fn start(config: &Config) {
     let level = config.log_level.parse().unwrap_or(tracing::Level::INFO);
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    let builder = builder.with_ansi(std::io::stderr().is_terminal());
     // A second server in one process keeps the first one's logger.
     let _ = match config.log_format {
         None => return,

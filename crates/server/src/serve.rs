@@ -48,7 +48,7 @@ fn failed(error: impl fmt::Display) -> Failure {
 /// An engine on its data, with its clock running up to the first lease.
 pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
-    pub(crate) file: Option<CheckpointFile>,
+    pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
 
@@ -82,6 +82,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         file.write(&first).map_err(failed)?;
     }
     clock.persisted(&first);
+    let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
     let time = Engine::<AnyStore>::timepiece(&clock);
     let store = match &data_dir {
         None => AnyStore::Memory(MemoryStore::new(time)),
@@ -110,7 +111,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         ))),
         _ => failed(error),
     })?;
-    Ok(Opened { engine, file, data_dir })
+    Ok(Opened { engine, timekeeper, data_dir })
 }
 
 /// Opens the clock's checkpoints. Where there are data there has to be one: without it the dead
@@ -187,8 +188,7 @@ impl Running {
 /// Starts a server; it accepts when this answers.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start(config);
-    let Opened { engine, file, data_dir } = open(config, false).await?;
-    let timekeeper = Timekeeper::start(engine.clone(), file).map_err(failed)?;
+    let Opened { engine, timekeeper, data_dir } = open(config, false).await?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
     let mut ready = Ready {
@@ -218,6 +218,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         tasks.push(tokio::spawn(served));
         ready.admin = Some(bound.to_string());
     }
+    tasks.push(tokio::spawn(background::store(engine.clone(), stopped.clone())));
+    tasks.push(tokio::spawn(background::builds(engine.clone(), stopped.clone())));
     tasks.push(tokio::spawn(background::housekeeping(engine.clone(), door, stopped)));
     if let Some(path) = &config.ready_file {
         ready::write(path, &ready).map_err(failed)?;

@@ -19,13 +19,14 @@ use crate::{
     errors::from_fjall,
     meta::{self, Position},
     open::Inner,
+    spaces::Place,
     syncer::{Answer, Written},
 };
 
 /// Units of one batch at most; what waits beyond comes with the next.
 const BATCH_UNITS: usize = 4_096;
 /// Units that are worth a batch of their own while another is synced; fewer wait for more.
-const WORTH_UNITS: usize = 16;
+const WORTH_UNITS: usize = 128;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
 
@@ -189,22 +190,26 @@ impl Committer {
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
             .durability(Some(PersistMode::Buffer));
         let mut written = Vec::new();
+        let mut last_place: Option<(Space, Option<Place>)> = None;
         for mutation in ordered.mutations {
-            match mutation {
-                Mutation::Put { space, key, value } => {
+            let (space, key, value) = match mutation {
+                Mutation::Put { space, key, value } => (space, key, Some(value)),
+                Mutation::Delete { space, key } => (space, key, None),
+                Mutation::Add { .. } => continue,
+            };
+            let place = match last_place.take() {
+                Some((of, place)) if of == space => place,
+                _ => {
                     note(&mut written, space);
-                    if let Some(keyspace) = inner.spaces.get(space) {
-                        batch.insert(&keyspace, key, value);
-                    }
+                    inner.spaces.get(space)
                 }
-                Mutation::Delete { space, key } => {
-                    note(&mut written, space);
-                    if let Some(keyspace) = inner.spaces.get(space) {
-                        batch.remove(&keyspace, key);
-                    }
-                }
-                Mutation::Add { .. } => {}
+            };
+            match (&place, value) {
+                (Some(place), Some(value)) => batch.insert(&place.keyspace, place.key(&key), value),
+                (Some(place), None) => batch.remove(&place.keyspace, place.key(&key)),
+                (None, _) => {}
             }
+            last_place = Some((space, place));
         }
         let added = self.add(&inner, ordered.sums, &mut batch, &mut written)?;
         let position = Position { batch: self.batch + 1, stamp: last };
@@ -226,20 +231,21 @@ impl Committer {
     ) -> Result<Vec<Sum>, Error> {
         let mut added = Vec::with_capacity(sums.len());
         for ((space, key), by) in sums {
-            let Some(keyspace) = inner.spaces.get(space) else { continue };
+            let Some(place) = inner.spaces.get(space) else { continue };
+            let (keyspace, stored) = (&place.keyspace, place.key(&key));
             note(written, space);
             let held = match self.sums.get(&(space, key.clone())) {
                 Some(held) => *held,
                 None => keyspace
-                    .get(&key)
+                    .get(&stored)
                     .map_err(|error| from_fjall("read a sum", &error))?
                     .map_or([0; 2], |value| decode_count(&value)),
             };
             let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
             if sum == [0; 2] {
-                batch.remove(&keyspace, key.clone());
+                batch.remove(keyspace, stored);
             } else {
-                batch.insert(&keyspace, key.clone(), encode_count(sum));
+                batch.insert(keyspace, stored, encode_count(sum));
             }
             added.push(((space, key), sum));
         }

@@ -48,6 +48,8 @@ pub(crate) struct Compactor {
 #[derive(Default)]
 struct News {
     written: HashSet<Space>,
+    /// Keyspaces without a space that have something left in them.
+    leftovers: Vec<Keyspace>,
     failure: Option<Error>,
     closed: bool,
 }
@@ -63,10 +65,20 @@ impl Compactor {
         self.wake.notify_one();
     }
 
+    /// The space of this keyspace was dropped.
+    pub(crate) fn left(&self, keyspace: Keyspace) {
+        self.lock().leftovers.push(keyspace);
+        self.wake.notify_one();
+    }
+
     /// Ends the thread after what it is doing.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.wake.notify_one();
+    }
+
+    fn leftovers(&self) -> Vec<Keyspace> {
+        std::mem::take(&mut self.lock().leftovers)
     }
 
     /// The last failure, once.
@@ -78,7 +90,7 @@ impl Compactor {
     fn wait(&self, idle: bool) -> Option<HashSet<Space>> {
         let mut news = self.lock();
         if idle {
-            while news.written.is_empty() && !news.closed {
+            while news.written.is_empty() && news.leftovers.is_empty() && !news.closed {
                 news = self.wake.wait(news).unwrap_or_else(PoisonError::into_inner);
             }
         } else if !news.closed {
@@ -110,79 +122,81 @@ fn shape(keyspace: &Keyspace) -> Shape {
     (keyspace.tree.l0_run_count(), keyspace.tree.table_count(), keyspace.disk_space())
 }
 
+/// Keyspaces that were compacted and still hold the files of before. The compactor never waits for
+/// the committer, which may be waiting for the compactor.
+type Stale = Vec<Keyspace>;
+
 /// Compacts until the store is closed.
 pub(crate) fn run(inner: &Inner, committer: &mpsc::Sender<Message>) {
     let mut watched: HashMap<Space, Watched> =
         inner.spaces.all().into_iter().map(|(space, _)| (space, Watched::default())).collect();
     let mut meta = Watched::default();
-    while let Some(written) = inner.compactor.wait(watched.is_empty()) {
+    let mut stale = Stale::new();
+    while let Some(written) = inner.compactor.wait(watched.is_empty() && stale.is_empty()) {
+        for keyspace in std::mem::take(&mut stale) {
+            check(inner, forget(inner, &keyspace));
+        }
         for space in written {
             watched.entry(space).or_default().quiet = 0;
         }
+        for keyspace in inner.compactor.leftovers() {
+            let flushed = keyspace.rotate_memtable_and_wait();
+            check(inner, flushed.and_then(|()| compact_whole(inner, &keyspace)));
+            stale.push(keyspace);
+        }
         meta.quiet = 0;
-        settle(inner, committer, &inner.meta, &mut meta);
+        settle(inner, &inner.meta, &mut meta, &mut stale);
         watched.retain(|space, state| match inner.spaces.get(*space) {
             None => false,
-            Some(keyspace) => {
-                settle(inner, committer, &keyspace, state);
+            Some(place) => {
+                settle(inner, &place.keyspace, state, &mut stale);
                 state.quiet += 1;
                 state.quiet < QUIET_LOOKS
             }
         });
+        if !stale.is_empty() {
+            let (done, _) = mpsc::channel();
+            let _ = committer.send(Message::Refresh(done));
+        }
     }
 }
 
 /// Compacts one keyspace while that changes anything.
-fn settle(
-    inner: &Inner,
-    committer: &mpsc::Sender<Message>,
-    keyspace: &Keyspace,
-    state: &mut Watched,
-) {
+fn settle(inner: &Inner, keyspace: &Keyspace, state: &mut Watched, stale: &mut Stale) {
     let at_rest = REST_LOOKS <= state.quiet;
     let mut seen = (shape(keyspace), at_rest);
     let before = seen.0;
     while state.settled != Some(seen) {
         state.settled = Some(seen);
         let watermark = inner.pins.watermark(&inner.database);
-        if let Err(error) = keyspace.tree.compact(strategy(at_rest), watermark) {
-            return fail(inner, error.into());
+        let compacted = keyspace.tree.compact(strategy(at_rest), watermark);
+        if !check(inner, compacted.map_err(fjall::Error::from)) {
+            return;
         }
         seen.0 = shape(keyspace);
     }
-    if before != seen.0
-        && let Err(error) = forget(inner, committer, keyspace)
-    {
-        fail(inner, error);
+    if before != seen.0 {
+        stale.push(keyspace.clone());
     }
 }
 
-fn fail(inner: &Inner, error: fjall::Error) {
-    inner.compactor.lock().failure = Some(from_fjall("compact a keyspace", &error));
+/// Keeps a failure for whoever asks; answers whether there was none.
+fn check(inner: &Inner, result: fjall::Result<()>) -> bool {
+    if let Err(error) = &result {
+        inner.compactor.lock().failure = Some(from_fjall("compact a keyspace", error));
+    }
+    result.is_ok()
 }
 
-/// Compacts one keyspace as a whole, under its filter, and lets go of the files it was in.
-pub(crate) fn compact_whole(
-    inner: &Inner,
-    committer: &mpsc::Sender<Message>,
-    keyspace: &Keyspace,
-) -> fjall::Result<()> {
+/// Compacts one keyspace as a whole, under its filter.
+pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.pins.watermark(&inner.database);
-    keyspace.tree.major_compact(TABLE_BYTES, watermark)?;
-    forget(inner, committer, keyspace)
+    keyspace.tree.major_compact(TABLE_BYTES, watermark).map_err(fjall::Error::from)
 }
 
 /// Lets go of the files of before a compaction, which the tree keeps until it is asked again, as
-/// far as no open snapshot needs them.
-fn forget(
-    inner: &Inner,
-    committer: &mpsc::Sender<Message>,
-    keyspace: &Keyspace,
-) -> fjall::Result<()> {
-    let (done, refreshed) = mpsc::channel();
-    if committer.send(Message::Refresh(done)).is_ok() {
-        let _ = refreshed.recv();
-    }
+/// far as no open snapshot needs them: a refreshed one comes first.
+pub(crate) fn forget(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.pins.watermark(&inner.database);
     let folder = &keyspace.tree.tree_config().path;
     keyspace.tree.get_version_history_lock().maintenance(folder, watermark)?;

@@ -11,6 +11,8 @@ use fjall::compaction::filter::{
 };
 use store::{DropPredicate, Judge, Space};
 
+use crate::spaces::{Slots, slot_of};
+
 /// The predicate in force, shared by the filters of all keyspaces.
 #[derive(Clone, Default)]
 pub(crate) struct Predicate(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
@@ -26,16 +28,18 @@ impl Predicate {
     }
 }
 
-/// Makes the filters of one keyspace.
+/// Makes the filters of the keyspace of one slot.
 pub(crate) struct Filters {
-    space: Space,
+    slot: u32,
+    slots: AssertUnwindSafe<Slots>,
     predicate: AssertUnwindSafe<Predicate>,
 }
 
 impl Filters {
-    pub(crate) fn of(name: &str, predicate: &Predicate) -> Option<Arc<dyn Factory>> {
-        let space = Space::parse(name)?;
-        Some(Arc::new(Self { space, predicate: AssertUnwindSafe(predicate.clone()) }))
+    pub(crate) fn of(name: &str, slots: &Slots, predicate: &Predicate) -> Option<Arc<dyn Factory>> {
+        let slot = slot_of(name)?;
+        let slots = AssertUnwindSafe(slots.clone());
+        Some(Arc::new(Self { slot, slots, predicate: AssertUnwindSafe(predicate.clone()) }))
     }
 }
 
@@ -45,16 +49,30 @@ impl Factory for Filters {
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
-        Box::new(Filter(self.predicate.judge(self.space)))
+        let user = self.slots.user(self.slot);
+        Box::new(Filter {
+            number: user.map(|(_, number)| number.to_be_bytes()),
+            judge: user.and_then(|(space, _)| self.predicate.judge(space)),
+        })
     }
 }
 
-struct Filter(Option<Judge>);
+/// The filter of one compaction. What it keeps was chosen before it was made, so that a later use
+/// of the slot is not among it.
+struct Filter {
+    /// The number of the slot's use; keys of earlier ones are left over.
+    number: Option<[u8; 4]>,
+    judge: Option<Judge>,
+}
 
 impl CompactionFilter for Filter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> CompactionFilterResult {
-        let Some(judge) = &self.0 else { return Ok(Verdict::Keep) };
+        let key = match (item.key().split_first_chunk(), self.number) {
+            (Some((used, key)), Some(number)) if *used == number => key,
+            _ => return Ok(Verdict::Remove),
+        };
+        let Some(judge) = &self.judge else { return Ok(Verdict::Keep) };
         let value = item.value()?;
-        Ok(if judge(item.key(), &value) { Verdict::Remove } else { Verdict::Keep })
+        Ok(if judge(key, &value) { Verdict::Remove } else { Verdict::Keep })
     }
 }

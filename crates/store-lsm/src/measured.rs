@@ -2,24 +2,6 @@
 
 use store::Histogram;
 
-/// Durations of writes, nanoseconds.
-const DURATIONS_NS: &[u64] = &[
-    50_000,
-    100_000,
-    250_000,
-    500_000,
-    1_000_000,
-    2_500_000,
-    5_000_000,
-    10_000_000,
-    25_000_000,
-    50_000_000,
-    100_000_000,
-    250_000_000,
-    500_000_000,
-    1_000_000_000,
-    5_000_000_000,
-];
 /// Commits of one batch.
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096];
 
@@ -34,6 +16,6 @@ pub struct Measured {
 
 impl Default for Measured {
     fn default() -> Self {
-        Self { fsync_ns: Histogram::new(DURATIONS_NS), group_size: Histogram::new(SIZES) }
+        Self { fsync_ns: Histogram::of_durations(), group_size: Histogram::new(SIZES) }
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     meta::{self, Position},
     pins::Pins,
     snapshot::Open,
-    spaces::{Spaces, keyspace},
+    spaces::{Slots, Spaces, keyspace},
     syncer::{self, Journal},
 };
 
@@ -118,11 +118,12 @@ impl LsmStore {
             Mark::open(&path.join("mark")).map_err(|error| from_io("open the mark", &error))?;
         check_tree(&path.join(TREE), &mark)?;
         let predicate = Predicate::default();
-        let database = open_tree(options, &predicate)?;
+        let slots = Slots::default();
+        let database = open_tree(options, &slots, &predicate)?;
         let meta = keyspace(&database, META)?;
-        let spaces = Spaces::open(&database)?;
-        spaces.create(&database, Space::Catalog)?;
-        spaces.create(&database, Space::Counts)?;
+        let spaces = Spaces::open(&database, &meta, &slots)?;
+        spaces.create(Space::Catalog)?;
+        spaces.create(Space::Counts)?;
         let position = meta::read(&meta, options.accept_loss)?;
         if position.batch < mark.batch && !options.accept_loss {
             return Err(Error::new(
@@ -201,14 +202,20 @@ fn check_tree(tree: &Path, mark: &Mark) -> Result<(), Error> {
     Err(Error::new(Kind::Corrupt, "the journal of the tree is missing"))
 }
 
-fn open_tree(options: &LsmOptions, predicate: &Predicate) -> Result<Database, Error> {
-    let predicate = predicate.clone();
+fn open_tree(
+    options: &LsmOptions,
+    slots: &Slots,
+    predicate: &Predicate,
+) -> Result<Database, Error> {
+    let (slots, predicate) = (slots.clone(), predicate.clone());
     Database::builder(options.path.join(TREE))
         .cache_size(options.cache_bytes)
         .max_journaling_size(MAX_JOURNAL_BYTES)
         .manual_journal_persist(true)
         .worker_threads(2)
-        .with_compaction_filter_factories(Arc::new(move |name| Filters::of(name, &predicate)))
+        .with_compaction_filter_factories(Arc::new(move |name| {
+            Filters::of(name, &slots, &predicate)
+        }))
         .open()
         .map_err(|error| match &error {
             fjall::Error::Locked => Error::new(

@@ -10,6 +10,7 @@ use crate::{
     errors::from_fjall,
     open::Inner,
     pins::{Pin, Pins},
+    spaces::Place,
 };
 
 /// A still view.
@@ -42,7 +43,8 @@ impl std::fmt::Debug for LsmSnapshot {
 impl Snapshot for LsmSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
         let snapshot = &self.open.snapshot;
-        let found = self.inner.spaces.with(space, |keyspace| snapshot.get(keyspace, key));
+        let found =
+            self.inner.spaces.with(space, |place| snapshot.get(&place.keyspace, place.key(key)));
         match found {
             None => Ok(None),
             Some(found) => found
@@ -58,26 +60,29 @@ impl Snapshot for LsmSnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        let Some(keyspace) = self.inner.spaces.get(space) else { return Ok(Page::default()) };
+        let Some(place) = self.inner.spaces.get(space) else { return Ok(Page::default()) };
         if range.is_empty() {
             return Ok(Page::default());
         }
+        let start = Bound::Included(place.key(&range.start));
         let end = match &range.end {
-            Some(end) => Bound::Excluded(end.as_slice()),
-            None => Bound::Unbounded,
+            Some(end) => Some(place.key(end)),
+            None => place.end(),
         };
-        let found = self
-            .open
-            .snapshot
-            .range::<&[u8], _>(&keyspace, (Bound::Included(range.start.as_slice()), end));
+        let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+        let found = self.open.snapshot.range::<Vec<u8>, _>(&place.keyspace, (start, end));
         match direction {
-            Direction::Forward => page(found, limit),
-            Direction::Backward => page(found.rev(), limit),
+            Direction::Forward => page(&place, found, limit),
+            Direction::Backward => page(&place, found.rev(), limit),
         }
     }
 }
 
-fn page(rows: impl Iterator<Item = fjall::Guard>, limit: Limit) -> Result<Page, Error> {
+fn page(
+    place: &Place,
+    rows: impl Iterator<Item = fjall::Guard>,
+    limit: Limit,
+) -> Result<Page, Error> {
     let mut page = Page::default();
     let mut bytes = 0;
     for row in rows {
@@ -87,7 +92,7 @@ fn page(rows: impl Iterator<Item = fjall::Guard>, limit: Limit) -> Result<Page, 
         }
         let (key, value) = row.into_inner().map_err(|error| from_fjall("read a range", &error))?;
         bytes += key.len() + value.len();
-        page.rows.push((Bytes::from(key), Bytes::from(value)));
+        page.rows.push((place.bare(Bytes::from(key)), Bytes::from(value)));
     }
     Ok(page)
 }

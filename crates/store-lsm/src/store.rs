@@ -15,10 +15,11 @@ use tokio::sync::oneshot;
 use crate::{
     LsmSnapshot, LsmStore,
     committer::{Message, Request},
-    compactor::compact_whole,
+    compactor::{compact_whole, forget},
     errors::{from_fjall, from_io},
     judged::journals,
     open::Inner,
+    spaces::Place,
 };
 
 /// How often and how many times a compaction looks whether memory has been flushed.
@@ -30,7 +31,7 @@ impl Store for LsmStore {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            max_key_bytes: 65_535,
+            max_key_bytes: 65_535 - 4,
             max_value_bytes: 64 * 1024 * 1024,
             atomic_scope: AtomicScope::Everything,
             still_snapshots: true,
@@ -58,19 +59,15 @@ impl Store for LsmStore {
     }
 
     fn create_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.spaces.create(&self.inner.database, space)
+        self.inner.spaces.create(space)
     }
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
         self.inner.judged.forget(space);
-        match self.inner.spaces.remove(space) {
-            None => Ok(()),
-            Some(keyspace) => self
-                .inner
-                .database
-                .delete_keyspace(keyspace)
-                .map_err(|error| from_fjall("delete a keyspace", &error)),
+        if let Some(leftover) = self.inner.spaces.remove(space)? {
+            self.inner.compactor.left(leftover);
         }
+        Ok(())
     }
 
     fn spaces(&self) -> Vec<Space> {
@@ -92,7 +89,7 @@ impl Store for LsmStore {
     }
 
     fn space_bytes(&self, space: Space) -> u64 {
-        self.inner.spaces.with(space, fjall::Keyspace::disk_space).unwrap_or(0)
+        self.inner.spaces.with(space, |place| place.keyspace.disk_space()).unwrap_or(0)
     }
 
     fn tick(&self) -> Result<(), Error> {
@@ -122,7 +119,7 @@ async fn in_thread(
 /// Compacts one keyspace as a whole, under its filter. All others are flushed too: the journal can
 /// only go when nothing in memory depends on it.
 fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Result<(), Error> {
-    let Some(keyspace) = inner.spaces.get(space) else { return Ok(()) };
+    let Some(Place { keyspace, .. }) = inner.spaces.get(space) else { return Ok(()) };
     let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
     let seq = inner.published.load(Ordering::SeqCst);
     let newest = journals(&inner.tree).map(|(_, newest)| newest);
@@ -132,7 +129,12 @@ fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Re
         keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
     };
     let before = tables();
-    compact_whole(inner, committer, &keyspace).map_err(context)?;
+    compact_whole(inner, &keyspace).map_err(context)?;
+    let (done, refreshed) = mpsc::channel();
+    if committer.send(Message::Refresh(done)).is_ok() {
+        let _ = refreshed.recv();
+    }
+    forget(inner, &keyspace).map_err(context)?;
     if let (Some(newest), true, true) = (newest, flushed, before.is_disjoint(&tables())) {
         inner.judged.compacted(space, seq, newest);
     }

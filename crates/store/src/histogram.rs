@@ -2,6 +2,26 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Durations, nanoseconds.
+const DURATIONS_NS: &[u64] = &[
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    1_000_000_000,
+    5_000_000_000,
+    30_000_000_000,
+];
+
 /// A distribution that is being counted.
 #[derive(Debug)]
 pub struct Histogram {
@@ -27,6 +47,11 @@ impl Histogram {
     pub fn new(bounds: &'static [u64]) -> Self {
         let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
         Self { bounds, counts, sum: AtomicU64::new(0) }
+    }
+
+    /// An empty one of durations, nanoseconds: from 25 microseconds to 30 seconds.
+    pub fn of_durations() -> Self {
+        Self::new(DURATIONS_NS)
     }
 
     /// Counts a measurement.

@@ -82,7 +82,9 @@ fn open(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<Pausin
         reap_delay: setup.reap_delay,
         rules: setup.rules,
     };
-    ready(Engine::open(store, options)).expect("the engine opens")
+    let engine = ready(Engine::open(store, options)).expect("the engine opens");
+    ready(engine.resume_builds()).expect("builds are finished");
+    engine
 }
 
 impl Default for Kit {

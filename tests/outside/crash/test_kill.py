@@ -41,4 +41,3 @@ def test_kill_under_load(clock, reap_delay, capsys):
               f"slowest start {slowest:.2f} s")
     assert load.acks() > 5 * ROUNDS, "hardly any load"
     assert load.changer.changes > 0, "no change of rules or indexes"
-    assert slowest < 10.0

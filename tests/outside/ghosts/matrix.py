@@ -70,7 +70,7 @@ class Matrix:
             # `_ts` is whole seconds; the write is not.
             self.server.advance(437)
             self.now = self.server.now_ms()
-            deadline = self.kind.deadline(self.now)
+            self.deadline = deadline = self.kind.deadline(self.now)
             self.fill()
             self.prepare()
             for instant in INSTANTS:
@@ -165,6 +165,10 @@ class Matrix:
         """The data directory after a clean end."""
         assert self.server.stop() == 0
         self.verified = self.server.verify() if self.server.data_dir else None
+
+    def worth_reaping(self, instant):
+        """Whether the reaper knows of the deaths: its books are of whole seconds."""
+        return self.deadline <= (self.deadline + instant) // 1000 * 1000
 
     def dead_entries(self):
         """Index entries of dead documents that are still on disk in collection `r`."""

@@ -1,5 +1,6 @@
 //! Looks at the filter, the sort and the indexes, and picks one way.
 
+use document::{DocRef, Document};
 use query::{Filter, sort::Sort};
 use store::{Direction, Range};
 
@@ -60,7 +61,7 @@ pub(crate) fn choose(
         Hint::Index(name) if name == "_id_" => return Ok(by_id.chosen),
         Hint::Index(name) => Some(find_index(state, |index| index.name == *name)?),
         Hint::Key(pattern) if is_id_pattern(pattern) => return Ok(by_id.chosen),
-        Hint::Key(pattern) => Some(find_index(state, |index| index.pattern() == *pattern)?),
+        Hint::Key(pattern) => Some(find_index(state, |index| same_pattern(index, pattern))?),
     };
     if let Some(index) = hinted {
         let position = state.record.indexes.iter().position(|held| held.id == index.id);
@@ -90,12 +91,28 @@ fn is_id_pattern(pattern: &document::Document) -> bool {
 }
 
 fn find_index(state: &State, matches: impl Fn(&IndexSpec) -> bool) -> Result<&IndexSpec, Error> {
-    let found = state.record.indexes.iter().find(|index| matches(index));
-    let found = found.filter(|index| index.ready && index.has_entries() && !index.hidden);
-    found.ok_or_else(|| {
-        let message = "hint provided does not correspond to an existing index";
-        Error::new(Kind::NotFound(What::Index), message)
-    })
+    let usable = |index: &&IndexSpec| index.ready && index.has_entries() && !index.hidden;
+    let mut found = state.record.indexes.iter().filter(|index| matches(index)).filter(usable);
+    match (found.next(), found.next()) {
+        (Some(index), None) => Ok(index),
+        (None, _) => {
+            let message = "hint provided does not correspond to an existing index";
+            Err(Error::new(Kind::Invalid, message))
+        }
+        (Some(one), Some(other)) => {
+            let message = format!(
+                "Hint matched multiple indexes, must hint by index name. Matched: {} and {}",
+                one.name, other.name
+            );
+            Err(Error::new(Kind::NotFound(What::Index), message))
+        }
+    }
+}
+
+/// Whether an index has this key pattern: numbers are compared as numbers.
+fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
+    let order = document::compare_documents(DocRef::Tree(&index.pattern()), DocRef::Tree(pattern));
+    order.is_eq()
 }
 
 /// The rows by id, or all of them.

@@ -69,7 +69,6 @@ impl<S: Store> Engine<S> {
             moving: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
-        engine.resume_builds().await?;
         engine.purge_leftovers().await?;
         Ok(engine)
     }

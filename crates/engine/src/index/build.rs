@@ -40,8 +40,9 @@ fn unbuilt<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt
 }
 
 impl<S: Store> Engine<S> {
-    /// Finishes what an earlier run did not.
-    pub(crate) async fn resume_builds(&self) -> Result<(), Error> {
+    /// Finishes the builds of indexes and books that an earlier run did not. They are not in force
+    /// meanwhile, so that nobody has to wait for this.
+    pub async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map.all().values() {
             match self.build_indexes(collection, |_| true).await {
                 // What is stored does not go with the index: it is gone.

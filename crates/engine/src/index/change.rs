@@ -9,7 +9,7 @@ use store::{Stamp, Store};
 
 use super::entries::refused_value;
 use crate::{
-    Collection, Engine, Error, IndexSpec, Kind, Record, State,
+    Collection, Engine, Error, IndexSpec, Kind, Namespace, Record, State,
     engine::{Apply, Edit},
     error::What,
     expire::apply_default,
@@ -44,17 +44,19 @@ pub(crate) fn duplicate(index: &IndexSpec, document: DocRef<'_>) -> Error {
     Error::new(kind, format!("a value of unique index '{}' is taken", index.name))
 }
 
-/// Whether an index that is asked for exists already.
-fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
-    let same_shape = |held: &IndexSpec| held.key == wanted.key && held.partial == wanted.partial;
-    let same_options = |held: &IndexSpec| {
-        held.unique == wanted.unique
+/// Whether an index that is asked for exists already. What an index is: its key, which documents
+/// are in it, and whether it is unique. What it expires can be changed; whether it is hidden does
+/// not count.
+fn exists(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
+    let same_index = |held: &IndexSpec| {
+        held.key == wanted.key
+            && held.partial == wanted.partial
+            && held.unique == wanted.unique
             && held.sparse == wanted.sparse
-            && held.expire_after == wanted.expire_after
-            && held.hidden == wanted.hidden
     };
-    if let Some(held) = record.index(&wanted.name) {
-        if held.key != wanted.key {
+    let same_options = |held: &IndexSpec| held.expire_after == wanted.expire_after;
+    if let Some(held) = held.iter().find(|held| held.name == wanted.name) {
+        if !same_index(held) {
             let message = format!(
                 "An existing index has the same name as the requested index. When index names are \
                  not specified, they are auto generated and can cause conflicts. Requested index: \
@@ -64,7 +66,7 @@ fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
             );
             return Err(Error::new(Kind::IndexConflict { name: true }, message));
         }
-        if same_shape(held) && same_options(held) {
+        if same_options(held) {
             return Ok(true);
         }
         let message = format!(
@@ -74,7 +76,7 @@ fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
         );
         return Err(Error::new(Kind::IndexConflict { name: false }, message));
     }
-    if let Some(held) = record.indexes.iter().find(|held| same_shape(held)) {
+    if let Some(held) = held.iter().find(|held| same_index(held)) {
         let message = if same_options(held) {
             format!("Index already exists with a different name: {}", held.name)
         } else {
@@ -86,6 +88,24 @@ fn exists(record: &Record, wanted: &IndexSpec) -> Result<bool, Error> {
         return Err(Error::new(Kind::IndexConflict { name: false }, message));
     }
     Ok(false)
+}
+
+/// The indexes that are asked for and not there yet. Fails when one of them cannot be.
+pub fn missing_indexes(
+    namespace: &Namespace,
+    held: &[IndexSpec],
+    wanted: &[IndexSpec],
+) -> Result<Vec<IndexSpec>, Error> {
+    let (mut all, mut missing) = (held.to_vec(), Vec::new());
+    for spec in wanted {
+        if exists(&all, spec)? {
+            continue;
+        }
+        check(spec, all.len(), namespace)?;
+        all.push(spec.clone());
+        missing.push(spec.clone());
+    }
+    Ok(missing)
 }
 
 impl<S: Store> Engine<S> {
@@ -101,20 +121,12 @@ impl<S: Store> Engine<S> {
         let dialect = Arc::clone(&self.inner.dialect);
         let edit: Box<Edit<(usize, usize)>> = Box::new(move |state: &State| {
             let before = state.record.indexes.len() + 1;
-            let mut missing: Vec<IndexSpec> = Vec::new();
-            let mut seen = state.record.clone();
-            for spec in &wanted {
-                if exists(&seen, spec)? {
-                    continue;
-                }
-                check(spec, &seen)?;
-                if let Some(filter) = &spec.partial {
-                    dialect
-                        .filter(state.record.model, DocRef::Tree(filter))
-                        .map_err(|message| Error::new(Kind::Invalid, message))?;
-                }
-                seen.indexes.push(spec.clone());
-                missing.push(spec.clone());
+            let record = &state.record;
+            let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
+            for filter in missing.iter().filter_map(|spec| spec.partial.as_ref()) {
+                dialect
+                    .filter(record.model, DocRef::Tree(filter))
+                    .map_err(|message| Error::new(Kind::Invalid, message))?;
             }
             let after = before + missing.len();
             let apply = move |record: &mut Record, stamp: Stamp| {
@@ -205,17 +217,17 @@ impl<S: Store> Engine<S> {
     }
 }
 
-fn check(spec: &IndexSpec, record: &Record) -> Result<(), Error> {
-    if MAX_INDEXES <= record.indexes.len() + 1 {
+fn check(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Error> {
+    if MAX_INDEXES <= held + 1 {
         let message = format!(
             "add index fails, too many indexes for {} key:{}",
-            record.namespace,
+            namespace,
             document::shell(document::Value::Document(spec.pattern()).as_ref())
         );
-        return Err(Error::new(Kind::Invalid, message));
+        return Err(Error::new(Kind::IndexRefused, message));
     }
     if spec.key.is_empty() || MAX_INDEX_FIELDS < spec.key.len() {
-        return Err(Error::new(Kind::Invalid, "an index has between 1 and 32 fields"));
+        return Err(Error::new(Kind::IndexRefused, "an index has between 1 and 32 fields"));
     }
     Ok(())
 }

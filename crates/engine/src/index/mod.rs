@@ -5,5 +5,5 @@ mod change;
 mod entries;
 
 pub(crate) use change::duplicate;
-pub use change::{IndexChange, IndexChanged};
+pub use change::{IndexChange, IndexChanged, missing_indexes};
 pub(crate) use entries::{Drafted, draft};

@@ -184,7 +184,9 @@ impl<S: Store> Draft<'_, S> {
         let write = move |stamp: Stamp| {
             let ts = stamp.at_ms.div_euclid(1000);
             let header = draft.stamp(stamp.seq, ts);
-            value.splice(..header.len(), header.iter().copied());
+            if let Some(room) = value.get_mut(..header.len()) {
+                room.copy_from_slice(&header);
+            }
             let mut out = Vec::with_capacity(2 + entries.all.len() * 2);
             put_entries(&header, space, entries.all, previous.as_ref(), &mut out);
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);

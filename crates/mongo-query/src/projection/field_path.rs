@@ -6,7 +6,7 @@ use crate::Error;
 const MAX_PARTS: usize = 200;
 
 /// Checks a path; each part has to be a plain field name.
-pub(crate) fn check(path: &str) -> Result<(), Error> {
+pub fn check(path: &str) -> Result<(), Error> {
     if path.is_empty() {
         return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
     }

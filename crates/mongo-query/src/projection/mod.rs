@@ -11,6 +11,7 @@ use query::project::{Computed, Projection};
 
 use crate::{Error, expression};
 use build::{Builder, Leaf};
+pub use field_path::check as check_path;
 
 #[cfg(test)]
 pub(crate) use find::FIND_OPERATORS;

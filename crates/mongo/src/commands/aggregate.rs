@@ -13,7 +13,7 @@ use super::{
 use crate::{
     args::Args,
     door::Counters,
-    errors::{CommandNotSupported, Error, FailedToParse, Result, TypeMismatch},
+    errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
     names,
 };
 
@@ -42,7 +42,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             "The 'cursor' option is required, except for aggregate with the explain argument";
         return Err(Error::new(FailedToParse, message));
     };
-    let size = Args::new("cursor", cursor).count("batchSize")?;
+    let cursor = Args::new("cursor", cursor);
+    cursor.only(&["batchSize"])?;
+    let size = cursor.count("batchSize")?;
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
     let plan = match first_stage.and_then(|stage| stage.get("$collStats")) {
         Some(ValueRef::Document(spec)) => with_stats(&call, &namespace, spec).await?,
@@ -74,9 +76,34 @@ async fn with_stats<S: Store>(
 pub(super) fn source<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
     match call.body.get("aggregate") {
         Some(ValueRef::String(name)) => names::collection(call.database, name),
-        Some(value) if value.is_number() => Ok(Namespace::new(call.database, "$cmd.aggregate")),
+        Some(value) if value.is_number() => {
+            let one = document::Number::of(value).and_then(document::Number::to_i64_exact);
+            if one != Some(1) {
+                let message = "Invalid command format: the 'aggregate' field must specify a \
+                               collection name or 1";
+                return Err(Error::new(FailedToParse, message));
+            }
+            Ok(Namespace::new(call.database, "$cmd.aggregate"))
+        }
         _ => Err(Error::new(TypeMismatch, "collection name has to be text or 1")),
     }
+}
+
+/// A pipeline over no collection begins with what makes documents, and no other one does.
+fn check_source(args: &Args<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
+    let no_collection = args.body.get("aggregate").is_some_and(ValueRef::is_number);
+    let first = pipeline.get(0).and_then(ValueRef::as_document);
+    let message = match first.and_then(|stage| stage.iter().next()) {
+        None if no_collection => "{aggregate: 1} is not valid for an empty pipeline.".to_owned(),
+        Some(("$documents", _)) if !no_collection => {
+            "'$documents' can only be run with {aggregate: 1}".to_owned()
+        }
+        Some((name, _)) if no_collection && name != "$documents" => {
+            format!("{{aggregate: 1}} is not valid for '{name}'; a collection is required.")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(InvalidNamespace, message))
 }
 
 /// The plan of an aggregate's arguments: a leading `$match` becomes the filter, so that an index
@@ -86,7 +113,9 @@ pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Re
     if args.get("exchange").is_some() {
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));
     }
-    let mut stages = mongo_query::pipeline::parse(args.need_array("pipeline")?)?;
+    let pipeline = args.need_array("pipeline")?;
+    let mut stages = mongo_query::pipeline::parse(pipeline)?;
+    check_source(args, pipeline)?;
     let mut filter = Filter::always();
     if matches!(stages.first(), Some(Stage::Match(_)))
         && let Stage::Match(first) = stages.remove(0)

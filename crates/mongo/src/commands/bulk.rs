@@ -10,9 +10,10 @@ use query::{Context, Expr, Filter, exec::Stage};
 use super::{
     Call,
     cursor_reply::limit,
+    find::hint,
     finish,
     insert::{check_batch, insert},
-    update::{Statement, check_sort, edit, execute, find, with_constants},
+    update::{self, Names, execute, find},
 };
 use crate::{
     args::Args,
@@ -24,19 +25,24 @@ pub(super) const FIELDS: &[&str] =
     &["ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor"];
 
 const INSERT_FIELDS: &[&str] = &["insert", "document"];
-const UPDATE_FIELDS: &[&str] = &[
-    "update",
-    "filter",
-    "sort",
-    "updateMods",
-    "multi",
-    "upsert",
-    "upsertSupplied",
-    "arrayFilters",
-    "hint",
-    "constants",
-    "collation",
-];
+const UPDATE_NAMES: Names = Names {
+    filter: "filter",
+    update: "updateMods",
+    constants: "constants",
+    all: &[
+        "update",
+        "filter",
+        "sort",
+        "updateMods",
+        "multi",
+        "upsert",
+        "upsertSupplied",
+        "arrayFilters",
+        "hint",
+        "constants",
+        "collation",
+    ],
+};
 const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation"];
 /// The name of its cursor, in database `admin`.
 const CURSOR: &str = "$cmd.bulkWrite";
@@ -64,6 +70,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         .collect::<Result<Vec<_>>>()?;
     let operations = call.documents("ops")?;
     check_batch(operations.len())?;
+    operations.iter().try_for_each(|it| check_shape(*it, namespaces.len()))?;
     let ordered = args.bool("ordered")?.unwrap_or(true);
     let errors_only = args.bool("errorsOnly")?.unwrap_or(false);
     let size = match args.document("cursor")? {
@@ -121,28 +128,50 @@ async fn apply<S: Store>(
 ) -> Result<Document> {
     let kind = operation.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(kind, operation);
-    let at = args.int(kind)?.and_then(|at| usize::try_from(at).ok());
-    let namespace = at
-        .and_then(|at| namespaces.get(at))
-        .ok_or_else(|| Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index."))?;
+    let namespace = namespaces.get(place(&args, namespaces.len())?).ok_or_else(no_place)?;
+    match kind {
+        "insert" => insert_one(call, namespace, &args, context, totals).await,
+        "update" => update_one(call, namespace, &args, context, totals).await,
+        "delete" => delete_one(call, namespace, &args, context, totals).await,
+        other => Err(unknown(other)),
+    }
+}
+
+/// Checks what an operation looks like: one that is malformed spoils the command before any other
+/// operation runs.
+fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
+    let kind = operation.iter().next().map_or("", |(name, _)| name);
+    let args = Args::new(kind, operation);
     match kind {
         "insert" => {
             args.only(INSERT_FIELDS)?;
-            insert_one(call, namespace, &args, context, totals).await
+            args.need_document("document")?;
         }
-        "update" => {
-            args.only(UPDATE_FIELDS)?;
-            update_one(call, namespace, &args, context, totals).await
-        }
+        "update" => update::check_shape(&args, &UPDATE_NAMES)?,
         "delete" => {
             args.only(DELETE_FIELDS)?;
-            delete_one(call, namespace, &args, context, totals).await
+            args.need_document("filter")?;
+            args.bool("multi")?;
+            args.document("collation")?;
+            hint(&args)?;
         }
-        other => {
-            let message = format!("BSON field 'bulkWrite.ops.{other}' is an unknown field.");
-            Err(Error::new(40415, message))
-        }
+        other => return Err(unknown(other)),
     }
+    place(&args, namespaces).map(|_| ())
+}
+
+fn unknown(kind: &str) -> Error {
+    Error::new(40415, format!("BSON field 'bulkWrite.ops.{kind}' is an unknown field."))
+}
+
+fn no_place() -> Error {
+    Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index.")
+}
+
+/// Which of the namespaces an operation is about.
+fn place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
+    let at = args.int(args.of)?.and_then(|at| usize::try_from(at).ok());
+    at.filter(|at| *at < namespaces).ok_or_else(no_place)
 }
 
 async fn insert_one<S: Store>(
@@ -169,18 +198,7 @@ async fn update_one<S: Store>(
     context: &Arc<Context>,
     totals: &mut Totals,
 ) -> Result<Document> {
-    let update = args.get("updateMods").ok_or_else(|| {
-        Error::new(40414, "BSON field 'update.updateMods' is missing but a required field")
-    })?;
-    let many = args.bool("multi")?.unwrap_or(false);
-    check_sort(args, many)?;
-    let statement = Statement {
-        find: find(args, "filter")?,
-        edit: edit(update, args, many)?,
-        many,
-        upsert: args.bool("upsert")?.unwrap_or(false),
-    };
-    let context = with_constants(context, args.document("constants")?);
+    let (statement, context) = update::parse(args, &UPDATE_NAMES, context)?;
     let updated = execute(call, namespace, statement, &context).await;
     let updated = updated.map_err(|error| error.about(namespace))?;
     totals.matched += updated.matched;

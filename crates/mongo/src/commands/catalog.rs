@@ -4,9 +4,10 @@ use document::{DocBuf, Document, doc};
 use engine::Store;
 use engine::{Collection, Model, Namespace};
 
-use super::{Call, ok};
+use super::{Call, index_spec, ok};
 use crate::{
-    errors::{CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
+    args::Args,
+    errors::{BadValue, CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
     names,
 };
 
@@ -63,9 +64,41 @@ pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
                        the 'clusteredIndex' option is specified";
         return Err(Error::new(InvalidOptions, message));
     }
+    check_options(&args)?;
     let engine = &call.door.engine;
     engine.create(Model::Documents, &namespace, Document::new()).await?;
     ok(doc! {})
+}
+
+/// Options that change nothing here have to make sense nevertheless.
+fn check_options(args: &Args<'_>) -> Result<()> {
+    args.bool("autoIndexId")?;
+    args.int("flags")?;
+    if args.int("size")?.or(args.int("max")?).is_some() {
+        let message = "the 'capped' field needs to be true when either the 'size' or 'max' fields \
+                       are present";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    for (name, values) in [
+        ("validationLevel", ["off", "strict", "moderate"].as_slice()),
+        ("validationAction", &["error", "warn"]),
+    ] {
+        let value = args.str(name)?;
+        if value.is_some_and(|value| !values.contains(&value)) {
+            let message = format!(
+                "Enumeration value '{}' for field 'create.{name}' is not a valid value.",
+                value.unwrap_or_default()
+            );
+            return Err(Error::new(BadValue, message));
+        }
+    }
+    match args.document("idIndex")? {
+        Some(spec) if index_spec::parse(spec)?.is_some() => {
+            let message = "The field 'key' for an _id index must be {_id: 1}";
+            Err(Error::new(BadValue, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn unsupported(option: &str) -> Error {
@@ -101,10 +134,7 @@ pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let from = full_name(args.need_str("renameCollection")?)?;
     let to = full_name(args.need_str("to")?)?;
     names::new_collection(&to.database, &to.collection)?;
-    let replace = match args.get("dropTarget") {
-        Some(value) => value.is_truthy(),
-        None => false,
-    };
+    let replace = args.bool("dropTarget")?.unwrap_or(false);
     if from == to {
         let message = "Can't rename a collection to itself";
         return Err(Error::new(crate::errors::IllegalOperation, message));

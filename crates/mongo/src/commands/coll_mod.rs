@@ -1,7 +1,7 @@
 //! `collMod`: changes an index's TTL or hides it, with all of MongoDB's coercions. On the `_ts`
 //! index a wrong number is refused and never coerced.
 
-use document::{DocBuf, DocRef, Number, Rounding, Value, ValueRef, doc, shell};
+use document::{DocBuf, Number, Rounding, Value, ValueRef, doc, shell};
 use engine::Store;
 use engine::{Collection, IndexChange, IndexSpec, Namespace};
 
@@ -29,7 +29,6 @@ pub(super) const FIELDS: &[&str] = &[
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let collection = call.expect(&namespace)?;
     let args = call.args();
     if args.get("expireAfterSeconds").is_some() {
         let message =
@@ -42,8 +41,11 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(CommandNotSupported, message));
         }
     }
-    let Some(index) = args.document("index")? else { return ok(doc! {}) };
-    let (name, change) = parse(&collection, index, &namespace)?;
+    let index = args.document("index")?.map(|index| Args::new("collMod.index", index));
+    index.as_ref().map(check_shape).transpose()?;
+    let collection = call.expect(&namespace)?;
+    let Some(index) = index else { return ok(doc! {}) };
+    let (name, change) = parse(&collection, &index, &namespace)?;
     let was = call.door.engine.change_index(&collection, &name, change).await?;
     let mut reply = doc! {};
     if let Some(seconds) = change.expire_after {
@@ -52,7 +54,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         }
         reply.push("expireAfterSeconds_new", Value::Int64(seconds));
     }
-    if let Some(hidden) = change.hidden {
+    if let Some(hidden) = change.hidden.filter(|hidden| *hidden != was.hidden) {
         reply.push("hidden_old", was.hidden);
         reply.push("hidden_new", hidden);
     }
@@ -63,30 +65,35 @@ fn invalid(message: impl Into<String>) -> Error {
     Error::new(InvalidOptions, message)
 }
 
-fn parse(
-    collection: &Collection,
-    index: DocRef<'_>,
-    namespace: &Namespace,
-) -> Result<(String, IndexChange)> {
-    let args = Args::new("collMod.index", index);
+/// Checks what the change of an index looks like, before anybody looks for the index.
+fn check_shape(args: &Args<'_>) -> Result<()> {
     args.only(&["name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"])?;
-    let (name, pattern) = (args.str("name")?, args.document("keyPattern")?);
     for option in ["unique", "prepareUnique"] {
         if args.get(option).is_some() {
             let message = format!("collMod with index option '{option}' is not supported");
             return Err(Error::new(CommandNotSupported, message));
         }
     }
-    let expire_after = args.get("expireAfterSeconds");
     let hidden = args.bool("hidden")?;
-    match (name, pattern) {
+    match (args.str("name")?, args.document("keyPattern")?) {
         (Some(_), Some(_)) => return Err(invalid("Cannot specify both key pattern and name.")),
         (None, None) => return Err(invalid("Must specify either index name or key pattern.")),
         _ => {}
     }
-    if expire_after.is_none() && hidden.is_none() {
+    if args.get("expireAfterSeconds").is_none() && hidden.is_none() {
         return Err(invalid("no expireAfterSeconds, hidden, unique, or prepareUnique field"));
     }
+    Ok(())
+}
+
+fn parse(
+    collection: &Collection,
+    args: &Args<'_>,
+    namespace: &Namespace,
+) -> Result<(String, IndexChange)> {
+    let (name, pattern) = (args.str("name")?, args.document("keyPattern")?);
+    let expire_after = args.get("expireAfterSeconds");
+    let hidden = args.bool("hidden")?;
     let state = collection.state();
     let is_id = name == Some("_id_")
         || pattern.is_some_and(|pattern| pattern.len() == 1 && pattern.get("_id").is_some());

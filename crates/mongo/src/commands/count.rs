@@ -2,7 +2,7 @@
 
 use document::{DocBuf, DocRef, doc};
 use engine::Store;
-use engine::{BatchLimit, Model, Plan};
+use engine::{BatchLimit, Hint, Model, Plan};
 use query::exec::Stage;
 
 use super::{Call, find::hint, ok};
@@ -26,8 +26,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let skip = args.count("skip")?.unwrap_or(0);
     let limit = args.int("limit")?.unwrap_or(0);
     let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
+    let hint = hint(&args)?;
     let Some(collection) = call.find(&namespace) else { return ok(doc! { "n": 0 }) };
-    if filter.is_always() {
+    if filter.is_always() && means_all(&hint) {
         let live = call.door.engine.live(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
         return number(limit.map_or(n, |limit| n.min(limit)));
@@ -40,7 +41,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         stages.push(Stage::Limit(limit));
     }
     stages.push(Stage::Count("n".to_owned()));
-    let plan = Plan { hint: hint(&args)?, deadline: call.generic.deadline, ..Plan::new(filter) };
+    let plan = Plan { hint, deadline: call.generic.deadline, ..Plan::new(filter) };
     let context = call.context().await?;
     let mut cursor =
         call.door.engine.query(Model::Documents, &namespace, plan.with_stages(stages), context)?;
@@ -48,6 +49,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let counted = batch.documents.first().and_then(|row| DocRef::Raw(row).get("n"));
     let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
     number(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
+}
+
+/// Whether what is hinted at holds all documents: an index may leave some out, or not exist.
+pub(super) fn means_all(hint: &Hint) -> bool {
+    match hint {
+        Hint::None | Hint::Natural(_) => true,
+        Hint::Index(name) => name == "_id_",
+        Hint::Key(pattern) => matches!(pattern.fields(), [(name, _)] if name == "_id"),
+    }
 }
 
 fn number(n: u64) -> Result<DocBuf> {

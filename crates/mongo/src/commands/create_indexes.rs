@@ -1,10 +1,10 @@
 //! `createIndexes`: made online; the reply comes when they are complete.
 
 use document::{DocBuf, doc};
-use engine::Store;
+use engine::{Collection, IndexSpec, Store};
 
 use super::{Call, index_spec, ok};
-use crate::errors::{BadValue, Error, Result};
+use crate::errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result};
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
@@ -16,6 +16,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     for spec in specs {
         wanted.extend(index_spec::parse(spec)?);
     }
+    if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {
+        return Err(Error::new(13103, "too many compound keys"));
+    }
+    // What cannot be made does not make a collection either.
+    let there = call.find(&namespace);
+    let held = there.as_ref().map(|collection| collection.state());
+    let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
+    engine::missing_indexes(&namespace, held, &wanted)?;
+    refuse_twins(there.as_deref(), &wanted)?;
     let (collection, made) = call.ensure(&namespace).await?;
     let created = call.door.engine.create_indexes(&collection, wanted).await;
     let (before, after) = created.map_err(|error| Error::from(error).about(&namespace))?;
@@ -30,4 +39,25 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         reply.push("note", "all indexes already exist");
     }
     ok(reply)
+}
+
+/// A new index is asked for once.
+fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
+    let mut seen: Vec<&IndexSpec> = Vec::new();
+    for spec in wanted {
+        if !seen.contains(&spec) {
+            seen.push(spec);
+            continue;
+        }
+        let Some(collection) = collection else {
+            let message = format!("Identical index already exists: {}", spec.name);
+            return Err(Error::new(IndexAlreadyExists, message));
+        };
+        if collection.state().record.index(&spec.name).is_none() {
+            let message =
+                "Cannot build two identical indexes. Try again without duplicate indexes.";
+            return Err(Error::new(OperationFailed, message));
+        }
+    }
+    Ok(())
 }

@@ -1,11 +1,12 @@
 //! Replies with a cursor: the first batch, further batches, and cursors that stay open.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use document::{ArrayRef, DocBuf, DocBuilder, DocRef, ValueRef};
+use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
 use engine::Store;
-use engine::{Batch, BatchLimit, Cursor, Namespace};
+use engine::{Batch, BatchLimit, Cursor, Model, Namespace, Plan};
+use query::{Context, Expr, Filter, exec::Stage};
 
 use super::{Call, finish};
 use crate::{
@@ -65,10 +66,24 @@ pub(super) fn reply(name: &str, documents: &[Bytes], id: i64, namespace: &Namesp
     finish(builder)
 }
 
-/// A reply with a batch that is known as a whole.
-pub(super) fn whole(documents: Vec<DocBuf>, namespace: &Namespace) -> DocBuf {
-    let documents: Vec<Bytes> = documents.into_iter().map(DocBuf::into_bytes).collect();
-    reply("firstBatch", &documents, 0, namespace)
+/// A reply with documents that are known: at once, or a first batch and a cursor with the others.
+pub(super) async fn listed<S: Store>(
+    call: &Call<'_, S>,
+    documents: Vec<Document>,
+    namespace: &Namespace,
+    size: Option<u64>,
+) -> Result<DocBuf> {
+    if size.is_none() {
+        let documents = documents.iter().map(|document| document.to_buf().into_bytes());
+        return Ok(reply("firstBatch", &documents.collect::<Vec<Bytes>>(), 0, namespace));
+    }
+    let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
+    let stages = vec![Stage::Documents(Expr::Literal(documents))];
+    // No document of the collection is looked at.
+    let plan = Plan::new(Filter::Never).with_stages(stages);
+    let context = Arc::new(Context::default());
+    let cursor = call.door.engine.query(Model::Documents, namespace, plan, context)?;
+    first(call, namespace, cursor, FirstBatch { size, single: false, keep: false }).await
 }
 
 /// The ids in an array of cursor ids.

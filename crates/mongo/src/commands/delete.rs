@@ -9,6 +9,7 @@ use query::Context;
 
 use super::{
     Call,
+    find::hint,
     insert::{check_batch, push_errors},
     ok,
     update::find,
@@ -25,6 +26,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let statements = call.documents("deletes")?;
     check_batch(statements.len())?;
+    statements.iter().try_for_each(|it| check_shape(&Args::new("delete.deletes", *it)))?;
     Counters::add(&call.connection.counters.delete, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let context = call.context().await?;
@@ -53,20 +55,35 @@ async fn apply<S: Store>(
     context: &Arc<Context>,
 ) -> Result<usize> {
     let args = Args::new("delete.deletes", statement);
-    args.only(FIELDS)?;
-    let many = match args.int("limit")? {
-        Some(0) => true,
-        Some(1) => false,
-        Some(other) => {
-            let message = format!("The limit field in delete objects must be 0 or 1. Got {other}");
-            return Err(Error::new(FailedToParse, message));
-        }
-        None => {
-            let message = "BSON field 'delete.deletes.limit' is missing but a required field";
-            return Err(Error::new(40414, message));
-        }
-    };
     let find = find(&args, "q")?;
+    let many = many(&args)?;
     let Some(collection) = call.find(namespace) else { return Ok(0) };
     Ok(call.door.engine.remove(&collection, &find, many, context).await?.count)
+}
+
+/// Checks what a statement looks like: one that is malformed spoils its command before any other
+/// statement runs.
+fn check_shape(args: &Args<'_>) -> Result<()> {
+    args.only(FIELDS)?;
+    args.need_document("q")?;
+    args.document("collation")?;
+    hint(args)?;
+    many(args).map(|_| ())
+}
+
+/// Whether all documents are meant, or one.
+fn many(args: &Args<'_>) -> Result<bool> {
+    args.int("limit")?;
+    let Some(limit) = args.get("limit") else { return Err(args.missing("limit")) };
+    match document::Number::of(limit).and_then(document::Number::to_i64_exact) {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => {
+            let message = format!(
+                "The limit field in delete objects must be 0 or 1. Got {}",
+                document::shell(limit)
+            );
+            Err(Error::new(FailedToParse, message))
+        }
+    }
 }

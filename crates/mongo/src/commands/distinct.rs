@@ -21,7 +21,12 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     args.simple_collation()?;
-    let path = Path::new(args.need_str("key")?);
+    let key = args.need_str("key")?;
+    if key.contains('\0') {
+        return Err(Error::new(31032, "Key field cannot contain an embedded null byte"));
+    }
+    mongo_query::projection::check_path(key)?;
+    let path = Path::new(key);
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => query::Filter::always(),

@@ -11,9 +11,13 @@ use crate::errors::{
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
+    let Some(index) = call.body.get("index") else { return Err(call.args().missing("index")) };
     let collection = call.expect(&namespace)?;
-    let names = names(&collection.state(), call.body.get("index"))?;
-    let all = matches!(call.body.get("index"), Some(ValueRef::String("*")));
+    let all = means_all(index);
+    let names = match all {
+        true => collection.state().record.indexes.iter().map(|held| held.name.clone()).collect(),
+        false => names(&collection.state(), index)?,
+    };
     let was = call.door.engine.drop_indexes(&collection, names).await?;
     let mut reply = doc! {
         "_t": "DropIndexesResponse",
@@ -25,14 +29,22 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-fn names(state: &State, index: Option<ValueRef<'_>>) -> Result<Vec<String>> {
+/// `"*"` and `["*"]` stand for all but the index of the id.
+fn means_all(index: ValueRef<'_>) -> bool {
     match index {
-        Some(ValueRef::String("*")) => {
-            Ok(state.record.indexes.iter().map(|index| index.name.clone()).collect())
+        ValueRef::String(name) => name == "*",
+        ValueRef::Array(list) => {
+            list.len() == 1 && matches!(list.get(0), Some(ValueRef::String("*")))
         }
-        Some(ValueRef::String(name)) => Ok(vec![known(state, name)?]),
-        Some(ValueRef::Document(pattern)) => Ok(vec![by_pattern(state, pattern)?]),
-        Some(ValueRef::Array(list)) => list
+        _ => false,
+    }
+}
+
+fn names(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
+    match index {
+        ValueRef::String(name) => Ok(vec![known(state, name)?]),
+        ValueRef::Document(pattern) => Ok(vec![by_pattern(state, pattern)?]),
+        ValueRef::Array(list) => list
             .iter()
             .map(|name| match name {
                 ValueRef::String(name) => known(state, name),

@@ -1,11 +1,11 @@
 //! `explain`: the access path that was chosen and, when asked for, what it looked at.
 
-use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::Store;
 use engine::{BatchLimit, Explain, Model, Namespace, Plan};
 use query::exec::Stage;
 
-use super::{Call, aggregate, find, ok};
+use super::{Call, aggregate, count::means_all, find, ok};
 use crate::{
     args::{Args, named},
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
@@ -34,25 +34,53 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         _ => names::collection(call.database, named(command, name)?)?,
     };
     let plan = plan_of(name, &args)?;
+    if name == "count" && plan.filter.is_always() && means_all(&plan.hint) {
+        return of_books(&call, &namespace, command, execute).await;
+    }
     answer(&call, &namespace, plan, command, execute).await
+}
+
+/// A count without a filter, which looks at no document.
+async fn of_books<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    command: DocRef<'_>,
+    execute: bool,
+) -> Result<DocBuf> {
+    let there = call.find(namespace).is_some();
+    let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
+    let planned = planner(namespace, stage.clone());
+    let stats = if execute {
+        let counted = super::count::run(Call { name: "count", body: command, ..call.clone() });
+        let counted = counted.await?;
+        if let Some(n) = counted.get("n") {
+            stage.push("nCounted", n.to_value());
+        }
+        Some(Stats { stage, ..Stats::default() })
+    } else {
+        None
+    };
+    finish(call, planned, stats, command)
 }
 
 /// The plan behind a command: writes are explained by the search they begin with.
 fn plan_of(name: &str, args: &Args<'_>) -> Result<Plan> {
-    let by_filter = |filter: Option<DocRef<'_>>| -> Result<Plan> {
-        Ok(Plan::new(match filter {
+    let by_filter = |args: &Args<'_>, name: &str| -> Result<Plan> {
+        let filter = match args.document(name)? {
             Some(filter) => mongo_query::filter::parse(filter)?,
             None => query::Filter::always(),
-        }))
+        };
+        Ok(Plan { hint: find::hint(args)?, ..Plan::new(filter) })
     };
     let statement = |list: &str| -> Result<Plan> {
         let first = args.documents(list)?.into_iter().next();
-        by_filter(first.and_then(|first| first.get("q")).and_then(ValueRef::as_document))
+        let first = first.ok_or_else(|| args.missing(list))?;
+        by_filter(&Args::new(list, first), "q")
     };
     match name {
         "find" => find::plan(args, None),
         "aggregate" => aggregate::plan(args, None),
-        "count" | "distinct" | "findAndModify" => by_filter(args.document("query")?),
+        "count" | "distinct" | "findAndModify" => by_filter(args, "query"),
         "update" => statement("updates"),
         "delete" => statement("deletes"),
         other => {
@@ -95,27 +123,50 @@ async fn answer<S: Store>(
     }
     let millis = clock::monotonic().saturating_sub(started).as_millis();
     let explain = cursor.explain();
-    let winning = winning(&explain, &stages, sorts);
-    let mut reply = doc! {
-        "explainVersion": "1",
-        "queryPlanner": doc! {
-            "namespace": namespace.to_string(),
-            "indexFilterSet": false,
-            "winningPlan": winning.clone(),
-            "rejectedPlans": Value::Array(Vec::new()),
-        },
-    };
-    if execute {
+    let stage = winning(&explain, &stages, sorts);
+    let planned = planner(namespace, stage.clone());
+    let (keys, documents) = (explain.keys_examined, explain.documents_examined);
+    let stats = execute.then_some(Stats { returned, millis, keys, documents, stage });
+    finish(call, planned, stats, command)
+}
+
+/// What a run looked at.
+#[derive(Default)]
+struct Stats {
+    returned: usize,
+    millis: u128,
+    keys: u64,
+    documents: u64,
+    stage: Document,
+}
+
+fn planner(namespace: &Namespace, winning: Document) -> Document {
+    doc! {
+        "namespace": namespace.to_string(),
+        "indexFilterSet": false,
+        "winningPlan": winning,
+        "rejectedPlans": Value::Array(Vec::new()),
+    }
+}
+
+fn finish<S: Store>(
+    call: &Call<'_, S>,
+    planned: Document,
+    stats: Option<Stats>,
+    command: DocRef<'_>,
+) -> Result<DocBuf> {
+    let mut reply = doc! { "explainVersion": "1", "queryPlanner": planned };
+    if let Some(stats) = stats {
         let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         reply.push(
             "executionStats",
             doc! {
                 "executionSuccess": true,
-                "nReturned": i64::try_from(returned).unwrap_or(i64::MAX),
-                "executionTimeMillis": i64::try_from(millis).unwrap_or(i64::MAX),
-                "totalKeysExamined": number(explain.keys_examined),
-                "totalDocsExamined": number(explain.documents_examined),
-                "executionStages": winning,
+                "nReturned": i64::try_from(stats.returned).unwrap_or(i64::MAX),
+                "executionTimeMillis": i64::try_from(stats.millis).unwrap_or(i64::MAX),
+                "totalKeysExamined": number(stats.keys),
+                "totalDocsExamined": number(stats.documents),
+                "executionStages": stats.stage,
             },
         );
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
-use engine::{Edited, Find, Update};
-use query::Context;
+use engine::{Edited, Find, Namespace, Update};
+use query::{Context, Filter, edit::Edit, project::Projection};
 
 use super::{
     Call, finish,
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     args::Args,
     door::Counters,
-    errors::{Error, FailedToParse, Result},
+    errors::{BadValue, Error, FailedToParse, Result},
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -38,43 +38,24 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let remove = args.bool("remove")?.unwrap_or(false);
     let upsert = args.bool("upsert")?.unwrap_or(false);
     let new = args.bool("new")?.unwrap_or(false);
-    let update = args.get("update");
-    check(remove, upsert, new, update.is_some())?;
-    let context = call.context().await?;
+    check(remove, upsert, new, args.get("update").is_some())?;
+    // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
-    let edited = if remove {
+    let edit = args.get("update").map(|update| edit(update, &args, false)).transpose()?;
+    let projection = projection(&args, new)?;
+    let context = call.context().await?;
+    let reply = |shown: Option<&[u8]>, last: Document| {
+        reply(shown, last, projection.as_ref(), &find.filter, &context)
+    };
+    let Some(edit) = edit else {
         Counters::add(&call.connection.counters.delete, 1);
-        let Some(collection) = call.find(&namespace) else {
-            return reply(&args, None, doc! { "n": 0 }, &find, &context);
-        };
+        let Some(collection) = call.find(&namespace) else { return reply(None, doc! { "n": 0 }) };
         let removed = call.door.engine.find_and_remove(&collection, &find, &context).await?;
         let last = doc! { "n": i32::from(removed.is_some()) };
-        return reply(&args, removed.as_deref(), last, &find, &context);
-    } else {
-        Counters::add(&call.connection.counters.update, 1);
-        let collection = match call.find(&namespace) {
-            Some(collection) => Some(collection),
-            None if upsert => Some(call.ensure(&namespace).await?.0),
-            None => None,
-        };
-        let edit = edit(update.unwrap_or(ValueRef::Null), &args, false)?;
-        match collection {
-            None => Edited::default(),
-            Some(collection) => {
-                let writer = call.writer(&context);
-                let update = Update {
-                    find: find.clone(),
-                    edit: &edit,
-                    many: false,
-                    upsert,
-                    context: Arc::clone(&context),
-                    writer: &writer,
-                };
-                let edited = call.door.engine.find_and_update(&collection, &update).await;
-                edited.map_err(|error| Error::from(error).about(&namespace))?
-            }
-        }
+        return reply(removed.as_deref(), last);
     };
+    Counters::add(&call.connection.counters.update, 1);
+    let edited = change(&call, &namespace, &find, &edit, upsert, &context).await?;
     let found = edited.before.is_some();
     let mut last = doc! {
         "n": i32::from(found || edited.upserted.is_some()),
@@ -84,13 +65,54 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         last.push("upserted", id);
     }
     let shown = if new { edited.after } else { edited.before };
-    reply(&args, shown.as_deref(), last, &find, &context)
+    reply(shown.as_deref(), last)
+}
+
+/// Changes the document, or inserts one.
+async fn change<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    find: &Find,
+    edit: &Edit,
+    upsert: bool,
+    context: &Arc<Context>,
+) -> Result<Edited> {
+    let collection = match call.find(namespace) {
+        Some(collection) => collection,
+        None if upsert => call.ensure(namespace).await?.0,
+        None => return Ok(Edited::default()),
+    };
+    let writer = call.writer(context);
+    let update = Update {
+        find: find.clone(),
+        edit,
+        many: false,
+        upsert,
+        context: Arc::clone(context),
+        writer: &writer,
+    };
+    let edited = call.door.engine.find_and_update(&collection, &update).await;
+    edited.map_err(|error| Error::from(error).about(namespace))
+}
+
+/// What part of the document is answered.
+fn projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
+    let Some(fields) = args.document("fields")?.filter(|fields| !fields.is_empty()) else {
+        return Ok(None);
+    };
+    let projection = mongo_query::projection::parse_find(fields)?;
+    if new && projection.needs_filter() {
+        let message = "cannot use a positional projection and return the new document";
+        return Err(Error::new(BadValue, message));
+    }
+    Ok(Some(projection))
 }
 
 fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
         Some(_) => find(args, "query"),
         None => {
+            args.simple_collation()?;
             let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
             let sort = sort.map(mongo_query::sort::parse).transpose()?;
             let hint = super::find::hint(args)?;
@@ -113,26 +135,20 @@ fn check(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
 }
 
 fn reply(
-    args: &Args<'_>,
     shown: Option<&[u8]>,
-    last: document::Document,
-    find: &Find,
+    last: Document,
+    projection: Option<&Projection>,
+    filter: &Filter,
     context: &Context,
 ) -> Result<DocBuf> {
     let mut builder = document::DocBuilder::new();
     builder.append("lastErrorObject", Value::Document(last).as_ref());
-    match shown {
-        None => builder.append("value", ValueRef::Null),
-        Some(bytes) => {
-            let document = DocRef::Raw(bytes);
-            match args.document("fields")?.filter(|fields| !fields.is_empty()) {
-                None => builder.append("value", ValueRef::Document(document)),
-                Some(fields) => {
-                    let projection = mongo_query::projection::parse_find(fields)?;
-                    let part = projection.apply(document, Some(&find.filter), context)?;
-                    builder.append("value", ValueRef::Document(part.as_ref()));
-                }
-            }
+    match (shown.map(DocRef::Raw), projection) {
+        (None, _) => builder.append("value", ValueRef::Null),
+        (Some(document), None) => builder.append("value", ValueRef::Document(document)),
+        (Some(document), Some(projection)) => {
+            let part = projection.apply(document, Some(filter), context)?;
+            builder.append("value", ValueRef::Document(part.as_ref()));
         }
     }
     Ok(finish(builder))

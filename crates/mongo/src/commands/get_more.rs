@@ -6,7 +6,7 @@ use engine::Store;
 use super::{Call, cursor_reply};
 use crate::{
     door::Counters,
-    errors::{Error, Result, TypeMismatch},
+    errors::{BadValue, Error, Result, TypeMismatch},
     names,
 };
 
@@ -14,9 +14,11 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
     let id = match call.body.get("getMore") {
         Some(ValueRef::Int64(id)) => id,
-        Some(ValueRef::Int32(id)) => i64::from(id),
-        _ => {
-            let message = "BSON field 'getMore.getMore' is the wrong type, expected type 'long'";
+        other => {
+            let message = format!(
+                "BSON field 'getMore.getMore' is the wrong type '{}', expected type 'long'",
+                other.map_or("missing", |value| value.kind().name())
+            );
             return Err(Error::new(TypeMismatch, message));
         }
     };
@@ -25,6 +27,11 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
     let mut taken = cursors.take(id, &namespace)?;
+    if args.get("maxTimeMS").is_some() {
+        cursors.give_back(taken, clock::monotonic());
+        let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
+        return Err(Error::new(BadValue, message));
+    }
     let batch = taken.cursor.next(cursor_reply::limit(size, usize::MAX)).await;
     match batch {
         Ok(batch) if batch.done => {

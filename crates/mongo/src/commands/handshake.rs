@@ -96,11 +96,11 @@ fn introduce<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
 
 /// The compressors both sides know, in the client's order.
 fn agree<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
-    let known = asked.iter().filter_map(|name| {
-        let name = name.as_str()?;
-        Compressor::OFFERED.into_iter().find(|compressor| compressor.name() == name)
-    });
-    let agreed: Vec<Compressor> = known.collect();
+    let mut agreed: Vec<Compressor> = Vec::new();
+    for name in asked.iter().filter_map(ValueRef::as_str) {
+        let known = Compressor::OFFERED.into_iter().find(|it| it.name() == name);
+        agreed.extend(known.filter(|it| !agreed.contains(it)));
+    }
     let names = agreed.iter().map(|compressor| compressor.name().into()).collect();
     *lock(&call.connection.compressors) = agreed;
     Value::Array(names)

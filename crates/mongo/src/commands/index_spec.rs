@@ -1,9 +1,10 @@
 //! One index specification of `createIndexes`, with MongoDB's checks and texts. The index on the
 //! reserved `_ts` is the collection's default TTL.
 
-use document::{DocRef, Document, Number, Rounding, Value, ValueRef, shell};
+use document::{DocRef, Document, Number, Value, ValueRef, shell};
 use engine::IndexSpec;
 
+use super::{index_seconds, partial_filter};
 use crate::{
     args::Args,
     errors::{
@@ -72,11 +73,12 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
         return Err(Error::new(TypeMismatch, "The field 'key' must be an object"));
     };
     let key = key(pattern)?;
+    version(spec)?;
     let name = name(&args, &key, &shown_spec())?;
     if let [(path, _)] = key.as_slice()
         && path == "_id"
     {
-        return id_index(spec).map(|()| None);
+        return id_index(spec, pattern).map(|()| None);
     }
     if key.iter().any(|(path, _)| path == RESERVED) {
         return system_index(spec, key, name).map(Some);
@@ -170,7 +172,41 @@ fn name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> 
     Ok(name.to_owned())
 }
 
-fn id_index(spec: DocRef<'_>) -> Result<()> {
+/// Versions of indexes: 1 and 2 are known, and what is made is 2.
+fn version(spec: DocRef<'_>) -> Result<()> {
+    let Some(value) = spec.get("v") else { return Ok(()) };
+    let Some(number) = Number::of(value) else {
+        let message = format!("The field 'v' must be a number, but got {}", value.kind().name());
+        return Err(Error::new(TypeMismatch, message));
+    };
+    match number.to_i64_exact().and_then(|version| i32::try_from(version).ok()) {
+        Some(1 | 2) => Ok(()),
+        Some(version) => {
+            let message = format!(
+                "Invalid index specification {}; cannot create an index with v={version}",
+                shell(ValueRef::Document(spec))
+            );
+            Err(Error::new(CannotCreateIndex, message))
+        }
+        None => {
+            let message = format!(
+                "Index version must be representable as a 32-bit integer, but got {}",
+                shell(value)
+            );
+            Err(Error::new(BadValue, message))
+        }
+    }
+}
+
+fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
+    let order = pattern.get("_id").and_then(Number::of).and_then(Number::to_i64_exact);
+    if order != Some(1) {
+        let message = format!(
+            "The field 'key' for an _id index must be {{_id: 1}}, but got {}",
+            shell(ValueRef::Document(pattern))
+        );
+        return Err(Error::new(BadValue, message));
+    }
     for (name, value) in spec.iter() {
         let harmless = match name {
             "key" | "name" | "v" | "ns" | "background" | "collation" => true,
@@ -209,81 +245,10 @@ fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Res
     }
     let expire_after = match spec.get("expireAfterSeconds") {
         None => None,
-        Some(value) => Some(system_seconds(value, spec)?),
+        Some(value) => Some(index_seconds::of_system(value, spec)?),
     };
     let shown = shown(spec, &name);
     Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key) })
-}
-
-fn wrap(spec: DocRef<'_>, cause: &str) -> Error {
-    let shown = shell(ValueRef::Document(spec));
-    Error::new(CannotCreateIndex, format!(". Index spec: {shown} :: caused by :: {cause}"))
-}
-
-fn not_numeric(value: ValueRef<'_>) -> String {
-    format!(
-        "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}",
-        value.kind().name()
-    )
-}
-
-fn system_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
-    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
-    if number.is_nan() {
-        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
-    }
-    match number.to_i64_exact() {
-        Some(-1) => Ok(-1),
-        Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(seconds),
-        Some(0) => Err(wrap(
-            spec,
-            "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or at least 1",
-        )),
-        Some(seconds) if i64::from(i32::MAX) < seconds => Err(wrap(
-            spec,
-            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
-        )),
-        Some(_) => Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0")),
-        None if number.to_f64().abs() < f64::from(i32::MAX) => {
-            Err(wrap(spec, "TTL index 'expireAfterSeconds' option on '_ts' must be a whole number"))
-        }
-        None => Err(wrap(
-            spec,
-            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
-        )),
-    }
-}
-
-/// `expireAfterSeconds` of a date index, truncated as MongoDB does.
-fn date_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
-    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
-    if number.is_nan() {
-        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
-    }
-    let seconds = match number {
-        Number::Int(seconds) => Some(seconds),
-        Number::Double(seconds) if seconds.abs() < 1e15 => Some(seconds.trunc() as i64),
-        Number::Double(_) => None,
-        Number::Decimal(seconds) => seconds.to_i64(Rounding::Down),
-    };
-    match seconds {
-        Some(seconds) if (0..=i64::from(i32::MAX)).contains(&seconds) => {
-            if number.to_f64() <= -1.0 {
-                return Err(wrap(
-                    spec,
-                    "TTL index 'expireAfterSeconds' option cannot be less than 0",
-                ));
-            }
-            Ok(seconds)
-        }
-        Some(seconds) if i64::from(i32::MIN) <= seconds && seconds < 0 => {
-            Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"))
-        }
-        _ => Err(wrap(
-            spec,
-            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
-        )),
-    }
 }
 
 fn flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
@@ -330,7 +295,7 @@ fn options(
         }
     }
     flag(spec, "background")?;
-    let partial = partial(spec)?;
+    let partial = partial_filter::parse(spec)?;
     let expire_after = match spec.get("expireAfterSeconds") {
         None => None,
         Some(_) if 1 < key.len() => {
@@ -340,7 +305,7 @@ fn options(
             );
             return Err(Error::new(CannotCreateIndex, message));
         }
-        Some(value) => Some(date_seconds(value, spec)?),
+        Some(value) => Some(index_seconds::of_date(value, spec)?),
     };
     let sparse = flag(spec, "sparse")?;
     if sparse && partial.is_some() {
@@ -357,21 +322,6 @@ fn options(
         shown,
         ..IndexSpec::new(name, key)
     })
-}
-
-fn partial(spec: DocRef<'_>) -> Result<Option<Document>> {
-    let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
-    let Some(filter) = value.as_document() else {
-        let message = "The field 'partialFilterExpression' must be an object";
-        return Err(Error::new(TypeMismatch, message));
-    };
-    let parsed = mongo_query::filter::parse(filter);
-    let parsed = parsed.map_err(|error| Error::new(CannotCreateIndex, error.message))?;
-    if parsed.has_expression() {
-        let message = "unsupported expression in partial index: $expr";
-        return Err(Error::new(CannotCreateIndex, message));
-    }
-    Ok(Some(filter.to_tree()))
 }
 
 /// The specification as `listIndexes` shows it.

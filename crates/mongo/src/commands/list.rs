@@ -7,7 +7,7 @@ use engine::{Collection, IndexSpec, Model, Namespace};
 use engine::{Space, Store};
 use query::{Context, Filter};
 
-use super::{Call, cursor_reply::whole, ok};
+use super::{Call, cursor_reply::listed, ok};
 use crate::{
     args::Args,
     errors::{Error, NamespaceNotFound, Result},
@@ -32,10 +32,20 @@ pub(super) fn bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) -> i6
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
+/// How many entries the first batch of a list may have.
+fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
+    let Some(cursor) = args.document("cursor")? else { return Ok(None) };
+    let of = format!("{}.cursor", args.of);
+    let args = Args::new(&of, cursor);
+    args.only(&["batchSize"])?;
+    args.count("batchSize")
+}
+
 pub(super) async fn databases<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
+    args.bool("authorizedDatabases")?;
     let mut sizes: BTreeMap<String, i64> = BTreeMap::new();
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
         *sizes.entry(namespace.database).or_default() += bytes(&call, &collection);
@@ -65,6 +75,7 @@ pub(super) async fn collections<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
+    let size = batch_size(&args)?;
     let mut entries = Vec::new();
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
         if namespace.database != call.database {
@@ -77,11 +88,11 @@ pub(super) async fn collections<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             } else {
                 entry
             };
-            entries.push(shown.to_buf());
+            entries.push(shown);
         }
     }
     let namespace = Namespace::new(call.database, "$cmd.listCollections");
-    Ok(whole(entries, &namespace))
+    listed(&call, entries, &namespace, size).await
 }
 
 fn collection_entry(namespace: &Namespace, collection: &Collection) -> Document {
@@ -129,11 +140,12 @@ pub(super) fn shown(index: &IndexSpec) -> Document {
 
 pub(super) async fn indexes<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
+    let size = batch_size(&call.args())?;
     let Some(collection) = call.find(&namespace) else {
         return Err(Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")));
     };
     let state = collection.state();
-    let mut entries = vec![id_index().to_buf()];
-    entries.extend(state.record.indexes.iter().map(|index| shown(index).to_buf()));
-    Ok(whole(entries, &namespace))
+    let mut entries = vec![id_index()];
+    entries.extend(state.record.indexes.iter().map(shown));
+    listed(&call, entries, &namespace, size).await
 }

@@ -4,14 +4,24 @@ use document::{DocBuf, array, doc};
 use engine::Store;
 
 use super::{Call, ok};
-use crate::errors::{Error, NoReplicationEnabled, Result};
+use crate::errors::{Error, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch};
 
 pub(super) async fn current<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "inprog": array![] })
 }
 
 pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
-    call.args().int("op")?;
+    match call.body.get("op") {
+        None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
+        Some(op) if !op.is_number() => {
+            let message = format!(
+                "Expected field \"op\" to have numeric type, but found {}",
+                op.kind().name()
+            );
+            return Err(Error::new(TypeMismatch, message));
+        }
+        Some(_) => {}
+    }
     ok(doc! { "info": "attempting to kill op" })
 }
 

@@ -123,6 +123,8 @@ pub(super) async fn concerns<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn set_compatibility<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn set_compatibility<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    call.args().need_str(call.name)?;
+    call.args().bool("confirm")?;
     ok(doc! {})
 }

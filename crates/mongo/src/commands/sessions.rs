@@ -17,6 +17,12 @@ pub(super) async fn start<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn end<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+/// What names sessions, users or patterns of them is an array of documents.
+pub(super) async fn end<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    call.args().documents(call.name)?;
+    ok(doc! {})
+}
+
+pub(super) async fn log_out<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }

@@ -137,7 +137,7 @@ rows! {
     "killSessions" [] sessions::end, &[], "ends sessions";
     "killAllSessions" [] sessions::end, &[], "ends sessions";
     "killAllSessionsByPattern" [] sessions::end, &[], "ends sessions";
-    "logout" [open] sessions::end, &[], "forgets who is logged in";
+    "logout" [open] sessions::log_out, &[], "forgets who is logged in";
     "currentOp" [admin] operations::current, &["$all", "$ownOps"], "operations under way";
     "killOp" [admin] operations::kill, &["op"], "accepted";
     "fsync" [admin] operations::fsync, &["lock", "async"], "everything acknowledged is durable already";

@@ -20,8 +20,20 @@ use crate::{
     ttl::{RESERVED, reserved},
 };
 
-const FIELDS: &[&str] =
-    &["q", "u", "c", "multi", "upsert", "collation", "arrayFilters", "hint", "sort"];
+/// What a command calls the fields of a statement.
+pub(super) struct Names {
+    pub(super) filter: &'static str,
+    pub(super) update: &'static str,
+    pub(super) constants: &'static str,
+    pub(super) all: &'static [&'static str],
+}
+
+const NAMES: Names = Names {
+    filter: "q",
+    update: "u",
+    constants: "c",
+    all: &["q", "u", "c", "multi", "upsert", "collation", "arrayFilters", "hint", "sort"],
+};
 
 /// One statement, parsed.
 pub(super) struct Statement {
@@ -35,6 +47,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let statements = call.documents("updates")?;
     check_batch(statements.len())?;
+    statements.iter().try_for_each(|it| check_shape(&Args::new("update.updates", *it), &NAMES))?;
     Counters::add(&call.connection.counters.update, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let context = call.context().await?;
@@ -74,36 +87,62 @@ async fn apply<S: Store>(
     context: &Arc<Context>,
 ) -> Result<Updated> {
     let args = Args::new("update.updates", statement);
-    args.only(FIELDS)?;
-    let update = args.get("u").ok_or_else(|| {
-        Error::new(40414, "BSON field 'update.updates.u' is missing but a required field")
-    })?;
-    let many = args.bool("multi")?.unwrap_or(false);
-    check_sort(&args, many)?;
-    let statement = Statement {
-        find: find(&args, "q")?,
-        edit: edit(update, &args, many)?,
-        many,
-        upsert: args.bool("upsert")?.unwrap_or(false),
-    };
-    let constants = args.document("c")?;
-    let context = with_constants(context, constants);
+    let (statement, context) = parse(&args, &NAMES, context)?;
     execute(call, namespace, statement, &context).await
 }
 
-/// A sort says which one document is meant.
-pub(super) fn check_sort(args: &Args<'_>, many: bool) -> Result<()> {
-    if many && args.document("sort")?.is_some_and(|sort| !sort.is_empty()) {
+/// Checks what a statement looks like: one that is malformed spoils its command before any other
+/// statement runs. What its filter and its update mean is its own affair.
+pub(super) fn check_shape(args: &Args<'_>, names: &Names) -> Result<()> {
+    args.only(names.all)?;
+    args.need_document(names.filter)?;
+    match args.body.get(names.update) {
+        None => return Err(args.missing(names.update)),
+        Some(ValueRef::Document(_) | ValueRef::Array(_)) => {}
+        Some(_) => {
+            let message = "Update argument must be either an object or an array";
+            return Err(Error::new(FailedToParse, message));
+        }
+    }
+    args.bool("upsert")?;
+    args.document(names.constants)?;
+    args.document("collation")?;
+    if args.array("arrayFilters")?.is_some() {
+        args.documents("arrayFilters")?;
+    }
+    hint(args)?;
+    // A sort says which one document is meant.
+    let sorted = args.document("sort")?.is_some_and(|sort| !sort.is_empty());
+    if args.bool("multi")?.unwrap_or(false) && sorted {
         return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));
     }
     Ok(())
 }
 
-/// Adds the constants of a statement.
-pub(super) fn with_constants(
+/// A statement that looks right, and its context: that of the command with its own constants.
+pub(super) fn parse(
+    args: &Args<'_>,
+    names: &Names,
     context: &Arc<Context>,
-    constants: Option<DocRef<'_>>,
-) -> Arc<Context> {
+) -> Result<(Statement, Arc<Context>)> {
+    let update = args.get(names.update).ok_or_else(|| args.missing(names.update))?;
+    let constants = args.document(names.constants)?;
+    if constants.is_some() && !matches!(update, ValueRef::Array(_)) {
+        let message = "Constant values may only be specified for pipeline updates";
+        return Err(Error::new(51198, message));
+    }
+    let many = args.bool("multi")?.unwrap_or(false);
+    let statement = Statement {
+        find: find(args, names.filter)?,
+        edit: edit(update, args, many)?,
+        many,
+        upsert: args.bool("upsert")?.unwrap_or(false),
+    };
+    Ok((statement, with_constants(context, constants)))
+}
+
+/// Adds the constants of a statement.
+fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Arc<Context> {
     let Some(constants) = constants else { return Arc::clone(context) };
     let mut own = Context::clone(context);
     for (name, value) in constants.iter() {

@@ -10,7 +10,7 @@ mod op_query;
 pub(crate) use compress::{Compressor, compress};
 pub(crate) use header::{HEADER_BYTES, Header, OpCode};
 pub(crate) use message::{Message, Sequence, Shape, parse};
-pub(crate) use op_msg::reply as msg_reply;
+pub(crate) use op_msg::{reply as msg_reply, wants_no_reply};
 pub(crate) use op_query::reply as query_reply;
 
 use std::fmt;

@@ -20,6 +20,12 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
+/// Whether a message says that no reply is wanted. Of one that is compressed it is not known yet.
+pub(crate) fn wants_no_reply(header: &Header, payload: &[u8]) -> bool {
+    let flags = u32_at(payload, 0).filter(|_| OpCode::of(header.code) == Some(OpCode::Msg));
+    flags.is_some_and(|flags| flags & MORE_TO_COME != 0)
+}
+
 pub(super) fn parse(
     header: &Header,
     payload: Vec<u8>,

@@ -36,7 +36,7 @@ impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;
         let (status, code) = match error.kind {
-            Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => {
+            Kind::Invalid | Kind::IndexRefused | Kind::ParallelArrays | Kind::Query(_) => {
                 (StatusCode::BAD_REQUEST, "BadRequest")
             }
             Kind::NotFound(_) | Kind::Gone => (StatusCode::NOT_FOUND, "NotFound"),

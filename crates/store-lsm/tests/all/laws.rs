@@ -1,6 +1,4 @@
 //! The embedded store keeps the laws of stores; a crash is a copy of its files as they lie there.
-#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
-
 use std::path::Path;
 
 use store::{

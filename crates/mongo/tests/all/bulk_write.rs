@@ -1,85 +1,8 @@
 //! What a client of wire version 25 sends: `bulkWrite`, and updates of the first document in an
 //! order, as messages on the wire.
 
-#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
-
-use document::{DocRef, Document, Value, array, doc};
-use mongo::{Door, Settings};
-use test_kit::Kit;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-
-/// A client of a door of its own.
-struct Client {
-    stream: DuplexStream,
-    _stop: tokio::sync::watch::Sender<bool>,
-}
-
-impl Client {
-    fn new() -> Self {
-        let door = Door::new(Kit::default().engine, Settings::default());
-        let (stream, far) = tokio::io::duplex(1 << 20);
-        let (stop, stopped) = tokio::sync::watch::channel(false);
-        tokio::spawn(mongo::serve(door, far, "test".to_owned(), stopped));
-        Self { stream, _stop: stop }
-    }
-
-    /// Sends a command with document sequences beside it and reads the reply.
-    async fn send(&mut self, body: Document, sequences: &[(&str, &[Document])]) -> Document {
-        let mut message = vec![0; 16];
-        message.extend_from_slice(&0_u32.to_le_bytes());
-        message.push(0);
-        message.extend_from_slice(body.to_buf().bytes());
-        for (name, documents) in sequences {
-            message.push(1);
-            let mut section = name.as_bytes().to_vec();
-            section.push(0);
-            documents.iter().for_each(|it| section.extend_from_slice(it.to_buf().bytes()));
-            message.extend_from_slice(&u32::try_from(section.len() + 4).unwrap().to_le_bytes());
-            message.extend_from_slice(&section);
-        }
-        let len = i32::try_from(message.len()).unwrap();
-        for (at, number) in [(0, len), (4, 1), (8, 0), (12, 2013)] {
-            message[at..at + 4].copy_from_slice(&number.to_le_bytes());
-        }
-        self.stream.write_all(&message).await.unwrap();
-        let mut head = [0; 16];
-        self.stream.read_exact(&mut head).await.unwrap();
-        let len = u32::from_le_bytes(head[..4].try_into().unwrap());
-        let mut payload = vec![0; usize::try_from(len).unwrap() - 16];
-        self.stream.read_exact(&mut payload).await.unwrap();
-        DocRef::Raw(&payload[5..]).to_tree()
-    }
-
-    async fn run(&mut self, body: Document) -> Document {
-        self.send(body, &[]).await
-    }
-
-    /// A bulk write as drivers send it: two sequences.
-    async fn bulk(&mut self, options: Document, ops: &[Document]) -> Document {
-        let mut body = doc! { "bulkWrite": 1, "$db": "admin" };
-        options.into_iter().for_each(|(name, value)| body.push(name, value));
-        let namespaces = [doc! { "ns": "db.a" }, doc! { "ns": "db.b" }];
-        self.send(body, &[("ops", ops), ("nsInfo", &namespaces)]).await
-    }
-
-    /// All documents of a collection of `db`, by `_id`.
-    async fn all(&mut self, collection: &str) -> Vec<Document> {
-        let find = doc! { "find": collection, "sort": doc! { "_id": 1 }, "$db": "db" };
-        first_batch(&self.run(find).await)
-    }
-}
-
-fn first_batch(reply: &Document) -> Vec<Document> {
-    let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
-    let batch = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch"));
-    let Some(Value::Array(batch)) = batch else { panic!("{reply:?}") };
-    let document = |value: &Value| value.as_ref().as_document().unwrap().to_tree();
-    batch.iter().map(document).collect()
-}
-
-fn number(reply: &Document, name: &str) -> i64 {
-    document::Number::of(reply.get(name).unwrap().as_ref()).unwrap().to_i64_exact().unwrap()
-}
+use crate::client::{Client, first_batch, number};
+use document::{Document, Value, array, doc};
 
 #[track_caller]
 fn check_totals(reply: &Document, want: [i64; 6]) {
@@ -180,15 +103,21 @@ async fn what_is_malformed_is_refused_by_name() {
             9,
             "sort",
         ),
-        (doc! { "insert": 0, "document": doc! { "_ts": 1 } }, 2, "_ts"),
+        (doc! { "update": 0, "filter": filter(), "updateMods": 5 }, 9, "Update"),
+        (doc! { "delete": 0, "filter": 5 }, 14, "filter"),
     ] {
-        let reply = client.bulk(doc! {}, std::slice::from_ref(&op)).await;
-        check_totals(&reply, [1, 0, 0, 0, 0, 0]);
-        let outcome = first_batch(&reply).remove(0);
-        assert_eq!(number(&outcome, "code"), code, "{op:?}: {outcome:?}");
-        let Some(Value::String(message)) = outcome.get("errmsg") else { panic!("{outcome:?}") };
+        // What stands in front of it is not done either.
+        let good = doc! { "insert": 0, "document": doc! {} };
+        let reply = client.bulk(doc! {}, &[good, op.clone()]).await;
+        assert_eq!(number(&reply, "code"), code, "{op:?}: {reply:?}");
+        let Some(Value::String(message)) = reply.get("errmsg") else { panic!("{reply:?}") };
         assert!(message.contains(word), "{op:?}: {message}");
+        assert_eq!(client.all("a").await, [] as [Document; 0]);
     }
+    let op = doc! { "insert": 0, "document": doc! { "_ts": 1 } };
+    let reply = client.bulk(doc! {}, &[op]).await;
+    check_totals(&reply, [1, 0, 0, 0, 0, 0]);
+    assert_eq!(number(&first_batch(&reply).remove(0), "code"), 2);
     let reply = client.bulk(doc! { "other": 1 }, &[doc! { "delete": 0, "filter": filter() }]).await;
     assert_eq!(number(&reply, "code"), 40415);
     assert_eq!(client.all("a").await, [] as [Document; 0]);

@@ -1,6 +1,4 @@
 //! The committer counts its batches and how many commits each held.
-#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
-
 use store::{Condition, Mutation, Space, Store, Unit, laws::ManualTime};
 use store_lsm::{LsmOptions, LsmStore};
 

@@ -1,0 +1,119 @@
+//! Arithmetic on decimals, each operation rounded once.
+
+use std::cmp::Ordering;
+
+use num_bigint::BigUint;
+
+use crate::{
+    Decimal128,
+    decimal::{DIGITS, power},
+};
+
+impl Decimal128 {
+    /// Sum.
+    #[expect(clippy::should_implement_trait, reason = "one of a family of named operations")]
+    pub fn add(self, other: Self) -> Self {
+        let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
+            return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
+                (true, _, _) => Self::NAN,
+                (_, None, None) if self.is_negative() != other.is_negative() => Self::NAN,
+                (_, None, _) => self,
+                _ => other,
+            };
+        };
+        let exponent = a.2.min(b.2);
+        let scaled = |(_, coefficient, own): (bool, u128, i32)| {
+            BigUint::from(coefficient) * power(i64::from(own - exponent))
+        };
+        let (x, y) = (scaled(a), scaled(b));
+        let (negative, sum) = match (a.0 == b.0, x.cmp(&y)) {
+            (true, _) => (a.0, x + y),
+            (false, Ordering::Less) => (b.0, y - x),
+            (false, Ordering::Greater) => (a.0, x - y),
+            (false, Ordering::Equal) => (false, BigUint::ZERO),
+        };
+        Self::rounded(negative, sum, i64::from(exponent), false)
+    }
+
+    /// Difference.
+    pub fn subtract(self, other: Self) -> Self {
+        self.add(other.negate())
+    }
+
+    /// Product.
+    pub fn multiply(self, other: Self) -> Self {
+        let negative = self.is_negative() != other.is_negative();
+        match (self.parts(), other.parts()) {
+            (Some((_, a, e)), Some((_, b, f))) => {
+                let product = BigUint::from(a) * BigUint::from(b);
+                Self::rounded(negative, product, i64::from(e) + i64::from(f), false)
+            }
+            _ if self.is_nan() || other.is_nan() || self.is_zero() || other.is_zero() => Self::NAN,
+            _ => Self::infinity(negative),
+        }
+    }
+
+    /// Quotient; division by zero gives an infinity or NaN.
+    pub fn divide(self, other: Self) -> Self {
+        let negative = self.is_negative() != other.is_negative();
+        let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
+            return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
+                (true, _, _) | (_, None, None) => Self::NAN,
+                (_, None, _) => Self::infinity(negative),
+                _ => Self::rounded(negative, BigUint::ZERO, 0, false),
+            };
+        };
+        if b == 0 {
+            return if a == 0 { Self::NAN } else { Self::infinity(negative) };
+        }
+        let ideal = i64::from(e) - i64::from(f);
+        let (top, bottom) = (BigUint::from(a) * power(2 * DIGITS), BigUint::from(b));
+        let (mut quotient, rest) = (&top / &bottom, &top % &bottom);
+        let mut exponent = ideal - 2 * DIGITS;
+        let exact = rest == BigUint::ZERO;
+        while exact && exponent < ideal && &quotient % 10_u8 == BigUint::ZERO {
+            quotient /= 10_u8;
+            exponent += 1;
+        }
+        Self::rounded(negative, quotient, exponent, !exact)
+    }
+
+    /// Remainder with the sign of the dividend, as C's `fmod`.
+    pub fn remainder(self, other: Self) -> Self {
+        let (Some((negative, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
+            let dividend = self.parts().is_some() && !other.is_nan();
+            return if dividend { self } else { Self::NAN };
+        };
+        if b == 0 {
+            return Self::NAN;
+        }
+        let exponent = e.min(f);
+        let scaled =
+            |value: u128, own: i32| BigUint::from(value) * power(i64::from(own - exponent));
+        Self::rounded(negative, scaled(a, e) % scaled(b, f), i64::from(exponent), false)
+    }
+
+    /// Square root; NaN below zero.
+    pub fn sqrt(self) -> Self {
+        match self.parts() {
+            Some((negative, 0, exponent)) => {
+                Self::rounded(negative, BigUint::ZERO, i64::from(exponent / 2), false)
+            }
+            Some((false, coefficient, exponent)) => {
+                let odd = exponent.rem_euclid(2);
+                let square = BigUint::from(coefficient) * power(2 * DIGITS + i64::from(odd));
+                let root = square.sqrt();
+                let sticky = &root * &root != square;
+                let (mut root, ideal) = (root, i64::from((exponent - odd) / 2));
+                let mut own = ideal - DIGITS;
+                while !sticky && own < ideal && &root % 10_u8 == BigUint::ZERO {
+                    root /= 10_u8;
+                    own += 1;
+                }
+                Self::rounded(false, root, own, sticky)
+            }
+            None if !self.is_negative() => self,
+            _ => Self::NAN,
+        }
+    }
+}

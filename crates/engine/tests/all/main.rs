@@ -1,0 +1,11 @@
+//! The engine from outside: one program, so that it is linked once.
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+mod all_collections_at_one_instant;
+mod books_of_dates;
+mod counts_agree_with_what_dies;
+mod cursors_go_on_over_deaths;
+mod dead_documents_stay_dead;
+mod dropped_indexes_are_forgotten;
+mod every_rule_is_needed;
+mod indexes_are_built_while_documents_are_written;

@@ -1,0 +1,78 @@
+//! The `expireAfterSeconds` of an index specification. On the `_ts` index a wrong number is refused
+//! and never coerced.
+
+use document::{DocRef, Number, Rounding, ValueRef, shell};
+
+use crate::errors::{CannotCreateIndex, Error, Result};
+
+fn wrap(spec: DocRef<'_>, cause: &str) -> Error {
+    let shown = shell(ValueRef::Document(spec));
+    Error::new(CannotCreateIndex, format!(". Index spec: {shown} :: caused by :: {cause}"))
+}
+
+fn not_numeric(value: ValueRef<'_>) -> String {
+    format!(
+        "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}",
+        value.kind().name()
+    )
+}
+
+/// `expireAfterSeconds` of the index on `_ts`, which is a whole number.
+pub(super) fn of_system(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
+    if number.is_nan() {
+        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
+    }
+    match number.to_i64_exact() {
+        Some(-1) => Ok(-1),
+        Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(seconds),
+        Some(0) => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or at least 1",
+        )),
+        Some(seconds) if i64::from(i32::MAX) < seconds => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
+        )),
+        Some(_) => Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0")),
+        None if number.to_f64().abs() < f64::from(i32::MAX) => {
+            Err(wrap(spec, "TTL index 'expireAfterSeconds' option on '_ts' must be a whole number"))
+        }
+        None => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
+        )),
+    }
+}
+
+/// `expireAfterSeconds` of a date index, truncated as MongoDB does.
+pub(super) fn of_date(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
+    if number.is_nan() {
+        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
+    }
+    let seconds = match number {
+        Number::Int(seconds) => Some(seconds),
+        Number::Double(seconds) if seconds.abs() < 1e15 => Some(seconds.trunc() as i64),
+        Number::Double(_) => None,
+        Number::Decimal(seconds) => seconds.to_i64(Rounding::Down),
+    };
+    match seconds {
+        Some(seconds) if (0..=i64::from(i32::MAX)).contains(&seconds) => {
+            if number.to_f64() <= -1.0 {
+                return Err(wrap(
+                    spec,
+                    "TTL index 'expireAfterSeconds' option cannot be less than 0",
+                ));
+            }
+            Ok(seconds)
+        }
+        Some(seconds) if i64::from(i32::MIN) <= seconds && seconds < 0 => {
+            Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"))
+        }
+        _ => Err(wrap(
+            spec,
+            "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
+        )),
+    }
+}

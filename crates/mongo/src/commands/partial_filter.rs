@@ -1,0 +1,102 @@
+//! The `partialFilterExpression` of an index: the part of the query language it may use.
+
+use document::{DocRef, Document, ValueRef, shell};
+use query::{Filter, filter::Test};
+
+use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
+
+/// The filter of an index specification, if it has one.
+pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
+    let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
+    let Some(filter) = value.as_document() else {
+        let message = "The field 'partialFilterExpression' must be an object";
+        return Err(Error::new(TypeMismatch, message));
+    };
+    let in_spec = |code: i32, cause: &str| {
+        let shown = shell(ValueRef::Document(spec));
+        Error::new(code, format!("Error in specification {shown} :: caused by :: {cause}"))
+    };
+    let parsed = mongo_query::filter::parse(filter);
+    let parsed = parsed.map_err(|error| in_spec(error.code, &error.message))?;
+    if parsed.has_expression() {
+        return Err(in_spec(QueryFeatureNotAllowed, "$expr is not allowed in this context"));
+    }
+    match refused(&parsed) {
+        None => Ok(Some(filter.to_tree())),
+        Some(what) => {
+            let cause = format!("Expression not supported in partial index: {what}");
+            Err(in_spec(CannotCreateIndex, &cause))
+        }
+    }
+}
+
+/// What the filter of an index may not have in it: negations, patterns, and tests of arrays, of
+/// bits and of remainders.
+fn refused(filter: &Filter) -> Option<&'static str> {
+    match filter {
+        Filter::And(all) | Filter::Or(all) => all.iter().find_map(refused),
+        Filter::Nor(_) => Some("$nor"),
+        Filter::Not(_) => Some("$not"),
+        Filter::Expr(_) => Some("$expr"),
+        Filter::Never => Some("$alwaysFalse"),
+        Filter::Path(_, test) => match test {
+            Test::Compare(..) | Test::In(_) | Test::Exists | Test::Type(_) => None,
+            Test::Mod { .. } => Some("$mod"),
+            Test::Pattern(_) => Some("$regex"),
+            Test::Bits(_) => Some("a test of bits"),
+            Test::Size(_) => Some("$size"),
+            Test::ElemMatch(_) | Test::ElemValue(_) => Some("$elemMatch"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{Value, array, doc};
+
+    use super::*;
+
+    fn code(filter: impl Into<Value>) -> i32 {
+        let spec = doc! { "partialFilterExpression": filter.into() };
+        parse(DocRef::Tree(&spec)).map_or_else(|error| error.code, |_| 0)
+    }
+
+    #[test]
+    fn some_operators_are_allowed() {
+        let one = |operator: &str, value: Value| {
+            let mut test = Document::new();
+            test.push(operator, value);
+            doc! { "a": test }
+        };
+        let eq = || array![doc! { "a": 1 }];
+        for (filter, want) in [
+            (doc! {}, 0),
+            (doc! { "a": 1, "$comment": "x" }, 0),
+            (doc! { "a": Value::Null }, 0),
+            (one("$gte", 1.into()), 0),
+            (one("$exists", true.into()), 0),
+            (one("$type", 2.into()), 0),
+            (one("$in", array![1, Value::Null]), 0),
+            (one("$all", array![1]), 0),
+            (doc! { "$or": array![doc! { "b": 1 }, doc! { "$and": eq() }] }, 0),
+            (one("$ne", 1.into()), 67),
+            (one("$nin", array![1]), 67),
+            (one("$not", doc! { "$gt": 1 }.into()), 67),
+            (one("$exists", false.into()), 67),
+            (one("$regex", "x".into()), 67),
+            (one("$size", 1.into()), 67),
+            (one("$mod", array![2, 1]), 67),
+            (one("$bitsAllSet", 1.into()), 67),
+            (one("$elemMatch", doc! { "b": 1 }.into()), 67),
+            (doc! { "$nor": eq() }, 67),
+            (doc! { "$and": array![one("$ne", 1.into())] }, 67),
+            (one("$foo", 1.into()), 2),
+            (doc! { "$foo": 1 }, 2),
+            (doc! { "$and": array![] }, 2),
+            (doc! { "$expr": doc! { "$eq": array!["$a", 1] } }, 224),
+        ] {
+            assert_eq!(code(filter.clone()), want, "{filter:?}");
+        }
+        assert_eq!(code(1), 14);
+    }
+}

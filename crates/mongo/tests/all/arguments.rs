@@ -1,0 +1,132 @@
+//! Arguments that are wrong or missing, command by command: the code each is refused with.
+
+use crate::client::{Client, first_batch, number};
+use document::{Document, Value, array, doc};
+
+async fn check(rows: Vec<(Document, i64)>) {
+    let mut client = Client::new();
+    let documents = [doc! { "_id": 1, "a": 1 }];
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &documents)]).await;
+    for (mut command, code) in rows {
+        if command.get("$db").is_none() {
+            command.push("$db", "db");
+        }
+        let reply = client.run(command.clone()).await;
+        let got = reply.get("code").map_or(0, |_| number(&reply, "code"));
+        assert_eq!(got, code, "{command:?}: {reply:?}");
+        let names = client.run(doc! { "listCollections": 1, "$db": "db" }).await;
+        assert_eq!(first_batch(&names).len(), 1, "{command:?} made a collection");
+    }
+    assert_eq!(client.all("c").await, documents);
+}
+
+#[tokio::test]
+async fn of_administration() {
+    let admin = |name: &str, more: Document| {
+        let mut command = Document::new();
+        command.push(name, 1);
+        more.into_iter().for_each(|(name, value)| command.push(name, value));
+        command.push("$db", "admin");
+        command
+    };
+    let create = |more: Document| {
+        let mut command = doc! { "create": "made" };
+        more.into_iter().for_each(|(name, value)| command.push(name, value));
+        command
+    };
+    let compatibility =
+        |value: Value| doc! { "setFeatureCompatibilityVersion": value, "$db": "admin" };
+    let rename =
+        doc! { "renameCollection": "db.c", "to": "db.d", "dropTarget": "x", "$db": "admin" };
+    let mut rows = vec![
+        (compatibility("7.0".into()), 0),
+        (compatibility(7.into()), 14),
+        (admin("listDatabases", doc! { "authorizedDatabases": "x" }), 14),
+        (admin("killOp", doc! {}), 4),
+        (admin("killOp", doc! { "op": "x" }), 14),
+        (admin("killOp", doc! { "op": 1 }), 0),
+        (rename, 14),
+        (doc! { "listCollections": 1, "cursor": 1 }, 14),
+        (doc! { "listCollections": 1, "cursor": doc! { "x": 1 } }, 40415),
+        (doc! { "listIndexes": "c", "cursor": doc! { "batchSize": "x" } }, 14),
+        (doc! { "listIndexes": "c", "cursor": doc! { "batchSize": -1 } }, 51024),
+        (doc! { "collMod": "none", "index": doc! { "x": 1 } }, 40415),
+        (doc! { "collMod": "none", "index": doc! { "hidden": true } }, 72),
+        (doc! { "collMod": "none", "index": doc! { "name": "a", "hidden": true } }, 26),
+        (create(doc! { "size": "x" }), 14),
+        (create(doc! { "size": 1 }), 72),
+        (create(doc! { "max": "x" }), 14),
+        (create(doc! { "validationLevel": 1 }), 14),
+        (create(doc! { "validationLevel": "x" }), 2),
+        (create(doc! { "validationAction": "x" }), 2),
+        (create(doc! { "idIndex": 1 }), 14),
+        (create(doc! { "idIndex": doc! { "key": doc! { "a": 1 }, "name": "a" } }), 2),
+        (create(doc! { "autoIndexId": "x" }), 14),
+    ];
+    for name in ["endSessions", "refreshSessions", "killSessions", "killAllSessions"] {
+        for (value, code) in [(Value::Int32(1), 14), (array![1], 14), (array![], 0)] {
+            let mut command = Document::new();
+            command.push(name, value);
+            rows.push((command, code));
+        }
+    }
+    check(rows).await;
+}
+
+#[tokio::test]
+async fn of_reads() {
+    let aggregate = |of: Value, pipeline: Value| {
+        doc! { "aggregate": of, "pipeline": pipeline, "cursor": doc! {} }
+    };
+    let documents = || array![doc! { "$documents": array![doc! { "a": 1 }] }];
+    let mut rows = vec![
+        (doc! { "aggregate": "c", "pipeline": array![], "cursor": doc! { "x": 1 } }, 40415),
+        (aggregate(1.into(), array![]), 73),
+        (aggregate(1.into(), array![doc! { "$match": doc! {} }]), 73),
+        (aggregate(1.into(), documents()), 0),
+        (aggregate("c".into(), documents()), 73),
+        (aggregate(2.into(), documents()), 9),
+        (doc! { "getMore": 5, "collection": "c" }, 14),
+        (doc! { "getMore": Value::Int64(5), "collection": "c" }, 43),
+        (doc! { "find": "c", "writeConcern": doc! { "w": 1 } }, 72),
+        (doc! { "find": "c", "readConcern": doc! { "level": "linearizable" } }, 123),
+        (doc! { "find": "c", "readConcern": doc! { "level": "majority" } }, 0),
+    ];
+    for (key, code) in [
+        ("a", 0),
+        ("a.$id", 0),
+        ("", 40352),
+        ("$a", 16410),
+        ("a.", 40353),
+        ("a..b", 15998),
+        ("a\0b", 31032),
+    ] {
+        rows.push((doc! { "distinct": "c", "key": key }, code));
+    }
+    check(rows).await;
+}
+
+#[tokio::test]
+async fn a_count_without_a_filter_is_explained_as_what_it_is() {
+    let mut client = Client::new();
+    let documents = [doc! { "a": 1 }, doc! { "a": 2 }, doc! {}];
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &documents)]).await;
+    for (command, stage, examined) in [
+        (doc! { "count": "c" }, "RECORD_STORE_FAST_COUNT", 0),
+        (doc! { "count": "c", "query": doc! { "a": 1 } }, "COLLSCAN", 3),
+        (doc! { "count": "none" }, "EOF", 0),
+    ] {
+        let reply = client.run(doc! { "explain": command.clone(), "$db": "db" }).await;
+        let Some(Value::Document(stats)) = reply.get("executionStats") else { panic!("{reply:?}") };
+        let Some(Value::Document(run)) = stats.get("executionStages") else { panic!("{stats:?}") };
+        assert_eq!(run.get("stage"), Some(&stage.into()), "{command:?}");
+        assert_eq!(number(stats, "totalDocsExamined"), examined, "{command:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_compressor_is_agreed_on_once() {
+    let asked = Value::Array(vec!["zlib".into(); 1_000]);
+    let reply = Client::new().run(doc! { "hello": 1, "compression": asked, "$db": "admin" }).await;
+    assert_eq!(reply.get("compression"), Some(&array!["zlib"]));
+}

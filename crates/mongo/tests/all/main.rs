@@ -1,0 +1,11 @@
+//! The door from outside: one program, so that it is linked once.
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+mod arguments;
+mod bulk_write;
+mod client;
+mod compat;
+mod hints;
+mod indexes;
+mod messages;
+mod refused_commands_change_nothing;
