@@ -10,11 +10,11 @@ import copy
 
 import bson
 
-GENERIC = """lsid:doc readConcern:doc writeConcern:doc maxTimeMS:number/2 comment:any
+GENERIC = """lsid:doc readConcern:doc writeConcern:doc/72 maxTimeMS:number/2 comment:any
     apiVersion:text/322/9 apiStrict:bool/72 apiDeprecationErrors:bool/72 $readPreference:any
     txnNumber:number/20 autocommit:any startTransaction:any $clusterTime:any $db:text/73/40571
-    lsid.id:any readConcern.level:text/9/2 writeConcern.w:any writeConcern.j:bool/9
-    writeConcern.wtimeout:number/9 $readPreference.mode:any"""
+    lsid.id:any readConcern.level:text/9/2 writeConcern.w:any/72 writeConcern.j:bool/9/72
+    writeConcern.wtimeout:number/9/72 $readPreference.mode:any"""
 
 HANDSHAKE = """client:doc compression:array saslSupportedMechs:any speculativeAuthenticate:any
     topologyVersion:any maxAwaitTimeMS:any loadBalanced:any helloOk:any hostInfo:any
