@@ -312,6 +312,7 @@ fn pipelines_are_refused_or_run() {
         exec.finish();
         for _ in 0..1_000 {
             match exec.next() {
+                Ok(Next::Pause) => {}
                 Ok(Next::Row(row)) => check(Ok::<_, ()>(row.document)),
                 Ok(Next::Pause) => {}
                 Ok(Next::Want(_)) => assert!(exec.supply(Vec::new()).is_ok()),
