@@ -67,9 +67,12 @@ impl Path {
 
     /// Looks.
     pub(crate) async fn look(self, engine: Engine<PausingStore>, name: Namespace) -> Seen {
+        let hinted = matches!(self, Self::Index(_));
         match self.try_look(engine, name).await {
             Ok(seen) => seen,
             Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => Seen::Gone,
+            // The index of a hint is gone, or not built yet.
+            Err(Error { kind: Kind::Invalid, .. }) if hinted => Seen::Gone,
             Err(error) => Seen::Failed(format!("{:?}: {}", error.kind, error.message)),
         }
     }
