@@ -314,7 +314,6 @@ fn pipelines_are_refused_or_run() {
             match exec.next() {
                 Ok(Next::Pause) => {}
                 Ok(Next::Row(row)) => check(Ok::<_, ()>(row.document)),
-                Ok(Next::Pause) => {}
                 Ok(Next::Want(_)) => assert!(exec.supply(Vec::new()).is_ok()),
                 Ok(Next::Done | Next::NeedInput) | Err(_) => return,
             }
