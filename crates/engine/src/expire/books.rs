@@ -143,7 +143,9 @@ impl<S: Store> LiveView<S> {
                 }
             }
             rest = page.rest;
-            yield_now().await;
+            if rest.is_some() {
+                yield_now().await;
+            }
         }
         Ok(sum.minus(live))
     }
@@ -221,7 +223,9 @@ impl<S: Store> LiveView<S> {
                 amount = amount.plus(Amount::one(row.body()));
             }
             rest = page.rest;
-            yield_now().await;
+            if rest.is_some() {
+                yield_now().await;
+            }
         }
         Ok(amount)
     }
