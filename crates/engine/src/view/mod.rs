@@ -49,7 +49,7 @@ pub(crate) async fn open<S: Store>(
     collection: &Arc<Collection>,
 ) -> Result<LiveView<S>, Error> {
     loop {
-        let mut hold = inner.holds.register(collection.id);
+        let hold = inner.holds.register(collection.id);
         if inner.rules.fence {
             collection.opened().await;
         }
@@ -66,13 +66,37 @@ pub(crate) async fn open<S: Store>(
         if collection.is_dropped() {
             return Err(dropped(&state));
         }
+        return Ok(Moment { instant, oldest, seq }.view(inner, collection, state, snapshot, hold));
+    }
+}
+
+/// When a view was opened.
+#[derive(Clone, Copy)]
+struct Moment {
+    instant: Instant,
+    /// The oldest commit in flight, and the batch to wait for.
+    oldest: Option<(i64, u64)>,
+    seq: u64,
+}
+
+impl Moment {
+    /// A view of this moment; the hold is moved to what it needs.
+    fn view<S: Store>(
+        self,
+        inner: &Inner<S>,
+        collection: &Arc<Collection>,
+        state: Arc<State>,
+        snapshot: S::Snapshot,
+        mut hold: Hold,
+    ) -> LiveView<S> {
+        let Self { instant, oldest, seq } = self;
         let settled = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
         if inner.rules.holds {
             hold.hold_at(instant.min(settled), seq, &state);
         } else {
             hold.let_go();
         }
-        return Ok(LiveView {
+        LiveView {
             collection: Arc::clone(collection),
             state,
             instant,
@@ -82,7 +106,7 @@ pub(crate) async fn open<S: Store>(
             snapshot,
             last_moments: inner.rules.last_moments,
             _hold: hold,
-        });
+        }
     }
 }
 

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use clock::Instant;
 use store::Store;
 
-use super::{LiveView, dropped, open};
+use super::{LiveView, Moment, dropped, open};
 use crate::{Collection, Error, Model, Namespace, engine::Inner};
 
 /// Where a row of the collection that an operation is about comes from.
@@ -110,25 +109,10 @@ async fn try_open<S: Store>(
     if changed || instant.ms < inner.store.flight().newest_ms() {
         return None;
     }
-    let settled = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
+    let moment = Moment { instant, oldest, seq };
     let parts = all.iter().zip(holds).zip(states);
-    let views = parts.map(|((collection, mut hold), state)| {
-        if inner.rules.holds {
-            hold.hold_at(instant.min(settled), seq, &state);
-        } else {
-            hold.let_go();
-        }
-        LiveView {
-            collection: Arc::clone(collection),
-            state,
-            instant,
-            settled,
-            batch: oldest.map(|(_, batch)| batch),
-            seq,
-            snapshot: snapshot.clone(),
-            last_moments: inner.rules.last_moments,
-            _hold: hold,
-        }
+    let views = parts.map(|((collection, hold), state)| {
+        moment.view(inner, collection, state, snapshot.clone(), hold)
     });
     Some(views.collect::<Vec<_>>().into_iter())
 }
