@@ -165,3 +165,44 @@ async fn a_hole_in_the_journal_is_noticed() {
     let accepted = LsmOptions { accept_loss: true, ..LsmOptions::new(after.path()) };
     LsmStore::open(&accepted, time.timepiece()).unwrap();
 }
+
+/// Holds the store, and its commit up until it is told.
+struct Holder {
+    go: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+    _store: std::sync::Arc<LsmStore>,
+}
+
+impl store::Fence for Holder {
+    fn raise(&self) {
+        self.go.lock().unwrap().recv().unwrap();
+    }
+
+    fn lower(&self, _: Option<store::Stamp>) {}
+}
+
+/// A commit that nobody waits for any more may be the last to hold the store, by what its fence
+/// owns; then the store ends on a thread of its own.
+#[tokio::test]
+async fn a_fence_may_be_the_last_to_hold_the_store() {
+    let directory = TempDir::new().unwrap();
+    let time = ManualTime::default();
+    let options = LsmOptions::new(directory.path());
+    let store = std::sync::Arc::new(LsmStore::open(&options, time.timepiece()).unwrap());
+    let (go, wait) = std::sync::mpsc::channel();
+    let holder = Holder { go: std::sync::Mutex::new(wait), _store: std::sync::Arc::clone(&store) };
+    let unit = put("k".to_owned()).with_fence(std::sync::Arc::new(holder));
+    let mut commit = Box::pin(store.commit(vec![unit]));
+    let polled = std::future::poll_fn(|context| {
+        std::task::Poll::Ready(commit.as_mut().poll(context).is_pending())
+    });
+    assert!(polled.await);
+    drop(commit);
+    drop(store);
+    go.send(()).unwrap();
+    let again = (0..1_000).find_map(|_| {
+        std::thread::park_timeout(std::time::Duration::from_millis(10));
+        LsmStore::open(&options, time.timepiece()).ok()
+    });
+    let held = again.expect("the store lets go of its directory").snapshot();
+    assert!(held.get(Space::Catalog, b"k").await.unwrap().is_some());
+}
