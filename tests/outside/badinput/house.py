@@ -9,7 +9,7 @@ from badinput.wire import WITHIN, Wire, msg
 from lib.server import Server
 
 #: Resident memory at the end of a module, whatever it was sent.
-MOST_MEMORY = 600 << 20
+MOST_MEMORY = 800 << 20
 #: Bytes of log of a module: a flood of bad input is no flood of lines.
 MOST_LOG = 1 << 20
 
