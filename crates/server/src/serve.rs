@@ -173,14 +173,20 @@ impl Running {
     }
 
     /// Stops accepting, lets what runs finish, flushes.
-    pub async fn stop(mut self) -> Result<(), Failure> {
-        let _ = self.stop.send(true);
-        for task in self.tasks.drain(..) {
-            let _ = tokio::time::timeout(Duration::from_secs(9), task).await;
+    pub async fn stop(self) -> Result<(), Failure> {
+        let Self { engine, stop, tasks, timekeeper, data_dir, .. } = self;
+        let _ = stop.send(true);
+        for mut task in tasks {
+            if tokio::time::timeout(Duration::from_secs(9), &mut task).await.is_err() {
+                task.abort();
+                let _ = task.await;
+            }
         }
-        let closed = self.engine.store().close().await;
-        drop(self.timekeeper.take());
-        drop(self.data_dir.take());
+        let closed = engine.store().close().await;
+        // Commits that still wait in the store may need a new lease of the clock: it goes last.
+        drop(engine);
+        drop(timekeeper);
+        drop(data_dir);
         closed.map_err(failed)
     }
 }
