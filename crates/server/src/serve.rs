@@ -151,7 +151,7 @@ pub struct Running {
     engine: Engine<AnyStore>,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
-    timekeeper: Option<Timekeeper>,
+    timekeeper: Timekeeper,
     data_dir: Option<DataDir>,
 }
 
@@ -194,7 +194,8 @@ impl Running {
 /// Starts a server; it accepts when this answers.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start(config);
-    let Opened { engine, timekeeper, data_dir } = open(config, false).await?;
+    // Named so that on a failure the engine goes first and the directory last.
+    let Opened { data_dir, timekeeper, engine } = open(config, false).await?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
     let mut ready = Ready {
@@ -234,7 +235,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         banner::print(config, &ready);
     }
     tracing::info!(mongo = ?ready.mongo, admin = ?ready.admin, "ready");
-    Ok(Running { ready, engine, stop, tasks, timekeeper: Some(timekeeper), data_dir })
+    Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
 }
 
 /// Runs a server until SIGTERM or SIGINT.

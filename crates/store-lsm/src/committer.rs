@@ -59,7 +59,7 @@ pub(crate) struct Committer {
     sequencer: Sequencer,
     batch: u64,
     sums: Sums,
-    /// Batches that the syncer has.
+    /// Whether the syncer has something to do.
     syncing: bool,
     waiting: Vec<Request>,
 }

@@ -138,10 +138,15 @@ fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Re
     if let (Some(newest), true, true) = (newest, flushed, before.is_disjoint(&tables())) {
         inner.judged.compacted(space, seq, newest);
     }
+    flush_memory(inner).map_err(context)
+}
+
+/// Writes all that is only in memory into tables.
+fn flush_memory(inner: &Inner) -> fjall::Result<()> {
     for (_, keyspace) in inner.spaces.all() {
-        keyspace.rotate_memtable_and_wait().map_err(context)?;
+        keyspace.rotate_memtable_and_wait()?;
     }
-    inner.meta.rotate_memtable_and_wait().map_err(context)
+    inner.meta.rotate_memtable_and_wait()
 }
 
 /// Whether no memory that was set aside before still waits to be written, after waiting a while.
@@ -158,10 +163,7 @@ fn is_flushed(keyspace: &fjall::Keyspace) -> bool {
 /// Flushes everything, so that the next start has nothing to replay.
 fn flush(inner: &Inner) -> Result<(), Error> {
     let context = |error: fjall::Error| from_fjall("flush", &error);
-    for (_, keyspace) in inner.spaces.all() {
-        keyspace.rotate_memtable_and_wait().map_err(context)?;
-    }
-    inner.meta.rotate_memtable_and_wait().map_err(context)?;
+    flush_memory(inner).map_err(context)?;
     inner.database.persist(PersistMode::SyncAll).map_err(context)?;
     inner.move_mark()
 }

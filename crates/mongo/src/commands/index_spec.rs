@@ -17,6 +17,7 @@ use crate::{
 /// Longest index name, bytes.
 const MAX_NAME: usize = 1_000;
 
+/// Options that are understood.
 const KNOWN: &[&str] = &[
     "key",
     "name",
@@ -29,8 +30,11 @@ const KNOWN: &[&str] = &[
     "hidden",
     "expireAfterSeconds",
     "collation",
-    "storageEngine",
     "dropDups",
+];
+
+/// Options of kinds of indexes that there are not.
+const UNSUPPORTED: &[&str] = &[
     "weights",
     "default_language",
     "language_override",
@@ -44,6 +48,7 @@ const KNOWN: &[&str] = &[
     "clustered",
     "prepareUnique",
     "columnstoreProjection",
+    "storageEngine",
 ];
 
 /// Options the `_ts` index takes beside its key and name.
@@ -54,7 +59,7 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     let args = Args::new("createIndexes.indexes", spec);
     let shown_spec = || shell(ValueRef::Document(spec)).to_string();
     for (name, _) in spec.iter() {
-        if !KNOWN.contains(&name) {
+        if !KNOWN.contains(&name) && !UNSUPPORTED.contains(&name) {
             let message = format!(
                 "The field '{name}' is not valid for an index specification. Specification: {}",
                 shown_spec()
@@ -273,22 +278,7 @@ fn options(
     name: String,
 ) -> Result<IndexSpec> {
     args.simple_collation()?;
-    for option in [
-        "weights",
-        "default_language",
-        "language_override",
-        "textIndexVersion",
-        "2dsphereIndexVersion",
-        "bits",
-        "min",
-        "max",
-        "bucketSize",
-        "wildcardProjection",
-        "clustered",
-        "prepareUnique",
-        "columnstoreProjection",
-        "storageEngine",
-    ] {
+    for option in UNSUPPORTED {
         if args.get(option).is_some() {
             let message = format!("index option '{option}' is not supported");
             return Err(Error::new(CommandNotSupported, message));
