@@ -26,7 +26,7 @@ use crate::{
 /// Units of one batch at most; what waits beyond comes with the next.
 const BATCH_UNITS: usize = 4_096;
 /// Units that are worth a batch of their own while another is synced; fewer wait for more.
-const WORTH_UNITS: usize = 128;
+const WORTH_UNITS: usize = 64;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
 
@@ -215,6 +215,9 @@ impl Committer {
         let position = Position { batch: self.batch + 1, stamp: last };
         meta::note(&mut batch, &inner.meta, position);
         batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
+        written.iter().for_each(|space| {
+            inner.spaces.with(*space, |place| inner.writeback.written(&place.keyspace));
+        });
         inner.compactor.written(written);
         self.batch = position.batch;
         self.remember(added);

@@ -20,6 +20,9 @@ const TABLES_AT_REST: u8 = 4;
 const TABLES_IN_A_BURST: u8 = 12;
 /// Bytes of one table.
 pub(crate) const TABLE_BYTES: u64 = 64 * 1024 * 1024;
+/// The same in a burst. The second level holds so many of them before it is merged with the next,
+/// which can wait too.
+const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// How often keyspaces that were written lately are looked at.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Looks without a write after which a burst is over.
@@ -34,8 +37,12 @@ pub(crate) fn idle() -> Arc<Leveled> {
 }
 
 fn strategy(at_rest: bool) -> Arc<Leveled> {
-    let tables = if at_rest { TABLES_AT_REST } else { TABLES_IN_A_BURST };
-    Arc::new(Leveled::default().with_l0_threshold(tables).with_table_target_size(TABLE_BYTES))
+    let (tables, bytes) = if at_rest {
+        (TABLES_AT_REST, TABLE_BYTES)
+    } else {
+        (TABLES_IN_A_BURST, TABLE_BYTES_IN_A_BURST)
+    };
+    Arc::new(Leveled::default().with_l0_threshold(tables).with_table_target_size(bytes))
 }
 
 /// What the thread is told.
@@ -52,6 +59,8 @@ struct News {
     leftovers: Vec<Keyspace>,
     failure: Option<Error>,
     closed: bool,
+    /// The thread sleeps until it is woken.
+    asleep: bool,
 }
 
 impl Compactor {
@@ -59,10 +68,14 @@ impl Compactor {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These spaces were written.
+    /// These spaces were written. A thread that only pauses is left alone: this happens with every
+    /// commit.
     pub(crate) fn written(&self, spaces: impl IntoIterator<Item = Space>) {
-        self.lock().written.extend(spaces);
-        self.wake.notify_one();
+        let mut news = self.lock();
+        news.written.extend(spaces);
+        if news.asleep {
+            self.wake.notify_one();
+        }
     }
 
     /// The space of this keyspace was dropped.
@@ -90,9 +103,11 @@ impl Compactor {
     fn wait(&self, idle: bool) -> Option<HashSet<Space>> {
         let mut news = self.lock();
         if idle {
+            news.asleep = true;
             while news.written.is_empty() && news.leftovers.is_empty() && !news.closed {
                 news = self.wake.wait(news).unwrap_or_else(PoisonError::into_inner);
             }
+            news.asleep = false;
         } else if !news.closed {
             // What is written meanwhile waits: compaction is in no hurry.
             let until = |news: &mut News| !news.closed;
@@ -169,6 +184,7 @@ fn settle(inner: &Inner, keyspace: &Keyspace, state: &mut Watched, stale: &mut S
     while state.settled != Some(seen) {
         state.settled = Some(seen);
         let watermark = inner.pins.watermark(&inner.database);
+        let _tables = inner.writeback.compacts(keyspace);
         let compacted = keyspace.tree.compact(strategy(at_rest), watermark);
         if !check(inner, compacted.map_err(fjall::Error::from)) {
             return;
@@ -191,6 +207,7 @@ fn check(inner: &Inner, result: fjall::Result<()>) -> bool {
 /// Compacts one keyspace as a whole, under its filter.
 pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.pins.watermark(&inner.database);
+    let _tables = inner.writeback.compacts(keyspace);
     keyspace.tree.major_compact(TABLE_BYTES, watermark).map_err(fjall::Error::from)
 }
 

@@ -16,6 +16,7 @@ mod snapshot;
 mod spaces;
 mod store;
 mod syncer;
+mod writeback;
 
 pub use measured::Measured;
 pub use open::{LsmOptions, LsmStore};

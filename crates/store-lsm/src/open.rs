@@ -23,6 +23,7 @@ use crate::{
     snapshot::Open,
     spaces::{Slots, Spaces, keyspace},
     syncer::{self, Journal},
+    writeback::{self, Writeback},
 };
 
 /// Largest journal before old memory is flushed, bytes: it bounds the time of a start.
@@ -60,6 +61,7 @@ pub(crate) struct Inner {
     pub(crate) mark: Mutex<Mark>,
     pub(crate) pins: Arc<Pins>,
     pub(crate) compactor: Compactor,
+    pub(crate) writeback: Writeback,
     /// What readers see: all that is durable.
     pub(crate) current: ArcSwap<Open>,
     /// Why no commit is accepted any more.
@@ -98,7 +100,7 @@ impl Inner {
 pub struct LsmStore {
     pub(crate) inner: Arc<Inner>,
     pub(crate) sender: mpsc::Sender<Message>,
-    /// The compactor, the committer and the syncer, in the order in which they end.
+    /// The compactor, the committer, the syncer and the writeback, in the order in which they end.
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -151,6 +153,7 @@ impl LsmStore {
             database,
             pins,
             compactor: Compactor::default(),
+            writeback: Writeback::default(),
             stopped: OnceLock::new(),
             tree: path.join(TREE),
             judged: Judged::default(),
@@ -161,11 +164,13 @@ impl LsmStore {
         let journal = Journal::new(path.join(TREE), Arc::clone(&time));
         let committer = Committer::new(Arc::clone(&inner), time, position, written);
         let (compacted, synced) = (Arc::clone(&inner), Arc::clone(&inner));
+        let started = Arc::clone(&inner);
         let (asks, tells) = (sender.clone(), sender.clone());
         let threads = Mutex::new(vec![
             thread("compactor", move || compactor::run(&compacted, &asks))?,
             thread("committer", move || committer.run(&messages))?,
             thread("syncer", move || syncer::run(&synced, journal, &batches, &tells))?,
+            thread("writeback", move || writeback::run(&started.writeback))?,
         ]);
         Ok(Self { inner, sender, threads })
     }
@@ -212,7 +217,7 @@ fn open_tree(
         .cache_size(options.cache_bytes)
         .max_journaling_size(MAX_JOURNAL_BYTES)
         .manual_journal_persist(true)
-        .worker_threads(2)
+        .worker_threads(3)
         .with_compaction_filter_factories(Arc::new(move |name| {
             Filters::of(name, &slots, &predicate)
         }))

@@ -172,6 +172,7 @@ impl Drop for LsmStore {
     fn drop(&mut self) {
         // The threads hold the tree's lock until they have ended.
         self.inner.compactor.close();
+        self.inner.writeback.close();
         let _ = self.sender.send(Message::Close);
         let threads =
             std::mem::take(self.threads.get_mut().unwrap_or_else(PoisonError::into_inner));

@@ -129,15 +129,22 @@ impl Journal {
     /// nanoseconds.
     fn sync(&mut self) -> io::Result<u64> {
         let began = self.time.monotonic_ns();
-        let missing = || io::Error::new(io::ErrorKind::NotFound, "the journal is missing");
-        let (_, number) = journals(&self.folder).ok_or_else(missing)?;
-        let held = self.newest.take().filter(|(held, _)| *held == number);
-        let file = match held {
-            Some((_, file)) => file,
-            None => File::open(self.folder.join(format!("{number}.jnl")))?,
-        };
+        let (number, file) = self.newest()?;
         file.sync_data()?;
         self.newest = Some((number, file));
         Ok(self.time.monotonic_ns().saturating_sub(began))
+    }
+
+    /// The file that is written now. Files have consecutive numbers.
+    fn newest(&mut self) -> io::Result<(u64, File)> {
+        let path = |number: u64| self.folder.join(format!("{number}.jnl"));
+        if let Some((number, file)) = self.newest.take()
+            && !path(number + 1).try_exists()?
+        {
+            return Ok((number, file));
+        }
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "the journal is missing");
+        let (_, number) = journals(&self.folder).ok_or_else(missing)?;
+        Ok((number, File::open(path(number))?))
     }
 }

@@ -1,0 +1,257 @@
+//! Has tables written to the disk while they grow. The tree syncs a table when it is complete; all
+//! of it at once would keep the disk busy for tens of milliseconds, and every sync of the journal
+//! would wait for that. Nothing becomes durable here.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use fjall::{AbstractTree, Keyspace};
+
+/// How often tables under way are looked at.
+const PAUSE: Duration = Duration::from_millis(5);
+/// Bytes that are worth being started.
+const WORTH_BYTES: u64 = 1024 * 1024;
+/// Tables of one keyspace that may be under way at the same time: one of a flush, one of a
+/// compaction, and what was finished meanwhile.
+const NEWEST: u64 = 8;
+
+/// Which keyspaces are making tables.
+#[derive(Default)]
+pub(crate) struct Writeback {
+    news: Mutex<News>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct News {
+    flushing: Vec<Keyspace>,
+    compacting: HashMap<PathBuf, usize>,
+    closed: bool,
+}
+
+impl News {
+    /// Folders in which tables may grow; a flush has ended when nothing is left to be flushed.
+    fn folders(&mut self) -> HashSet<PathBuf> {
+        self.flushing.retain(|keyspace| 0 < keyspace.tree.sealed_memtable_count());
+        let flushing = self.flushing.iter().map(folder);
+        flushing.chain(self.compacting.keys().cloned()).collect()
+    }
+}
+
+/// A compaction under way.
+pub(crate) struct Compacting<'a> {
+    of: &'a Writeback,
+    folder: PathBuf,
+}
+
+impl Drop for Compacting<'_> {
+    fn drop(&mut self) {
+        let mut news = self.of.lock();
+        if let Some(count) = news.compacting.get_mut(&self.folder) {
+            *count -= 1;
+            if *count == 0 {
+                news.compacting.remove(&self.folder);
+            }
+        }
+    }
+}
+
+impl Writeback {
+    fn lock(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This keyspace was written: a flush of it may be under way.
+    pub(crate) fn written(&self, keyspace: &Keyspace) {
+        if keyspace.tree.sealed_memtable_count() == 0 {
+            return;
+        }
+        let mut news = self.lock();
+        if !news.flushing.contains(keyspace) {
+            news.flushing.push(keyspace.clone());
+            self.wake.notify_one();
+        }
+    }
+
+    /// This keyspace is compacted as long as the answer lives.
+    pub(crate) fn compacts(&self, keyspace: &Keyspace) -> Compacting<'_> {
+        let folder = folder(keyspace);
+        *self.lock().compacting.entry(folder.clone()).or_default() += 1;
+        self.wake.notify_one();
+        Compacting { of: self, folder }
+    }
+
+    /// Ends the thread.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until there is something to look at; `None` when it is time to end.
+    fn wait(&self) -> Option<HashSet<PathBuf>> {
+        let mut news = self.lock();
+        loop {
+            if news.closed {
+                return None;
+            }
+            let folders = news.folders();
+            if !folders.is_empty() {
+                return Some(folders);
+            }
+            news = self.wake.wait(news).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn pause(&self) {
+        let open = |news: &mut News| !news.closed;
+        let _ended = self.wake.wait_timeout_while(self.lock(), PAUSE, open);
+    }
+}
+
+fn folder(keyspace: &Keyspace) -> PathBuf {
+    keyspace.tree.tree_config().path.join("tables")
+}
+
+/// Looks after growing tables until the store is closed.
+pub(crate) fn run(writeback: &Writeback) {
+    let mut seen: HashMap<PathBuf, Lengths> = HashMap::new();
+    while let Some(folders) = writeback.wait() {
+        seen.retain(|folder, _| folders.contains(folder));
+        for folder in folders {
+            match seen.get_mut(&folder) {
+                Some(lengths) => lengths.grown(&folder).iter().for_each(Grown::start),
+                None => drop(seen.insert(folder.clone(), Lengths::of(&folder))),
+            }
+        }
+        writeback.pause();
+    }
+}
+
+/// How far the newest tables of a folder were started, bytes by number.
+#[derive(Debug, Default)]
+struct Lengths(HashMap<u64, u64>);
+
+/// A stretch of a table that is new.
+#[derive(Debug, PartialEq, Eq)]
+struct Grown {
+    path: PathBuf,
+    from: u64,
+    bytes: u64,
+}
+
+impl Lengths {
+    /// What is there counts as started.
+    fn of(folder: &Path) -> Self {
+        Self(newest(folder).into_iter().collect())
+    }
+
+    /// What is worth being started.
+    fn grown(&mut self, folder: &Path) -> Vec<Grown> {
+        let found = newest(folder);
+        self.0.retain(|number, _| found.iter().any(|(there, _)| there == number));
+        let mut grown = Vec::new();
+        for (number, length) in found {
+            let started = self.0.entry(number).or_default();
+            let bytes = length.saturating_sub(*started);
+            if WORTH_BYTES <= bytes {
+                grown.push(Grown { path: folder.join(number.to_string()), from: *started, bytes });
+                *started = length;
+            }
+        }
+        grown
+    }
+}
+
+/// Numbers and lengths of the newest tables. What cannot be read is not there.
+fn newest(folder: &Path) -> Vec<(u64, u64)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<u64> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let least = numbers.iter().max().map_or(0, |newest| newest.saturating_sub(NEWEST));
+    numbers.retain(|number| least < *number || least == 0);
+    let length =
+        |number: u64| Some((number, folder.join(number.to_string()).metadata().ok()?.len()));
+    numbers.into_iter().filter_map(length).collect()
+}
+
+impl Grown {
+    /// Asks for it to be written. It is advice: when it is not taken, the sync takes longer.
+    fn start(&self) {
+        let Ok(file) = File::open(&self.path) else { return };
+        #[cfg(target_os = "linux")]
+        {
+            // Linux begins to write what is dirty and forgets what is not; these bytes are dirty.
+            let (length, advice) =
+                (std::num::NonZeroU64::new(self.bytes), rustix::fs::Advice::DontNeed);
+            let _ = rustix::fs::fadvise(&file, self.from, length, advice);
+        }
+        #[cfg(not(target_os = "linux"))]
+        drop(file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, number: u64, bytes: usize) {
+        std::fs::write(folder.join(number.to_string()), vec![0; bytes]).unwrap();
+    }
+
+    #[test]
+    fn what_grew_is_started_once() {
+        const MIB: usize = 1024 * 1024;
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        write(folder, 7, 3 * MIB);
+        std::fs::write(folder.join("other"), "").unwrap();
+        let mut lengths = Lengths::of(folder);
+        assert_eq!(lengths.grown(folder), []);
+        write(folder, 8, MIB - 1);
+        assert_eq!(lengths.grown(folder), [], "too little");
+        write(folder, 8, MIB);
+        let grown = |from: usize, bytes: usize| {
+            let path = folder.join("8");
+            [Grown { path, from: from as u64, bytes: bytes as u64 }]
+        };
+        assert_eq!(lengths.grown(folder), grown(0, MIB));
+        assert_eq!(lengths.grown(folder), []);
+        write(folder, 8, 3 * MIB);
+        let rest = lengths.grown(folder);
+        assert_eq!(rest, grown(MIB, 2 * MIB));
+        rest[0].start();
+        std::fs::remove_file(folder.join("8")).unwrap();
+        assert_eq!(lengths.grown(folder), []);
+        rest[0].start();
+    }
+
+    #[test]
+    fn only_the_newest_tables_are_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        (0..20).for_each(|number| write(folder.path(), number, 1));
+        let mut numbers: Vec<u64> =
+            newest(folder.path()).into_iter().map(|(number, _)| number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, Vec::from_iter(12..20));
+        assert_eq!(newest(&folder.path().join("none")), []);
+    }
+
+    #[test]
+    fn it_waits_for_compactions_and_ends_when_it_is_closed() {
+        let writeback = Writeback::default();
+        let of = PathBuf::from("tables");
+        writeback.lock().compacting.insert(of.clone(), 2);
+        assert_eq!(writeback.wait(), Some(HashSet::from([of.clone()])));
+        drop(Compacting { of: &writeback, folder: of.clone() });
+        assert_eq!(writeback.wait(), Some(HashSet::from([of.clone()])));
+        drop(Compacting { of: &writeback, folder: of });
+        assert!(writeback.lock().folders().is_empty());
+        writeback.close();
+        assert_eq!(writeback.wait(), None);
+    }
+}
