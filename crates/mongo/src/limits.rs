@@ -26,6 +26,8 @@ pub(crate) const MAX_CLIENT_BYTES: usize = 512;
 pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that does not read is given up after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes of a message that room is made for before they have arrived.
+pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
 /// The version this door answers as.

@@ -1,6 +1,6 @@
 //! Inserts: a new document takes the place of a dead one, and only of a dead one.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, Document};
@@ -78,15 +78,14 @@ impl<S: Store> Engine<S> {
         let mut units: Vec<Unit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
-        let mut taken: HashMap<Bytes, ()> = HashMap::new();
+        let mut taken: HashSet<Bytes> = HashSet::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         while let Some((at, document, lifetime)) = documents.next() {
             let key = row_key(document.as_ref())?;
-            let twice = taken.insert(key, ()).is_some();
-            let built = if twice {
-                Err(Halt::Again)
+            let built = if taken.insert(key.clone()) {
+                self.insert_unit(&view, key, document.clone(), lifetime).await
             } else {
-                self.insert_unit(&view, document.clone(), lifetime).await
+                Err(Halt::Again)
             };
             match built {
                 Ok(mut unit) => {
@@ -138,10 +137,10 @@ impl<S: Store> Engine<S> {
     async fn insert_unit(
         &self,
         view: &LiveView<S>,
+        key: Bytes,
         document: DocBuf,
         lifetime: Lifetime,
     ) -> Result<Unit, Halt> {
-        let key = row_key(document.as_ref())?;
         if view.get(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());
         }

@@ -178,8 +178,9 @@ impl<S: Store> Draft<'_, S> {
         };
         let rows = self.view.collection.rows();
         // The row is made here, with room for its header: where commits are ordered time is dear.
-        let mut value = vec![0; draft.header_len()];
-        value.reserve_exact(bytes);
+        let room = draft.header_len();
+        let mut value = Vec::with_capacity(room + bytes);
+        value.resize(room, 0);
         value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
             let ts = stamp.at_ms.div_euclid(1000);
