@@ -53,8 +53,8 @@ pub enum Kind {
     Gone,
     /// Evaluation failed.
     Query(query::Error),
-    /// The time limit of the operation is over.
-    TimedOut,
+    /// The operation was told to stop, or its time is over.
+    Stopped(query::Error),
     /// No space is left on the device.
     Full,
     /// The store stopped.
@@ -107,7 +107,7 @@ impl From<query::Error> for Error {
     fn from(error: query::Error) -> Self {
         let message = error.message.clone();
         let kind = match error.kind {
-            query::Kind::Stopped => Kind::TimedOut,
+            query::Kind::Stopped => Kind::Stopped(error),
             _ => Kind::Query(error),
         };
         Self::new(kind, message)

@@ -12,7 +12,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$changeStreamSplitLargeEvent", Support::NotYet),
     ("$collStats", Support::NotYet),
     ("$count", Support::Works),
-    ("$currentOp", Support::NotYet),
+    ("$currentOp", Support::Works),
     ("$densify", Support::NotYet),
     ("$documents", Support::Works),
     ("$facet", Support::Works),

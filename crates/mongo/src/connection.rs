@@ -1,45 +1,25 @@
 //! One client: bytes to messages, messages to commands, replies to bytes, in order. Which command
 //! it is and what it does stands in `commands`.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicI32, Ordering},
-    },
-    time::Duration,
-};
+use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::watch,
 };
 
 use crate::{
+    client::Connection,
     commands::{self, Call},
-    door::{Counters, Door, lock},
+    door::{Counters, Door},
     errors::Error,
-    limits::{MESSAGE_TIMEOUT, WRITE_TIMEOUT},
-    wire::{
-        self, Compressor, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape, msg_reply,
-        query_reply,
-    },
+    limits::{MESSAGE_TIMEOUT, TRUSTED_BYTES, WRITE_TIMEOUT},
+    operation::Why,
+    session,
+    wire::{self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape, msg_reply, query_reply},
 };
-
-/// What is known about a client.
-#[derive(Debug)]
-pub(crate) struct Connection {
-    pub(crate) id: i32,
-    pub(crate) peer: String,
-    pub(crate) counters: Arc<Counters>,
-    /// Compressors both sides know.
-    pub(crate) compressors: Mutex<Vec<Compressor>>,
-    /// It has said who it is; it may do so once.
-    pub(crate) introduced: AtomicBool,
-    pub(crate) app_name: Mutex<Option<String>>,
-    replies: AtomicI32,
-}
 
 /// Serves a client until it leaves or cannot be understood.
 pub async fn serve<S: Store>(
@@ -48,19 +28,11 @@ pub async fn serve<S: Store>(
     peer: String,
     stop: watch::Receiver<bool>,
 ) {
-    let connection = Connection {
-        id: door.connection_id(),
-        peer,
-        counters: door.connect(),
-        compressors: Mutex::default(),
-        introduced: AtomicBool::new(false),
-        app_name: Mutex::default(),
-        replies: AtomicI32::new(1),
-    };
+    let connection = door.connect(peer);
     // Whatever ended it, there is nobody left to tell.
     let _ = converse(&door, &connection, &mut stream, stop).await;
     let _ = stream.shutdown().await;
-    door.disconnect(&connection.counters);
+    door.disconnect(&connection);
 }
 
 type Ended = ();
@@ -118,13 +90,14 @@ async fn read_header(
     }))
 }
 
-/// The rest of a message. Memory grows with what arrives, not with what the header claims.
+/// The rest of a message. Beyond a usual batch, memory grows with what arrives, not with what the
+/// header claims; room that nothing was written to is none of the machine's.
 async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,
 ) -> Result<Vec<u8>, Ended> {
     let len = header.len - HEADER_BYTES;
-    let mut payload = Vec::with_capacity(len.min(64 * 1024));
+    let mut payload = Vec::with_capacity(len.min(TRUSTED_BYTES));
     let mut limited = stream.take(len as u64);
     let read = limited.read_to_end(&mut payload);
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
@@ -142,19 +115,41 @@ async fn refuse(
         return Err(());
     }
     let body = Error::new(malformed.code, malformed.message.clone()).reply().to_buf();
-    let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+    let id = connection.reply_id();
     send(connection, stream, msg_reply(id, header.request_id, body.bytes(), false, false)).await?;
     if malformed.answerable { Ok(()) } else { Err(()) }
+}
+
+/// Runs a command. What only reads ends when its client leaves.
+async fn run<S: Store>(
+    call: &Call<'_, S>,
+    stream: &mut (impl AsyncBufRead + Unpin),
+) -> commands::Answer {
+    let mut run = pin!(commands::run(call));
+    tokio::select! {
+        biased;
+        answer = &mut run => return answer,
+        () = left(stream), if session::only_reads(call.name) => {}
+    }
+    call.connection.stop(None, Why::ClientLeft);
+    run.await
+}
+
+/// Waits until the client has closed its side; one that sends its next message is there.
+async fn left(stream: &mut (impl AsyncBufRead + Unpin)) {
+    if matches!(stream.fill_buf().await, Ok(bytes) if !bytes.is_empty()) {
+        pending::<()>().await;
+    }
 }
 
 async fn answer<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
-    stream: &mut (impl AsyncWrite + Unpin),
+    stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
 ) -> Result<(), Ended> {
     let reply = match Call::new(door, connection, message) {
-        Ok(call) => commands::run(&call).await,
+        Ok(call) => run(&call, stream).await,
         Err(error) => commands::Answer::Reply(error.reply().to_buf()),
     };
     let body = match reply {
@@ -168,12 +163,12 @@ async fn answer<S: Store>(
             if more {
                 return exhaust(door, connection, stream, message, body, checksum).await;
             }
-            let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+            let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
             send(connection, stream, packed(message, reply)).await
         }
         Shape::Query => {
-            let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+            let id = connection.reply_id();
             let reply = query_reply(id, message.request_id, body.bytes());
             send(connection, stream, reply).await
         }
@@ -194,7 +189,7 @@ fn open_cursor(body: &DocBuf) -> Option<i64> {
 async fn exhaust<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
-    stream: &mut (impl AsyncWrite + Unpin),
+    stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
     first: DocBuf,
     checksum: bool,
@@ -203,7 +198,7 @@ async fn exhaust<S: Store>(
     let mut answers = message.request_id;
     loop {
         let more = open_cursor(&body).is_some();
-        let id = connection.replies.fetch_add(1, Ordering::Relaxed);
+        let id = connection.reply_id();
         let reply = msg_reply(id, answers, body.bytes(), more, checksum);
         send(connection, stream, packed(message, reply)).await?;
         if !more {
@@ -211,7 +206,7 @@ async fn exhaust<S: Store>(
         }
         answers = id;
         let call = Call::new(door, connection, message).map_err(|_| ())?;
-        body = match commands::run(&call).await {
+        body = match run(&call, stream).await {
             commands::Answer::Reply(body) => body,
             commands::Answer::Hang => return Err(()),
         };
@@ -239,13 +234,6 @@ async fn send(
         stream.flush().await
     };
     tokio::time::timeout(WRITE_TIMEOUT, write).await.map_err(|_| ())?.map_err(|_| ())
-}
-
-impl Connection {
-    /// The application's name as its driver gave it.
-    pub(crate) fn app_name(&self) -> Option<String> {
-        lock(&self.app_name).clone()
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use engine::{Cursor, Namespace};
 use crate::{
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, MAX_CURSORS},
+    operation::{Operation, Why},
 };
 
 struct Open<S: Store> {
@@ -20,6 +21,7 @@ struct Open<S: Store> {
     cursor: Option<Cursor<S>>,
     used: Duration,
     keep: bool,
+    operation: Arc<Operation>,
 }
 
 /// All open cursors of the door.
@@ -35,6 +37,8 @@ impl<S: Store> Default for Cursors<S> {
 pub(crate) struct Taken<S: Store> {
     pub(crate) id: i64,
     pub(crate) cursor: Cursor<S>,
+    /// The operation that opened it and goes on with this request.
+    pub(crate) operation: Arc<Operation>,
 }
 
 fn not_found(id: i64) -> Error {
@@ -52,8 +56,11 @@ impl<S: Store> Cursors<S> {
         namespace: Namespace,
         cursor: Cursor<S>,
         keep: bool,
-        now: Duration,
+        operation: &Arc<Operation>,
     ) -> Result<i64> {
+        let now = clock::monotonic();
+        operation.rest(now);
+        let operation = Arc::clone(operation);
         let mut all = self.lock();
         if MAX_CURSORS <= all.len() {
             return Err(Error::new(crate::errors::ExceededMemoryLimit, "too many open cursors"));
@@ -61,7 +68,8 @@ impl<S: Store> Cursors<S> {
         loop {
             let id = fastrand::i64(1..i64::MAX);
             if let std::collections::hash_map::Entry::Vacant(vacant) = all.entry(id) {
-                vacant.insert(Open { namespace, cursor: Some(cursor), used: now, keep });
+                let cursor = Some(cursor);
+                vacant.insert(Open { namespace, cursor, used: now, keep, operation });
                 return Ok(id);
             }
         }
@@ -79,15 +87,20 @@ impl<S: Store> Cursors<S> {
             return Err(Error::new(crate::errors::Unauthorized, message));
         }
         match open.cursor.take() {
-            Some(cursor) => Ok(Taken { id, cursor }),
+            Some(cursor) => {
+                let operation = Arc::clone(&open.operation);
+                Ok(Taken { id, cursor, operation })
+            }
             None => Err(Error::new(12051, format!("cursor id {id} is already in use"))),
         }
     }
 
     /// Gives a cursor back; one that was killed meanwhile is dropped.
-    pub(crate) fn give_back(&self, taken: Taken<S>, now: Duration) -> bool {
+    pub(crate) fn give_back(&self, taken: Taken<S>) -> bool {
+        let now = clock::monotonic();
         match self.lock().get_mut(&taken.id) {
             Some(open) => {
+                taken.operation.rest(now);
                 open.cursor = Some(taken.cursor);
                 open.used = now;
                 true
@@ -101,11 +114,13 @@ impl<S: Store> Cursors<S> {
         self.lock().remove(&id).is_some()
     }
 
-    /// Closes a cursor if it belongs to a collection; answers whether it was open there.
+    /// Closes a cursor if it belongs to a collection, and ends the request that uses it; answers
+    /// whether it was open there.
     pub(crate) fn kill(&self, id: i64, namespace: &Namespace) -> bool {
         let mut all = self.lock();
         let there = all.get(&id).is_some_and(|open| open.namespace == *namespace);
-        there && all.remove(&id).is_some()
+        let killed = if there { all.remove(&id) } else { None };
+        killed.inspect(|open| open.operation.stop(Why::CursorKilled)).is_some()
     }
 
     /// Closes cursors that nobody asked for; answers how many.

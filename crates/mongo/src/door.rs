@@ -13,6 +13,7 @@ use engine::Store;
 use engine::{Distribution, Engine};
 
 use crate::{
+    client::Connection,
     commands::{FailPoint, Row, Table},
     complaints::Complaints,
     cursors::Cursors,
@@ -81,7 +82,7 @@ impl Counters {
 
 #[derive(Debug, Default)]
 struct Connections {
-    open: Vec<Weak<Counters>>,
+    open: Vec<Weak<Connection>>,
     closed: [u64; 8],
 }
 
@@ -100,6 +101,7 @@ pub struct Door<S: Store> {
     pub(crate) has_fail_point: AtomicBool,
     per_document_ttl: AtomicBool,
     next_connection: AtomicI32,
+    next_operation: AtomicI32,
     pub(crate) opened: AtomicI64,
     connections: Mutex<Connections>,
 }
@@ -132,6 +134,7 @@ impl<S: Store> Door<S> {
             has_fail_point: AtomicBool::new(false),
             per_document_ttl,
             next_connection: AtomicI32::new(1),
+            next_operation: AtomicI32::new(1),
             opened: AtomicI64::new(0),
             connections: Mutex::default(),
         })
@@ -153,24 +156,31 @@ impl<S: Store> Door<S> {
         now + Duration::from_secs(10)
     }
 
-    pub(crate) fn connection_id(&self) -> i32 {
-        self.next_connection.fetch_add(1, Ordering::Relaxed)
+    /// The number of the next operation.
+    pub(crate) fn operation_id(&self) -> i32 {
+        self.next_operation.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn connect(&self) -> Arc<Counters> {
+    pub(crate) fn connect(&self, peer: String) -> Arc<Connection> {
         self.opened.fetch_add(1, Ordering::Relaxed);
-        let counters = Arc::new(Counters::default());
-        lock(&self.connections).open.push(Arc::downgrade(&counters));
-        counters
+        let id = self.next_connection.fetch_add(1, Ordering::Relaxed);
+        let connection = Arc::new(Connection::new(id, peer));
+        lock(&self.connections).open.push(Arc::downgrade(&connection));
+        connection
     }
 
-    pub(crate) fn disconnect(&self, counters: &Arc<Counters>) {
+    /// All clients that are connected.
+    pub(crate) fn connected(&self) -> Vec<Arc<Connection>> {
+        lock(&self.connections).open.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(crate) fn disconnect(&self, connection: &Arc<Connection>) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
         let mut connections = lock(&self.connections);
-        for (sum, (_, value)) in connections.closed.iter_mut().zip(counters.all()) {
+        for (sum, (_, value)) in connections.closed.iter_mut().zip(connection.counters.all()) {
             *sum += value;
         }
-        let own = Arc::downgrade(counters);
+        let own = Arc::downgrade(connection);
         connections.open.retain(|held| !held.ptr_eq(&own));
     }
 
@@ -178,8 +188,8 @@ impl<S: Store> Door<S> {
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let connections = lock(&self.connections);
         let mut sums = connections.closed;
-        for counters in connections.open.iter().filter_map(Weak::upgrade) {
-            for (sum, (_, value)) in sums.iter_mut().zip(counters.all()) {
+        for connection in connections.open.iter().filter_map(Weak::upgrade) {
+            for (sum, (_, value)) in sums.iter_mut().zip(connection.counters.all()) {
                 *sum += value;
             }
         }

@@ -50,7 +50,8 @@ codes! {
     UnsupportedOpQueryCommand = 352, QueryExceededMemoryLimitNoDiskUseAllowed = 292,
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,
-    NotAReplicaSet = 123, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107, ConversionFailure = 241,
+    NotAReplicaSet = 123, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107,
+    CursorKilled = 237, ClientDisconnect = 279, Interrupted = 11601, ConversionFailure = 241,
 }
 
 impl Error {
@@ -109,8 +110,7 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
-            Kind::TimedOut => MaxTimeMSExpired,
-            Kind::Query(error) => error.number,
+            Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Full => OutOfDiskSpace,
             Kind::Unavailable => ShutdownInProgress,
             Kind::Corrupt => DataCorruptionDetected,

@@ -2,6 +2,7 @@
 //! MongoDB's messages, command names and error codes.
 
 mod args;
+mod client;
 mod commands;
 mod complaints;
 mod connection;
@@ -12,6 +13,7 @@ mod errors;
 mod latency;
 mod limits;
 mod names;
+mod operation;
 mod session;
 mod ttl;
 mod wire;

@@ -25,6 +25,11 @@ const READS: &[&str] = &[
     "ping",
 ];
 
+/// Whether a command only reads, so that nobody needs it once its client has gone.
+pub(crate) fn only_reads(command: &str) -> bool {
+    READS.contains(&command) || command == "aggregate"
+}
+
 /// Checked arguments that all commands share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Generic {

@@ -1,7 +1,7 @@
 //! A query over several batches. Each batch is one view at one instant; a walk goes on behind its
 //! last key, and a document that was held back is judged again before it is returned.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use document::DocBuf;
@@ -39,7 +39,6 @@ pub struct Cursor<S: Store> {
     asked: Vec<Stage>,
     stages: Arc<[Stage]>,
     context: Arc<Context>,
-    pub(super) deadline: Option<Duration>,
     /// Documents left of a plain limit.
     left: Option<u64>,
     finder: Option<Finder>,
@@ -104,7 +103,6 @@ impl<S: Store> Engine<S> {
             asked: plan.stages,
             stages: Arc::default(),
             context,
-            deadline: plan.deadline,
             left: None,
             finder: None,
             exec: None,
@@ -304,7 +302,7 @@ impl<S: Store> Cursor<S> {
         let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
             return Ok(Step::End);
         };
-        check_time(self.deadline)?;
+        self.context.effort.check()?;
         let left = self.left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| Held {
@@ -335,12 +333,11 @@ impl<S: Store> Cursor<S> {
                 Next::Done => return Ok(Step::End),
                 Next::Want(request) => exec.supply(self.answer(views, request).await?)?,
                 Next::Pause => {
-                    check_time(self.deadline)?;
                     self.context.effort.check()?;
                     yield_now().await;
                 }
                 Next::NeedInput => {
-                    check_time(self.deadline)?;
+                    self.context.effort.check()?;
                     self.feed(exec, views, wanted).await?;
                 }
             }
@@ -383,14 +380,5 @@ fn failed(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
         Halt::Again | Halt::Multikey(_) => Error::new(Kind::Conflict, "looked again for nothing"),
-    }
-}
-
-fn check_time(deadline: Option<Duration>) -> Result<(), Error> {
-    match deadline {
-        Some(deadline) if deadline <= clock::monotonic() => {
-            Err(Error::new(Kind::TimedOut, "operation exceeded time limit"))
-        }
-        _ => Ok(()),
     }
 }

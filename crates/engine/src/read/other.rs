@@ -34,12 +34,8 @@ impl<S: Store> Cursor<S> {
             let message = format!("{namespace} is read but was not opened");
             Error::new(Kind::Conflict, message)
         })?;
-        let plan = Plan {
-            filter: request.filter,
-            stages: request.stages.to_vec(),
-            hint: Hint::None,
-            deadline: self.deadline,
-        };
+        let plan =
+            Plan { filter: request.filter, stages: request.stages.to_vec(), hint: Hint::None };
         let view = views.at(place);
         let collection = view.map(|view| Arc::clone(&view.collection));
         let mut inner =

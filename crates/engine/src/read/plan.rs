@@ -1,7 +1,5 @@
 //! What a query is, and what one batch of its answer may hold.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use query::{
     Filter,
@@ -19,14 +17,12 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// A wish for an access path.
     pub hint: Hint,
-    /// When the query has to give up, on the machine's monotonic clock.
-    pub deadline: Option<Duration>,
 }
 
 impl Plan {
     /// A filter without stages.
     pub fn new(filter: Filter) -> Self {
-        Self { filter, stages: Vec::new(), hint: Hint::None, deadline: None }
+        Self { filter, stages: Vec::new(), hint: Hint::None }
     }
 
     /// The same plan with these stages.

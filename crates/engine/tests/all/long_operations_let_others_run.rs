@@ -101,8 +101,8 @@ fn long_writes_are_polled_often() {
 struct Ended;
 
 impl Watch for Ended {
-    fn goes_on(&self) -> bool {
-        false
+    fn check(&self) -> Result<(), query::Error> {
+        Err(query::Error::new(query::Kind::Stopped, 50, "its time is over"))
     }
 }
 
@@ -115,9 +115,10 @@ fn operations_end_when_they_are_told_to() {
     };
     for (at, (plan, found)) in plans().into_iter().enumerate().filter(|(at, _)| *at != 1) {
         let (_, rows) = read(&kit, plan, ended());
-        assert_eq!(rows.map_err(|error| error.kind), Err(Kind::TimedOut), "{at}, not {found} rows");
+        let stopped = matches!(rows, Err(engine::Error { kind: Kind::Stopped(_), .. }));
+        assert!(stopped, "{at}, not {found} rows");
     }
     let find = Find::new(Filter::always());
     let removed = ready(kit.engine.remove(&kit.collection(), &find, true, &ended()));
-    assert_eq!(removed.map_err(|error| error.kind), Err(Kind::TimedOut));
+    assert!(matches!(removed, Err(engine::Error { kind: Kind::Stopped(_), .. })));
 }

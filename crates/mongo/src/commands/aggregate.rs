@@ -1,6 +1,6 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
 
-use document::{ArrayRef, DocBuf, Value, ValueRef};
+use document::{ArrayRef, DocBuf, Document, Value, ValueRef};
 use engine::Store;
 use engine::{Model, Namespace, Plan};
 use query::{Filter, exec::Stage};
@@ -46,27 +46,25 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     cursor.only(&["batchSize"])?;
     let size = cursor.count("batchSize")?;
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
-    let plan = match first_stage.and_then(|stage| stage.get("$collStats")) {
-        Some(ValueRef::Document(spec)) => with_stats(&call, &namespace, spec).await?,
-        _ => plan(&args, call.generic.deadline)?,
+    let plan = match first_stage.and_then(|stage| stage.iter().next()) {
+        Some(("$collStats", ValueRef::Document(spec))) => {
+            let stats = super::stats::stage(&call, &namespace, spec).await?;
+            behind(&args, vec![stats])?
+        }
+        Some(("$currentOp", spec)) => behind(&args, super::operations::stage(&call, spec).await?)?,
+        _ => plan(&args)?,
     };
     let context = call.context().await?;
     let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     first(&call, &namespace, cursor, FirstBatch { size, single: false, keep: false }).await
 }
 
-/// A pipeline that begins with `$collStats`: one document with counts and sizes, and then the
-/// other stages.
-async fn with_stats<S: Store>(
-    call: &Call<'_, S>,
-    namespace: &Namespace,
-    spec: document::DocRef<'_>,
-) -> Result<Plan> {
-    let stats = super::stats::stage(call, namespace, spec).await?;
-    let rest: Vec<Value> =
-        call.args().need_array("pipeline")?.iter().skip(1).map(ValueRef::to_value).collect();
-    let computed = Value::Array(vec![Value::Document(stats)]);
-    let mut stages = vec![Stage::Documents(query::Expr::Literal(computed))];
+/// A pipeline whose first stage was replaced by these documents.
+fn behind(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
+    let pipeline = args.need_array("pipeline")?;
+    let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
+    let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
+    let mut stages = vec![Stage::Documents(query::Expr::Literal(documents))];
     stages.extend(mongo_query::pipeline::parse(ArrayRef::Tree(&rest))?);
     // No document of the collection is looked at.
     Ok(Plan::new(Filter::Never).with_stages(stages))
@@ -108,7 +106,7 @@ fn check_source(args: &Args<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
 
 /// The plan of an aggregate's arguments: a leading `$match` becomes the filter, so that an index
 /// can serve it.
-pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Result<Plan> {
+pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
     args.simple_collation()?;
     if args.get("exchange").is_some() {
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));
@@ -122,5 +120,5 @@ pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Re
     {
         filter = first;
     }
-    Ok(Plan { hint: hint(args)?, deadline, ..Plan::new(filter).with_stages(stages) })
+    Ok(Plan { hint: hint(args)?, ..Plan::new(filter).with_stages(stages) })
 }

@@ -250,7 +250,7 @@ async fn answer<S: Store>(
     let batch = cursor.next(wanted).await?;
     let id = match batch.done {
         true => 0,
-        false => call.door.cursors.open(namespace, cursor, false, clock::monotonic())?,
+        false => call.door.cursors.open(namespace, cursor, false, &call.operation)?,
     };
     Ok(reply(&batch, id, totals))
 }

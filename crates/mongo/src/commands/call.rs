@@ -1,6 +1,6 @@
 //! One command that a client called: who, where, and with what.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
 use engine::Store;
@@ -9,10 +9,11 @@ use query::Context;
 
 use crate::{
     args::named,
-    connection::Connection,
+    client::Connection,
     door::Door,
     errors::{Error, InvalidNamespace, NamespaceNotFound, Result},
     names,
+    operation::Operation,
     session::Generic,
     ttl::DocumentWriter,
     wire::{Message, Shape},
@@ -20,13 +21,13 @@ use crate::{
 
 /// Looks after the evaluation of a command.
 struct Watched {
-    deadline: Option<Duration>,
+    operation: Arc<Operation>,
     give_way: fn(),
 }
 
 impl query::expr::Watch for Watched {
-    fn goes_on(&self) -> bool {
-        self.deadline.is_none_or(|deadline| clock::monotonic() < deadline)
+    fn check(&self) -> std::result::Result<(), query::Error> {
+        self.operation.check()
     }
 
     fn give_way(&self) {
@@ -43,11 +44,12 @@ pub(crate) struct Call<'a, S: Store> {
     pub(crate) body: DocRef<'a>,
     pub(crate) database: &'a str,
     pub(crate) generic: Generic,
+    pub(crate) operation: Arc<Operation>,
 }
 
 impl<S: Store> Clone for Call<'_, S> {
     fn clone(&self) -> Self {
-        Self { generic: self.generic.clone(), ..*self }
+        Self { generic: self.generic.clone(), operation: Arc::clone(&self.operation), ..*self }
     }
 }
 
@@ -79,8 +81,8 @@ impl<'a, S: Store> Call<'a, S> {
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
         names::database(database)?;
-        let generic = Generic::default();
-        Ok(Self { door, connection, message, name, body, database, generic })
+        let (generic, operation) = (Generic::default(), Arc::default());
+        Ok(Self { door, connection, message, name, body, database, generic, operation })
     }
 
     /// The collection the command names.
@@ -128,10 +130,10 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(Arc::new(context))
     }
 
-    /// Evaluation gives way to others while it goes on, and ends with the time of the command.
+    /// Evaluation gives way to others while it goes on, and ends with the operation.
     fn effort(&self) -> query::expr::Effort {
-        let (deadline, give_way) = (self.generic.deadline, self.door.settings.give_way);
-        query::expr::Effort::watched(Watched { deadline, give_way })
+        let operation = Arc::clone(&self.operation);
+        query::expr::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
     /// Writes documents at this instant.

@@ -41,7 +41,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         stages.push(Stage::Limit(limit));
     }
     stages.push(Stage::Count("n".to_owned()));
-    let plan = Plan { hint, deadline: call.generic.deadline, ..Plan::new(filter) };
+    let plan = Plan { hint, ..Plan::new(filter) };
     let context = call.context().await?;
     let mut cursor =
         call.door.engine.query(Model::Documents, &namespace, plan.with_stages(stages), context)?;

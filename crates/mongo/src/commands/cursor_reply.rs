@@ -1,6 +1,6 @@
 //! Replies with a cursor: the first batch, further batches, and cursors that stay open.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
@@ -44,8 +44,7 @@ pub(super) async fn first<S: Store>(
     let id = if batch.done || wanted.single {
         0
     } else {
-        let now: Duration = clock::monotonic();
-        call.door.cursors.open(namespace.clone(), cursor, wanted.keep, now)?
+        call.door.cursors.open(namespace.clone(), cursor, wanted.keep, &call.operation)?
     };
     Ok(reply("firstBatch", &batch.documents, id, namespace))
 }

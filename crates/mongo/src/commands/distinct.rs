@@ -31,7 +31,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => query::Filter::always(),
     };
-    let plan = Plan { hint: hint(&args)?, deadline: call.generic.deadline, ..Plan::new(filter) };
+    let plan = Plan { hint: hint(&args)?, ..Plan::new(filter) };
     let context = call.context().await?;
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     let mut seen = BTreeSet::new();

@@ -78,8 +78,8 @@ fn plan_of(name: &str, args: &Args<'_>) -> Result<Plan> {
         by_filter(&Args::new(list, first), "q")
     };
     match name {
-        "find" => find::plan(args, None),
-        "aggregate" => aggregate::plan(args, None),
+        "find" => find::plan(args),
+        "aggregate" => aggregate::plan(args),
         "count" | "distinct" | "findAndModify" => by_filter(args, "query"),
         "update" => statement("updates"),
         "delete" => statement("deletes"),
@@ -94,7 +94,7 @@ pub(super) async fn of_aggregate<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
 ) -> Result<DocBuf> {
-    let plan = aggregate::plan(&call.args(), None)?;
+    let plan = aggregate::plan(&call.args())?;
     answer(call, namespace, plan, call.body, false).await
 }
 

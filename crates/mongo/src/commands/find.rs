@@ -42,7 +42,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
     let args = call.args();
-    let plan = plan(&args, call.generic.deadline)?;
+    let plan = plan(&args)?;
     let context = call.context().await?;
     let wanted = FirstBatch {
         size: args.count("batchSize")?,
@@ -54,7 +54,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// The plan of a find's arguments.
-pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Result<Plan> {
+pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
     refuse_unsupported(args)?;
     args.simple_collation()?;
     let filter = match args.document("filter")? {
@@ -68,7 +68,7 @@ pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Re
     if let Some(sort) = args.document("sort")?.filter(|sort| !sort.is_empty()) {
         match natural(sort)? {
             Some(direction) => {
-                let plan = Plan { hint: Hint::Natural(direction), deadline, ..Plan::new(filter) };
+                let plan = Plan { hint: Hint::Natural(direction), ..Plan::new(filter) };
                 return finish(args, plan, stages, skip, limit);
             }
             None => {
@@ -78,7 +78,7 @@ pub(super) fn plan(args: &Args<'_>, deadline: Option<std::time::Duration>) -> Re
             }
         }
     }
-    finish(args, Plan { hint, deadline, ..Plan::new(filter) }, stages, skip, limit)
+    finish(args, Plan { hint, ..Plan::new(filter) }, stages, skip, limit)
 }
 
 fn finish(

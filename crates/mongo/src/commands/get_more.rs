@@ -27,8 +27,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
     let mut taken = cursors.take(id, &namespace)?;
+    call.connection.go_on(&taken.operation, clock::monotonic());
     if args.get("maxTimeMS").is_some() {
-        cursors.give_back(taken, clock::monotonic());
+        cursors.give_back(taken);
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
     }
@@ -39,7 +40,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             Ok(cursor_reply::reply("nextBatch", &batch.documents, 0, &namespace))
         }
         Ok(batch) => {
-            let kept = cursors.give_back(taken, clock::monotonic());
+            let kept = cursors.give_back(taken);
             let id = if kept { id } else { 0 };
             Ok(cursor_reply::reply("nextBatch", &batch.documents, id, &namespace))
         }

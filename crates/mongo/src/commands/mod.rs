@@ -41,6 +41,8 @@ pub(crate) use fail_point::FailPoint;
 pub use table::{CommandRow, NOT_YET, table};
 pub(crate) use table::{Row, Table};
 
+use std::sync::Arc;
+
 use document::{DocBuf, DocBuilder, Document, ValueRef};
 use engine::Store;
 
@@ -48,6 +50,7 @@ use crate::{
     args::{Args, GENERIC},
     door::Counters,
     errors::{CommandNotFound, Error, Result},
+    operation::Running,
     session::Generic,
     wire::Message,
 };
@@ -92,6 +95,14 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let generic = Generic::read(call.name, call.body)?;
     let unmet = generic.unmet_concern.clone();
     let began = clock::monotonic();
+    call.operation.end_at(generic.deadline);
+    let _begun = call.connection.begin(Running {
+        id: call.door.operation_id(),
+        name: row.name,
+        command: call.message.own(call.body),
+        began,
+        operation: Arc::clone(&call.operation),
+    });
     let reply = (row.run)(Call { generic, ..call.clone() }).await;
     call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));
     Ok(match unmet {
@@ -113,7 +124,8 @@ fn unknown(name: &str) -> Error {
 /// The first field names the command; every other one has to be known.
 fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
     for (name, _) in call.body.iter().skip(1) {
-        if !known.contains(&name) && !GENERIC.contains(&name) {
+        let known = known.contains(&name) || known.contains(&table::ANY) || GENERIC.contains(&name);
+        if !known {
             let message = format!("BSON field '{}.{name}' is an unknown field.", call.name);
             return Err(Error::new(40415, message));
         }

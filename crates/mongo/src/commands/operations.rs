@@ -1,17 +1,150 @@
-//! Commands of operators that have little to do here.
+//! Operations under way, as `currentOp` and `$currentOp` show them and `killOp` ends them; and
+//! commands of operators that have little to do here.
 
-use document::{DocBuf, array, doc};
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
 use super::{Call, ok};
-use crate::errors::{Error, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch};
+use crate::{
+    args::Args,
+    client::Connection,
+    errors::{
+        BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
+    },
+    operation::{Running, Why},
+};
 
-pub(super) async fn current<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
-    ok(doc! { "inprog": array![] })
+/// Options of `$currentOp`; only the second changes what is shown.
+const OPTIONS: &[&str] = &[
+    "allUsers",
+    "idleConnections",
+    "idleCursors",
+    "idleSessions",
+    "localOps",
+    "targetAllNodes",
+    "truncateOps",
+];
+
+/// `currentOp`: whatever is none of its own arguments is a filter.
+pub(super) async fn current<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let args = call.args();
+    args.bool("$ownOps")?;
+    let idle = args.bool("$all")?.unwrap_or(false);
+    let own =
+        |name: &str| matches!(name, "$all" | "$ownOps") || crate::args::GENERIC.contains(&name);
+    let mut filter = Document::new();
+    for (name, value) in call.body.iter().skip(1).filter(|(name, _)| !own(name)) {
+        filter.push(name, value);
+    }
+    let filter = mongo_query::filter::parse(DocRef::Tree(&filter))?;
+    let mut shown = Vec::new();
+    for operation in operations(&call, idle).await {
+        if filter.matches(DocRef::Tree(&operation), &query::Context::default())? {
+            shown.push(Value::Document(operation));
+        }
+    }
+    ok(doc! { "inprog": Value::Array(shown) })
 }
 
+/// What stands for `$currentOp` at the beginning of a pipeline.
+pub(super) async fn stage<S: Store>(
+    call: &Call<'_, S>,
+    spec: ValueRef<'_>,
+) -> Result<Vec<Document>> {
+    let ValueRef::Document(spec) = spec else {
+        let message = "$currentOp options must be specified in an object";
+        return Err(Error::new(TypeMismatch, message));
+    };
+    if call.database != "admin" || !call.body.get("aggregate").is_some_and(ValueRef::is_number) {
+        let message = "$currentOp must be run against the 'admin' database with {aggregate: 1}";
+        return Err(Error::new(InvalidNamespace, message));
+    }
+    let args = Args::new("$currentOp", spec);
+    args.only(OPTIONS)?;
+    for option in OPTIONS {
+        args.bool(option)?;
+    }
+    let idle = args.bool("idleConnections")?.unwrap_or(false);
+    Ok(operations(call, idle).await)
+}
+
+/// All operations under way, this one among them, and on demand connections without one.
+async fn operations<S: Store>(call: &Call<'_, S>, idle: bool) -> Vec<Document> {
+    let now = call.door.engine.now().await;
+    let at = clock::Instant::from_ms(now.ms);
+    let mut shown = Vec::new();
+    for connection in call.door.connected() {
+        let running = connection.running();
+        if running.is_none() && !idle {
+            continue;
+        }
+        let mut out = doc! {
+            "type": "op",
+            "host": call.door.settings.host.as_str(),
+            "desc": format!("conn{}", connection.id),
+            "connectionId": connection.id,
+            "client": connection.peer.as_str(),
+        };
+        if let Some(name) = connection.app_name() {
+            out.push("appName", name);
+        }
+        out.push("active", running.is_some());
+        out.push("currentOpTime", Value::DateTime(at.ms));
+        if let Some(running) = running {
+            describe(&running, &mut out);
+        }
+        shown.push(out);
+    }
+    shown
+}
+
+fn describe(running: &Running, out: &mut Document) {
+    let took = clock::monotonic().saturating_sub(running.began);
+    let command = running.command.as_ref();
+    out.push("opid", running.id);
+    out.push("secs_running", whole(took.as_secs().into()));
+    out.push("microsecs_running", whole(took.as_micros()));
+    out.push("op", kind(running.name));
+    out.push("ns", namespace(running.name, command));
+    out.push("command", command.to_tree());
+    if running.operation.is_stopped() {
+        out.push("killPending", true);
+    }
+    out.push("numYields", 0);
+    out.push("waitingForLock", false);
+}
+
+fn whole(number: u128) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// What `op` calls a command.
+fn kind(command: &str) -> &'static str {
+    match command {
+        "find" => "query",
+        "getMore" => "getmore",
+        "insert" => "insert",
+        "update" => "update",
+        "delete" => "remove",
+        _ => "command",
+    }
+}
+
+/// The collection a command names, as `ns` shows it.
+fn namespace(name: &str, command: DocRef<'_>) -> String {
+    let text = |field: &str| command.get(field).and_then(|value| value.as_str());
+    let database = text("$db").unwrap_or_default();
+    let collection = match name {
+        "getMore" => text("collection"),
+        "aggregate" => text("aggregate").or(Some("$cmd.aggregate")),
+        _ => text(name),
+    };
+    format!("{database}.{}", collection.unwrap_or("$cmd"))
+}
+
+/// `killOp`: an operation that has ended meanwhile is no failure.
 pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
-    match call.body.get("op") {
+    let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
         Some(op) if !op.is_number() => {
             let message = format!(
@@ -20,8 +153,13 @@ pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             );
             return Err(Error::new(TypeMismatch, message));
         }
-        Some(_) => {}
-    }
+        Some(op) => document::Number::of(op).and_then(document::Number::to_i64_exact),
+    };
+    let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
+        return Err(Error::new(BadValue, "invalid op: it is not the number of an operation"));
+    };
+    let killed = |connection: &std::sync::Arc<Connection>| connection.stop(Some(id), Why::Killed);
+    call.door.connected().iter().any(killed);
     ok(doc! { "info": "attempting to kill op" })
 }
 

@@ -14,6 +14,9 @@ use crate::errors::Result;
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 
+/// Stands for arguments of any name.
+pub(crate) const ANY: &str = "*";
+
 /// One command.
 pub(crate) struct Row<S: Store> {
     pub(crate) name: &'static str,
@@ -138,8 +141,8 @@ rows! {
     "killAllSessions" [] sessions::end, &[], "ends sessions";
     "killAllSessionsByPattern" [] sessions::end, &[], "ends sessions";
     "logout" [open] sessions::log_out, &[], "forgets who is logged in";
-    "currentOp" [admin] operations::current, &["$all", "$ownOps"], "operations under way";
-    "killOp" [admin] operations::kill, &["op"], "accepted";
+    "currentOp" [admin] operations::current, &["$all", "$ownOps", ANY], "operations under way; other arguments are a filter";
+    "killOp" [admin] operations::kill, &["op"], "ends an operation: reads, updates and deletes";
     "fsync" [admin] operations::fsync, &["lock", "async"], "everything acknowledged is durable already";
     "replSetGetStatus" [admin] operations::replica_set, &["initialSync"], "not a replica set: 76";
     "configureFailPoint" [admin] fail_point::run, &["mode", "data"], "failCommand, for tests of applications";

@@ -8,4 +8,5 @@ mod compat;
 mod hints;
 mod indexes;
 mod messages;
+mod operations;
 mod refused_commands_change_nothing;

@@ -15,8 +15,8 @@ const LOOK: u64 = 1 << 22;
 
 /// Looks after an operation whose evaluation takes long.
 pub trait Watch: Send + Sync {
-    /// Whether to go on.
-    fn goes_on(&self) -> bool;
+    /// Fails when it is to end, with a [`Kind::Stopped`].
+    fn check(&self) -> Result<(), Error>;
 
     /// Called every few milliseconds of an evaluation that occupies its thread: what else waits
     /// for the thread may be given to another.
@@ -76,12 +76,7 @@ impl Effort {
 
     /// Fails when the operation is to end.
     pub fn check(&self) -> Result<(), Error> {
-        match &self.watch {
-            Some(watch) if !watch.goes_on() => {
-                Err(Error::new(Kind::Stopped, 50, "operation exceeded time limit"))
-            }
-            _ => Ok(()),
-        }
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
     }
 
     #[cfg(test)]
@@ -134,8 +129,8 @@ mod tests {
     struct Ended(Arc<AtomicU64>);
 
     impl Watch for Ended {
-        fn goes_on(&self) -> bool {
-            false
+        fn check(&self) -> Result<(), Error> {
+            Err(Error::new(Kind::Stopped, 50, "its time is over"))
         }
 
         fn give_way(&self) {

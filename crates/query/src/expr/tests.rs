@@ -96,8 +96,8 @@ fn copying_again_and_again_is_refused() {
 struct Ended;
 
 impl Watch for Ended {
-    fn goes_on(&self) -> bool {
-        false
+    fn check(&self) -> Result<(), crate::Error> {
+        Err(crate::Error::new(crate::Kind::Stopped, 50, "its time is over"))
     }
 }
 

@@ -46,7 +46,7 @@ impl From<engine::Error> for Error {
             | Kind::Conflict => (StatusCode::CONFLICT, "Conflict"),
             Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge"),
             Kind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "Unsupported"),
-            Kind::TimedOut => (StatusCode::REQUEST_TIMEOUT, "TimedOut"),
+            Kind::Stopped(_) => (StatusCode::REQUEST_TIMEOUT, "Stopped"),
             Kind::Full => (StatusCode::INSUFFICIENT_STORAGE, "Full"),
             Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
             Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),

@@ -1,23 +1,34 @@
 //! A client of a door of its own, that speaks to it in messages over a pipe.
 
+use std::sync::Arc;
+
 use document::{DocRef, Document, Value, doc};
 use mongo::{Door, Settings};
-use test_kit::Kit;
+use test_kit::{Kit, PausingStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// A client of a door of its own; there is a collection `c` in its database `db`.
 pub(crate) struct Client {
     pub(crate) stream: DuplexStream,
+    door: Arc<Door<PausingStore>>,
     _stop: tokio::sync::watch::Sender<bool>,
 }
 
 impl Client {
     pub(crate) fn new() -> Self {
-        let door = Door::new(Kit::default().engine, Settings::default());
+        Self::of(Door::new(Kit::default().engine, Settings::default()))
+    }
+
+    /// Another client of the same door.
+    pub(crate) fn beside(&self) -> Self {
+        Self::of(Arc::clone(&self.door))
+    }
+
+    fn of(door: Arc<Door<PausingStore>>) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        tokio::spawn(mongo::serve(door, far, "test".to_owned(), stopped));
-        Self { stream, _stop: stop }
+        tokio::spawn(mongo::serve(Arc::clone(&door), far, "test".to_owned(), stopped));
+        Self { stream, door, _stop: stop }
     }
 
     /// Sends a command with document sequences beside it and reads the reply.
@@ -26,6 +37,12 @@ impl Client {
         body: Document,
         sequences: &[(&str, &[Document])],
     ) -> Document {
+        self.ask(body, sequences).await;
+        self.reply().await
+    }
+
+    /// Sends a command and does not wait for the reply.
+    pub(crate) async fn ask(&mut self, body: Document, sequences: &[(&str, &[Document])]) {
         let mut message = vec![0; 16];
         message.extend_from_slice(&0_u32.to_le_bytes());
         message.push(0);
@@ -43,7 +60,6 @@ impl Client {
             message[at..at + 4].copy_from_slice(&number.to_le_bytes());
         }
         self.stream.write_all(&message).await.unwrap();
-        self.reply().await
     }
 
     /// The next reply.

@@ -1,0 +1,91 @@
+//! What is known about a connected client, and what it is doing. Its bytes are read and written in
+//! `connection`.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicI32, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::{
+    door::{Counters, lock},
+    operation::{Operation, Running, Why},
+    wire::Compressor,
+};
+
+/// What is known about a client.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) id: i32,
+    pub(crate) peer: String,
+    pub(crate) counters: Counters,
+    /// Compressors both sides know.
+    pub(crate) compressors: Mutex<Vec<Compressor>>,
+    /// It has said who it is; it may do so once.
+    pub(crate) introduced: AtomicBool,
+    pub(crate) app_name: Mutex<Option<String>>,
+    replies: AtomicI32,
+    running: Mutex<Option<Running>>,
+}
+
+/// The command under way; it ends with this.
+pub(crate) struct Begun<'a>(&'a Connection);
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.running) = None;
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(id: i32, peer: String) -> Self {
+        Self {
+            id,
+            peer,
+            counters: Counters::default(),
+            compressors: Mutex::default(),
+            introduced: AtomicBool::new(false),
+            app_name: Mutex::default(),
+            replies: AtomicI32::new(1),
+            running: Mutex::default(),
+        }
+    }
+
+    /// The application's name as its driver gave it.
+    pub(crate) fn app_name(&self) -> Option<String> {
+        lock(&self.app_name).clone()
+    }
+
+    /// The number of the next reply.
+    pub(crate) fn reply_id(&self) -> i32 {
+        self.replies.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A command begins.
+    pub(crate) fn begin(&self, running: Running) -> Begun<'_> {
+        *lock(&self.running) = Some(running);
+        Begun(self)
+    }
+
+    /// The command under way goes on with the operation that left a cursor behind.
+    pub(crate) fn go_on(&self, operation: &Arc<Operation>, now: Duration) {
+        if let Some(running) = &mut *lock(&self.running) {
+            operation.go_on(now, &running.operation);
+            running.operation = Arc::clone(operation);
+        }
+    }
+
+    /// What it is doing.
+    pub(crate) fn running(&self) -> Option<Running> {
+        lock(&self.running).clone()
+    }
+
+    /// Tells what it is doing to stop, if it is this operation; `None` means any.
+    pub(crate) fn stop(&self, id: Option<i32>, why: Why) -> bool {
+        let running = lock(&self.running);
+        let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));
+        meant.inspect(|running| running.operation.stop(why)).is_some()
+    }
+}
