@@ -14,11 +14,22 @@ const FORMAT: &str = "ebb data directory, format 1\n";
 
 /// Why a data directory is not used, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused(pub String);
+pub enum Refused {
+    /// It was used with the other kind of clock, and opens with that one.
+    OtherClock,
+    /// The other clock would not open it either; in words.
+    Unusable(String),
+}
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(match self {
+            Self::OtherClock => {
+                "the data directory was used with the other kind of clock; start with the --clock \
+                 it was made with, or use another --data-dir"
+            }
+            Self::Unusable(why) => why,
+        })
     }
 }
 
@@ -35,10 +46,10 @@ impl DataDir {
     /// Takes a directory, made when it is missing (unless it has to exist).
     pub(crate) fn open(path: &Path, must_exist: bool) -> Result<Self, Refused> {
         if must_exist && !path.join(FORMAT_FILE).exists() {
-            return Err(Refused(format!("{} holds no data of ebb", path.display())));
+            return Err(Refused::Unusable(format!("{} holds no data of ebb", path.display())));
         }
         let failed = |what: &str, error: &io::Error| {
-            Refused(format!("cannot {what} {}: {error}", path.display()))
+            Refused::Unusable(format!("cannot {what} {}: {error}", path.display()))
         };
         fs::create_dir_all(path).map_err(|error| failed("make", &error))?;
         let lock = File::options()
@@ -51,7 +62,7 @@ impl DataDir {
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
-                return Err(Refused(format!(
+                return Err(Refused::Unusable(format!(
                     "{} is in use by another process; stop it or choose another --data-dir",
                     path.display()
                 )));
@@ -67,29 +78,30 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     let file = path.join(FORMAT_FILE);
     match fs::read_to_string(&file) {
         Ok(text) if text == FORMAT => Ok(()),
-        Ok(text) if text.starts_with("ebb data directory") => Err(Refused(format!(
+        Ok(text) if text.starts_with("ebb data directory") => Err(Refused::Unusable(format!(
             "{} was written by another version ({}); use that version or a newer one",
             path.display(),
             text.trim()
         ))),
-        Ok(_) => Err(Refused(format!(
+        Ok(_) => Err(Refused::Unusable(format!(
             "{} is not a data directory of ebb; choose another --data-dir",
             path.display()
         ))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path, &file),
-        Err(error) => Err(Refused(format!("cannot read {}: {error}", file.display()))),
+        Err(error) => Err(Refused::Unusable(format!("cannot read {}: {error}", file.display()))),
     }
 }
 
 /// Marks an empty directory as ours; one with other things in it is left alone.
 fn make(path: &Path, file: &Path) -> Result<(), Refused> {
-    let failed = |error: io::Error| Refused(format!("cannot write {}: {error}", file.display()));
+    let failed =
+        |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));
     let foreign = fs::read_dir(path)
         .map_err(failed)?
         .filter_map(Result::ok)
         .any(|entry| entry.file_name() != "lock" && entry.file_name() != NEW_FORMAT_FILE);
     if foreign {
-        return Err(Refused(format!(
+        return Err(Refused::Unusable(format!(
             "{} holds files of something else; choose an empty --data-dir",
             path.display()
         )));
@@ -111,18 +123,18 @@ mod tests {
 
     #[test]
     fn foreign_newer_and_held_directories_are_refused() {
+        let refusal = |path: &Path| DataDir::open(path, false).unwrap_err().to_string();
         let ours = tempfile::tempdir().unwrap();
         let held = DataDir::open(ours.path(), false).unwrap();
-        let second = DataDir::open(ours.path(), false).unwrap_err();
-        assert!(second.0.contains("in use"), "{second}");
+        assert!(refusal(ours.path()).contains("in use"));
         drop(held);
         DataDir::open(ours.path(), true).unwrap();
         let newer = "ebb data directory, format 2\n";
         fs::write(ours.path().join(FORMAT_FILE), newer).unwrap();
-        assert!(DataDir::open(ours.path(), false).unwrap_err().0.contains("another version"));
+        assert!(refusal(ours.path()).contains("another version"));
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
-        assert!(DataDir::open(foreign.path(), false).unwrap_err().0.contains("something else"));
+        assert!(refusal(foreign.path()).contains("something else"));
         let missing = foreign.path().join("none");
         assert!(DataDir::open(&missing, true).is_err());
         assert!(!missing.exists());

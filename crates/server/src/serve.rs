@@ -69,13 +69,8 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         }
         None => (None, None),
     };
-    let clock = Clock::start(mode, Box::new(Machine), boot_id(), last).map_err(|_| {
-        Failure::Refused(Refused(
-            "the data directory was used with the other kind of clock; start with the --clock it \
-             was made with, or use another --data-dir"
-                .to_owned(),
-        ))
-    })?;
+    let clock = Clock::start(mode, Box::new(Machine), boot_id(), last)
+        .map_err(|_| Failure::Refused(Refused::OtherClock))?;
     let clock = Arc::new(clock);
     let first = clock.tick();
     if let Some(file) = &file {
@@ -106,7 +101,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         persist,
     };
     let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
-        engine::Kind::Corrupt => Failure::Refused(Refused(format!(
+        engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
             "the data directory is damaged: {error}; restore a backup"
         ))),
         _ => failed(error),
@@ -122,7 +117,7 @@ fn open_clock(
 ) -> Result<(CheckpointFile, Option<Checkpoint>), Failure> {
     let fresh = !path.join("store").exists();
     let missing = || {
-        Failure::Refused(Refused(format!(
+        Failure::Refused(Refused::Unusable(format!(
             "the clock's checkpoint in {} is missing or damaged, so that time could go back; \
              restore a backup, or start with --accept-loss to begin with the wall clock's time",
             path.join("clock").display()
@@ -137,10 +132,12 @@ fn open_clock(
 
 fn refused_store(error: store::Error) -> Failure {
     match error.kind {
-        store::Kind::Refused | store::Kind::Corrupt => Failure::Refused(Refused(format!(
-            "the data directory is damaged or in use: {error}; restore a backup, or start with \
-             --accept-loss to go on without what is missing"
-        ))),
+        store::Kind::Refused | store::Kind::Corrupt => {
+            Failure::Refused(Refused::Unusable(format!(
+                "the data directory is damaged or in use: {error}; restore a backup, or start with \
+                 --accept-loss to go on without what is missing"
+            )))
+        }
         store::Kind::Full | store::Kind::Unavailable | store::Kind::Invalid => failed(error),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::Model;
 
-use crate::{ClockMode, Config, Failure, serve::open};
+use crate::{ClockMode, Config, Failure, Refused, serve::open};
 
 /// What one collection's walk found.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
         };
         // The clock it was made with is the one it is judged by.
         let opened = match open(&config, true).await {
-            Err(Failure::Refused(refused)) if refused.0.contains("other kind of clock") => {
+            Err(Failure::Refused(Refused::OtherClock)) => {
                 config.clock = ClockMode::Manual;
                 open(&config, true).await?
             }
@@ -73,5 +73,23 @@ fn difference(
             count: 1,
         }),
         Err(error) => Err(Failure::Failed(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::start;
+
+    #[tokio::test]
+    async fn a_directory_is_verified_with_its_own_clock() {
+        for clock in [ClockMode::Manual, ClockMode::System] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("data");
+            let config = Config { data_dir: Some(path.clone()), clock, ..Config::for_tests() };
+            start(&config).await.unwrap().stop().await.unwrap();
+            let verified = tokio::task::spawn_blocking(move || verify(&path));
+            assert!(verified.await.unwrap().unwrap().is_empty(), "{clock:?}");
+        }
     }
 }
