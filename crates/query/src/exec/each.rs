@@ -6,8 +6,9 @@ use document::{DocBuf, DocRef, Value, ValueRef};
 
 use super::{
     Row, Stage,
-    operator::{Operator, Poll, Slot},
+    operator::{Operator, Poll},
     redact, sized,
+    slot::Slot,
 };
 use crate::{
     Context, Env, Error, Expr, Kind,

@@ -13,6 +13,7 @@ use super::{
     joins::set,
     operator::{Operator, Poll},
     sized,
+    slot::Slot,
 };
 use crate::{
     Context, Env, Error, Expr, Filter,
@@ -58,9 +59,8 @@ struct Walk {
 #[derive(Debug)]
 pub(super) struct Walking {
     graph: GraphLookup,
-    row: Option<Row>,
+    slot: Slot,
     walk: Option<Walk>,
-    ended: bool,
 }
 
 fn key_of(value: ValueRef<'_>) -> Vec<u8> {
@@ -101,7 +101,7 @@ impl Walk {
 
 impl Walking {
     pub(super) fn new(graph: GraphLookup) -> Self {
-        Self { graph, row: None, walk: None, ended: false }
+        Self { graph, slot: Slot::default(), walk: None }
     }
 
     /// What these values lead to; null does not lead to documents that lack the field.
@@ -139,21 +139,22 @@ impl Walking {
 
 impl Operator for Walking {
     fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
-        self.row = Some(row);
+        self.slot.row = Some(row);
         Ok(())
     }
 
     fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
-        self.ended = true;
+        self.slot.ended = true;
         Ok(())
     }
 
     fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        if let Some(row) = self.row.take() {
-            self.walk = Some(self.start(row, context)?);
-        }
-        let Some(mut walk) = self.walk.take() else {
-            return Ok(if self.ended { Poll::Done } else { Poll::Need });
+        let mut walk = match self.walk.take() {
+            Some(walk) => walk,
+            None => match self.slot.poll() {
+                Poll::Row(row) => self.start(row, context)?,
+                poll => return Ok(poll),
+            },
         };
         let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
         if walk.frontier.is_empty() || !within {
@@ -184,7 +185,7 @@ impl Operator for Walking {
 
     fn resume(&mut self) {
         if let Some(walk) = self.walk.take() {
-            self.row = Some(walk.row);
+            self.slot.row = Some(walk.row);
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{
     joins::{Sources, set},
     operator::{Operator, Poll},
     sized,
+    slot::Slot,
 };
 use crate::{
     Context, Env, Error, Expr, Filter, Kind,
@@ -163,34 +164,31 @@ impl Operator for Joining {
 #[derive(Debug)]
 pub(super) struct Uniting {
     union: UnionWith,
-    row: Option<Row>,
-    ended: bool,
+    slot: Slot,
     others: Option<VecDeque<Row>>,
 }
 
 impl Uniting {
     pub(super) fn new(union: UnionWith) -> Self {
-        Self { union, row: None, ended: false, others: None }
+        Self { union, slot: Slot::default(), others: None }
     }
 }
 
 impl Operator for Uniting {
     fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
-        self.row = Some(row);
+        self.slot.row = Some(row);
         Ok(())
     }
 
     fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
-        self.ended = true;
+        self.slot.ended = true;
         Ok(())
     }
 
     fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        if let Some(row) = self.row.take() {
-            return Ok(Poll::Row(row));
-        }
-        if !self.ended {
-            return Ok(Poll::Need);
+        match self.slot.poll() {
+            Poll::Done => {}
+            poll => return Ok(poll),
         }
         match &mut self.others {
             Some(others) => Ok(others.pop_front().map_or(Poll::Done, Poll::Row)),

@@ -15,6 +15,7 @@ mod others;
 mod redact;
 mod rows;
 mod sample;
+mod slot;
 mod sort;
 mod unwind;
 

@@ -41,23 +41,6 @@ pub(super) enum Poll {
     Done,
 }
 
-/// A row on its way through, and whether the input has ended.
-#[derive(Debug, Default)]
-pub(super) struct Slot {
-    pub(super) row: Option<Row>,
-    pub(super) ended: bool,
-}
-
-impl Slot {
-    pub(super) fn poll(&mut self) -> Poll {
-        match self.row.take() {
-            Some(row) => Poll::Row(row),
-            None if self.ended => Poll::Done,
-            None => Poll::Need,
-        }
-    }
-}
-
 /// The operator of a stage.
 pub(super) fn start(stages: &Arc<[Stage]>, at: usize) -> Option<Box<dyn Operator>> {
     let stage = stages.get(at)?;

@@ -6,7 +6,8 @@ use document::{DocBuilder, DocRef, Document, Value, ValueRef};
 
 use super::{
     Row,
-    operator::{Operator, Poll, Slot},
+    operator::{Operator, Poll},
+    slot::Slot,
 };
 use crate::{Context, Env, Error, Expr, expr::fail};
 
