@@ -1,15 +1,20 @@
 //! Expressions parsed and evaluated over one document: what they come to, with its type, or the
 //! number and text of their error.
 
+mod array_corners;
 mod arrays;
+mod conversion_corners;
 mod conversions;
-mod corners;
+mod date_corners;
 mod dates;
 mod edges;
+mod form_corners;
 mod forms;
 mod later;
+mod number_corners;
 mod numbers;
 mod objects;
+mod string_corners;
 mod strings;
 
 use document::{DocRef, Document, ValueRef};
@@ -94,7 +99,9 @@ macro_rules! tables {
 mod table {
     use super::*;
 
-    tables!(arrays, conversions, corners, dates, edges, forms, later, numbers, objects, strings);
+    tables!(arrays, conversions, dates, edges, forms, later, numbers, objects, strings);
+    tables!(array_corners, conversion_corners, date_corners);
+    tables!(form_corners, number_corners, string_corners);
 }
 
 #[test]

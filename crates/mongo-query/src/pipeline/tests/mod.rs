@@ -1,7 +1,10 @@
 //! Pipelines parsed and run over one small collection, which joins read too.
 
+mod choosing;
+mod groups;
+mod joins;
 mod mixed;
-mod stages;
+mod reshaping;
 
 use std::sync::Arc;
 
@@ -105,9 +108,19 @@ fn check(rows: &[(&str, &str)], all: &[DocBuf]) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-#[test]
-fn stages_do_what_they_say() {
-    check(stages::ROWS, &collection());
+macro_rules! tables {
+    ($($table:ident),*) => {$(
+        #[test]
+        fn $table() {
+            check($table::ROWS, &collection());
+        }
+    )*};
+}
+
+mod table {
+    use super::*;
+
+    tables!(choosing, groups, joins, reshaping);
 }
 
 #[test]
