@@ -10,7 +10,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$bucketAuto", Support::Differs("without granularity")),
     ("$changeStream", Support::NotYet),
     ("$changeStreamSplitLargeEvent", Support::NotYet),
-    ("$collStats", Support::NotYet),
+    ("$collStats", Support::Differs("without latencyStats and queryExecStats")),
     ("$count", Support::Works),
     ("$currentOp", Support::Works),
     ("$densify", Support::NotYet),
@@ -285,6 +285,9 @@ mod tests {
         names
     }
 
+    /// The door puts documents in their place; the parser refuses them.
+    const OF_THE_DOOR: [&str; 2] = ["$collStats", "$currentOp"];
+
     fn single(name: &str, value: impl Into<Value>) -> Value {
         let mut fields = Document::new();
         fields.push(name, value);
@@ -303,7 +306,7 @@ mod tests {
     #[test]
     fn stages_agree_with_the_parser() {
         names(STAGES);
-        for (name, support) in STAGES {
+        for (name, support) in STAGES.iter().filter(|(name, _)| !OF_THE_DOOR.contains(name)) {
             assert_eq!(pipeline::is_known(name), *support != Support::NotYet, "{name}");
             if *support == Support::NotYet {
                 let pipeline = Value::Array(vec![single(name, Document::new())]);
