@@ -36,5 +36,7 @@ pub(crate) const DISK_POLL: Duration = Duration::from_millis(50);
 pub(crate) const START_POLL: Duration = Duration::from_millis(1);
 /// How long a started server rests before its memory is read.
 pub(crate) const REST: Duration = Duration::from_secs(1);
+/// Between a load and the next measurement.
+pub(crate) const REST_BETWEEN: Duration = Duration::from_secs(3);
 /// Between two scans of the one who looks for dead documents.
 pub(crate) const CHECK_PAUSE: Duration = Duration::from_millis(10);

@@ -8,7 +8,7 @@ use crate::{
     connection::Connection,
     error::{Error, Result},
     keys::Keys,
-    limits, load, records,
+    limits, load, pause, records,
 };
 
 /// The data that a workload works on.
@@ -107,7 +107,7 @@ impl Target {
                 load::load(self, collection, limits::SALES, records::sale).await?;
             }
         }
-        self.settle().await?;
+        self.rest().await?;
         self.loaded.push(dataset);
         Ok(())
     }
@@ -120,6 +120,14 @@ impl Target {
             Err(error) if !error.is_refusal() => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Settles, and leaves the machine alone for a moment: what the server still does by itself
+    /// shall not be measured with the next work, on this server or on another.
+    pub(crate) async fn rest(&self) -> Result<()> {
+        self.settle().await?;
+        pause::pause(limits::REST_BETWEEN).await;
+        Ok(())
     }
 }
 

@@ -80,6 +80,19 @@ impl<'a> DocRef<'a> {
         }
     }
 
+    /// Puts the values of the first fields of these distinct names into `found`, where there has to
+    /// be nothing yet: one place a name. It reads the document once, and no further than needed.
+    pub fn pick(self, names: &[impl AsRef<str>], found: &mut [Option<ValueRef<'a>>]) {
+        match self {
+            Self::Raw(bytes) => crate::raw::pick(bytes, names, found),
+            Self::Tree(tree) => {
+                for (name, value) in names.iter().zip(found) {
+                    *value = tree.get(name.as_ref()).map(Value::as_ref);
+                }
+            }
+        }
+    }
+
     /// Whether there is no field.
     pub fn is_empty(self) -> bool {
         self.iter().next().is_none()

@@ -147,6 +147,30 @@ pub(crate) fn find<'a>(document: &'a [u8], name: &str) -> Option<ValueRef<'a>> {
     RawElements::new(document).find(|element| element.name == name.as_bytes())?.decode()
 }
 
+/// Puts the value of the first field of each name at its name's place, in one pass.
+pub(crate) fn pick<'a>(
+    document: &'a [u8],
+    names: &[impl AsRef<str>],
+    found: &mut [Option<ValueRef<'a>>],
+) {
+    let mut missing = names.len();
+    if missing == 0 {
+        return;
+    }
+    for element in RawElements::new(document) {
+        let mut places = names.iter().zip(found.iter_mut());
+        let place = places
+            .find(|(name, value)| value.is_none() && name.as_ref().as_bytes() == element.name);
+        if let Some((_, value)) = place {
+            *value = element.decode();
+            missing -= 1;
+            if missing == 0 {
+                return;
+            }
+        }
+    }
+}
+
 /// Decoded elements of a raw document.
 #[derive(Clone, Debug)]
 pub(crate) struct Elements<'a>(RawElements<'a>);
@@ -167,5 +191,26 @@ impl<'a> Iterator for Elements<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let element = self.0.next()?;
         Some((element.name_str(), element.decode()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DocRef, Value, ValueRef, doc};
+
+    #[test]
+    fn picked_values_are_those_that_are_found_one_by_one() {
+        let tree = doc! { "a": 1, "b": "x", "aa": doc! { "a": 3 }, "a": 2, "": true };
+        let raw = tree.to_buf();
+        for document in [DocRef::Tree(&tree), raw.as_ref()] {
+            for names in [&["a"][..], &["b", "a"], &["none", "aa", "", "a"], &[]] {
+                let mut found = [None; 4];
+                document.pick(names, &mut found);
+                let value = |value: Option<ValueRef<'_>>| value.map(ValueRef::to_value);
+                let want: Vec<Option<Value>> =
+                    names.iter().map(|name| value(document.get(name))).collect();
+                assert_eq!(found.map(value)[..names.len()], want, "{names:?}");
+            }
+        }
     }
 }

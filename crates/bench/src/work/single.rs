@@ -175,6 +175,6 @@ pub(super) async fn insert(
         figures.extra("documents per second", figures.rate * at_once as f64);
     }
     target.drop(INSERTS).await?;
-    target.settle().await?;
+    target.rest().await?;
     Ok(figures)
 }

@@ -7,6 +7,7 @@ use document::{
     DocBuilder, DocRef, Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
+use foldhash::fast::RandomState;
 
 use super::{
     Meter, Row,
@@ -28,11 +29,49 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
+/// Names that are read in one pass at most.
+const MAX_PICKED: usize = 8;
+
+/// Fields of the row that the group reads as they are, each once.
+#[derive(Debug, Default)]
+struct Picked {
+    names: Vec<String>,
+    /// The key's place among the names.
+    id: Option<usize>,
+    /// The places of the computed fields' inputs.
+    inputs: Vec<Option<usize>>,
+}
+
+impl Picked {
+    fn of(group: &Group) -> Self {
+        let mut picked = Self::default();
+        picked.id = picked.place(&group.id);
+        let inputs = group.fields.iter().map(|field| &field.taken.input);
+        picked.inputs = inputs.map(|input| picked.place(input)).collect();
+        picked
+    }
+
+    fn place(&mut self, expr: &Expr) -> Option<usize> {
+        let Expr::Field(path) = expr else { return None };
+        let name = path.part(0);
+        if path.len() != 1 {
+            return None;
+        }
+        let held = self.names.iter().position(|held| held == name);
+        if held.is_none() && self.names.len() < MAX_PICKED {
+            self.names.push(name.to_owned());
+            return Some(self.names.len() - 1);
+        }
+        held
+    }
+}
+
 /// A group, running.
 #[derive(Debug)]
 pub(super) struct Grouping {
     group: Arc<Group>,
-    index: HashMap<Box<[u8]>, usize>,
+    picked: Arc<Picked>,
+    index: HashMap<Box<[u8]>, usize, RandomState>,
     groups: Vec<(Value, Vec<State>)>,
     key: Vec<u8>,
     meter: Meter,
@@ -42,8 +81,9 @@ pub(super) struct Grouping {
 impl Grouping {
     pub(super) fn new(group: Group) -> Self {
         Self {
+            picked: Arc::new(Picked::of(&group)),
             group: Arc::new(group),
-            index: HashMap::new(),
+            index: HashMap::default(),
             groups: Vec::new(),
             key: Vec::new(),
             meter: Meter::new("$group"),
@@ -92,13 +132,22 @@ pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Resu
 impl Operator for Grouping {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let env = Env::new(row.document.as_ref(), context);
-        let group = Arc::clone(&self.group);
-        let id = group.id.get(&env)?;
-        let at = self.find(id.or_null(), context)?;
+        let (group, picked) = (Arc::clone(&self.group), Arc::clone(&self.picked));
+        let mut values = [None; MAX_PICKED];
+        context.effort.pass(row.document.bytes().len() / 64)?;
+        env.root.pick(&picked.names, &mut values);
+        let value = |place: usize| values.get(place).copied().flatten();
+        let at = match picked.id {
+            Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
+            None => self.find(group.id.get(&env)?.or_null(), context)?,
+        };
         let Some((_, states)) = self.groups.get_mut(at) else { return Ok(()) };
         let mut grown = 0;
-        for (field, state) in group.fields.iter().zip(states) {
-            grown += field.add(state, &env)?;
+        for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(states) {
+            grown += match *place {
+                Some(place) => field.add_value(state, value(place), &env)?,
+                None => field.add(state, &env)?,
+            };
         }
         self.meter.add(grown)
     }

@@ -206,18 +206,28 @@ impl Field {
 
     /// Adds a row; answers by how many bytes the state grew.
     pub fn add(&self, state: &mut State, env: &Env<'_>) -> Result<usize, Error> {
-        if let State::Count(count) = state {
-            *count += 1;
-            return Ok(0);
+        match state {
+            State::Count(count) => {
+                *count += 1;
+                Ok(0)
+            }
+            State::First(Some(_)) => Ok(0),
+            State::Top(top) => top.add(&self.taken, env),
+            _ => state.take(self.taken.input.get(env)?),
         }
-        if let State::First(Some(_)) = state {
-            return Ok(0);
+    }
+
+    /// Adds a row whose input is known already.
+    pub(crate) fn add_value(
+        &self,
+        state: &mut State,
+        value: Option<ValueRef<'_>>,
+        env: &Env<'_>,
+    ) -> Result<usize, Error> {
+        match state {
+            State::Count(_) | State::First(Some(_)) | State::Top(_) => self.add(state, env),
+            _ => state.take(value.map_or(Got::Missing, Got::Ref)),
         }
-        if let State::Top(top) = state {
-            return top.add(&self.taken, env);
-        }
-        let got = self.taken.input.get(env)?;
-        state.take(got)
     }
 }
 
