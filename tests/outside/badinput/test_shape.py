@@ -8,7 +8,7 @@ from badinput.house import ok_or_error, refused
 from badinput.raw import Pairs, Raw, element, framed
 from badinput.wire import command, msg, sequence
 
-MISSING, UNKNOWN, LENGTH = 40414, 40415, 16
+BAD_VALUE, MISSING, UNKNOWN, LENGTH = 2, 40414, 40415, 16
 LARGEST_BATCH = 100_000
 
 #: What a command cannot do without; with MongoDB's code where it is not the usual one.
@@ -55,10 +55,22 @@ def test_missing_fields(wire, name, path):
     assert codes & {MISSING, 4, 9, 72, 2}, f"{name} without {path}: {codes or 'accepted'}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+NAMES = ("nonsense", "", "$x", "$nonsense", "a.b", "__proto__", "DOCUMENTS")
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "currentOp"])
 def test_unknown_fields(wire, name):
-    for field in ("nonsense", "", "$x", "$nonsense", "a.b", "__proto__", "DOCUMENTS", name * 2):
+    for field in (*NAMES, name * 2):
         refused(wire.ask(msg({**skeleton(name), field: 1})), UNKNOWN)
+
+
+def test_unknown_fields_of_current_op_are_a_filter(wire):
+    for field in NAMES:
+        reply = wire.ask(msg({**skeleton("currentOp"), field: 1}))
+        if field.startswith("$"):
+            refused(reply, BAD_VALUE)
+        else:
+            assert (reply["ok"], reply["inprog"]) == (1, []), field
 
 
 @pytest.mark.parametrize("place", [
