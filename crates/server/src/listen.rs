@@ -3,20 +3,49 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use mongo::Door;
-use tokio::{net::TcpListener, sync::watch, task::JoinSet};
+use tokio::{
+    net::{TcpListener, TcpSocket, lookup_host},
+    sync::watch,
+    task::JoinSet,
+};
 
 use crate::{any_store::AnyStore, background};
 
 /// How long running requests may take after the end was asked for.
 const DRAIN: Duration = Duration::from_secs(8);
 
+/// Clients that may wait to be accepted; the system allows no more than it is set to. One that
+/// finds no place tries again only after a second.
+const BACKLOG: u32 = 4096;
+
 /// Binds an address; port 0 is a free one.
 pub(crate) async fn bind(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(address)
+    let listener = listener(address)
         .await
         .map_err(|error| io::Error::new(error.kind(), format!("listen on {address}: {error}")))?;
     let bound = listener.local_addr()?;
     Ok((listener, bound))
+}
+
+/// Listens on the first address of a name that can be listened on.
+async fn listener(address: &str) -> io::Result<TcpListener> {
+    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
+    for address in lookup_host(address).await? {
+        match listen(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Elsewhere it would let two servers share a port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Accepts MongoDB clients until `stop`, then lets what runs finish.
