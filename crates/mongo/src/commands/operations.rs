@@ -71,7 +71,6 @@ pub(super) async fn stage<S: Store>(
 /// All operations under way, this one among them, and on demand connections without one.
 async fn operations<S: Store>(call: &Call<'_, S>, idle: bool) -> Vec<Document> {
     let now = call.door.engine.now().await;
-    let at = clock::Instant::from_ms(now.ms);
     let mut shown = Vec::new();
     for connection in call.door.connected() {
         let running = connection.running();
@@ -89,7 +88,7 @@ async fn operations<S: Store>(call: &Call<'_, S>, idle: bool) -> Vec<Document> {
             out.push("appName", name);
         }
         out.push("active", running.is_some());
-        out.push("currentOpTime", Value::DateTime(at.ms));
+        out.push("currentOpTime", Value::DateTime(now.ms));
         if let Some(running) = running {
             describe(&running, &mut out);
         }

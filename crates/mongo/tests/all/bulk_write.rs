@@ -1,7 +1,7 @@
 //! What a client of wire version 25 sends: `bulkWrite`, and updates of the first document in an
 //! order, as messages on the wire.
 
-use crate::client::{Client, first_batch, number};
+use crate::client::{Client, cursor, cursor_id, first_batch, number};
 use document::{Document, Value, array, doc};
 
 #[track_caller]
@@ -77,14 +77,12 @@ async fn outcomes_that_do_not_fit_the_first_batch_wait_in_a_cursor() {
     let mut indexes: Vec<i64> = Vec::new();
     indexes.extend(first_batch(&reply).iter().map(|outcome| number(outcome, "idx")));
     assert_eq!(indexes, [0, 1]);
-    let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
-    assert_eq!(cursor.get("ns"), Some(&"admin.$cmd.bulkWrite".into()));
-    let id = cursor.get("id").cloned().unwrap();
+    assert_eq!(cursor(&reply).get("ns"), Some(&"admin.$cmd.bulkWrite".into()));
+    let id = cursor(&reply).get("id").cloned().unwrap();
     let more = doc! { "getMore": id, "collection": "$cmd.bulkWrite", "$db": "admin" };
     let reply = client.run(more).await;
     assert_eq!(first_batch(&reply).len(), 3, "{reply:?}");
-    let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
-    assert_eq!(number(cursor, "id"), 0);
+    assert_eq!(cursor_id(&reply), 0);
 }
 
 #[tokio::test]

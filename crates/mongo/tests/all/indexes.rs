@@ -1,6 +1,6 @@
 //! What makes an index the one that is there already, and what is said about those that differ.
 
-use crate::client::{Client, first_batch, number};
+use crate::client::{Client, cursor, first_batch, number};
 use document::{Document, Value, array, doc};
 
 fn index(more: Document) -> Document {
@@ -140,12 +140,11 @@ async fn lists_come_in_batches_when_asked() {
         (doc! { "listIndexes": "c" }, "c"),
         (doc! { "listCollections": 1 }, "$cmd.listCollections"),
     ] {
-        let cursor = doc! { "cursor": doc! { "batchSize": 0 }, "$db": "db" };
+        let empty = doc! { "cursor": doc! { "batchSize": 0 }, "$db": "db" };
         let whole = client.run(with(command.clone(), doc! { "$db": "db" })).await;
-        let reply = client.run(with(command, cursor)).await;
+        let reply = client.run(with(command, empty)).await;
         assert_eq!(first_batch(&reply), [] as [Document; 0]);
-        let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
-        let id = cursor.get("id").unwrap().clone();
+        let id = cursor(&reply).get("id").unwrap().clone();
         let more = doc! { "getMore": id, "collection": of, "$db": "db" };
         let limited = client.run(with(more.clone(), doc! { "maxTimeMS": 5 })).await;
         assert_eq!(number(&limited, "code"), 2, "such a cursor does not wait");

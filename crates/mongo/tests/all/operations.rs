@@ -1,6 +1,6 @@
 //! Operations under way: who sees them, and what ends them before they are through.
 
-use crate::client::{Client, first_batch, number};
+use crate::client::{Client, cursor_id, first_batch, number};
 use document::{Document, Value, array, doc};
 
 /// Turns that an operation gets to end in; it would need many more by itself.
@@ -83,9 +83,8 @@ async fn an_update_is_killed() {
 
 #[tokio::test]
 async fn a_read_ends_when_its_client_leaves() {
-    let reader = client().await;
+    let mut reader = client().await;
     let mut other = reader.beside();
-    let mut reader = reader;
     reader.ask(slow_find(), &[]).await;
     number_of(&mut other, "query").await;
     drop(reader);
@@ -119,8 +118,7 @@ async fn a_cursor_is_killed_while_it_is_read() {
     let mut other = reader.beside();
     let find = doc! { "find": "c", "filter": slow(), "batchSize": 0, "$db": "db" };
     let opened = reader.run(find).await;
-    let cursor = opened.get("cursor").unwrap().as_ref().as_document().unwrap().to_tree();
-    let id = number(&cursor, "id");
+    let id = cursor_id(&opened);
     reader.ask(doc! { "getMore": id, "collection": "c", "$db": "db" }, &[]).await;
     number_of(&mut other, "getmore").await;
     let reply = other.run(doc! { "killCursors": "c", "cursors": array![id], "$db": "db" }).await;
@@ -137,8 +135,7 @@ async fn a_killed_batch_does_not_kill_the_next() {
     let opened =
         reader.run(doc! { "find": "c", "filter": filter, "batchSize": 1, "$db": "db" }).await;
     assert_eq!(first_batch(&opened).len(), 1);
-    let cursor = opened.get("cursor").unwrap().as_ref().as_document().unwrap().to_tree();
-    let get_more = doc! { "getMore": number(&cursor, "id"), "collection": "c", "$db": "db" };
+    let get_more = doc! { "getMore": cursor_id(&opened), "collection": "c", "$db": "db" };
     reader.ask(get_more.clone(), &[]).await;
     let op = number_of(&mut other, "getmore").await;
     kill(&mut other, op).await;

@@ -92,15 +92,14 @@ fn joined(mut values: Vec<Value>, foreign: &Path) -> Filter {
 #[derive(Debug)]
 pub(super) struct Joining {
     lookup: Lookup,
-    row: Option<Row>,
+    slot: Slot,
     supplied: Option<(Value, Sources)>,
     kept: Option<(Value, Sources)>,
-    ended: bool,
 }
 
 impl Joining {
     pub(super) fn new(lookup: Lookup) -> Self {
-        Self { lookup, row: None, supplied: None, kept: None, ended: false }
+        Self { lookup, slot: Slot::default(), supplied: None, kept: None }
     }
 
     fn answer(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
@@ -112,19 +111,17 @@ impl Joining {
 
 impl Operator for Joining {
     fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
-        self.row = Some(row);
+        self.slot.row = Some(row);
         Ok(())
     }
 
     fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
-        self.ended = true;
+        self.slot.ended = true;
         Ok(())
     }
 
     fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        let Some(row) = self.row.take() else {
-            return Ok(if self.ended { Poll::Done } else { Poll::Need });
-        };
+        let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll()) };
         if let Some(rows) = self.supplied.take() {
             return self.answer(row, rows);
         }
@@ -132,7 +129,7 @@ impl Operator for Joining {
             return self.answer(row, rows.clone());
         }
         let request = self.lookup.request(row.document.as_ref(), context)?;
-        self.row = Some(row);
+        self.slot.row = Some(row);
         Ok(Poll::Want(Box::new(request)))
     }
 

@@ -91,8 +91,18 @@ impl Client {
     }
 }
 
-pub(crate) fn first_batch(reply: &Document) -> Vec<Document> {
+/// The cursor of a reply.
+pub(crate) fn cursor(reply: &Document) -> &Document {
     let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
+    cursor
+}
+
+pub(crate) fn cursor_id(reply: &Document) -> i64 {
+    number(cursor(reply), "id")
+}
+
+pub(crate) fn first_batch(reply: &Document) -> Vec<Document> {
+    let cursor = cursor(reply);
     let batch = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch"));
     let Some(Value::Array(batch)) = batch else { panic!("{reply:?}") };
     let document = |value: &Value| value.as_ref().as_document().unwrap().to_tree();
