@@ -12,6 +12,7 @@ mod decimal_arithmetic;
 mod decimal_text;
 mod depth;
 mod display;
+pub mod json;
 pub mod key;
 mod kind;
 mod number;

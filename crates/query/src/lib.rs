@@ -8,6 +8,7 @@ pub mod exec;
 pub mod expr;
 pub mod filter;
 pub mod group;
+pub mod json;
 pub mod limits;
 pub mod project;
 pub mod sort;

@@ -1,0 +1,207 @@
+//! Text to values: depth-limited, key order kept, a name twice in one object refused.
+
+use std::{collections::HashSet, fmt};
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use crate::{Document, Value};
+
+/// Why a text is not a JSON value that can be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// For people, with line and column.
+    pub message: String,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+impl From<serde_json::Error> for Invalid {
+    fn from(error: serde_json::Error) -> Self {
+        Self { message: error.to_string() }
+    }
+}
+
+/// One value that is the whole text; `depth` counts nested objects and arrays.
+pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    deserializer.disable_recursion_limit();
+    let value = Seed { depth }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// The same for a text that has to be an object.
+pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
+    match parse(text, depth)? {
+        Value::Document(document) => Ok(document),
+        _ => Err(Invalid { message: "the text is not an object".to_owned() }),
+    }
+}
+
+/// Names up to this many are compared one by one.
+const FEW_NAMES: usize = 16;
+
+#[derive(Clone, Copy)]
+struct Seed {
+    depth: usize,
+}
+
+impl Seed {
+    fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
+        let depth = self.depth.checked_sub(1);
+        depth.map(|depth| Self { depth }).ok_or_else(|| E::custom("nested too deeply"))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Seed {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Int64(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(i64::try_from(value).map_or(Value::Double(value as f64), Value::Int64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Double(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let inner = self.inner()?;
+        let mut values = Vec::new();
+        while let Some(value) = access.next_element_seed(inner)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let inner = self.inner()?;
+        let mut document = Document::new();
+        let mut names: HashSet<String> = HashSet::new();
+        while let Some(name) = access.next_key::<String>()? {
+            if name.contains('\0') {
+                return Err(A::Error::custom("a property name holds the character U+0000"));
+            }
+            let known = if document.len() < FEW_NAMES {
+                document.get(&name).is_some()
+            } else {
+                if names.is_empty() {
+                    names.extend(document.fields().iter().map(|(name, _)| name.clone()));
+                }
+                !names.insert(name.clone())
+            };
+            if known {
+                return Err(A::Error::custom(format!("property '{name}' occurs twice")));
+            }
+            let value = access.next_value_seed(inner)?;
+            document.push(name, value);
+        }
+        Ok(Value::Document(document))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::to_string;
+
+    fn round(text: &str) -> String {
+        match parse(text.as_bytes(), 128) {
+            Ok(value) => to_string(value.as_ref()),
+            Err(_) => "refused".to_owned(),
+        }
+    }
+
+    #[test]
+    fn values_come_back_as_they_came() {
+        for (text, want) in [
+            ("null", "null"),
+            (" [ true , false ] ", "[true,false]"),
+            ("1", "1"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("9223372036854775808", "9.223372036854776e+18"),
+            ("123456789012345678901234567890", "1.2345678901234568e+29"),
+            ("20.0", "20.0"),
+            ("1e2", "100.0"),
+            ("-0", "-0.0"),
+            ("0.1", "0.1"),
+            ("1.7976931348623157e308", "1.7976931348623157e+308"),
+            ("1e400", "refused"),
+            ("NaN", "refused"),
+            ("{\"b\":1,\"a\":{\"c\":\"\\u00e9\\n\\\"\"}}", "{\"b\":1,\"a\":{\"c\":\"é\\n\\\"\"}}"),
+            ("{\"a\":1,\"a\":2}", "refused"),
+            ("{\"a\\u0000b\":1}", "refused"),
+            ("\"a\\u0000b\"", "\"a\\u0000b\""),
+            ("\"\\ud800\"", "refused"),
+            ("1 2", "refused"),
+            ("[1,]", "refused"),
+            ("", "refused"),
+        ] {
+            assert_eq!(round(text), want, "{text}");
+        }
+        assert!(parse(b"\"\xff\"", 128).is_err());
+    }
+
+    #[test]
+    fn depth_is_limited_exactly() {
+        for (depth, good) in [(1, true), (128, true), (129, false), (1_000_000, false)] {
+            let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+            assert_eq!(parse(text.as_bytes(), 128).is_ok(), good, "{depth}");
+        }
+    }
+
+    #[test]
+    fn a_name_twice_is_refused_in_large_objects_too() {
+        let fields: Vec<String> = (0..100).map(|at| format!("\"n{at}\":{at}")).collect();
+        let good = format!("{{{}}}", fields.join(","));
+        assert_eq!(round(&good), good);
+        for twice in [0, 15, 16, 99] {
+            assert_eq!(round(&format!("{{{},\"n{twice}\":0}}", fields.join(","))), "refused");
+        }
+    }
+
+    #[test]
+    fn only_an_object_is_a_document() {
+        assert_eq!(parse_document(b"{\"a\":1}", 1).unwrap().len(), 1);
+        assert!(parse_document(b"[1]", 1).is_err());
+        assert!(parse_document(b"{\"a\":{}}", 1).is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! Values to text, compact. What JSON has no form for is written as the nearest thing it has: the
+//! engine keeps no such value in items.
+
+use crate::{DocRef, Number, ValueRef};
+
+/// Appends a value.
+pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
+    match value {
+        ValueRef::Null | ValueRef::Undefined | ValueRef::MinKey | ValueRef::MaxKey => {
+            out.extend_from_slice(b"null");
+        }
+        ValueRef::Bool(true) => out.extend_from_slice(b"true"),
+        ValueRef::Bool(false) => out.extend_from_slice(b"false"),
+        ValueRef::Int32(v) => append(&v, out),
+        ValueRef::Int64(v) => append(&v, out),
+        // A double that is no number becomes null.
+        ValueRef::Double(v) => append(&v, out),
+        ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => write_string(v, out),
+        ValueRef::Document(v) => object(v, out),
+        ValueRef::Array(values) => {
+            out.push(b'[');
+            for (at, value) in values.iter().enumerate() {
+                if 0 < at {
+                    out.push(b',');
+                }
+                write(value, out);
+            }
+            out.push(b']');
+        }
+        other => match Number::of(other) {
+            Some(number) => append(&number.to_f64(), out),
+            None => write_string(&crate::shell(other).to_string(), out),
+        },
+    }
+}
+
+fn object(fields: DocRef<'_>, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (at, (name, value)) in fields.iter().enumerate() {
+        if 0 < at {
+            out.push(b',');
+        }
+        write_string(name, out);
+        out.push(b':');
+        write(value, out);
+    }
+    out.push(b'}');
+}
+
+/// Appends a text in quotes.
+pub fn write_string(text: &str, out: &mut Vec<u8>) {
+    append(text, out);
+}
+
+fn append<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    // Writing numbers and texts to memory does not fail.
+    let written = serde_json::to_writer(out, value);
+    debug_assert!(written.is_ok());
+}
+
+/// A value as text.
+pub fn to_string(value: ValueRef<'_>) -> String {
+    let mut out = Vec::new();
+    write(value, &mut out);
+    String::from_utf8(out).unwrap_or_default()
+}
