@@ -1,0 +1,45 @@
+//! The date of a request against the machine's clock.
+
+use std::time::UNIX_EPOCH;
+
+use crate::{Denied, limits::MAX_SKEW_MS};
+
+/// Milliseconds since 1970 of a date in one of HTTP's forms.
+fn parse(text: &str) -> Option<i64> {
+    let date = httpdate::parse_http_date(text.trim()).ok()?;
+    i64::try_from(date.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
+/// Refuses a date that is not close to now.
+pub(crate) fn check(date: &str, now_ms: i64) -> Result<(), Denied> {
+    let date = parse(date).ok_or(Denied::NoDate)?;
+    if MAX_SKEW_MS < now_ms.saturating_sub(date).saturating_abs() {
+        return Err(Denied::Skewed);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_good_for_a_quarter_of_an_hour_either_way() {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        let at = 784_111_777_000;
+        for (text, now, want) in [
+            (date, at, Ok(())),
+            (date, at + 900_000, Ok(())),
+            (date, at + 900_001, Err(Denied::Skewed)),
+            (date, at - 900_000, Ok(())),
+            (date, at - 900_001, Err(Denied::Skewed)),
+            (date, i64::MIN, Err(Denied::Skewed)),
+            (" Sunday, 06-Nov-94 08:49:37 GMT", at, Ok(())),
+            ("", at, Err(Denied::NoDate)),
+            ("1994-11-06T08:49:37Z", at, Err(Denied::NoDate)),
+            ("Sun, 06 Nov 1066 08:49:37 GMT", at, Err(Denied::NoDate)),
+        ] {
+            assert_eq!(check(text, now), want, "{text} {now}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! One symmetric key, kept as the state of the hash that its bytes lead to.
+
+use std::fmt;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::limits::KEY_BYTES;
+
+/// A text is not a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAKey;
+
+impl fmt::Display for NotAKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (least, most) = (KEY_BYTES.start(), KEY_BYTES.end());
+        write!(f, "a key is the base64 form of {least} to {most} bytes")
+    }
+}
+
+impl std::error::Error for NotAKey {}
+
+/// A key that signs with HMAC-SHA256.
+#[derive(Clone)]
+pub struct Key {
+    state: Hmac<Sha256>,
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    /// Reads the base64 form.
+    pub fn parse(text: &str) -> Result<Self, NotAKey> {
+        let bytes = STANDARD.decode(text.trim()).map_err(|_| NotAKey)?;
+        if !KEY_BYTES.contains(&bytes.len()) {
+            return Err(NotAKey);
+        }
+        Self::of(&bytes)
+    }
+
+    /// A key of these bytes.
+    pub fn of(bytes: &[u8]) -> Result<Self, NotAKey> {
+        let state = Hmac::<Sha256>::new_from_slice(bytes).map_err(|_| NotAKey)?;
+        Ok(Self { state })
+    }
+
+    /// The signature of the parts, as if they were one text.
+    pub fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut state = self.state.clone();
+        for part in parts {
+            state.update(part);
+        }
+        state.finalize().into_bytes().into()
+    }
+
+    /// Whether a signature is the parts', in a time that does not tell how wrong it is.
+    pub fn verifies(&self, parts: &[&[u8]], signature: &[u8; 32]) -> Choice {
+        self.sign(parts).ct_eq(signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_those_of_rfc_4231() {
+        let key = Key::of(b"Jefe").unwrap();
+        let want = "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM=";
+        let whole = key.sign(&[b"what do ya want for nothing?"]);
+        assert_eq!(STANDARD.encode(whole), want);
+        assert_eq!(key.sign(&[b"what do ya ", b"", b"want for nothing?"]), whole);
+        assert!(bool::from(key.verifies(&[b"what do ya want for nothing?"], &whole)));
+        assert!(!bool::from(key.verifies(&[b"what do ya want for nothing!"], &whole)));
+    }
+
+    #[test]
+    fn keys_have_a_form_and_a_length() {
+        for (text, good) in [
+            (crate::WELL_KNOWN_KEY, true),
+            (" MDEyMzQ1Njc4OWFiY2RlZg== \n", true),
+            ("MDEyMzQ1Njc4OWFiY2RlZg", false),
+            ("c2hvcnQ=", false),
+            ("", false),
+            ("no base64", false),
+        ] {
+            assert_eq!(Key::parse(text).is_ok(), good, "{text}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The keys of an account: two that may do everything and two that may only read, so that one can
+//! be exchanged while the other is in use.
+
+use crate::{Key, NotAKey};
+
+/// The key that tools for local development have built in. It protects nothing.
+pub const WELL_KNOWN_KEY: &str =
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+
+/// What a key's holder may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// Everything.
+    Write,
+    /// Read and query.
+    Read,
+}
+
+/// A key with its text and what it is good for.
+#[derive(Clone, Debug)]
+struct Named {
+    key: Key,
+    text: String,
+    right: Right,
+}
+
+/// All keys of an account.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    keys: Vec<Named>,
+}
+
+/// Names of the keys in a key file, and what each is good for.
+const NAMES: [(&str, Right); 4] = [
+    ("primary", Right::Write),
+    ("secondary", Right::Write),
+    ("primary-readonly", Right::Read),
+    ("secondary-readonly", Right::Read),
+];
+
+impl Keys {
+    /// The one key everybody knows.
+    pub fn well_known() -> Result<Self, NotAKey> {
+        Self::new(&[(WELL_KNOWN_KEY, Right::Write)])
+    }
+
+    /// Keys in the order in which they are tried.
+    pub fn new(keys: &[(&str, Right)]) -> Result<Self, NotAKey> {
+        let keys = keys.iter().map(|(text, right)| {
+            let text = text.trim();
+            Ok(Named { key: Key::parse(text)?, text: text.to_owned(), right: *right })
+        });
+        Ok(Self { keys: keys.collect::<Result<_, NotAKey>>()? })
+    }
+
+    /// Reads a key file: a key alone on its line is the primary; others are `name = key` with the
+    /// names primary, secondary, primary-readonly and secondary-readonly. `#` begins a comment.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut found: Vec<(&str, Right)> = Vec::new();
+        let mut seen: Vec<&str> = Vec::new();
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let named = line.split_once('=').and_then(|(name, key)| {
+                let name = name.trim();
+                let (name, right) = NAMES.iter().find(|(known, _)| *known == name)?;
+                Some((*name, key, *right))
+            });
+            let (name, key, right) = named.unwrap_or(("primary", line, Right::Write));
+            if seen.contains(&name) {
+                return Err(format!("the key '{name}' stands there twice"));
+            }
+            seen.push(name);
+            found.push((key, right));
+        }
+        if !seen.contains(&"primary") {
+            return Err("there is no primary key".to_owned());
+        }
+        Self::new(&found).map_err(|error| error.to_string())
+    }
+
+    /// Whether one of them is the key that everybody knows.
+    pub fn are_well_known(&self) -> bool {
+        self.keys.iter().any(|named| named.text == WELL_KNOWN_KEY)
+    }
+
+    /// The first key, as text: what clients are given.
+    pub fn primary(&self) -> &str {
+        self.keys.first().map_or("", |named| &named.text)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, Right)> {
+        self.keys.iter().map(|named| (&named.key, named.right))
+    }
+
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, Right)> {
+        self.keys.iter().map(|named| (named.text.as_str(), named.right))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_files() {
+        let key = "MDEyMzQ1Njc4OWFiY2RlZg==";
+        for (text, rights) in [
+            (format!("{key}\n"), Ok(vec![Right::Write])),
+            (
+                format!("# keys\nprimary = {key}\nprimary-readonly={key} # r\n\n"),
+                Ok(vec![Right::Write, Right::Read]),
+            ),
+            (format!("{key}\nsecondary={key}"), Ok(vec![Right::Write, Right::Write])),
+            (format!("secondary={key}"), Err("there is no primary key")),
+            (format!("{key}\n{key}"), Err("the key 'primary' stands there twice")),
+            (String::new(), Err("there is no primary key")),
+            ("nonsense".to_owned(), Err("a key is the base64 form of 16 to 256 bytes")),
+        ] {
+            let found = Keys::parse(&text);
+            let found = found.map(|keys| keys.iter().map(|(_, right)| right).collect::<Vec<_>>());
+            assert_eq!(found, rights.map_err(str::to_owned), "{text}");
+        }
+        assert!(Keys::well_known().unwrap().are_well_known());
+        assert!(!Keys::parse(key).unwrap().are_well_known());
+    }
+}

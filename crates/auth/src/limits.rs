@@ -1,0 +1,14 @@
+//! Times and sizes of this crate.
+
+/// How far the date of a signed request may be from the machine's clock, milliseconds.
+pub(crate) const MAX_SKEW_MS: i64 = 15 * 60 * 1000;
+/// Shortest life of a resource token, seconds.
+pub const MIN_TOKEN_SECONDS: i64 = 10 * 60;
+/// Longest life of a resource token, seconds.
+pub const MAX_TOKEN_SECONDS: i64 = 24 * 60 * 60;
+/// Life of a resource token when nothing is asked for, seconds.
+pub const TOKEN_SECONDS: i64 = 60 * 60;
+/// Largest authorization header that is looked at, bytes.
+pub(crate) const MAX_HEADER_BYTES: usize = 16 * 1024;
+/// Bytes of a key, at least and at most.
+pub(crate) const KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=256;
