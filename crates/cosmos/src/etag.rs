@@ -1,0 +1,71 @@
+//! Etags: a resource's last commit in the form that clients know. Different commits have different
+//! etags.
+
+/// Bytes of an etag without its quotes.
+pub(crate) const LEN: usize = 36;
+
+/// The text of a commit's etag, without quotes: `xxxxxxxx-0000-0000-0000-xxxxxxxx0000` with the
+/// commit's number spread over the two groups that vary.
+pub(crate) fn text(stamp: u64) -> [u8; LEN] {
+    let mut out = *b"00000000-0000-0000-0000-000000000000";
+    // The low half stands first, as it is what changes from one version to the next.
+    let digits =
+        (stamp as u32).to_be_bytes().into_iter().chain(((stamp >> 32) as u32).to_le_bytes());
+    let places = [0, 2, 4, 6, 24, 26, 28, 30];
+    for (byte, place) in digits.zip(places) {
+        for (digit, at) in [byte >> 4, byte & 15].into_iter().zip(place..) {
+            if let Some(to) = out.get_mut(at) {
+                *to = char::from_digit(u32::from(digit), 16).map_or(b'0', |digit| digit as u8);
+            }
+        }
+    }
+    out
+}
+
+/// The same in quotes.
+pub(crate) fn quoted(stamp: u64) -> String {
+    format!("\"{}\"", String::from_utf8_lossy(&text(stamp)))
+}
+
+/// The commit that an etag names, with or without its quotes. `None`: it names none.
+pub(crate) fn parse(etag: &str) -> Option<u64> {
+    let etag = etag.trim().trim_matches('"');
+    let group = |range| u32::from_str_radix(etag.get(range)?, 16).ok();
+    let (low, high) = (group(0..8)?, group(24..32)?);
+    let stamp = u64::from(high.swap_bytes()) << 32 | u64::from(low);
+    (etag.as_bytes() == text(stamp)).then_some(stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn etags_come_back() {
+        assert_eq!(quoted(0x1234_5678), "\"12345678-0000-0000-0000-000000000000\"");
+        assert_eq!(quoted(0x0102_0304_0506_0708), "\"05060708-0000-0000-0000-040302010000\"");
+        for stamp in [0, 1, 0xffff_ffff, 1 << 32, 1 << 63, u64::MAX] {
+            let etag = quoted(stamp);
+            assert_eq!(etag.len(), LEN + 2);
+            assert_eq!(parse(&etag), Some(stamp));
+            assert_eq!(parse(etag.trim_matches('"')), Some(stamp));
+        }
+    }
+
+    #[test]
+    fn other_texts_name_no_commit() {
+        for text in [
+            "",
+            "*",
+            "x",
+            "12345678-0000-0000-0000-0000000000001",
+            "12345678-0000-0000-0000-000000000001",
+            "12345678-0000-0001-0000-000000000000",
+            "ABCDEF00-0000-0000-0000-000000000000",
+            "+2345678-0000-0000-0000-000000000000",
+            "日本日本日本日本日本日本",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}

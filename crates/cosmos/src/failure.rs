@@ -1,0 +1,270 @@
+//! Errors as the clients of this API expect them: status, sub-status, name, text. The one place
+//! where failures of the engine and of signatures get them.
+
+use std::borrow::Cow;
+
+use document::json;
+use engine::{Kind, What};
+
+/// What went wrong, sorted by what the client does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    BadRequest,
+    /// The partition key of header and item differ.
+    PartitionKey,
+    /// A query that only a planned execution can serve.
+    CrossPartition,
+    /// The client means a container that was made anew.
+    Recreated,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    /// The session is ahead of the server.
+    Session,
+    /// What should hold the resource is not there.
+    OwnerNotFound,
+    MethodNotAllowed,
+    NotAcceptable,
+    Timeout,
+    Conflict,
+    Gone,
+    PreconditionFailed,
+    TooLarge,
+    FailedDependency,
+    RetryWith,
+    Internal,
+    NotImplemented,
+    Unavailable,
+    Full,
+}
+
+impl Fault {
+    /// Status, sub-status and name.
+    const fn row(self) -> (u16, u32, &'static str) {
+        match self {
+            Self::BadRequest => (400, 0, "BadRequest"),
+            Self::PartitionKey => (400, 1001, "BadRequest"),
+            Self::CrossPartition => (400, 1004, "BadRequest"),
+            Self::Recreated => (400, 1024, "BadRequest"),
+            Self::Unauthorized => (401, 0, "Unauthorized"),
+            Self::Forbidden => (403, 0, "Forbidden"),
+            Self::NotFound => (404, 0, "NotFound"),
+            Self::Session => (404, 1002, "NotFound"),
+            Self::OwnerNotFound => (404, 1003, "NotFound"),
+            Self::MethodNotAllowed => (405, 0, "MethodNotAllowed"),
+            Self::NotAcceptable => (406, 0, "NotAcceptable"),
+            Self::Timeout => (408, 0, "RequestTimeout"),
+            Self::Conflict => (409, 0, "Conflict"),
+            Self::Gone => (410, 1002, "Gone"),
+            Self::PreconditionFailed => (412, 0, "PreconditionFailed"),
+            Self::TooLarge => (413, 0, "RequestEntityTooLarge"),
+            Self::FailedDependency => (424, 0, "FailedDependency"),
+            Self::RetryWith => (449, 0, "RetryWith"),
+            Self::Internal => (500, 0, "InternalServerError"),
+            Self::NotImplemented => (501, 0, "NotImplemented"),
+            Self::Unavailable => (503, 0, "ServiceUnavailable"),
+            Self::Full => (507, 0, "InsufficientStorage"),
+        }
+    }
+
+    /// Status of the answer.
+    pub(crate) const fn status(self) -> u16 {
+        self.row().0
+    }
+
+    /// What stands in the header `x-ms-substatus`.
+    pub(crate) const fn sub_status(self) -> u32 {
+        self.row().1
+    }
+
+    /// The name in the body.
+    pub(crate) const fn code(self) -> &'static str {
+        self.row().2
+    }
+}
+
+/// A refused or failed request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) fault: Fault,
+    /// For people.
+    pub(crate) text: Cow<'static, str>,
+    /// A JSON object that takes the place of the list of texts: errors of a query.
+    pub(crate) errors: Option<Box<str>>,
+    /// A JSON text that goes beside the message.
+    pub(crate) info: Option<Box<str>>,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+/// What a text names when an item, or anything in a container, is not there.
+const NO_ENTITY: &str = "Entity with the specified id does not exist in the system.";
+/// What is said of missing databases and containers.
+const NO_RESOURCE: &str = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found";
+
+impl Failure {
+    pub(crate) fn new(fault: Fault, text: impl Into<Cow<'static, str>>) -> Self {
+        Self { fault, text: text.into(), errors: None, info: None }
+    }
+
+    /// A request that is wrong in itself.
+    pub(crate) fn bad(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Fault::BadRequest, text)
+    }
+
+    /// A query that does not compile: the object with its errors.
+    pub(crate) fn query(errors: String) -> Self {
+        Self { errors: Some(errors.into()), ..Self::new(Fault::BadRequest, "") }
+    }
+
+    /// Something the service has and this server has not.
+    pub(crate) fn unsupported(what: &str) -> Self {
+        Self::new(Fault::NotImplemented, format!("{what} is not supported by this server."))
+    }
+
+    pub(crate) fn no_entity() -> Self {
+        Self::new(Fault::NotFound, NO_ENTITY)
+    }
+
+    pub(crate) fn no_resource() -> Self {
+        Self::new(Fault::NotFound, NO_RESOURCE)
+    }
+
+    pub(crate) fn no_owner() -> Self {
+        Self::new(Fault::OwnerNotFound, NO_RESOURCE)
+    }
+
+    pub(crate) fn exists() -> Self {
+        Self::new(Fault::Conflict, "Entity with the specified id already exists in the system.")
+    }
+
+    pub(crate) fn unique() -> Self {
+        Self::new(Fault::Conflict, "Unique index constraint violation.")
+    }
+
+    pub(crate) fn precondition() -> Self {
+        Self::new(Fault::PreconditionFailed, "One of the specified pre-condition is not met.")
+    }
+
+    pub(crate) fn too_large() -> Self {
+        Self::new(Fault::TooLarge, "Request size is too large")
+    }
+
+    pub(crate) fn mismatch_of_item() -> Self {
+        Self::new(
+            Fault::PartitionKey,
+            "PartitionKey extracted from document doesn't match the one specified in the header.",
+        )
+    }
+
+    pub(crate) fn mismatch_of_definition() -> Self {
+        Self::new(
+            Fault::PartitionKey,
+            "Partition key provided either doesn't correspond to definition in the collection or \
+             doesn't match partition key field values specified in the document.",
+        )
+    }
+
+    /// The body of the answer.
+    pub(crate) fn body(&self, activity: &str, uri: &str) -> Vec<u8> {
+        let mut message = b"Message: ".to_vec();
+        match &self.errors {
+            Some(errors) => message.extend_from_slice(errors.as_bytes()),
+            None => {
+                message.extend_from_slice(b"{\"Errors\":[");
+                json::write_string(&self.text, &mut message);
+                message.extend_from_slice(b"]}");
+            }
+        }
+        message.extend_from_slice(b"\r\nActivityId: ");
+        message.extend_from_slice(activity.as_bytes());
+        message.extend_from_slice(b", Request URI: ");
+        message.extend_from_slice(uri.as_bytes());
+        let mut body = b"{\"code\":".to_vec();
+        json::write_string(self.fault.code(), &mut body);
+        body.extend_from_slice(b",\"message\":");
+        json::write_string(&String::from_utf8_lossy(&message), &mut body);
+        if let Some(info) = &self.info {
+            body.extend_from_slice(b",\"additionalErrorInfo\":");
+            json::write_string(info, &mut body);
+        }
+        body.push(b'}');
+        body
+    }
+}
+
+impl From<json::Invalid> for Failure {
+    fn from(invalid: json::Invalid) -> Self {
+        Self::bad(format!("The input content is invalid JSON: {invalid}"))
+    }
+}
+
+impl From<auth::Denied> for Failure {
+    fn from(denied: auth::Denied) -> Self {
+        use auth::Denied::{Expired, Malformed, Missing, NoDate, Signature, Skewed};
+        let fault = match denied {
+            Missing | Malformed | NoDate | Signature => Fault::Unauthorized,
+            Skewed | Expired => Fault::Forbidden,
+        };
+        Self::new(fault, denied.to_string())
+    }
+}
+
+/// The one place where errors of the engine get a status.
+impl From<engine::Error> for Failure {
+    fn from(error: engine::Error) -> Self {
+        let fault = match error.kind {
+            Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
+            Kind::NotFound(What::Index) => Fault::BadRequest,
+            Kind::NotFound(What::Collection | What::Database) => return Self::no_resource(),
+            Kind::Exists(_) => return Self::exists(),
+            Kind::DuplicateKey { .. } => return Self::unique(),
+            Kind::IndexConflict { .. } | Kind::IndexRefused => Fault::BadRequest,
+            Kind::Conflict => Fault::RetryWith,
+            Kind::TooLarge => return Self::too_large(),
+            Kind::Unsupported => Fault::NotImplemented,
+            Kind::Gone => Fault::Gone,
+            Kind::Stopped(_) => Fault::Timeout,
+            Kind::Full => Fault::Full,
+            Kind::Unavailable => Fault::Unavailable,
+            Kind::Corrupt => Fault::Internal,
+        };
+        Self::new(fault, error.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(failure: &Failure) -> String {
+        String::from_utf8(failure.body("id", "/dbs/\"x\"")).unwrap()
+    }
+
+    #[test]
+    fn bodies_have_the_form_that_clients_read() {
+        let plain = Failure::bad("a \"b\"");
+        let want = r#"{"code":"BadRequest","message":"Message: {\"Errors\":[\"a \\\"b\\\"\"]}\r\nActivityId: id, Request URI: /dbs/\"x\""}"#;
+        assert_eq!(body(&plain), want);
+        let query = Failure::query(r#"{"errors":[]}"#.to_owned());
+        let want = r#"{"code":"BadRequest","message":"Message: {\"errors\":[]}\r\nActivityId: id, Request URI: /dbs/\"x\""}"#;
+        assert_eq!(body(&query), want);
+        let plan = Failure { info: Some("{}".into()), ..Failure::new(Fault::CrossPartition, "t") };
+        assert!(body(&plan).ends_with(r#","additionalErrorInfo":"{}"}"#));
+    }
+
+    #[test]
+    fn faults_have_their_numbers() {
+        for (failure, want) in [
+            (Failure::no_entity(), (404, 0, "NotFound")),
+            (Failure::mismatch_of_item(), (400, 1001, "BadRequest")),
+            (Failure::precondition(), (412, 0, "PreconditionFailed")),
+            (Failure::too_large(), (413, 0, "RequestEntityTooLarge")),
+            (Failure::from(auth::Denied::Signature), (401, 0, "Unauthorized")),
+            (Failure::from(auth::Denied::Skewed), (403, 0, "Forbidden")),
+            (engine::Error::new(Kind::Conflict, "too many writers").into(), (449, 0, "RetryWith")),
+        ] {
+            assert_eq!(failure.fault.row(), want, "{failure:?}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Sizes, counts and times of this door, with the service's figures.
+
+use std::time::Duration;
+
+/// Largest item, bytes of JSON.
+pub(crate) const MAX_ITEM_BYTES: usize = 2 * 1024 * 1024;
+/// Largest request body, bytes: an item with room around it.
+pub(crate) const MAX_BODY_BYTES: usize = MAX_ITEM_BYTES + 128 * 1024;
+/// Bytes of a page of results beyond which it ends.
+pub(crate) const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Items of a page when nothing is asked for.
+pub(crate) const PAGE_ITEMS: usize = 100;
+/// Items of a page at most.
+pub(crate) const MAX_PAGE_ITEMS: usize = 1000;
+/// Nested objects and arrays of an item.
+pub(crate) const MAX_DEPTH: usize = 128;
+/// Bytes of an item's id.
+pub(crate) const MAX_ITEM_ID_BYTES: usize = 1023;
+/// Characters of the id of anything else.
+pub(crate) const MAX_NAME_CHARS: usize = 255;
+/// Databases, and containers of a database.
+pub(crate) const MAX_RESOURCES: usize = 500;
+/// Paths of a hierarchical partition key.
+pub(crate) const MAX_KEY_PATHS: usize = 3;
+/// Components of a partition key that are read at all.
+pub(crate) const MAX_HEADER_KEYS: usize = 8;
+/// Bytes of a partition key's values.
+pub(crate) const MAX_KEY_BYTES: usize = 2048;
+/// Bytes of a header that holds a partition key: every character may be escaped.
+pub(crate) const KEY_TEXT_BYTES: usize = 6 * MAX_KEY_BYTES + 64;
+/// Names of a path of a policy.
+pub(crate) const MAX_PATH_PARTS: usize = 32;
+/// Operations of a batch.
+pub(crate) const MAX_BATCH: usize = 100;
+/// Operations of a patch.
+pub(crate) const MAX_PATCH: usize = 10;
+/// Parts of a path of a patch.
+pub(crate) const MAX_POINTER_PARTS: usize = MAX_DEPTH;
+/// Constraints of unique keys.
+pub(crate) const MAX_UNIQUE_KEYS: usize = 10;
+/// Paths of all constraints of unique keys.
+pub(crate) const MAX_UNIQUE_PATHS: usize = 16;
+/// Included, and excluded paths of an indexing policy.
+pub(crate) const MAX_INDEX_PATHS: usize = 1500;
+/// Paths of a composite index.
+pub(crate) const MAX_COMPOSITE_PATHS: usize = 8;
+/// Composite indexes of a container.
+pub(crate) const MAX_COMPOSITES: usize = 100;
+/// Minutes that deleted versions may be kept for feeds.
+pub(crate) const MAX_RETENTION_MINUTES: i64 = 10_080;
+/// User-defined functions of a container.
+pub(crate) const MAX_UDFS: usize = 50;
+/// Stored procedures, or triggers, of a container.
+pub(crate) const MAX_SCRIPTS: usize = 100;
+/// Smallest throughput that is set by hand.
+pub(crate) const MIN_THROUGHPUT: i64 = 400;
+/// Smallest upper end of a throughput that scales by itself.
+pub(crate) const MIN_AUTOSCALE: i64 = 1000;
+/// Largest throughput.
+pub(crate) const MAX_THROUGHPUT: i64 = 1_000_000;
+/// Session tokens of one request.
+pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
+/// Bytes of a continuation token that is looked at.
+pub(crate) const MAX_CONTINUATION_BYTES: usize = 64 * 1024;
+/// Bytes of a line and headers of a request.
+pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
+/// Headers of a request.
+pub(crate) const MAX_HEADERS: usize = 200;
+/// A head has to arrive within this long.
+pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// A body has to arrive within this long.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+/// A TLS handshake has to be done within this long.
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Bytes of a body that room is made for before they have arrived.
+pub(crate) const TRUSTED_BYTES: usize = 64 * 1024;
+/// Times that a change of a resource is tried again when another one came first.
+pub(crate) const MAX_TRIES: usize = 32;

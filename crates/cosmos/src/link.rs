@@ -1,0 +1,233 @@
+//! Links: which resource a path means, and how a client may have signed it. Whether the resource
+//! is there, and whether a part is a name or a resource id, is found out later.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+use crate::{
+    failure::{Failure, Fault, Result},
+    rid::Rid,
+};
+
+/// Kinds of resources, as paths name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resource {
+    Account,
+    Databases,
+    Containers,
+    Documents,
+    Ranges,
+    Procedures,
+    Triggers,
+    Udfs,
+    Conflicts,
+    Users,
+    Permissions,
+    Offers,
+    /// What is removed with a partition key.
+    PartitionKey,
+    Addresses,
+    /// The certificate that tools ask for.
+    Certificate,
+}
+
+impl Resource {
+    /// The word in paths and signatures.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Account | Self::Certificate => "",
+            Self::Databases => "dbs",
+            Self::Containers => "colls",
+            Self::Documents => "docs",
+            Self::Ranges => "pkranges",
+            Self::Procedures => "sprocs",
+            Self::Triggers => "triggers",
+            Self::Udfs => "udfs",
+            Self::Conflicts => "conflicts",
+            Self::Users => "users",
+            Self::Permissions => "permissions",
+            Self::Offers => "offers",
+            Self::PartitionKey => "partitionkey",
+            Self::Addresses => "addresses",
+        }
+    }
+
+    /// What is named by a word below a container.
+    fn in_container(word: &str) -> Option<Self> {
+        let all = [
+            Self::Documents,
+            Self::Ranges,
+            Self::Procedures,
+            Self::Triggers,
+            Self::Udfs,
+            Self::Conflicts,
+        ];
+        all.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// What a path means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link<'a> {
+    /// The kind of what is meant.
+    pub(crate) kind: Resource,
+    /// Names or resource ids of what holds it: the database, then the container or user.
+    pub(crate) owners: [Cow<'a, str>; 2],
+    /// Its own name; `None`: the feed of all.
+    pub(crate) name: Option<Cow<'a, str>>,
+    /// The link that is signed, as it came.
+    signed: &'a str,
+}
+
+impl<'a> Link<'a> {
+    /// Reads a path, without the query behind it.
+    pub(crate) fn parse(path: &'a str) -> Result<Self> {
+        let link = path.trim_matches('/');
+        if link.is_empty() {
+            return Self::new(Resource::Account, [None, None], None, "");
+        }
+        if link == "_explorer/emulator.pem" {
+            return Self::new(Resource::Certificate, [None, None], None, "");
+        }
+        let mut parts: [&str; 7] = [""; 7];
+        let mut count = 0;
+        for part in link.split('/') {
+            *parts.get_mut(count).ok_or_else(unknown)? = part;
+            count += 1;
+        }
+        // What is signed for a feed is the link of its owner.
+        let owner = |word: &str| link.strip_suffix(word).unwrap_or(link).trim_end_matches('/');
+        let [first, db, second, owned, third, leaf, _] = parts;
+        let named = |name: &'a str| Some(name).filter(|name| !name.is_empty());
+        let kind = match (first, count) {
+            ("dbs", 1..=2) => Resource::Databases,
+            ("offers", 1..=2) => Resource::Offers,
+            ("addresses", 1) => Resource::Addresses,
+            ("dbs", 3..=4) if second == "colls" => Resource::Containers,
+            ("dbs", 3..=4) if second == "users" => Resource::Users,
+            ("dbs", 5..=6) if second == "users" && third == "permissions" => Resource::Permissions,
+            ("dbs", 6)
+                if second == "colls" && (third, leaf) == ("operations", "partitionkeydelete") =>
+            {
+                Resource::PartitionKey
+            }
+            ("dbs", 5..=6) if second == "colls" => {
+                Resource::in_container(third).ok_or_else(unknown)?
+            }
+            _ => return Err(unknown()),
+        };
+        match (kind, count) {
+            (Resource::PartitionKey, _) => {
+                let signed = owner("operations/partitionkeydelete");
+                Self::new(kind, [named(db), named(owned)], None, signed)
+            }
+            (_, 1) => Self::new(kind, [None, None], None, ""),
+            (_, 2) => Self::new(kind, [None, None], named(db), link),
+            (_, 3) => Self::new(kind, [named(db), None], None, owner(second)),
+            (_, 4) => Self::new(kind, [named(db), None], named(owned), link),
+            (_, 5) => Self::new(kind, [named(db), named(owned)], None, owner(third)),
+            _ => Self::new(kind, [named(db), named(owned)], named(leaf), link),
+        }
+    }
+
+    fn new(
+        kind: Resource,
+        [database, owner]: [Option<&'a str>; 2],
+        name: Option<&'a str>,
+        signed: &'a str,
+    ) -> Result<Self> {
+        let decoded = |part: Option<&'a str>| match part {
+            None => Ok(Cow::Borrowed("")),
+            Some(part) => decode(part),
+        };
+        let owners = [decoded(database)?, decoded(owner)?];
+        let name = name.map(decode).transpose()?;
+        Ok(Self { kind, owners, name, signed })
+    }
+
+    /// The link as it came, as it is decoded, and the resource id at its end in lower case.
+    pub(crate) fn signed(&self) -> [Option<Cow<'a, str>>; 3] {
+        let decoded = decode(self.signed).ok().filter(|text| *text != self.signed);
+        let last = self.signed.rsplit('/').next().unwrap_or_default();
+        let is_id = Rid::parse(last).is_some() || self.kind == Resource::Offers;
+        let last = is_id.then(|| Cow::Owned(last.to_ascii_lowercase()));
+        [Some(Cow::Borrowed(self.signed)), decoded, last]
+    }
+}
+
+fn decode(part: &str) -> Result<Cow<'_, str>> {
+    if !part.contains('%') {
+        return Ok(Cow::Borrowed(part));
+    }
+    let decoded = percent_decode_str(part).decode_utf8();
+    decoded.map_err(|_| Failure::bad("The request's path is not UTF-8."))
+}
+
+fn unknown() -> Failure {
+    Failure::new(Fault::NotFound, "There is no resource of that path.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(path: &str) -> String {
+        match Link::parse(path) {
+            Ok(link) => {
+                let [db, owner] = &link.owners;
+                format!("{:?} {db},{owner} {:?} {}", link.kind, link.name, link.signed)
+            }
+            Err(failure) => failure.fault.status().to_string(),
+        }
+    }
+
+    #[test]
+    fn paths_mean_resources() {
+        for (path, want) in [
+            ("/", "Account , None "),
+            ("", "Account , None "),
+            ("/dbs", "Databases , None "),
+            ("/dbs/", "Databases , None "),
+            ("/dbs/d/", "Databases , Some(\"d\") dbs/d"),
+            ("/dbs/d/colls", "Containers d, None dbs/d"),
+            ("/dbs/d/colls/c", "Containers d, Some(\"c\") dbs/d/colls/c"),
+            ("/dbs/d/colls/c/docs/", "Documents d,c None dbs/d/colls/c"),
+            ("/dbs/d/colls/c/docs/1/", "Documents d,c Some(\"1\") dbs/d/colls/c/docs/1"),
+            (
+                "/dbs/d/colls/c/docs/a%20b%25",
+                "Documents d,c Some(\"a b%\") dbs/d/colls/c/docs/a%20b%25",
+            ),
+            ("/dbs/d/colls/docs/docs", "Documents d,docs None dbs/d/colls/docs"),
+            ("/dbs/d/colls/c/pkranges", "Ranges d,c None dbs/d/colls/c"),
+            ("/dbs/d/colls/c/sprocs/s", "Procedures d,c Some(\"s\") dbs/d/colls/c/sprocs/s"),
+            ("/dbs/d/colls/c/operations/partitionkeydelete", "PartitionKey d,c None dbs/d/colls/c"),
+            ("/dbs/d/users/u", "Users d, Some(\"u\") dbs/d/users/u"),
+            ("/dbs/d/users/u/permissions", "Permissions d,u None dbs/d/users/u"),
+            ("/offers/Ab-c/", "Offers , Some(\"Ab-c\") offers/Ab-c"),
+            ("//addresses/", "Addresses , None "),
+            ("/_explorer/emulator.pem", "Certificate , None "),
+            ("/dbs/d/colls/c/nothing", "404"),
+            ("/dbs/d/x", "404"),
+            ("/dbs/d/colls/c/docs/1/2", "404"),
+            ("/dbs/d/colls/c/docs/1/attachments/2/3", "404"),
+            ("/nothing", "404"),
+            ("/dbs/%FF", "400"),
+        ] {
+            assert_eq!(shown(path), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn links_are_signed_in_several_forms() {
+        for (path, want) in [
+            ("/dbs/D/colls", vec!["dbs/D"]),
+            ("/dbs/D/colls/a%20b", vec!["dbs/D/colls/a%20b", "dbs/D/colls/a b"]),
+            ("/dbs/AQAAAA==/colls", vec!["dbs/AQAAAA==", "aqaaaa=="]),
+            ("/offers/AbCd", vec!["offers/AbCd", "abcd"]),
+        ] {
+            let found: Vec<_> = Link::parse(path).unwrap().signed().into_iter().flatten().collect();
+            assert_eq!(found, want, "{path}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! One component of a partition key, and the list of them as headers and bulk operations carry it.
+
+use document::{Value, ValueRef, json};
+
+use crate::limits::{KEY_TEXT_BYTES, MAX_HEADER_KEYS};
+
+/// One component.
+#[derive(Clone, Debug)]
+pub(crate) enum Component {
+    /// The item has no such property, or one that is no scalar.
+    Undefined,
+    Null,
+    Bool(bool),
+    Number(f64),
+    String(String),
+}
+
+/// Numbers are equal when their bits are: clients hash the bits.
+impl PartialEq for Component {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Undefined, Self::Undefined) | (Self::Null, Self::Null) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Number(a), Self::Number(b)) => a.to_bits() == b.to_bits(),
+            (Self::String(a), Self::String(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Component {
+    /// The component that a property's value is.
+    pub(crate) fn of(value: Option<ValueRef<'_>>) -> Self {
+        match value {
+            Some(ValueRef::Null) => Self::Null,
+            Some(ValueRef::Bool(value)) => Self::Bool(value),
+            Some(ValueRef::Int32(value)) => Self::Number(f64::from(value)),
+            Some(ValueRef::Int64(value)) => Self::Number(value as f64),
+            Some(ValueRef::Double(value)) => Self::Number(value),
+            Some(ValueRef::String(text)) => Self::String(text.to_owned()),
+            _ => Self::Undefined,
+        }
+    }
+
+    /// Reads a list as it stands in a header: `["a"]`, `[{}]`, `[]`. `None`: it is no such list.
+    pub(crate) fn parse_all(text: &str) -> Option<Vec<Self>> {
+        if KEY_TEXT_BYTES < text.len() {
+            return None;
+        }
+        if let Some(simple) = simple_string(text) {
+            return Some(vec![Self::String(simple.to_owned())]);
+        }
+        // An array that holds empty objects.
+        let Ok(Value::Array(values)) = json::parse(text.as_bytes(), 2) else { return None };
+        if MAX_HEADER_KEYS < values.len() {
+            return None;
+        }
+        values.iter().map(Self::from_header).collect()
+    }
+
+    fn from_header(value: &Value) -> Option<Self> {
+        match value {
+            Value::Document(document) if document.is_empty() => Some(Self::Undefined),
+            Value::Document(_) | Value::Array(_) => None,
+            other => Some(Self::of(Some(other.as_ref()))),
+        }
+    }
+
+    /// The same as a value of a key of the engine.
+    pub(crate) fn as_value(&self) -> ValueRef<'_> {
+        match self {
+            Self::Undefined => ValueRef::Undefined,
+            Self::Null => ValueRef::Null,
+            Self::Bool(value) => ValueRef::Bool(*value),
+            Self::Number(value) => ValueRef::Double(*value),
+            Self::String(text) => ValueRef::String(text),
+        }
+    }
+
+    /// Bytes that count towards the limit.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::String(text) => text.len(),
+            Self::Undefined | Self::Null | Self::Bool(_) => 1,
+            Self::Number(_) => 8,
+        }
+    }
+
+    /// A list of them as it would stand in a header.
+    pub(crate) fn write_all(components: &[Self], out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (at, component) in components.iter().enumerate() {
+            if 0 < at {
+                out.push(b',');
+            }
+            match component {
+                Self::Undefined => out.extend_from_slice(b"{}"),
+                other => json::write(other.as_value(), out),
+            }
+        }
+        out.push(b']');
+    }
+}
+
+/// The text of a list of one text in which nothing is escaped: what most requests carry.
+fn simple_string(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("[\"")?.strip_suffix("\"]")?;
+    let plain = |byte: u8| 0x20 <= byte && byte != b'"' && byte != b'\\';
+    inner.bytes().all(plain).then_some(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_in_headers() {
+        use Component::{Bool, Null, Number, String, Undefined};
+        for (text, want) in [
+            ("[\"a\"]", Some(vec![String("a".to_owned())])),
+            ("[\"a\",\"b\"]", Some(vec![String("a".to_owned()), String("b".to_owned())])),
+            ("[\"a\\\"b\"]", Some(vec![String("a\"b".to_owned())])),
+            ("[\"\\u65e5\"]", Some(vec![String("日".to_owned())])),
+            ("[\"\"]", Some(vec![String(std::string::String::new())])),
+            (" [ 1 ] ", Some(vec![Number(1.0)])),
+            ("[1.0,-0]", Some(vec![Number(1.0), Number(-0.0)])),
+            ("[true,false,null,{}]", Some(vec![Bool(true), Bool(false), Null, Undefined])),
+            ("[]", Some(vec![])),
+            ("[[]]", None),
+            ("[{\"a\":1}]", None),
+            ("[1,2,3,4,5,6,7,8,9]", None),
+            ("\"a\"", None),
+            ("a", None),
+            ("", None),
+            ("[\"a]", None),
+            ("[\"a\"b\"]", None),
+        ] {
+            assert_eq!(Component::parse_all(text), want, "{text}");
+        }
+        assert_ne!(Number(0.0), Number(-0.0));
+        assert_eq!(Component::parse_all(&format!("[\"{}\"]", "x".repeat(100_000))), None);
+    }
+
+    #[test]
+    fn lists_are_written_as_they_are_read() {
+        for text in ["[\"a\\\"b\"]", "[1.5,true,null,{}]", "[]"] {
+            let mut out = Vec::new();
+            Component::write_all(&Component::parse_all(text).unwrap(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What a container's partition key is made of, and what follows for headers and items.
+
+use document::{DocRef, Document, Value};
+
+use crate::{
+    failure::{Failure, Fault},
+    limits::{MAX_KEY_BYTES, MAX_KEY_PATHS},
+    partition_key::{Component, KeyPath},
+};
+
+/// How components become an effective partition key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    HashV1,
+    HashV2,
+    /// One hash a component: what begins alike lies together.
+    MultiHash,
+}
+
+/// A container's partition key.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    paths: Vec<KeyPath>,
+    kind: Kind,
+    /// Made by a migration: an empty list in a header is an item without the property.
+    system: bool,
+}
+
+/// What part of a container a header limits an operation to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Scope {
+    /// One logical partition.
+    Whole(Vec<Component>),
+    /// All whose keys begin with these.
+    Prefix(Vec<Component>),
+}
+
+impl Definition {
+    /// A container from before there were partition keys.
+    pub(crate) fn none() -> Self {
+        Self { paths: Vec::new(), kind: Kind::HashV2, system: false }
+    }
+
+    /// Reads a definition as clients send it.
+    pub(crate) fn parse(definition: &Document) -> Result<Self, Failure> {
+        let refused = |text: String| Failure::new(Fault::BadRequest, text);
+        let Some(Value::Array(paths)) = definition.get("paths") else {
+            return Err(refused("The partition key definition has no array 'paths'.".to_owned()));
+        };
+        let kind = match definition.get("kind").map(Value::as_ref) {
+            None => {
+                if paths.len() == 1 {
+                    "Hash"
+                } else {
+                    "MultiHash"
+                }
+            }
+            Some(kind) => kind.as_str().unwrap_or_default(),
+        };
+        let version = match definition.get("version") {
+            None if kind == "MultiHash" => 2,
+            None => 1,
+            Some(version) => whole(version).unwrap_or(0),
+        };
+        let (kind, most) = match (kind, version) {
+            ("Hash", 1) => (Kind::HashV1, 1),
+            ("Hash", 2) => (Kind::HashV2, 1),
+            ("MultiHash", 2) => (Kind::MultiHash, MAX_KEY_PATHS),
+            ("Hash" | "MultiHash", _) => {
+                return Err(refused("The partition key's version is not supported.".to_owned()));
+            }
+            (other, _) => {
+                return Err(refused(format!("The partition key kind '{other}' is not supported.")));
+            }
+        };
+        if paths.is_empty() || most < paths.len() {
+            let text = format!("A partition key of this kind has 1 to {most} paths.");
+            return Err(refused(text));
+        }
+        let mut parsed: Vec<KeyPath> = Vec::new();
+        for path in paths {
+            let text = path.as_ref().as_str().unwrap_or_default();
+            let path = KeyPath::parse(text).filter(|path| !parsed.contains(path));
+            parsed.push(path.ok_or_else(|| {
+                refused(format!("The partition key component definition path '{text}' is invalid."))
+            })?);
+        }
+        let system = matches!(definition.get("systemKey"), Some(Value::Bool(true)));
+        Ok(Self { paths: parsed, kind, system })
+    }
+
+    /// How components become an effective partition key.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The paths.
+    pub(crate) fn paths(&self) -> &[KeyPath] {
+        &self.paths
+    }
+
+    /// The key of an item.
+    pub(crate) fn extract(&self, item: DocRef<'_>) -> Vec<Component> {
+        self.paths.iter().map(|path| Component::of(path.find(item))).collect()
+    }
+
+    /// The key that a header names whole.
+    pub(crate) fn whole(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
+        match header {
+            None if self.paths.is_empty() => Ok(Vec::new()),
+            None => Err(Failure::new(
+                Fault::BadRequest,
+                "PartitionKey value must be supplied for this operation.",
+            )),
+            Some(header) => match self.scope(header)? {
+                Scope::Whole(components) => Ok(components),
+                Scope::Prefix(_) => Err(Failure::new(
+                    Fault::BadRequest,
+                    "The partition key supplied in x-ms-partitionkey header has fewer components \
+                     than defined in the the collection.",
+                )),
+            },
+        }
+    }
+
+    /// What a header limits an operation to.
+    pub(crate) fn scope(&self, header: &str) -> Result<Scope, Failure> {
+        let mut components = Component::parse_all(header).ok_or_else(|| {
+            Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))
+        })?;
+        if components.is_empty() && self.system {
+            components = vec![Component::Undefined; self.paths.len()];
+        }
+        if self.paths.len() < components.len() {
+            return Err(Failure::mismatch_of_definition());
+        }
+        check_len(&components)?;
+        if components.len() == self.paths.len() {
+            Ok(Scope::Whole(components))
+        } else {
+            Ok(Scope::Prefix(components))
+        }
+    }
+
+    /// The key of an item that is written under a header: both have to say the same.
+    pub(crate) fn of_item(
+        &self,
+        item: DocRef<'_>,
+        header: Option<&str>,
+    ) -> Result<Vec<Component>, Failure> {
+        let named = self.whole(header)?;
+        let held = self.extract(item);
+        check_len(&held)?;
+        if named == held { Ok(held) } else { Err(Failure::mismatch_of_item()) }
+    }
+}
+
+fn check_len(components: &[Component]) -> Result<(), Failure> {
+    if MAX_KEY_BYTES < components.iter().map(Component::len).sum() {
+        return Err(Failure::new(
+            Fault::BadRequest,
+            format!("The partition key is longer than {MAX_KEY_BYTES} bytes."),
+        ));
+    }
+    Ok(())
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int64(value) => Some(*value),
+        Value::Double(value) if value.fract() == 0.0 => Some(*value as i64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Definition, Failure> {
+        Definition::parse(&json::parse_document(text.as_bytes(), 5).unwrap())
+    }
+
+    #[test]
+    fn definitions() {
+        for (text, want) in [
+            (r#"{"paths":["/a"]}"#, Some(Kind::HashV1)),
+            (r#"{"paths":["/a"],"kind":"Hash"}"#, Some(Kind::HashV1)),
+            (r#"{"paths":["/a/b"],"kind":"Hash","version":2}"#, Some(Kind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":2.0}"#, Some(Kind::HashV2)),
+            (r#"{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}"#, Some(Kind::MultiHash)),
+            (r#"{"paths":["/a","/b"]}"#, Some(Kind::MultiHash)),
+            (r#"{"paths":["/a","/b"],"kind":"Hash"}"#, None),
+            (r#"{"paths":["/a","/a"],"kind":"MultiHash","version":2}"#, None),
+            (r#"{"paths":["/a","/b","/c","/d"],"kind":"MultiHash","version":2}"#, None),
+            (r#"{"paths":["/a"],"kind":"MultiHash","version":1}"#, None),
+            (r#"{"paths":["/a"],"kind":"Range"}"#, None),
+            (r#"{"paths":["/a"],"kind":1}"#, None),
+            (r#"{"paths":["/a"],"kind":"Hash","version":3}"#, None),
+            (r#"{"paths":["/a"],"kind":"Hash","version":"2"}"#, None),
+            (r#"{"paths":[]}"#, None),
+            (r#"{"paths":["a"]}"#, None),
+            (r#"{"paths":["/a/*"]}"#, None),
+            (r#"{"paths":[1]}"#, None),
+            (r#"{"paths":"/a"}"#, None),
+            ("{}", None),
+        ] {
+            assert_eq!(parse(text).ok().map(|found| found.kind()), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn items_and_headers_have_to_agree() {
+        let one = r#"{"paths":["/a/b"]}"#;
+        let two = r#"{"paths":["/a","/b"]}"#;
+        let system = r#"{"paths":["/a/b"],"systemKey":true}"#;
+        for (definition, item, header, want) in [
+            (one, r#"{"a":{"b":"x"}}"#, Some("[\"x\"]"), 200),
+            (one, r#"{"a":{"b":1}}"#, Some("[1.0]"), 200),
+            (one, r#"{"a":{"b":null}}"#, Some("[null]"), 200),
+            (one, r#"{"a":{}}"#, Some("[{}]"), 200),
+            (one, r#"{"a":{"b":[1]}}"#, Some("[{}]"), 200),
+            (one, r#"{"a":{"b":"x"}}"#, Some("[\"y\"]"), 1001),
+            (one, r#"{"a":{"b":"x"}}"#, Some("[{}]"), 1001),
+            (one, r#"{"a":{"b":null}}"#, Some("[{}]"), 1001),
+            (one, r#"{"a":{"b":"x"}}"#, None, 0),
+            (one, r#"{"a":{"b":"x"}}"#, Some("[]"), 0),
+            (one, r#"{"a":{"b":"x"}}"#, Some("x"), 0),
+            (one, r#"{"a":{"b":"x"}}"#, Some("[\"x\",\"y\"]"), 1001),
+            (two, r#"{"a":"x","b":2}"#, Some("[\"x\",2]"), 200),
+            (two, r#"{"a":"x","b":2}"#, Some("[\"x\"]"), 0),
+            (system, r"{}", Some("[]"), 200),
+        ] {
+            let definition = parse(definition).unwrap();
+            let item = json::parse_document(item.as_bytes(), 5).unwrap();
+            let found = definition.of_item(DocRef::Tree(&item), header);
+            let found = found.map_or_else(|failure| failure.fault.sub_status(), |_| 200);
+            assert_eq!(found, want, "{item:?} {header:?}");
+        }
+        let item = document::doc! { "pk": "x".repeat(2049).as_str() };
+        let header = format!("[\"{}\"]", "x".repeat(2049));
+        let definition = parse(r#"{"paths":["/pk"],"version":2}"#).unwrap();
+        assert!(definition.of_item(DocRef::Tree(&item), Some(&header)).is_err());
+        assert_eq!(Definition::none().whole(None).unwrap(), []);
+        assert_eq!(Definition::none().whole(Some("[]")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_prefix_is_a_scope() {
+        let definition = parse(r#"{"paths":["/a","/b"]}"#).unwrap();
+        let text = |text: &str| Component::String(text.to_owned());
+        assert_eq!(definition.scope("[\"x\"]").unwrap(), Scope::Prefix(vec![text("x")]));
+        let whole = Scope::Whole(vec![text("x"), text("y")]);
+        assert_eq!(definition.scope("[\"x\",\"y\"]").unwrap(), whole);
+        definition.scope("[1,2,3]").unwrap_err();
+    }
+}

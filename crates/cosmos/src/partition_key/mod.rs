@@ -1,0 +1,10 @@
+//! Partition keys: how a container defines them, what stands in a header, what an item holds.
+//! Where a key lies among all others is `epk`'s business.
+
+mod component;
+mod definition;
+mod path;
+
+pub(crate) use component::Component;
+pub(crate) use definition::{Definition, Kind, Scope};
+pub(crate) use path::KeyPath;

@@ -1,0 +1,51 @@
+//! What a route answers: a status, a body and the few headers that are not the same for all.
+
+use crate::charge;
+
+/// An answer to a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+    /// Hundredths of a request unit.
+    pub(crate) charge: u64,
+    /// The newest commit the answer knows of.
+    pub(crate) seq: u64,
+    /// Etag with its quotes.
+    pub(crate) etag: Option<String>,
+    pub(crate) continuation: Option<String>,
+    /// Number of items in the body of a feed.
+    pub(crate) count: Option<usize>,
+    /// Further headers.
+    pub(crate) extra: Vec<(&'static str, String)>,
+}
+
+impl Reply {
+    /// A JSON body.
+    pub(crate) fn json(status: u16, body: Vec<u8>) -> Self {
+        Self { status, body, ..Self::default() }
+    }
+
+    /// Nothing but a status.
+    pub(crate) fn empty(status: u16) -> Self {
+        Self { status, ..Self::default() }
+    }
+
+    /// With what it cost.
+    pub(crate) fn charged(mut self, work: charge::Work, bytes: usize) -> Self {
+        self.charge = charge::hundredths(work, bytes);
+        self
+    }
+
+    /// With an etag.
+    pub(crate) fn tagged(mut self, etag: String) -> Self {
+        self.etag = Some(etag);
+        self
+    }
+
+    /// With a further header.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.extra.push((name, value.into()));
+        self
+    }
+}

@@ -1,0 +1,187 @@
+//! Resource ids: short base64 texts that say what a resource belongs to, and never come again for
+//! another one.
+
+use base64::{
+    Engine as _, alphabet,
+    engine::general_purpose::{GeneralPurpose, PAD},
+};
+
+/// Bits of the last number that are left for it beside the type.
+const NUMBER_BITS: u32 = 60;
+
+/// The usual alphabet with `-` in place of `/`, which separates the parts of a link.
+const BASE64: GeneralPurpose = {
+    match alphabet::Alphabet::new(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-",
+    ) {
+        Ok(alphabet) => GeneralPurpose::new(&alphabet, PAD),
+        Err(_) => GeneralPurpose::new(&alphabet::URL_SAFE, PAD),
+    }
+};
+
+/// What lies in a container or belongs to a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaf {
+    Item,
+    /// Of a user, and so of no other type.
+    Permission,
+    Range,
+    Udf,
+    Trigger,
+    Procedure,
+}
+
+impl Leaf {
+    /// The upper half of an id's last byte.
+    const fn tag(self) -> u8 {
+        match self {
+            Self::Item | Self::Permission => 0,
+            Self::Range => 5,
+            Self::Udf => 6,
+            Self::Trigger => 7,
+            Self::Procedure => 8,
+        }
+    }
+}
+
+/// The id of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rid {
+    Database(u32),
+    Container {
+        database: u32,
+        container: u32,
+    },
+    User {
+        database: u32,
+        user: u32,
+    },
+    /// `owner` is the id of a container or a user: its second half.
+    Leaf {
+        database: u32,
+        owner: u32,
+        number: u64,
+        leaf: Leaf,
+    },
+}
+
+/// The bit that tells containers from users.
+const CONTAINER: u32 = 1 << 31;
+
+impl Rid {
+    /// As clients see it.
+    pub(crate) fn encode(self) -> String {
+        let (bytes, len) = self.bytes();
+        BASE64.encode(bytes.get(..len).unwrap_or_default())
+    }
+
+    /// Appends the same.
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        let (bytes, len) = self.bytes();
+        let mut text = [0; 24];
+        let bytes = bytes.get(..len).unwrap_or_default();
+        let written = BASE64.encode_slice(bytes, &mut text).unwrap_or(0);
+        out.extend(text.iter().take(written));
+    }
+
+    fn bytes(self) -> ([u8; 16], usize) {
+        let mut bytes = [0; 16];
+        let (database, owner, last, len) = match self {
+            Self::Database(database) => (database, 0, 0, 4),
+            Self::Container { database, container } => (database, container | CONTAINER, 0, 8),
+            Self::User { database, user } => (database, user & !CONTAINER, 0, 8),
+            Self::Leaf { database, owner, number, leaf } => {
+                let number = number & ((1 << NUMBER_BITS) - 1);
+                (database, owner, number | u64::from(leaf.tag()) << NUMBER_BITS, 16)
+            }
+        };
+        // Owners are written with the high byte first, so that the bit is the first one.
+        let parts = database.to_be_bytes().into_iter().chain(owner.to_be_bytes());
+        for (to, from) in bytes.iter_mut().zip(parts.chain(last.to_le_bytes())) {
+            *to = from;
+        }
+        (bytes, len)
+    }
+
+    /// The id of something in a container.
+    pub(crate) fn in_container(database: u32, container: u32, number: u64, leaf: Leaf) -> Self {
+        Self::Leaf { database, owner: container | CONTAINER, number, leaf }
+    }
+
+    /// Reads an id. `None`: it is none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if 24 < text.len() {
+            return None;
+        }
+        let mut buffer = [0; 18];
+        let len = BASE64.decode_slice(text, &mut buffer).ok()?;
+        let bytes = buffer.get(..len)?;
+        let four = |at: usize| -> Option<u32> {
+            Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+        };
+        let database = four(0)?;
+        match len {
+            4 => Some(Self::Database(database)),
+            8 => Some(match four(4)? {
+                owner if owner & CONTAINER == 0 => Self::User { database, user: owner },
+                owner => Self::Container { database, container: owner & !CONTAINER },
+            }),
+            16 => {
+                let last = u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?);
+                let owner = four(4)?;
+                let leaf = match ((last >> NUMBER_BITS) as u8, owner & CONTAINER) {
+                    (0, 0) => Leaf::Permission,
+                    (0, _) => Leaf::Item,
+                    (5, _) => Leaf::Range,
+                    (6, _) => Leaf::Udf,
+                    (7, _) => Leaf::Trigger,
+                    (8, _) => Leaf::Procedure,
+                    _ => return None,
+                };
+                let number = last & ((1 << NUMBER_BITS) - 1);
+                Some(Self::Leaf { database, owner, number, leaf })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_back() {
+        let container = Rid::Container { database: 7, container: 0x7fff_ffff };
+        let leaf = |leaf, number| Rid::in_container(7, 9, number, leaf);
+        for (rid, len) in [
+            (Rid::Database(1), 8),
+            (Rid::Database(u32::MAX), 8),
+            (container, 12),
+            (Rid::User { database: 7, user: 9 }, 12),
+            (leaf(Leaf::Item, (1 << 60) - 1), 24),
+            (leaf(Leaf::Udf, 1), 24),
+            (leaf(Leaf::Trigger, 1), 24),
+            (leaf(Leaf::Procedure, 1), 24),
+            (leaf(Leaf::Range, 0), 24),
+            (Rid::Leaf { database: 7, owner: 9, number: 5, leaf: Leaf::Permission }, 24),
+        ] {
+            let text = rid.encode();
+            assert_eq!(text.len(), len, "{text}");
+            assert!(!text.contains('/'), "{text}");
+            assert_eq!(Rid::parse(&text), Some(rid), "{text}");
+            let mut written = Vec::new();
+            rid.write(&mut written);
+            assert_eq!(written, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_ids() {
+        for text in
+            ["", "db1", "AAAA", "AAAAAAA", "AAAAAA=", "orders", &"A".repeat(100), "日本日本"]
+        {
+            assert_eq!(Rid::parse(text), None, "{text}");
+        }
+    }
+}

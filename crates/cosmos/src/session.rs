@@ -1,0 +1,106 @@
+//! Session tokens: which commits a client has seen. The server is one replica of one partition, so
+//! a token is a number; one from the future cannot be served.
+
+use crate::{
+    failure::{Failure, Fault, Result},
+    limits::MAX_SESSION_TOKENS,
+};
+
+/// Id of the one partition key range there is.
+pub(crate) const RANGE: &str = "0";
+
+/// The token for a state of the server.
+pub(crate) fn token(seq: u64) -> String {
+    format!("{RANGE}:-1#{seq}")
+}
+
+/// The newest commit that a header's tokens have seen.
+fn seen(header: &str) -> Option<u64> {
+    let mut newest = 0;
+    for (at, token) in header.split(',').enumerate() {
+        if at == MAX_SESSION_TOKENS {
+            return None;
+        }
+        let (range, version) = token.trim().split_once(':').unwrap_or((RANGE, token.trim()));
+        if range.is_empty() || !range.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let global = match version.split_once('#') {
+            None => version,
+            Some((number, behind)) => {
+                number.parse::<i64>().ok()?;
+                let mut parts = behind.split('#');
+                let global = parts.next()?;
+                for region in parts {
+                    let (id, local) = region.split_once('=')?;
+                    id.parse::<i64>().ok()?;
+                    local.parse::<i64>().ok()?;
+                }
+                global
+            }
+        };
+        if range == RANGE {
+            newest = newest.max(u64::try_from(global.parse::<i64>().ok()?).unwrap_or(0));
+        }
+    }
+    Some(newest)
+}
+
+/// Refuses a token that is damaged.
+pub(crate) fn parse(header: Option<&str>) -> Result<u64> {
+    match header.map(str::trim) {
+        None | Some("") => Ok(0),
+        Some(header) => seen(header).ok_or_else(|| {
+            Failure::bad(format!("The session token provided '{header}' is invalid."))
+        }),
+    }
+}
+
+/// Refuses to serve a client that has seen more than there is.
+pub(crate) fn check(seen: u64, seq: u64) -> Result<()> {
+    if seen <= seq {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Fault::Session,
+        "The read session is not available for the input session token.",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens() {
+        for (header, want) in [
+            (None, Some(0)),
+            (Some(""), Some(0)),
+            (Some("0:-1#5"), Some(5)),
+            (Some("0:5"), Some(5)),
+            (Some("5"), Some(5)),
+            (Some("0:-1#5#1=7#2=8"), Some(5)),
+            (Some("0:-1#5,0:-1#9, 0:-1#7"), Some(9)),
+            (Some("1:-1#50,0:-1#9"), Some(9)),
+            (Some("0:-1#-1"), Some(0)),
+            (Some("0:"), None),
+            (Some("0:x"), None),
+            (Some("0:-1#"), None),
+            (Some("0:-1#5#1"), None),
+            (Some("x:-1#5"), None),
+            (Some(":5"), None),
+            (Some(","), None),
+            (Some("0:-1#99999999999999999999"), None),
+        ] {
+            assert_eq!(parse(header).ok(), want, "{header:?}");
+        }
+        assert!(parse(Some(&"0:1,".repeat(2000))).is_err());
+        assert_eq!(parse(Some(&token(u64::from(u32::MAX)))).ok(), Some(u64::from(u32::MAX)));
+    }
+
+    #[test]
+    fn the_future_cannot_be_read() {
+        assert!(check(5, 5).is_ok());
+        assert_eq!(check(6, 5).unwrap_err().fault.sub_status(), 1002);
+    }
+}
