@@ -85,11 +85,12 @@ impl<S: Store> LiveView<S> {
     /// Every entry a row should have is there and says the same about its life.
     async fn check_row(&self, row: &Row, checked: &mut Checked) -> Result<(), Halt> {
         let Some(header) = row.header() else { return Ok(()) };
+        let scope = self.state.record.partition();
         for (index, partial) in self.state.record.indexes.iter().zip(&self.state.partial) {
             if !index.ready || !index.has_entries() {
                 continue;
             }
-            let drafted = draft(index, partial.as_deref(), row.document(), &row.key)?;
+            let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
             for (key, _) in drafted.into_iter().flat_map(|drafted| drafted.entries) {
                 let stored = self.snapshot.get(self.collection.entries(), &key).await?;
                 let agrees = stored.as_ref().is_some_and(|value| {
@@ -109,7 +110,10 @@ impl<S: Store> LiveView<S> {
 
     /// Every live entry has its row.
     async fn check_entries(&self, checked: &mut Checked) -> Result<(), Halt> {
-        for index in self.state.record.indexes.iter().filter(|index| index.has_entries()) {
+        let record = &self.state.record;
+        let changes = record.items.map(|_| crate::item::changes_index());
+        let indexes = record.indexes.iter().filter(|index| index.has_entries());
+        for index in indexes.chain(&changes) {
             let mut rest = Some(Range::prefix(&keys::index(index.id)));
             while let Some(range) = rest {
                 let page = self.entries(index, &range, Direction::Forward, PAGE).await?;

@@ -4,7 +4,9 @@
 use document::{DocRef, Document, Number, Value, ValueRef, array, doc, validate};
 use expiry::{DateRule, Default, FloorPair, Settings};
 
-use super::{IndexSpec, Model, Namespace, Record, record::Books};
+use super::{
+    IndexSpec, ItemSettings, Model, Namespace, Partition, Policy, Record, Shape, record::Books,
+};
 use crate::Error;
 
 const FORMAT: i64 = 1;
@@ -21,7 +23,7 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
         Books::Building(build) => doc! { "build": int(build), "ready": false },
         Books::Ready(build) => doc! { "build": int(build), "ready": true },
     };
-    let tree = doc! {
+    let mut tree = doc! {
         "format": FORMAT,
         "id": i64::from(record.id),
         "model": i64::from(record.model.code()),
@@ -38,11 +40,36 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
         "created": int(record.created),
         "options": record.options.clone(),
     };
+    if let Some(items) = &record.items {
+        tree.push("items", encode_items(items));
+    }
     tree.to_buf().into_bytes().into()
 }
 
 fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn encode_items(items: &ItemSettings) -> Document {
+    doc! {
+        "hash": i64::from(items.partition.hash_bytes),
+        "values": i64::from(items.partition.values),
+        "changed": int(items.changed),
+        "changed_ts": items.changed_ts,
+    }
+}
+
+fn decode_items(value: Value) -> Result<ItemSettings, Error> {
+    let mut fields = Fields::of(value, "items")?;
+    let mut byte = |name| u8::try_from(fields.int(name)?).map_err(|_| missing(name));
+    let partition = Partition { hash_bytes: byte("hash")?, values: byte("values")? };
+    let items = ItemSettings {
+        partition,
+        changed: fields.stamp("changed")?,
+        changed_ts: fields.int("changed_ts")?,
+    };
+    fields.finish()?;
+    Ok(items)
 }
 
 fn encode_rule(rule: &DateRule) -> Value {
@@ -56,7 +83,7 @@ fn encode_rule(rule: &DateRule) -> Value {
 
 fn encode_index(index: &IndexSpec) -> Value {
     let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
-    Value::Document(doc! {
+    let mut tree = doc! {
         "id": i64::from(index.id),
         "name": index.name.as_str(),
         "key": Value::Array(index.key.iter().map(part).collect()),
@@ -69,7 +96,13 @@ fn encode_index(index: &IndexSpec) -> Value {
         "multikey": index.multikey,
         "ready": index.ready,
         "shown": index.shown.clone(),
-    })
+    };
+    match &index.shape {
+        Shape::Fields => {}
+        Shape::Wild(policy) => tree.push("wild", policy.to_array()),
+        Shape::Tuple { scoped } => tree.push("tuple", *scoped),
+    }
+    Value::Document(tree)
 }
 
 pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
@@ -106,6 +139,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
         books,
         created: fields.stamp("created")?,
         options: fields.document("options")?,
+        items: fields.optional("items").map(decode_items).transpose()?,
     };
     fields.finish()?;
     Ok(record)
@@ -173,6 +207,14 @@ fn decode_index(value: Value) -> Result<IndexSpec, Error> {
         multikey: fields.bool("multikey")?,
         ready: fields.bool("ready")?,
         shown: fields.document("shown")?,
+        shape: match (fields.optional("wild"), fields.optional("tuple")) {
+            (None, None) => Shape::Fields,
+            (Some(policy), None) => {
+                Shape::Wild(Policy::from_array(policy).ok_or_else(|| missing("wild"))?)
+            }
+            (None, Some(Value::Bool(scoped))) => Shape::Tuple { scoped },
+            _ => return Err(missing("tuple")),
+        },
     };
     fields.finish()?;
     Ok(index)
@@ -202,6 +244,11 @@ impl Fields {
 
     fn take(&mut self, name: &str) -> Result<Value, Error> {
         self.tree.remove(name).ok_or_else(|| missing(name))
+    }
+
+    /// One that records of earlier versions do not have.
+    fn optional(&mut self, name: &str) -> Option<Value> {
+        self.tree.remove(name)
     }
 
     fn optional_int(&mut self, name: &str) -> Result<Option<i64>, Error> {
@@ -281,6 +328,7 @@ mod tests {
             multikey: true,
             ready: true,
             shown: doc! { "v": 2 },
+            shape: Shape::Fields,
         };
         Record {
             id: 7,
@@ -293,6 +341,7 @@ mod tests {
             books: Books::Building(6),
             created: 5,
             options: doc! { "uuid": "u" },
+            items: None,
         }
     }
 

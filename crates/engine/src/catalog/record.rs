@@ -3,7 +3,7 @@
 use document::Document;
 use expiry::Settings;
 
-use super::Namespace;
+use super::{Namespace, Policy};
 
 /// Which data model, and so which door, a database belongs to. Their namespaces are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,6 +25,21 @@ impl Model {
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         [Self::Documents, Self::Items].into_iter().find(|model| model.code() == code)
     }
+}
+
+/// What an index holds of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// The values at dotted paths, one entry per element of arrays, in BSON's order.
+    #[default]
+    Fields,
+    /// Every value at every path that a policy includes, in JSON's order.
+    Wild(Policy),
+    /// One entry: the values at paths of properties (`/a/b`), arrays not walked, in JSON's order.
+    Tuple {
+        /// A unique one counts within a logical partition.
+        scoped: bool,
+    },
 }
 
 /// An index.
@@ -54,6 +69,8 @@ pub struct IndexSpec {
     pub ready: bool,
     /// The specification as the door shows it.
     pub shown: Document,
+    /// What it holds of a document.
+    pub shape: Shape,
 }
 
 impl IndexSpec {
@@ -116,12 +133,39 @@ pub struct Record {
     pub created: u64,
     /// What the door keeps with it.
     pub options: Document,
+    /// What only a collection of items has.
+    pub items: Option<ItemSettings>,
+}
+
+/// What a collection of items has beside its documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItemSettings {
+    /// How its row keys begin.
+    pub partition: Partition,
+    /// Stamp of the last change of its definition.
+    pub changed: u64,
+    /// Second of that change.
+    pub changed_ts: i64,
+}
+
+/// The beginning of an item's row key: a hash of fixed length, then the partition key's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Partition {
+    /// Bytes of the hash.
+    pub hash_bytes: u8,
+    /// Values of the partition key.
+    pub values: u8,
 }
 
 impl Record {
     /// Whether writers keep sums by class.
     pub(crate) fn sums_classes(&self) -> bool {
         self.books != Books::Off && self.settings.by_class()
+    }
+
+    /// How row keys of items begin.
+    pub(crate) fn partition(&self) -> Option<Partition> {
+        self.items.map(|items| items.partition)
     }
 
     /// The index with this name.

@@ -30,6 +30,17 @@ impl<S: Store> Engine<S> {
         namespace: &Namespace,
         options: Document,
     ) -> Result<Arc<Collection>, Error> {
+        let fill = move |record: &mut Record, _| record.options = options.clone();
+        self.create_with(model, namespace, Arc::new(fill)).await
+    }
+
+    /// Makes a collection whose record is completed in the commit that makes it.
+    pub(crate) async fn create_with(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        fill: Arc<Apply>,
+    ) -> Result<Arc<Collection>, Error> {
         if MAX_NAMESPACE_BYTES < namespace.database.len() + namespace.collection.len() + 1 {
             let message = format!("namespace is too long: {namespace}");
             return Err(Error::new(Kind::Invalid, message));
@@ -39,7 +50,7 @@ impl<S: Store> Engine<S> {
                 let message = format!("Collection {namespace} already exists.");
                 return Err(Error::new(Kind::Exists(What::Collection), message));
             }
-            if let Some(collection) = self.try_create(model, namespace, &options).await? {
+            if let Some(collection) = self.try_create(model, namespace, &fill).await? {
                 return Ok(collection);
             }
         }
@@ -68,7 +79,7 @@ impl<S: Store> Engine<S> {
         &self,
         model: Model,
         namespace: &Namespace,
-        options: &Document,
+        fill: &Arc<Apply>,
     ) -> Result<Option<Arc<Collection>>, Error> {
         let seq = self.inner.store.published();
         let stored = self.inner.store.snapshot().get(Space::Catalog, keys::NEXT_ID).await?;
@@ -86,7 +97,8 @@ impl<S: Store> Engine<S> {
             dropped: Vec::new(),
             books: Books::Off,
             created: 0,
-            options: options.clone(),
+            options: Document::new(),
+            items: None,
         };
         let state = State::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
@@ -105,16 +117,18 @@ impl<S: Store> Engine<S> {
                 }
             })
         };
-        let prepared = Arc::clone(&change);
+        let (prepared, fill) = (Arc::clone(&change), Arc::clone(fill));
         let unit = Unit::new(conditions.into(), move |stamp| {
-            let record = Record { created: stamp.seq, ..record };
+            let mut record = Record { created: stamp.seq, ..record };
+            fill(&mut record, stamp);
             let next = Mutation::Put {
                 space: Space::Catalog,
                 key: keys::NEXT_ID.into(),
                 value: (id + 1).to_be_bytes().to_vec().into(),
             };
             let out = vec![put_record(&record), next];
-            prepared.prepare(Publish::State(Box::new(State::with(record, Vec::new()))));
+            let partial = record.indexes.iter().map(|_| None).collect();
+            prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
             out
         });
         let committed = self.commit_one(unit.with_fence(change)).await?;

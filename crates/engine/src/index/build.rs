@@ -128,11 +128,12 @@ impl<S: Store> Engine<S> {
         let mut all: Vec<(Bytes, Bytes)> = Vec::new();
         let mut dates = Vec::new();
         let mut conditions = self.row_conditions(view, &row);
+        let scope = record.partition();
         for (index, partial) in record.indexes.iter().zip(&view.state.partial) {
             if !index.has_entries() {
                 continue;
             }
-            let drafted = draft(index, partial.as_deref(), row.document(), &row.key)?;
+            let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
             let Some(drafted) = drafted else { continue };
             if drafted.multikey && !index.multikey {
                 return Err(Halt::Multikey(vec![index.id]));

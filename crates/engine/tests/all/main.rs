@@ -10,4 +10,6 @@ mod dead_documents_stay_dead;
 mod dropped_indexes_are_forgotten;
 mod every_rule_is_needed;
 mod indexes_are_built_while_documents_are_written;
+mod items;
+mod items_are_found_by_index;
 mod long_operations_let_others_run;

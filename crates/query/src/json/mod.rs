@@ -2,3 +2,4 @@
 //! hand on, types are never mixed, arrays are not walked unless it is asked for.
 
 pub mod functions;
+pub mod sarg;
