@@ -216,10 +216,12 @@ impl From<engine::Error> for Failure {
         let fault = match error.kind {
             Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
             Kind::NotFound(What::Index) => Fault::BadRequest,
+            Kind::NotFound(What::Document) => return Self::no_entity(),
             Kind::NotFound(What::Collection | What::Database) => return Self::no_resource(),
             Kind::Exists(_) => return Self::exists(),
             Kind::DuplicateKey { .. } => return Self::unique(),
             Kind::IndexConflict { .. } | Kind::IndexRefused => Fault::BadRequest,
+            Kind::Precondition => return Self::precondition(),
             Kind::Conflict => Fault::RetryWith,
             Kind::TooLarge => return Self::too_large(),
             Kind::Unsupported => Fault::NotImplemented,

@@ -5,13 +5,12 @@ use http::HeaderMap;
 use crate::failure::{Failure, Result};
 
 macro_rules! headers {
-    ($(texts: $($(#[$text_doc:meta])* $text:ident = $text_name:literal,)*)
-     $(flags: $($(#[$flag_doc:meta])* $flag:ident = $flag_name:literal,)*)) => {
+    (texts { $($text:ident = $text_name:literal,)* } flags { $($flag:ident = $flag_name:literal,)* }) => {
         /// What a request's headers say.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Headers<'a> {
-            $($($(#[$text_doc])* pub(crate) $text: Option<&'a str>,)*)*
-            $($($(#[$flag_doc])* pub(crate) $flag: bool,)*)*
+            $(pub(crate) $text: Option<&'a str>,)*
+            $(pub(crate) $flag: bool,)*
         }
 
         impl<'a> Headers<'a> {
@@ -20,8 +19,8 @@ macro_rules! headers {
                 let mut found = Self::default();
                 for (name, value) in map {
                     match name.as_str() {
-                        $($($text_name => found.$text = Some(text(name.as_str(), value)?),)*)*
-                        $($($flag_name => found.$flag = is_true(value.as_bytes()),)*)*
+                        $($text_name => found.$text = Some(text(name.as_str(), value)?),)*
+                        $($flag_name => found.$flag = is_true(value.as_bytes()),)*
                         _ => {}
                     }
                 }
@@ -32,46 +31,48 @@ macro_rules! headers {
 }
 
 headers! {
-    texts:
-    authorization = "authorization",
-    ms_date = "x-ms-date",
-    date = "date",
-    host = "host",
-    activity = "x-ms-activity-id",
-    content_type = "content-type",
-    prefer = "prefer",
-    if_match = "if-match",
-    if_none_match = "if-none-match",
-    if_modified_since = "if-modified-since",
-    partition_key = "x-ms-documentdb-partitionkey",
-    range_id = "x-ms-documentdb-partitionkeyrangeid",
-    start_epk = "x-ms-start-epk",
-    end_epk = "x-ms-end-epk",
-    intended_container = "x-ms-cosmos-intended-collection-rid",
-    session = "x-ms-session-token",
-    consistency = "x-ms-consistency-level",
-    max_items = "x-ms-max-item-count",
-    continuation = "x-ms-continuation",
-    continuation_limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb",
-    features = "x-ms-cosmos-supported-query-features",
-    pre_triggers = "x-ms-documentdb-pre-trigger-include",
-    post_triggers = "x-ms-documentdb-post-trigger-include",
-    a_im = "a-im",
-    wire_format = "x-ms-cosmos-changefeed-wire-format-version",
-    throughput = "x-ms-offer-throughput",
-    autoscale = "x-ms-cosmos-offer-autopilot-settings",
-    expiry_seconds = "x-ms-documentdb-expiry-seconds",
-    flags:
-    is_query = "x-ms-documentdb-isquery",
-    is_plan = "x-ms-cosmos-is-query-plan-request",
-    cross_partition = "x-ms-documentdb-query-enablecrosspartition",
-    query_metrics = "x-ms-documentdb-populatequerymetrics",
-    index_metrics = "x-ms-cosmos-populateindexmetrics",
-    is_upsert = "x-ms-documentdb-is-upsert",
-    is_batch = "x-ms-cosmos-is-batch-request",
-    atomic = "x-ms-cosmos-batch-atomic",
-    continue_on_error = "x-ms-cosmos-batch-continue-on-error",
-    quota_info = "x-ms-documentdb-populatequotainfo",
+    texts {
+        authorization = "authorization",
+        ms_date = "x-ms-date",
+        date = "date",
+        host = "host",
+        activity = "x-ms-activity-id",
+        content_type = "content-type",
+        prefer = "prefer",
+        if_match = "if-match",
+        if_none_match = "if-none-match",
+        if_modified_since = "if-modified-since",
+        partition_key = "x-ms-documentdb-partitionkey",
+        range_id = "x-ms-documentdb-partitionkeyrangeid",
+        start_epk = "x-ms-start-epk",
+        end_epk = "x-ms-end-epk",
+        intended_container = "x-ms-cosmos-intended-collection-rid",
+        session = "x-ms-session-token",
+        consistency = "x-ms-consistency-level",
+        max_items = "x-ms-max-item-count",
+        continuation = "x-ms-continuation",
+        continuation_limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb",
+        features = "x-ms-cosmos-supported-query-features",
+        pre_triggers = "x-ms-documentdb-pre-trigger-include",
+        post_triggers = "x-ms-documentdb-post-trigger-include",
+        a_im = "a-im",
+        wire_format = "x-ms-cosmos-changefeed-wire-format-version",
+        throughput = "x-ms-offer-throughput",
+        autoscale = "x-ms-cosmos-offer-autopilot-settings",
+        expiry_seconds = "x-ms-documentdb-expiry-seconds",
+    }
+    flags {
+        is_query = "x-ms-documentdb-isquery",
+        is_plan = "x-ms-cosmos-is-query-plan-request",
+        cross_partition = "x-ms-documentdb-query-enablecrosspartition",
+        query_metrics = "x-ms-documentdb-populatequerymetrics",
+        index_metrics = "x-ms-cosmos-populateindexmetrics",
+        is_upsert = "x-ms-documentdb-is-upsert",
+        is_batch = "x-ms-cosmos-is-batch-request",
+        atomic = "x-ms-cosmos-batch-atomic",
+        continue_on_error = "x-ms-cosmos-batch-continue-on-error",
+        quota_info = "x-ms-documentdb-populatequotainfo",
+    }
 }
 
 impl Headers<'_> {

@@ -2,11 +2,16 @@
 //! protocol.
 
 mod charge;
+mod container;
 mod continuation;
 mod epk;
 mod etag;
 mod failure;
+mod headers;
 mod limits;
+mod link;
+mod names;
 mod partition_key;
+mod reply;
 mod rid;
 mod session;

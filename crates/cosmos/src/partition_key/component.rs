@@ -124,7 +124,7 @@ mod tests {
             ("[\"\"]", Some(vec![String(std::string::String::new())])),
             (" [ 1 ] ", Some(vec![Number(1.0)])),
             ("[1.0,-0]", Some(vec![Number(1.0), Number(-0.0)])),
-            ("[true,false,null,{}]", Some(vec![Bool(true), Bool(false), Null, Undefined])),
+            ("[true,null,{},false]", Some(vec![Bool(true), Null, Undefined, Bool(false)])),
             ("[]", Some(vec![])),
             ("[[]]", None),
             ("[{\"a\":1}]", None),

@@ -1,0 +1,211 @@
+//! Indexing policies: checked, completed with what holds when nothing is said, and turned into
+//! indexes. Queries give the same answers under every policy.
+
+use document::{Document, Value, doc};
+use engine::{DefaultTtl, IndexSpec, Policy, PolicyRule};
+use query::json::sarg::Step;
+
+use super::paths::{self, End};
+use crate::{
+    failure::{Failure, Result},
+    limits::{MAX_COMPOSITE_PATHS, MAX_COMPOSITES, MAX_INDEX_PATHS},
+};
+
+/// Completes the policy of a definition and answers the indexes it asks for.
+pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
+    let mut policy = match body.remove("indexingPolicy") {
+        None | Some(Value::Null) => Document::new(),
+        Some(Value::Document(policy)) => policy,
+        Some(_) => return Err(Failure::bad("The property 'indexingPolicy' is not an object.")),
+    };
+    let mode = mode(&policy)?;
+    if mode == "none" && default != DefaultTtl::Off {
+        return Err(Failure::bad(
+            "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection",
+        ));
+    }
+    policy.insert("indexingMode", mode);
+    let automatic = match policy.get("automatic") {
+        None | Some(Value::Null) => mode != "none",
+        Some(Value::Bool(automatic)) => *automatic,
+        Some(_) => return Err(Failure::bad("The property 'automatic' is not a boolean.")),
+    };
+    policy.insert("automatic", automatic);
+    for (name, what) in
+        [("vectorIndexes", "A vector index"), ("fullTextIndexes", "A full-text index")]
+    {
+        if list(&policy, name)?.is_some_and(|indexes| !indexes.is_empty()) {
+            return Err(Failure::unsupported(what));
+        }
+    }
+    check_objects(&policy, "spatialIndexes")?;
+    let mut indexes = Vec::new();
+    if mode == "none" {
+        let named =
+            |name| list(&policy, name).map(|list| list.is_some_and(|list| !list.is_empty()));
+        if named("compositeIndexes")? {
+            return Err(Failure::bad("There is no composite index where indexingMode is 'none'."));
+        }
+        fill(&mut policy, &[], &[]);
+    } else {
+        let untouched =
+            policy.get("includedPaths").is_none() && policy.get("excludedPaths").is_none();
+        if untouched {
+            fill(&mut policy, &["/*"], &["/\"_etag\"/?"]);
+        } else {
+            fill(&mut policy, &[], &[]);
+        }
+        let rules = rules(&policy)?;
+        if rules.0.iter().any(|rule| rule.included) {
+            indexes.push(IndexSpec::wild("paths", rules));
+        }
+        indexes.extend(composites(&policy)?);
+    }
+    body.insert("indexingPolicy", policy);
+    Ok(indexes)
+}
+
+fn mode(policy: &Document) -> Result<&'static str> {
+    let mode = match policy.get("indexingMode") {
+        None | Some(Value::Null) => return Ok("consistent"),
+        Some(mode) => mode.as_ref().as_str().unwrap_or_default(),
+    };
+    let known = ["consistent", "lazy", "none"];
+    known.into_iter().find(|known| mode.eq_ignore_ascii_case(known)).ok_or_else(|| {
+        Failure::bad(format!("The indexing mode '{mode}' is not one of consistent, lazy and none."))
+    })
+}
+
+/// Lists of paths that are missing.
+fn fill(policy: &mut Document, included: &[&str], excluded: &[&str]) {
+    let array = |texts: &[&str]| {
+        Value::Array(texts.iter().map(|text| Value::Document(doc! { "path": *text })).collect())
+    };
+    for (name, texts) in [("includedPaths", included), ("excludedPaths", excluded)] {
+        if policy.get(name).is_none_or(|list| matches!(list, Value::Null)) {
+            policy.insert(name, array(texts));
+        }
+    }
+}
+
+fn list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
+    match policy.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(values)) => Ok(Some(values)),
+        Some(_) => Err(Failure::bad(format!("The property '{name}' is not an array."))),
+    }
+}
+
+fn check_objects(policy: &Document, name: &str) -> Result<()> {
+    for entry in list(policy, name)?.unwrap_or_default() {
+        path_of(entry)?;
+    }
+    Ok(())
+}
+
+fn path_of(entry: &Value) -> Result<&str> {
+    let path = match entry {
+        Value::Document(fields) => fields.get("path").and_then(|path| path.as_ref().as_str()),
+        _ => None,
+    };
+    path.ok_or_else(|| Failure::bad("An entry of the indexing policy has no text 'path'."))
+}
+
+fn invalid(path: &str) -> Failure {
+    Failure::bad(format!(
+        "The indexing path '{path}' could not be accepted, failed near position '0'. Please \
+         ensure that the path is a valid path."
+    ))
+}
+
+/// The included and excluded paths.
+fn rules(policy: &Document) -> Result<Policy> {
+    let mut rules: Vec<PolicyRule> = Vec::new();
+    let mut root = false;
+    for (name, included) in [("includedPaths", true), ("excludedPaths", false)] {
+        let entries = list(policy, name)?.unwrap_or_default();
+        if MAX_INDEX_PATHS < entries.len() {
+            let text = format!("The property '{name}' has more than {MAX_INDEX_PATHS} paths.");
+            return Err(Failure::bad(text));
+        }
+        for entry in entries {
+            let text = path_of(entry)?;
+            // A tuple of array elements adds nothing that the rule for its array does not hold.
+            let (steps, end) = match text.split_once("/[]/{") {
+                Some((array, _)) if included => {
+                    let (mut steps, _) = paths::parse(array).ok_or_else(|| invalid(text))?;
+                    steps.push(Step::Elements);
+                    (steps, End::Below)
+                }
+                _ => paths::parse(text).ok_or_else(|| invalid(text))?,
+            };
+            root |= steps.is_empty();
+            let below = end != End::Value;
+            rules.push(PolicyRule { steps, below, included });
+        }
+    }
+    rules.sort_by(|a, b| (&a.steps, a.below).cmp(&(&b.steps, b.below)));
+    let twice = rules.windows(2).any(|two| match two {
+        [a, b] => a.steps == b.steps && a.below == b.below,
+        _ => false,
+    });
+    if twice {
+        return Err(Failure::bad("A path occurs twice in the indexing policy."));
+    }
+    if !root && !rules.is_empty() {
+        return Err(Failure::bad(
+            "The special mandatory indexing path \"/\" is not provided in any of the path type \
+             sets. Please provide this path in one of the sets.",
+        ));
+    }
+    Ok(Policy(rules))
+}
+
+fn composites(policy: &Document) -> Result<Vec<IndexSpec>> {
+    let lists = list(policy, "compositeIndexes")?.unwrap_or_default();
+    if MAX_COMPOSITES < lists.len() {
+        let text = format!("There are more than {MAX_COMPOSITES} composite indexes.");
+        return Err(Failure::bad(text));
+    }
+    let mut found = Vec::new();
+    for (at, entries) in lists.iter().enumerate() {
+        let Value::Array(entries) = entries else {
+            return Err(Failure::bad("A composite index is not an array of paths."));
+        };
+        if !(2..=MAX_COMPOSITE_PATHS).contains(&entries.len()) {
+            let text = format!("A composite index has 2 to {MAX_COMPOSITE_PATHS} paths.");
+            return Err(Failure::bad(text));
+        }
+        let paths = entries.iter().map(composite_path).collect::<Result<Vec<_>>>()?;
+        found.push(IndexSpec::tuple(format!("composite {at}"), &paths, false));
+    }
+    Ok(found)
+}
+
+fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
+    let text = path_of(entry)?;
+    let (steps, end) = paths::parse(text).ok_or_else(|| invalid(text))?;
+    let names = steps.into_iter().map(|step| match step {
+        Step::Property(name) => Some(name),
+        Step::Elements => None,
+    });
+    let names: Option<Vec<String>> = names.collect();
+    let names = names.filter(|names| !names.is_empty() && end == End::Open);
+    let names = names.ok_or_else(|| invalid(text))?;
+    let order = match entry {
+        Value::Document(fields) => fields.get("order").map(Value::as_ref),
+        _ => None,
+    };
+    let descending = match order {
+        None => false,
+        Some(order) => match order.as_str() {
+            Some("ascending") => false,
+            Some("descending") => true,
+            _ => {
+                let text = "The order of a composite path is ascending or descending.";
+                return Err(Failure::bad(text));
+            }
+        },
+    };
+    Ok((names, descending))
+}

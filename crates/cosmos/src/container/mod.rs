@@ -1,0 +1,150 @@
+//! What a container is, as clients define it: read from a request, checked, and kept as it will be
+//! shown. The items in it are not its business.
+
+mod indexing;
+mod paths;
+mod policies;
+mod ttl;
+mod unique;
+
+use document::{Document, Value};
+use engine::{DefaultTtl, IndexSpec, Partition};
+
+use crate::{
+    failure::{Failure, Result},
+    names,
+    partition_key::{self, Kind},
+};
+
+pub(crate) use ttl::write as write_ttl;
+
+/// Properties that the server sets, whatever a client sends in them.
+const SYSTEM: [&str; 9] =
+    ["_rid", "_self", "_etag", "_ts", "_docs", "_sprocs", "_triggers", "_udfs", "_conflicts"];
+
+/// A container's definition that may be put into force.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) id: String,
+    pub(crate) key: partition_key::Definition,
+    engine: engine::Definition,
+}
+
+impl Definition {
+    /// Reads the body of a request; `mode` is refused together with TTL, and what this server
+    /// cannot keep is refused by name.
+    pub(crate) fn parse(mut body: Document) -> Result<Self> {
+        for name in SYSTEM {
+            body.remove(name);
+        }
+        let id = names::check(body.get("id"))?;
+        let default = ttl::parse(&mut body)?;
+        let key = match body.get_mut("partitionKey") {
+            None | Some(Value::Null) => {
+                body.remove("partitionKey");
+                partition_key::Definition::none()
+            }
+            Some(Value::Document(key)) => {
+                let parsed = partition_key::Definition::parse(key)?;
+                if key.get("kind").is_none() {
+                    let kind = if parsed.kind() == Kind::MultiHash { "MultiHash" } else { "Hash" };
+                    key.push("kind", kind);
+                }
+                parsed
+            }
+            Some(_) => return Err(Failure::bad("The property 'partitionKey' is not an object.")),
+        };
+        let mut indexes = indexing::complete(&mut body, default)?;
+        indexes.extend(unique::read(&body)?);
+        policies::check(&mut body)?;
+        let partition = Partition {
+            hash_bytes: hash_bytes(&key),
+            values: u8::try_from(key.paths().len()).unwrap_or(u8::MAX),
+        };
+        let engine = engine::Definition { default, partition, indexes, options: body };
+        Ok(Self { id, key, engine })
+    }
+
+    /// The same for a container that is there: what can only be said at its creation has to be as
+    /// it was.
+    pub(crate) fn replace(mut body: Document, held: &Document) -> Result<Self> {
+        if !same_key(body.get("partitionKey"), held.get("partitionKey")) {
+            return Err(Failure::bad(
+                "Document collection partition key cannot be changed. Make a new container with \
+                 the partition key that is wanted.",
+            ));
+        }
+        if let Some(key) = held.get("partitionKey") {
+            body.insert("partitionKey", key.clone());
+        }
+        let new = Self::parse(body)?;
+        if new.options().get("id") != held.get("id") {
+            return Err(Failure::bad("The id of a container cannot be changed."));
+        }
+        let (unique, before) = (new.options().get("uniqueKeyPolicy"), held.get("uniqueKeyPolicy"));
+        if unique != before && !(empty(unique) && empty(before)) {
+            return Err(Failure::bad("The unique keys of a container cannot be changed."));
+        }
+        Ok(new)
+    }
+
+    /// What the engine keeps.
+    pub(crate) fn engine(&self) -> &engine::Definition {
+        &self.engine
+    }
+
+    /// What is shown, without what the server sets.
+    pub(crate) fn options(&self) -> &Document {
+        &self.engine.options
+    }
+
+    /// The default TTL.
+    #[cfg(test)]
+    fn default_ttl(&self) -> DefaultTtl {
+        self.engine.default
+    }
+
+    #[cfg(test)]
+    fn indexes(&self) -> &[IndexSpec] {
+        &self.engine.indexes
+    }
+}
+
+/// Bytes of effective partition keys that row keys begin with. Those of the first version have no
+/// fixed length: their beginning stands for them.
+pub(crate) fn hash_bytes(key: &partition_key::Definition) -> u8 {
+    match key.kind() {
+        _ if key.paths().is_empty() => 0,
+        Kind::HashV1 | Kind::HashV2 => 16,
+        Kind::MultiHash => u8::try_from(16 * key.paths().len()).unwrap_or(u8::MAX),
+    }
+}
+
+/// Whether a partition key is the one there is. Clients leave out kind and version.
+fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
+    let (Some(Value::Document(new)), Some(Value::Document(held))) = (new, held) else {
+        return empty(new) && empty(held);
+    };
+    let agrees = |name: &str, implied: Value| {
+        let held = held.get(name).cloned().unwrap_or(implied);
+        new.get(name).is_none_or(|new| *new == held)
+    };
+    new.get("paths") == held.get("paths")
+        && agrees("kind", Value::String("Hash".to_owned()))
+        && agrees("version", Value::Int64(1))
+}
+
+/// Nothing, or a policy that says nothing.
+fn empty(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => true,
+        Some(Value::Document(fields)) => fields.fields().iter().all(|(_, value)| match value {
+            Value::Array(values) => values.is_empty(),
+            _ => false,
+        }),
+        Some(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

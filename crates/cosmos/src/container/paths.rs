@@ -1,0 +1,86 @@
+//! Paths of indexing policies: `/a/[]/"b c"/?`, `/*`. What an index holds of them is the engine's
+//! business.
+
+use query::json::sarg::Step;
+
+use crate::limits::MAX_PATH_PARTS;
+
+/// What the end of a path says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// `/?`: the value there.
+    Value,
+    /// `/*`: everything below.
+    Below,
+    /// Neither.
+    Open,
+}
+
+/// Reads a path. `None`: it is none.
+pub(super) fn parse(text: &str) -> Option<(Vec<Step>, End)> {
+    let mut steps = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        rest = rest.strip_prefix('/')?;
+        if rest.is_empty() && steps.is_empty() {
+            break;
+        }
+        match rest {
+            "?" => return Some((steps, End::Value)),
+            "*" => return Some((steps, End::Below)),
+            _ => {}
+        }
+        let (part, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => {
+                let (part, behind) = quoted.split_once('"')?;
+                (Step::Property(part.to_owned()), behind)
+            }
+            None => {
+                let end = rest.find('/').unwrap_or(rest.len());
+                let (part, behind) = rest.split_at_checked(end)?;
+                let step = match part {
+                    "[]" => Step::Elements,
+                    "" => return None,
+                    part if part.contains(['"', '*', '?', '[', ']', '{', '}']) => return None,
+                    part => Step::Property(part.to_owned()),
+                };
+                (step, behind)
+            }
+        };
+        if steps.len() == MAX_PATH_PARTS {
+            return None;
+        }
+        steps.push(part);
+        rest = behind;
+    }
+    Some((steps, End::Open))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let property = |name: &str| Step::Property(name.to_owned());
+        for (text, want) in [
+            ("/*", Some((vec![], End::Below))),
+            ("/", Some((vec![], End::Open))),
+            ("/a/?", Some((vec![property("a")], End::Value))),
+            ("/a/b/*", Some((vec![property("a"), property("b")], End::Below))),
+            ("/a/[]/b/?", Some((vec![property("a"), Step::Elements, property("b")], End::Value))),
+            ("/\"_etag\"/?", Some((vec![property("_etag")], End::Value))),
+            ("/\"a/b\"", Some((vec![property("a/b")], End::Open))),
+            ("a", None),
+            ("/a//b", None),
+            ("/a*", None),
+            ("/*/a", None),
+            ("/?/a", None),
+            ("/\"a", None),
+            ("/[]/{a, b}/?", None),
+        ] {
+            assert_eq!(parse(text), want, "{text}");
+        }
+        assert_eq!(parse(&"/a".repeat(1000)), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! The smaller policies of a container: kept and shown, or refused by name.
+
+use document::{Document, Number, Value, doc};
+
+use crate::{
+    failure::{Failure, Result},
+    limits::MAX_RETENTION_MINUTES,
+};
+
+/// Properties that are kept as they came.
+const KEPT: [&str; 8] = [
+    "id",
+    "partitionKey",
+    "indexingPolicy",
+    "uniqueKeyPolicy",
+    "conflictResolutionPolicy",
+    "changeFeedPolicy",
+    "geospatialConfig",
+    "computedProperties",
+];
+/// Properties of the service that this server does not have.
+const REFUSED: [&str; 6] = [
+    "vectorEmbeddingPolicy",
+    "fullTextPolicy",
+    "clientEncryptionPolicy",
+    "materializedViewDefinition",
+    "analyticalStorageTtl",
+    "encryptionScopeId",
+];
+
+/// Checks them and completes what holds when nothing is said. Unknown properties are dropped, as
+/// the service does.
+pub(super) fn check(body: &mut Document) -> Result<()> {
+    for name in REFUSED {
+        if !super::empty(body.get(name)) && !is_off(body.get(name)) {
+            return Err(Failure::unsupported(&format!("The property '{name}'")));
+        }
+    }
+    if !super::empty(body.get("computedProperties"))
+        && !matches!(body.get("computedProperties"), Some(Value::Array(list)) if list.is_empty())
+    {
+        return Err(Failure::unsupported("The property 'computedProperties'"));
+    }
+    feed(body)?;
+    conflicts(body)?;
+    geography(body)?;
+    let mut kept = Document::new();
+    for name in KEPT {
+        if let Some(value) = body.remove(name).filter(|value| !matches!(value, Value::Null)) {
+            kept.push(name, value);
+        }
+    }
+    *body = kept;
+    Ok(())
+}
+
+/// A storage that is not wanted.
+fn is_off(value: Option<&Value>) -> bool {
+    matches!(value, Some(Value::Int64(0)))
+}
+
+fn object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
+    match body.get_mut(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Document(policy)) => Ok(Some(policy)),
+        Some(_) => Err(Failure::bad(format!("The property '{name}' is not an object."))),
+    }
+}
+
+/// How long deleted versions are kept for feeds, in minutes.
+fn feed(body: &mut Document) -> Result<()> {
+    let Some(policy) = object(body, "changeFeedPolicy")? else { return Ok(()) };
+    let minutes = match policy.get("retentionDuration") {
+        None => return Ok(()),
+        Some(minutes) => Number::of(minutes.as_ref()).and_then(|minutes| minutes.to_i64_exact()),
+    };
+    match minutes {
+        Some(0..=MAX_RETENTION_MINUTES) => Ok(()),
+        _ => Err(Failure::bad(format!(
+            "The property 'retentionDuration' is not a number of minutes up to \
+             {MAX_RETENTION_MINUTES}."
+        ))),
+    }
+}
+
+fn conflicts(body: &mut Document) -> Result<()> {
+    match object(body, "conflictResolutionPolicy")? {
+        None => {
+            body.insert(
+                "conflictResolutionPolicy",
+                doc! {
+                    "mode": "LastWriterWins",
+                    "conflictResolutionPath": "/_ts",
+                    "conflictResolutionProcedure": "",
+                },
+            );
+            Ok(())
+        }
+        Some(policy) => match policy.get("mode").and_then(|mode| mode.as_ref().as_str()) {
+            None => {
+                policy.insert("mode", "LastWriterWins");
+                Ok(())
+            }
+            Some(mode) if mode.eq_ignore_ascii_case("LastWriterWins") => Ok(()),
+            Some(mode) if mode.eq_ignore_ascii_case("Custom") => Ok(()),
+            Some(mode) => Err(Failure::bad(format!(
+                "The conflict resolution mode '{mode}' is not LastWriterWins or Custom."
+            ))),
+        },
+    }
+}
+
+fn geography(body: &mut Document) -> Result<()> {
+    match object(body, "geospatialConfig")? {
+        None => {
+            body.insert("geospatialConfig", doc! { "type": "Geography" });
+            Ok(())
+        }
+        Some(config) => match config.get("type").and_then(|kind| kind.as_ref().as_str()) {
+            Some("Geography" | "Geometry") => Ok(()),
+            _ => Err(Failure::bad("The geospatial type is not Geography or Geometry.")),
+        },
+    }
+}

@@ -1,0 +1,163 @@
+//! What definitions of containers are accepted, and what becomes of them.
+
+use document::{ValueRef, json};
+use engine::DefaultTtl;
+
+use super::*;
+
+fn document(text: &str) -> Document {
+    json::parse_document(text.as_bytes(), 20).unwrap()
+}
+
+fn parse(more: &str) -> Result<Definition> {
+    Definition::parse(document(&format!(
+        r#"{{"id":"c","partitionKey":{{"paths":["/pk"],"version":2}}{more}}}"#
+    )))
+}
+
+fn shown(definition: &Definition) -> String {
+    json::to_string(ValueRef::Document(document::DocRef::Tree(definition.options())))
+}
+
+#[test]
+fn the_twelve_values_of_a_default() {
+    for (value, want) in [
+        ("5", Some(DefaultTtl::Seconds(5))),
+        ("-1", Some(DefaultTtl::Infinite)),
+        ("1", Some(DefaultTtl::Seconds(1))),
+        ("2147483647", Some(DefaultTtl::Seconds(2_147_483_647))),
+        ("5.0", Some(DefaultTtl::Seconds(5))),
+        ("0", None),
+        ("-2", None),
+        ("-10", None),
+        ("2147483648", None),
+        ("\"5\"", None),
+        ("1.5", None),
+        ("true", None),
+        ("null", None),
+    ] {
+        let found = parse(&format!(r#","defaultTtl":{value}"#));
+        match want {
+            Some(want) => assert_eq!(found.unwrap().default_ttl(), want, "{value}"),
+            None => {
+                let failure = found.unwrap_err();
+                assert_eq!(failure.fault.status(), 400, "{value}");
+                assert!(failure.text.contains(&format!("'{value}'")), "{}", failure.text);
+            }
+        }
+    }
+    assert_eq!(parse("").unwrap().default_ttl(), DefaultTtl::Off);
+}
+
+#[test]
+fn what_is_not_said_is_completed() {
+    let want = concat!(
+        r#"{"id":"c","partitionKey":{"paths":["/pk"],"version":2,"kind":"Hash"},"#,
+        r#""indexingPolicy":{"indexingMode":"consistent","automatic":true,"#,
+        r#""includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"#,
+        r#""conflictResolutionPolicy":{"mode":"LastWriterWins","#,
+        r#""conflictResolutionPath":"/_ts","conflictResolutionProcedure":""},"#,
+        r#""geospatialConfig":{"type":"Geography"}}"#,
+    );
+    let found = parse(r#","_rid":"x","_ts":1,"unknown":1"#).unwrap();
+    assert_eq!(shown(&found), want);
+    let names: Vec<&str> = found.indexes().iter().map(|index| index.name.as_str()).collect();
+    assert_eq!(names, ["paths"]);
+}
+
+#[test]
+fn policies() {
+    for (policy, want) in [
+        (r#"{"indexingMode":"Consistent"}"#, Ok(1)),
+        (r#"{"indexingMode":"lazy","automatic":false}"#, Ok(1)),
+        (r#"{"indexingMode":"none","automatic":false}"#, Ok(0)),
+        (r#"{"indexingMode":"none","includedPaths":[]}"#, Ok(0)),
+        (r#"{"includedPaths":[],"excludedPaths":[{"path":"/*"}]}"#, Ok(0)),
+        (r#"{"includedPaths":[{"path":"/a/?"}],"excludedPaths":[{"path":"/*"}]}"#, Ok(1)),
+        (r#"{"includedPaths":[{"path":"/*"},{"path":"/t/[]/{a, b}/?"}]}"#, Ok(1)),
+        (r#"{"compositeIndexes":[[{"path":"/a"},{"path":"/b","order":"descending"}]]}"#, Ok(2)),
+        (r#"{"spatialIndexes":[{"path":"/p/*","types":["Point"]}]}"#, Ok(1)),
+        (r#"{"indexingMode":"eager"}"#, Err(400)),
+        (r#"{"automatic":1}"#, Err(400)),
+        (r#"{"includedPaths":[{"path":"/a/?"}]}"#, Err(400)),
+        (r#"{"includedPaths":[{"path":"/*"},{"path":"/*"}]}"#, Err(400)),
+        (r#"{"includedPaths":[{"path":"a"}]}"#, Err(400)),
+        (r#"{"includedPaths":[{}]}"#, Err(400)),
+        (r#"{"includedPaths":{}}"#, Err(400)),
+        (r#"{"compositeIndexes":[[{"path":"/a"}]]}"#, Err(400)),
+        (r#"{"compositeIndexes":[[{"path":"/a"},{"path":"/b/?"}]]}"#, Err(400)),
+        (r#"{"compositeIndexes":[[{"path":"/a"},{"path":"/b","order":"up"}]]}"#, Err(400)),
+        (r#"{"vectorIndexes":[{"path":"/v","type":"flat"}]}"#, Err(501)),
+        (r#"{"fullTextIndexes":[{"path":"/t"}]}"#, Err(501)),
+        (r#"{"vectorIndexes":[]}"#, Ok(1)),
+    ] {
+        let found = parse(&format!(r#","indexingPolicy":{policy}"#));
+        let found = found.map(|found| found.indexes().len());
+        assert_eq!(found.map_err(|failure| failure.fault.status()), want, "{policy}");
+    }
+}
+
+#[test]
+fn no_index_and_expiry_exclude_each_other() {
+    let failure = parse(r#","defaultTtl":5,"indexingPolicy":{"indexingMode":"none"}"#).unwrap_err();
+    assert_eq!(
+        failure.text,
+        "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection"
+    );
+}
+
+#[test]
+fn other_properties() {
+    for (more, want) in [
+        (r#","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}"#, 200),
+        (r#","uniqueKeyPolicy":{"uniqueKeys":[]}"#, 200),
+        (r#","uniqueKeyPolicy":{"uniqueKeys":[{"paths":[]}]}"#, 400),
+        (r#","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/_ts"]}]}"#, 400),
+        (r#","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]},{"paths":["/a"]}]}"#, 400),
+        (r#","uniqueKeyPolicy":[]"#, 400),
+        (r#","changeFeedPolicy":{"retentionDuration":10}"#, 200),
+        (r#","changeFeedPolicy":{"retentionDuration":-1}"#, 400),
+        (r#","conflictResolutionPolicy":{"mode":"Custom"}"#, 200),
+        (r#","conflictResolutionPolicy":{"mode":"Dice"}"#, 400),
+        (r#","geospatialConfig":{"type":"Geometry"}"#, 200),
+        (r#","geospatialConfig":{"type":"Flat"}"#, 400),
+        (r#","vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v"}]}"#, 501),
+        (r#","vectorEmbeddingPolicy":{"vectorEmbeddings":[]}"#, 200),
+        (r#","fullTextPolicy":{"defaultLanguage":"en-US"}"#, 501),
+        (r#","computedProperties":[]"#, 200),
+        (r#","computedProperties":[{"name":"x","query":"y"}]"#, 501),
+        (r#","ttlPropertyPath":"/x""#, 400),
+        (r#","ttlPropertyPath":"/x","defaultTtl":5"#, 501),
+    ] {
+        let found = parse(more).map_or_else(|failure| failure.fault.status(), |_| 200);
+        assert_eq!(found, want, "{more}");
+    }
+    let many = vec![r#"{"paths":["/a"]}"#; 11].join(",");
+    assert!(parse(&format!(r#","uniqueKeyPolicy":{{"uniqueKeys":[{many}]}}"#)).is_err());
+    assert!(Definition::parse(document(r#"{"id":"c"}"#)).is_ok(), "from before partition keys");
+    assert!(Definition::parse(document(r#"{"id":"c","partitionKey":1}"#)).is_err());
+}
+
+#[test]
+fn what_cannot_be_changed() {
+    let unique = r#","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]}]}"#;
+    let held = parse(unique).unwrap();
+    let replace = |text: &str| {
+        let found = Definition::replace(document(text), held.options());
+        found.map_or_else(|failure| failure.text.into_owned(), |_| "fine".to_owned())
+    };
+    let key = r#""partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}"#;
+    for (text, want) in [
+        (format!(r#"{{"id":"c",{key}{unique},"defaultTtl":5}}"#), "fine"),
+        (format!(r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}}{unique}}}"#), "fine"),
+        (format!(r#"{{"id":"c",{key}}}"#), "unique keys"),
+        (format!(r#"{{"id":"d",{key}{unique}}}"#), "id of a container"),
+        (format!(r#"{{"id":"c"{unique}}}"#), "partition key cannot"),
+        (format!(r#"{{"id":"c","partitionKey":{{"paths":["/x"]}}{unique}}}"#), "partition key"),
+    ] {
+        assert!(replace(&text).contains(want), "{text}: {}", replace(&text));
+    }
+    let plain = parse("").unwrap();
+    let text = format!(r#"{{"id":"c",{key},"uniqueKeyPolicy":{{"uniqueKeys":[]}}}}"#);
+    assert!(Definition::replace(document(&text), plain.options()).is_ok());
+}

@@ -1,0 +1,49 @@
+//! A container's default TTL: on the wire a whole number, and absent when it is off.
+
+use document::{Document, Number, Value, json};
+use engine::DefaultTtl;
+
+use crate::failure::{Failure, Result};
+
+/// Takes the default out of a definition.
+pub(super) fn parse(body: &mut Document) -> Result<DefaultTtl> {
+    let Some(value) = body.remove("defaultTtl") else {
+        // Where the seconds are in each item there still has to be a default.
+        if body.get("ttlPropertyPath").is_some() {
+            return Err(Failure::bad(
+                "The property 'ttlPropertyPath' needs 'defaultTtl' to be specified.",
+            ));
+        }
+        return Ok(DefaultTtl::Off);
+    };
+    if body.get("ttlPropertyPath").is_some() {
+        return Err(Failure::unsupported("The property 'ttlPropertyPath'"));
+    }
+    let whole = Number::of(value.as_ref()).and_then(|number| number.to_i64_exact());
+    match whole {
+        Some(-1) => Ok(DefaultTtl::Infinite),
+        Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) && is_whole(&value) => {
+            Ok(DefaultTtl::Seconds(seconds))
+        }
+        _ => Err(Failure::bad(format!(
+            "The value of property 'defaultTtl' '{}' is invalid. Ensure to provide a nonzero \
+             positive integer less than or equal to '2147483647', or '-1' which means never \
+             expire.",
+            json::to_string(value.as_ref())
+        ))),
+    }
+}
+
+/// JSON has one kind of number: `20.0` is 20.
+fn is_whole(value: &Value) -> bool {
+    matches!(value, Value::Int64(_) | Value::Double(_))
+}
+
+/// Appends the property, when there is a default.
+pub(crate) fn write(default: DefaultTtl, out: &mut Document) {
+    match default {
+        DefaultTtl::Off => {}
+        DefaultTtl::Infinite => out.push("defaultTtl", Value::Int64(-1)),
+        DefaultTtl::Seconds(seconds) => out.push("defaultTtl", Value::Int64(seconds)),
+    }
+}

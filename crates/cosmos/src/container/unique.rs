@@ -1,0 +1,62 @@
+//! Unique keys of a container: given when it is made, and never changed.
+
+use document::{Document, Value};
+use engine::IndexSpec;
+
+use crate::{
+    failure::{Failure, Result},
+    limits::{MAX_UNIQUE_KEYS, MAX_UNIQUE_PATHS},
+    partition_key::KeyPath,
+};
+
+/// The indexes that hold the keys.
+pub(super) fn read(body: &Document) -> Result<Vec<IndexSpec>> {
+    let wrong = || Failure::bad("The unique key policy is not in the form that is understood.");
+    let keys = match body.get("uniqueKeyPolicy") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Document(policy)) => match policy.get("uniqueKeys") {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(keys)) => keys,
+            Some(_) => return Err(wrong()),
+        },
+        Some(_) => return Err(wrong()),
+    };
+    if MAX_UNIQUE_KEYS < keys.len() {
+        let text = format!("There are more than {MAX_UNIQUE_KEYS} unique keys.");
+        return Err(Failure::bad(text));
+    }
+    let mut seen: Vec<Vec<KeyPath>> = Vec::new();
+    let mut count = 0;
+    let mut found = Vec::new();
+    for (at, key) in keys.iter().enumerate() {
+        let Value::Document(key) = key else { return Err(wrong()) };
+        let Some(Value::Array(paths)) = key.get("paths") else { return Err(wrong()) };
+        count += paths.len();
+        let parsed = paths.iter().map(path).collect::<Result<Vec<_>>>()?;
+        if parsed.is_empty() || seen.contains(&parsed) {
+            return Err(wrong());
+        }
+        if MAX_UNIQUE_PATHS < count {
+            let text = format!("The unique keys have more than {MAX_UNIQUE_PATHS} paths.");
+            return Err(Failure::bad(text));
+        }
+        let names: Vec<(Vec<String>, bool)> =
+            parsed.iter().map(|path| (path.parts().to_vec(), false)).collect();
+        found.push(IndexSpec::tuple(format!("unique {at}"), &names, true));
+        seen.push(parsed);
+    }
+    Ok(found)
+}
+
+fn path(value: &Value) -> Result<KeyPath> {
+    let text = value.as_ref().as_str().unwrap_or_default();
+    // Clients may end a path like those of an index.
+    let text = text.strip_suffix("/?").unwrap_or(text);
+    let parsed = KeyPath::parse(text).filter(|path| !is_system(path));
+    parsed.ok_or_else(|| Failure::bad(format!("The unique key path '{text}' is invalid.")))
+}
+
+fn is_system(path: &KeyPath) -> bool {
+    let system = ["id", "_rid", "_self", "_etag", "_ts", "_attachments"];
+    matches!(path.parts(), [only] if system.contains(&only.as_str()) && only != "id")
+}

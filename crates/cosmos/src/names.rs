@@ -1,0 +1,53 @@
+//! Ids of resources that are no items: databases, containers, users, scripts.
+
+use document::Value;
+
+use crate::{
+    failure::{Failure, Result},
+    limits::MAX_NAME_CHARS,
+};
+
+/// Reads an id that a resource is to be made with.
+pub(crate) fn check(id: Option<&Value>) -> Result<String> {
+    let Some(Value::String(id)) = id else {
+        return Err(Failure::bad(
+            "The input name is missing or not a text. Ensure to provide a unique non-empty string.",
+        ));
+    };
+    let fits = !id.is_empty() && id.chars().count() <= MAX_NAME_CHARS;
+    let allowed = !id.contains(['/', '\\', '?', '#', '\0', '\r', '\n']) && !id.ends_with(' ');
+    if fits && allowed {
+        return Ok(id.clone());
+    }
+    Err(Failure::bad(format!(
+        "The input name '{id}' is invalid. Ensure to provide a unique non-empty string of up to \
+         '{MAX_NAME_CHARS}' characters without '/', '\\', '?', '#' and without a space at its end."
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let long = "x".repeat(255);
+        for (id, good) in [
+            ("a", true),
+            ("a b.%é日", true),
+            (long.as_str(), true),
+            (&format!("{long}x"), false),
+            ("", false),
+            ("a ", false),
+            ("a/b", false),
+            ("a\\b", false),
+            ("a?", false),
+            ("#", false),
+            ("a\n", false),
+        ] {
+            assert_eq!(check(Some(&id.into())).is_ok(), good, "{id}");
+        }
+        check(None).unwrap_err();
+        check(Some(&Value::Int64(1))).unwrap_err();
+    }
+}
