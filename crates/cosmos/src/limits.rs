@@ -76,3 +76,5 @@ pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) const TRUSTED_BYTES: usize = 64 * 1024;
 /// Times that a change of a resource is tried again when another one came first.
 pub(crate) const MAX_TRIES: usize = 32;
+/// A scan or query may take this long for one page.
+pub(crate) const OPERATION_TIME: Duration = Duration::from_secs(60);

@@ -16,6 +16,8 @@ pub(crate) struct Reply {
     pub(crate) continuation: Option<String>,
     /// Number of items in the body of a feed.
     pub(crate) count: Option<usize>,
+    /// `None`: JSON.
+    pub(crate) content_type: Option<&'static str>,
     /// Further headers.
     pub(crate) extra: Vec<(&'static str, String)>,
 }

@@ -1,0 +1,176 @@
+//! The body of a batch: an array of operations.
+
+use document::{Document, Value, json};
+
+use crate::{
+    failure::{Failure, Result},
+    item::{Incoming, check_id},
+    limits::{MAX_BATCH, MAX_BODY_BYTES, MAX_DEPTH},
+    patch::Patch,
+};
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    pub(crate) action: Action,
+    pub(crate) if_match: Option<String>,
+    pub(crate) if_none_match: Option<String>,
+    /// As it would stand in a header; only in bulks.
+    pub(crate) partition_key: Option<String>,
+    /// Leave the item out of the answer.
+    pub(crate) minimal: bool,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Create(Incoming),
+    Upsert(Incoming),
+    Replace(String, Incoming),
+    Patch(String, Patch),
+    Read(String),
+    Delete(String),
+}
+
+impl Action {
+    /// The id of the item it is about.
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Self::Create(item) | Self::Upsert(item) => item.id(),
+            Self::Replace(id, _) | Self::Patch(id, _) | Self::Read(id) | Self::Delete(id) => id,
+        }
+    }
+}
+
+/// Reads a request's body. An operation that is wrong in itself fails alone.
+pub(crate) fn read(text: &[u8]) -> Result<Vec<Result<Operation>>> {
+    if MAX_BODY_BYTES < text.len() {
+        return Err(Failure::too_large());
+    }
+    // An array of objects that hold items.
+    let Value::Array(operations) = json::parse(text, MAX_DEPTH + 2)? else {
+        return Err(Failure::bad("The body of a batch is an array of operations."));
+    };
+    if !(1..=MAX_BATCH).contains(&operations.len()) {
+        return Err(Failure::bad(format!(
+            "Batch request has '{}' operations, but only 1 to '{MAX_BATCH}' are allowed.",
+            operations.len()
+        )));
+    }
+    Ok(operations.into_iter().map(operation).collect())
+}
+
+fn operation(value: Value) -> Result<Operation> {
+    let Value::Document(mut fields) = value else {
+        return Err(Failure::bad("An operation of a batch is not an object."));
+    };
+    let kind = text(&mut fields, "operationType")?.unwrap_or_default();
+    let id = text(&mut fields, "id")?;
+    let body = match fields.remove("resourceBody") {
+        None | Some(Value::Null) => None,
+        Some(Value::Document(body)) => Some(body),
+        Some(_) => return Err(Failure::bad("The 'resourceBody' of an operation is no object.")),
+    };
+    let missing =
+        |what: &str| Failure::bad(format!("The operation '{kind}' of a batch has no '{what}'."));
+    let named = || {
+        let id = id.clone().ok_or_else(|| missing("id"))?;
+        check_id(&id).map(|()| id)
+    };
+    let given = || body.clone().ok_or_else(|| missing("resourceBody"));
+    let action = match kind.to_ascii_lowercase().as_str() {
+        "create" => Action::Create(Incoming::of(given()?)?),
+        "upsert" => Action::Upsert(Incoming::of(given()?)?),
+        "replace" => {
+            let item = Incoming::of(given()?)?;
+            let id = named()?;
+            if id != item.id() {
+                return Err(Failure::bad("The id of an item cannot be changed by a replace."));
+            }
+            Action::Replace(id, item)
+        }
+        "patch" => Action::Patch(named()?, Patch::of(given()?)?),
+        "read" => Action::Read(named()?),
+        "delete" => Action::Delete(named()?),
+        _ => {
+            return Err(Failure::bad(format!("There is no operation '{kind}' of a batch.")));
+        }
+    };
+    Ok(Operation {
+        action,
+        if_match: text(&mut fields, "ifMatch")?,
+        if_none_match: text(&mut fields, "ifNoneMatch")?,
+        partition_key: text(&mut fields, "partitionKey")?,
+        minimal: matches!(fields.get("minimalReturnPreference"), Some(Value::Bool(true))),
+    })
+}
+
+fn text(fields: &mut Document, name: &str) -> Result<Option<String>> {
+    match fields.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => {
+            Err(Failure::bad(format!("The '{name}' of an operation of a batch is no text.")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations() {
+        for (text, want) in [
+            (r#"{"operationType":"Create","resourceBody":{"id":"z"}}"#, "Create z"),
+            (r#"{"operationType":"upsert","resourceBody":{"id":"z"},"ifMatch":null}"#, "Upsert z"),
+            (r#"{"operationType":"Read","id":"1"}"#, "Read 1"),
+            (r#"{"operationType":"Delete","id":"1","partitionKey":"[\"a\"]"}"#, "Delete 1"),
+            (
+                r#"{"operationType":"Replace","id":"1","resourceBody":{"id":"1"},"ifMatch":"e"}"#,
+                "Replace 1",
+            ),
+            (
+                r#"{"operationType":"Patch","id":"1","resourceBody":{"operations":[{"op":"remove","path":"/a"}]}}"#,
+                "Patch 1",
+            ),
+            (r#"{"operationType":"Create"}"#, "refused"),
+            (r#"{"operationType":"Create","resourceBody":{}}"#, "refused"),
+            (r#"{"operationType":"Create","resourceBody":[]}"#, "refused"),
+            (r#"{"operationType":"Read"}"#, "refused"),
+            (r#"{"operationType":"Read","id":"a/b"}"#, "refused"),
+            (r#"{"operationType":"Replace","id":"1","resourceBody":{"id":"2"}}"#, "refused"),
+            (r#"{"operationType":"Patch","id":"1","resourceBody":{}}"#, "refused"),
+            (r#"{"operationType":"Merge","id":"1"}"#, "refused"),
+            (r#"{"id":"1"}"#, "refused"),
+            (r#"{"operationType":1}"#, "refused"),
+            ("1", "refused"),
+        ] {
+            let found = read(format!("[{text}]").as_bytes()).unwrap().remove(0);
+            let shown = found.map_or_else(
+                |_| "refused".to_owned(),
+                |operation| {
+                    let kind = format!("{:?}", operation.action);
+                    let kind = kind.split('(').next().unwrap().to_owned();
+                    format!("{kind} {}", operation.action.id())
+                },
+            );
+            assert_eq!(shown, want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_batch_has_one_to_a_hundred() {
+        let many = |count: usize| format!("[{}]", vec!["{}"; count].join(","));
+        for (text, good) in [
+            (many(0), false),
+            (many(1), true),
+            (many(100), true),
+            (many(101), false),
+            ("{}".to_owned(), false),
+            ("[".to_owned(), false),
+        ] {
+            assert_eq!(read(text.as_bytes()).is_ok(), good, "{text}");
+        }
+    }
+}

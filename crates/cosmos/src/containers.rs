@@ -1,0 +1,218 @@
+//! Databases and containers as requests find them, by name or resource id. What a container's
+//! definition says is read once for each version of it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use document::{Document, Value};
+use engine::{Collection, DefaultTtl, Engine, Model, Namespace, State, Store};
+
+use crate::{
+    container::hash_bytes,
+    epk,
+    failure::{Failure, Fault, Result},
+    item::Frame,
+    partition_key::{self, Component, Kind},
+    rid::Rid,
+};
+
+/// First part of the path of everything this door keeps.
+pub(crate) const ROOT: &str = "db";
+
+/// A database.
+#[derive(Clone, Debug)]
+pub(crate) struct Database {
+    pub(crate) name: String,
+    pub(crate) number: u32,
+    pub(crate) resource: Arc<engine::Resource>,
+}
+
+impl Database {
+    fn of(resource: Arc<engine::Resource>) -> Option<Self> {
+        let [root, name] = resource.path.as_slice() else { return None };
+        if root != ROOT {
+            return None;
+        }
+        let number = number(&resource.body)?;
+        Some(Self { name: name.clone(), number, resource })
+    }
+
+    /// Its resource id.
+    pub(crate) fn rid(&self) -> Rid {
+        Rid::Database(self.number)
+    }
+}
+
+/// The number that the resource id of a small record is made of.
+pub(crate) fn number(body: &Document) -> Option<u32> {
+    match body.get("number") {
+        Some(Value::Int64(number)) => u32::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+/// The database of this name or resource id.
+pub(crate) fn database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
+    if let Some(found) = engine.resource(&[ROOT, name]) {
+        return Database::of(found);
+    }
+    let Some(Rid::Database(number)) = Rid::parse(name) else { return None };
+    databases(engine).into_iter().find(|database| database.number == number)
+}
+
+/// All databases, by name.
+pub(crate) fn databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
+    engine.resources(&[ROOT]).into_iter().filter_map(Database::of).collect()
+}
+
+/// A container in one version of its definition.
+#[derive(Debug)]
+pub(crate) struct Container {
+    pub(crate) collection: Arc<Collection>,
+    pub(crate) name: String,
+    pub(crate) database: String,
+    pub(crate) database_number: u32,
+    pub(crate) rid: String,
+    pub(crate) key: partition_key::Definition,
+    pub(crate) frame: Frame,
+    state: Arc<State>,
+}
+
+impl Container {
+    fn new(database: &Database, name: &str, collection: Arc<Collection>) -> Option<Self> {
+        let state = collection.state();
+        let key = match state.record.options.get("partitionKey") {
+            None => partition_key::Definition::none(),
+            Some(Value::Document(key)) => partition_key::Definition::parse(key).ok()?,
+            Some(_) => return None,
+        };
+        let (number, id) = (database.number, collection.id);
+        Some(Self {
+            rid: Rid::Container { database: number, container: id }.encode(),
+            frame: Frame::new(number, id),
+            name: name.to_owned(),
+            database: database.name.clone(),
+            database_number: number,
+            key,
+            state,
+            collection,
+        })
+    }
+
+    /// Stamp of its definition.
+    pub(crate) fn version(&self) -> u64 {
+        changed(&self.state)
+    }
+
+    /// Second of the last change of its definition.
+    pub(crate) fn changed_ts(&self) -> i64 {
+        self.state.record.items.map_or(0, |items| items.changed_ts)
+    }
+
+    /// Its definition as it is shown, without the default TTL.
+    pub(crate) fn options(&self) -> &Document {
+        &self.state.record.options
+    }
+
+    /// The default TTL in force now.
+    pub(crate) fn default_ttl(&self) -> DefaultTtl {
+        self.collection.state().record.settings.default
+    }
+
+    /// What begins the row keys of a logical partition, or of all whose keys begin so.
+    pub(crate) fn hash(&self, components: &[Component]) -> Vec<u8> {
+        let mut hash = epk::of(self.key.kind(), components);
+        if self.key.kind() == Kind::HashV1 {
+            hash.resize(usize::from(hash_bytes(&self.key)), 0);
+        }
+        hash
+    }
+
+    fn is_current(&self) -> bool {
+        !self.collection.is_dropped() && changed(&self.collection.state()) == self.version()
+    }
+}
+
+fn changed(state: &State) -> u64 {
+    state.record.items.map_or(0, |items| items.changed)
+}
+
+type Known = HashMap<String, HashMap<String, Arc<Container>>>;
+
+/// Containers that were used lately, by the names they were asked for under.
+#[derive(Debug, Default)]
+pub(crate) struct Containers(RwLock<Known>);
+
+impl Containers {
+    fn known(&self, database: &str, name: &str) -> Option<Arc<Container>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(database)?.get(name).filter(|container| container.is_current()).cloned()
+    }
+
+    /// Forgets what is no more.
+    pub(crate) fn prune(&self) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for names in known.values_mut() {
+            names.retain(|_, container| container.is_current());
+        }
+        known.retain(|_, names| !names.is_empty());
+    }
+
+    fn keep(&self, database: &str, name: &str, container: &Arc<Container>) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let names = known.entry(database.to_owned()).or_default();
+        names.insert(name.to_owned(), Arc::clone(container));
+    }
+}
+
+/// The container that a link means.
+pub(crate) fn find<S: Store>(
+    engine: &Engine<S>,
+    containers: &Containers,
+    database: &str,
+    name: &str,
+) -> Result<Arc<Container>> {
+    if let Some(container) = containers.known(database, name) {
+        return Ok(container);
+    }
+    let found = self::database(engine, database).ok_or_else(Failure::no_owner)?;
+    let collection = collection(engine, &found, name).ok_or_else(Failure::no_resource)?;
+    let real = collection.state().record.namespace.collection.clone();
+    let container = Container::new(&found, &real, collection);
+    let damaged = || Failure::new(Fault::Internal, "The container's definition is damaged.");
+    let container = Arc::new(container.ok_or_else(damaged)?);
+    containers.keep(database, name, &container);
+    Ok(container)
+}
+
+fn collection<S: Store>(
+    engine: &Engine<S>,
+    database: &Database,
+    name: &str,
+) -> Option<Arc<Collection>> {
+    let namespace = Namespace::new(database.name.as_str(), name);
+    if let Some(found) = engine.collection(Model::Items, &namespace) {
+        return Some(found);
+    }
+    let Some(Rid::Container { database: of, container }) = Rid::parse(name) else { return None };
+    if of != database.number {
+        return None;
+    }
+    let all = engine.collections(Model::Items).into_iter();
+    let mut found = all.filter(|(namespace, collection)| {
+        namespace.database == database.name && collection.id == container
+    });
+    found.next().map(|(_, collection)| collection)
+}
+
+/// All containers of a database, by name.
+pub(crate) fn all<S: Store>(engine: &Engine<S>, database: &Database) -> Vec<Container> {
+    let all = engine.collections(Model::Items).into_iter();
+    let own = all.filter(|(namespace, _)| namespace.database == database.name);
+    own.filter_map(|(namespace, collection)| {
+        Container::new(database, &namespace.collection, collection)
+    })
+    .collect()
+}

@@ -1,0 +1,107 @@
+//! Which route answers which request.
+
+use bytes::Bytes;
+use engine::Store;
+
+use crate::{
+    call::Call,
+    door::Door,
+    failure::{Failure, Fault, Result},
+    link::Resource,
+    reply::Reply,
+    routes::*,
+};
+
+/// Answers a request that its sender may make.
+pub(crate) async fn run<S: Store>(
+    door: &std::sync::Arc<Door<S>>,
+    call: Call<'_>,
+    body: Bytes,
+) -> Result<Reply> {
+    let door = door.as_ref();
+    let call = &call;
+    let named = call.link.name.is_some();
+    let asks = call.headers.asks();
+    match (call.link.kind, call.verb.as_str(), named) {
+        (Resource::Account, "GET" | "HEAD", _) => account::read(door, call),
+        (Resource::Certificate, "GET", _) => account::certificate(door),
+        (Resource::Databases, "POST", false) if asks => databases::query(door, call, &body),
+        (Resource::Databases, "POST", false) => databases::create(door, call, &body).await,
+        (Resource::Databases, "GET", false) => databases::list(door, call),
+        (Resource::Databases, "GET" | "HEAD", true) => databases::read(door, call),
+        (Resource::Databases, "DELETE", true) => databases::delete(door, call).await,
+        (Resource::Containers, "POST", false) if asks => containers::query(door, call, &body),
+        (Resource::Containers, "POST", false) => containers::create(door, call, &body).await,
+        (Resource::Containers, "GET", false) => containers::list(door, call),
+        (Resource::Containers, "GET" | "HEAD", true) => containers::read(door, call),
+        (Resource::Containers, "PUT", true) => containers::replace(door, call, &body).await,
+        (Resource::Containers, "DELETE", true) => containers::delete(door, call).await,
+        (Resource::Documents, ..) => items(door, call, body).await,
+        (Resource::Ranges, "GET", false) => ranges::list(door, call),
+        (Resource::PartitionKey, "POST", _) => partition::delete(door, call).await,
+        (Resource::Offers, "POST", false) if asks => offers::query(door, call, &body),
+        (Resource::Offers, "GET", false) => offers::list(door, call),
+        (Resource::Offers, "GET", true) => offers::read(door, call),
+        (Resource::Offers, "PUT", true) => offers::replace(door, call, &body).await,
+        (Resource::Users, "POST", false) if asks => users::query(door, call, &body),
+        (Resource::Users, "POST", false) => users::create(door, call, &body).await,
+        (Resource::Users, "GET", false) => users::list(door, call),
+        (Resource::Users, "GET", true) => users::read(door, call),
+        (Resource::Users, "PUT", true) => users::replace(door, call, &body).await,
+        (Resource::Users, "DELETE", true) => users::delete(door, call).await,
+        (Resource::Permissions, "POST", false) if asks => permissions::query(door, call, &body),
+        (Resource::Permissions, "POST", false) => permissions::create(door, call, &body).await,
+        (Resource::Permissions, "GET", false) => permissions::list(door, call),
+        (Resource::Permissions, "GET", true) => permissions::read(door, call),
+        (Resource::Permissions, "PUT", true) => permissions::replace(door, call, &body).await,
+        (Resource::Permissions, "DELETE", true) => permissions::delete(door, call).await,
+        (Resource::Procedures | Resource::Triggers | Resource::Udfs, ..) => {
+            scripts(door, call, &body).await
+        }
+        (Resource::Conflicts, "GET" | "POST", false) => ranges::conflicts(door, call),
+        (Resource::Conflicts, "GET" | "DELETE", true) => Err(Failure::no_entity()),
+        (Resource::Addresses, ..) => Err(Failure::bad(
+            "This server is reached through its gateway only: set the connection mode Gateway in \
+             the client's options (.NET: ConnectionMode.Gateway, Java: gatewayMode()).",
+        )),
+        _ => Err(not_allowed(call)),
+    }
+}
+
+fn not_allowed(call: &Call<'_>) -> Failure {
+    let text = format!("There is no {} of this resource.", call.verb);
+    Failure::new(Fault::MethodNotAllowed, text)
+}
+
+/// Items: what a POST means is in its headers.
+async fn items<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result<Reply> {
+    let headers = &call.headers;
+    match (call.verb.as_str(), call.link.name.is_some()) {
+        ("POST", false) if headers.is_plan => queries::plan(door, call, &body),
+        ("POST", false) if headers.is_batch => batches::run(door, call, &body).await,
+        ("POST", false) if headers.asks() => queries::run(door, call, &body).await,
+        ("POST", false) => points::create(door, call, &body).await,
+        ("GET", false) if headers.a_im.is_some() => changes::read(door, call).await,
+        ("GET", false) => feeds::read(door, call).await,
+        ("GET" | "HEAD", true) => points::read(door, call).await,
+        ("PUT", true) => points::replace(door, call, &body).await,
+        ("PATCH", true) => points::patch(door, call, &body).await,
+        ("DELETE", true) => points::delete(door, call).await,
+        _ => Err(not_allowed(call)),
+    }
+}
+
+async fn scripts<S: Store>(door: &Door<S>, call: &Call<'_>, body: &Bytes) -> Result<Reply> {
+    match (call.verb.as_str(), call.link.name.is_some()) {
+        ("POST", false) if call.headers.asks() => crate::routes::scripts::query(door, call, body),
+        ("POST", false) => crate::routes::scripts::create(door, call, body).await,
+        ("GET", false) => crate::routes::scripts::list(door, call),
+        ("GET", true) => crate::routes::scripts::read(door, call),
+        ("PUT", true) => crate::routes::scripts::replace(door, call, body).await,
+        ("DELETE", true) => crate::routes::scripts::delete(door, call).await,
+        ("POST", true) if call.link.kind == Resource::Procedures => {
+            Err(Failure::unsupported("The execution of stored procedures"))
+        }
+        _ => Err(not_allowed(call)),
+    }
+}

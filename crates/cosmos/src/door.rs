@@ -1,0 +1,96 @@
+//! The door as the server holds it: one for all connections.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, AtomicU64, Ordering},
+};
+
+use auth::{Key, Keys};
+use engine::{Engine, Store};
+
+use crate::{containers::Containers, http::Certificate};
+
+/// Settings of the door.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Name of the account.
+    pub account: String,
+    /// Keys that requests are signed with.
+    pub keys: Keys,
+    /// What tokens of this server are signed with; the same as long as the data are.
+    pub secret: [u8; 32],
+    /// What TLS is spoken with; `None`: it is not.
+    pub certificate: Option<Certificate>,
+    /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
+    pub give_way: fn(),
+}
+
+/// Sums over all connections.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) requests: AtomicU64,
+    pub(crate) failures: AtomicU64,
+    pub(crate) denied: AtomicU64,
+    pub(crate) bytes_in: AtomicU64,
+    pub(crate) bytes_out: AtomicU64,
+    /// Hundredths of request units.
+    pub(crate) charge: AtomicU64,
+}
+
+/// The NoSQL door.
+pub struct Door<S: Store> {
+    pub(crate) engine: Engine<S>,
+    pub(crate) settings: Settings,
+    pub(crate) secret: Key,
+    pub(crate) containers: Containers,
+    /// Changes of databases and containers are made one after the other.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+    pub(crate) counters: Counters,
+    pub(crate) opened: AtomicI64,
+}
+
+impl<S: Store> std::fmt::Debug for Door<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Door").field("account", &self.settings.account).finish_non_exhaustive()
+    }
+}
+
+impl<S: Store> Door<S> {
+    /// A door onto an engine.
+    pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::NotAKey> {
+        let secret = Key::of(&settings.secret)?;
+        Ok(Arc::new(Self {
+            engine,
+            settings,
+            secret,
+            containers: Containers::default(),
+            changing: tokio::sync::Mutex::default(),
+            counters: Counters::default(),
+            opened: AtomicI64::new(0),
+        }))
+    }
+
+    /// The engine behind it.
+    pub fn engine(&self) -> &Engine<S> {
+        &self.engine
+    }
+
+    /// Sums over all connections: name and value.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let counters = &self.counters;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        vec![
+            ("requests", read(&counters.requests)),
+            ("failures", read(&counters.failures)),
+            ("denied", read(&counters.denied)),
+            ("bytesIn", read(&counters.bytes_in)),
+            ("bytesOut", read(&counters.bytes_out)),
+            ("requestUnits", read(&counters.charge) / 100),
+        ]
+    }
+
+    /// Connections that are open.
+    pub fn open(&self) -> i64 {
+        self.opened.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,48 @@
+//! Bodies of requests: whole, within a limit and a time.
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+
+use crate::{
+    failure::{Failure, Fault, Result},
+    limits::{BODY_TIMEOUT, MAX_BODY_BYTES, TRUSTED_BYTES},
+};
+
+/// Reads a body.
+pub(super) async fn read(body: Incoming) -> Result<Bytes> {
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let slow = |_| Failure::new(Fault::Timeout, "The request's body took too long to arrive.");
+    tokio::time::timeout(BODY_TIMEOUT, collect(body)).await.map_err(slow)?
+}
+
+/// Memory grows with what arrives, not with what a header claims.
+async fn collect(mut body: Incoming) -> Result<Bytes> {
+    let claimed = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if MAX_BODY_BYTES < claimed {
+        return Err(Failure::too_large());
+    }
+    let mut first = Bytes::new();
+    let mut whole: Option<BytesMut> = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Failure::bad("The request's body ended early."))?;
+        let Ok(data) = frame.into_data() else { continue };
+        let len = whole.as_ref().map_or(first.len(), BytesMut::len);
+        if MAX_BODY_BYTES < len + data.len() {
+            return Err(Failure::too_large());
+        }
+        match &mut whole {
+            Some(whole) => whole.extend_from_slice(&data),
+            None if first.is_empty() => first = data,
+            None => {
+                let mut joined = BytesMut::with_capacity(claimed.min(TRUSTED_BYTES));
+                joined.extend_from_slice(&first);
+                joined.extend_from_slice(&data);
+                whole = Some(joined);
+            }
+        }
+    }
+    Ok(whole.map_or(first, BytesMut::freeze))
+}

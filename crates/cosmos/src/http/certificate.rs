@@ -1,0 +1,112 @@
+//! The certificate of the server: made by itself where nobody gave one. Where the two texts are
+//! kept is the server's business.
+
+use std::{fmt, sync::Arc};
+
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::ring,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    },
+};
+
+/// Why there is no certificate.
+#[derive(Clone, Debug)]
+pub struct NoCertificate(String);
+
+impl fmt::Display for NoCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoCertificate {}
+
+fn failed(error: impl fmt::Display) -> NoCertificate {
+    NoCertificate(error.to_string())
+}
+
+/// A certificate and its key.
+#[derive(Clone)]
+pub struct Certificate {
+    certificate: String,
+    key: String,
+    config: Arc<ServerConfig>,
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Certificate")
+    }
+}
+
+impl Certificate {
+    /// Makes one that is signed by itself, for this machine under all its names.
+    pub fn make(machine: &str) -> Result<Self, NoCertificate> {
+        let mut names: Vec<String> =
+            ["localhost", "127.0.0.1", "::1"].iter().map(|name| (*name).to_owned()).collect();
+        if !machine.is_empty() && machine.is_ascii() && !names.iter().any(|name| name == machine) {
+            names.push(machine.to_owned());
+        }
+        let mut params = CertificateParams::new(names).map_err(failed)?;
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, "localhost");
+        let key = KeyPair::generate().map_err(failed)?;
+        let made = params.self_signed(&key).map_err(failed)?;
+        Self::read(made.pem(), key.serialize_pem())
+    }
+
+    /// Reads both from their texts.
+    pub fn read(certificate: String, key: String) -> Result<Self, NoCertificate> {
+        let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
+        let chain = chain.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        if chain.is_empty() {
+            return Err(NoCertificate("there is no certificate in the text".to_owned()));
+        }
+        let private = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(failed)?;
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(failed)?
+            .with_no_client_auth()
+            .with_single_cert(chain, private)
+            .map_err(failed)?;
+        Ok(Self { certificate, key, config: Arc::new(config) })
+    }
+
+    /// The certificate's text.
+    pub fn certificate(&self) -> &str {
+        &self.certificate
+    }
+
+    /// The key's text.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.config))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_can_be_kept_and_read_again() {
+        for machine in ["box", "", "localhost", "日本"] {
+            let made = Certificate::make(machine).unwrap();
+            let (certificate, key) = (made.certificate().to_owned(), made.key().to_owned());
+            assert!(certificate.starts_with("-----BEGIN CERTIFICATE-----"));
+            Certificate::read(certificate, key).unwrap();
+        }
+        let (one, other) = (Certificate::make("").unwrap(), Certificate::make("").unwrap());
+        let mixed = Certificate::read(one.certificate().to_owned(), other.key().to_owned());
+        assert!(mixed.is_err(), "the key of another");
+        assert!(Certificate::read(String::new(), one.key().to_owned()).is_err());
+        assert!(Certificate::read(one.certificate().to_owned(), String::new()).is_err());
+    }
+}

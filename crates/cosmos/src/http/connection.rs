@@ -1,0 +1,132 @@
+//! One client: TLS or not by its first byte, then one request after the other.
+
+use std::{convert::Infallible, pin::pin, sync::Arc, sync::atomic::Ordering};
+
+use bytes::Bytes;
+use engine::Store;
+use http_body_util::Full;
+use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    sync::watch,
+};
+
+use super::{body, respond};
+use crate::{
+    call::Call,
+    dispatch,
+    door::Door,
+    failure::{Failure, Fault},
+    limits::{HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS},
+};
+
+/// First byte of a TLS handshake.
+const HANDSHAKE: u8 = 0x16;
+
+/// Serves a client until it leaves or `stop` says so.
+pub async fn serve<S: Store>(
+    door: Arc<Door<S>>,
+    stream: TcpStream,
+    mut stop: watch::Receiver<bool>,
+) {
+    door.opened.fetch_add(1, Ordering::Relaxed);
+    let first = tokio::select! {
+        first = first_byte(&stream) => first,
+        _ = stop.changed() => None,
+    };
+    match (first, &door.settings.certificate) {
+        (None, _) => {}
+        (Some(HANDSHAKE), Some(certificate)) => {
+            let accepted = certificate.acceptor().accept(stream);
+            // Who does not finish a handshake has nobody to tell.
+            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await {
+                converse(&door, stream, "https", stop).await;
+            }
+        }
+        (Some(_), _) => converse(&door, stream, "http", stop).await,
+    }
+    door.opened.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Waits for a client to begin, and looks at how it does.
+async fn first_byte(stream: &TcpStream) -> Option<u8> {
+    let mut byte = [0];
+    let peeked = tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut byte)).await;
+    match peeked {
+        Ok(Ok(1..)) => Some(byte[0]),
+        _ => None,
+    }
+}
+
+async fn converse<S: Store>(
+    door: &Arc<Door<S>>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    scheme: &'static str,
+    mut stop: watch::Receiver<bool>,
+) {
+    let service = service_fn(|request| {
+        let door = Arc::clone(door);
+        async move { Ok::<_, Infallible>(answer(&door, scheme, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS)
+        .half_close(false)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    tokio::select! {
+        // Whatever ended it, there is nobody left to tell.
+        _ = connection.as_mut() => return,
+        _ = stop.changed() => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}
+
+async fn answer<S: Store>(
+    door: &Arc<Door<S>>,
+    scheme: &'static str,
+    request: Request<Incoming>,
+) -> Response<Full<Bytes>> {
+    let (parts, body) = request.into_parts();
+    let counters = &door.counters;
+    counters.requests.fetch_add(1, Ordering::Relaxed);
+    let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
+    let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
+    let path = parts.uri.path();
+    let result = async {
+        let call = Call::new(door, &parts, scheme)?;
+        let body = body::read(body).await?;
+        counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
+        dispatch::run(door, call, body).await
+    };
+    let result = result.await;
+    let reply = match result {
+        Ok(reply) => reply,
+        Err(failure) => {
+            counters.failures.fetch_add(1, Ordering::Relaxed);
+            if failure.fault == Fault::Unauthorized {
+                counters.denied.fetch_add(1, Ordering::Relaxed);
+            }
+            refused(&failure, &activity, path)
+        }
+    };
+    counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
+    counters.charge.fetch_add(reply.charge, Ordering::Relaxed);
+    let known = door.engine.store().published();
+    respond::response(reply, activity, known)
+}
+
+fn refused(failure: &Failure, activity: &str, path: &str) -> crate::reply::Reply {
+    let body = failure.body(activity, path);
+    let mut reply = crate::reply::Reply::json(failure.fault.status(), body);
+    reply.charge = crate::charge::hundredths(crate::charge::Work::PointRead, 0);
+    if failure.fault == Fault::RetryWith || failure.fault == Fault::Unavailable {
+        reply = reply.with("x-ms-retry-after-ms", "10");
+    }
+    reply.with("x-ms-substatus", failure.fault.sub_status().to_string())
+}

@@ -1,0 +1,11 @@
+//! HTTP: connections, with TLS or without on the same port, bodies within limits, answers. What a
+//! request means is not decided here.
+
+mod body;
+mod certificate;
+mod connection;
+mod respond;
+
+pub use certificate::{Certificate, NoCertificate};
+pub use connection::serve;
+pub(crate) use respond::uuid;

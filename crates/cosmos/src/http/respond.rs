@@ -1,0 +1,103 @@
+//! Answers with their headers.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http_body_util::Full;
+use hyper::Response;
+
+use crate::{charge, reply::Reply, session};
+
+/// Headers that every answer has.
+const FIXED: [(&str, &str); 7] = [
+    ("x-ms-gatewayversion", "version=2.14.0"),
+    ("x-ms-serviceversion", "version=2.14.0.0"),
+    ("x-ms-version", "2020-07-15"),
+    ("x-ms-schemaversion", "1.19"),
+    ("x-ms-number-of-read-regions", "0"),
+    ("x-ms-xp-role", "1"),
+    ("cache-control", "no-store, no-cache"),
+];
+
+/// An answer; `known` is the newest commit that everybody may know.
+pub(super) fn response(reply: Reply, activity: String, known: u64) -> Response<Full<Bytes>> {
+    let seq = if reply.seq == 0 { known } else { reply.seq };
+    let mut headers = HeaderMap::with_capacity(24);
+    for (name, text) in FIXED {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(text));
+    }
+    if !reply.body.is_empty() {
+        let kind = reply.content_type.unwrap_or("application/json");
+        headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    let lsn = seq.to_string();
+    put(&mut headers, "x-ms-session-token", session::token(seq));
+    put(&mut headers, "lsn", lsn.clone());
+    put(&mut headers, "x-ms-global-committed-lsn", lsn);
+    put(&mut headers, "x-ms-request-charge", charge::text(reply.charge));
+    put(&mut headers, "x-ms-activity-id", activity);
+    if let Some(etag) = reply.etag {
+        put(&mut headers, "etag", etag);
+    }
+    if let Some(continuation) = reply.continuation {
+        put(&mut headers, "x-ms-continuation", continuation);
+    }
+    if let Some(count) = reply.count {
+        put(&mut headers, "x-ms-item-count", count.to_string());
+    }
+    for (name, text) in reply.extra {
+        put(&mut headers, name, text);
+    }
+    let mut response = Response::new(Full::new(Bytes::from(reply.body)));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
+    *response.headers_mut() = headers;
+    response
+}
+
+/// Adds a header; a text that cannot stand in one is left out.
+fn put(headers: &mut HeaderMap, name: &'static str, text: String) {
+    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+/// A random identifier of the usual form.
+pub(crate) fn uuid() -> String {
+    // Version 4, variant 1.
+    let random = fastrand::u128(..) & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;
+    let text = format!("{random:032x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| text.get(range).unwrap_or(""));
+    parts.join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_carry_what_clients_read() {
+        let reply = Reply { status: 201, seq: 7, ..Reply::default() }.tagged("\"e\"".to_owned());
+        let response = response(reply, "a".to_owned(), 9);
+        let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
+        assert_eq!(response.status(), 201);
+        for (name, want) in [
+            ("x-ms-session-token", Some("0:-1#7")),
+            ("lsn", Some("7")),
+            ("x-ms-request-charge", Some("0")),
+            ("x-ms-activity-id", Some("a")),
+            ("etag", Some("\"e\"")),
+            ("content-type", None),
+            ("x-ms-continuation", None),
+        ] {
+            assert_eq!(header(name), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn identifiers_have_the_usual_form() {
+        let (one, other) = (uuid(), uuid());
+        assert_ne!(one, other);
+        assert_eq!(one.len(), 36);
+        assert_eq!(one.as_bytes()[14], b'4');
+        assert!(b"89ab".contains(&one.as_bytes()[19]), "{one}");
+    }
+}

@@ -1,0 +1,104 @@
+//! A stored item as text: one pass over its bytes, then what the server sets.
+
+use std::io::Write;
+
+use document::json;
+use engine::Item;
+
+use crate::{
+    etag,
+    rid::{Leaf, Rid},
+};
+
+/// Bits of an item's id that say which of the items of one commit it is.
+const WITHIN_COMMIT_BITS: u32 = 20;
+
+/// What the items of a container have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    database: u32,
+    container: u32,
+    /// `dbs/…/colls/…/docs/` by resource ids.
+    prefix: String,
+}
+
+impl Frame {
+    /// That of a container.
+    pub(crate) fn new(database: u32, container: u32) -> Self {
+        let of_database = Rid::Database(database).encode();
+        let of_container = Rid::Container { database, container }.encode();
+        let prefix = format!("dbs/{of_database}/colls/{of_container}/docs/");
+        Self { database, container, prefix }
+    }
+
+    /// The resource id of an item. Items of one commit have the same birth, so that their keys have
+    /// to tell them apart.
+    pub(crate) fn rid(&self, item: &Item) -> Rid {
+        let within = crc32(&item.key) & ((1 << WITHIN_COMMIT_BITS) - 1);
+        let number = item.birth << WITHIN_COMMIT_BITS | u64::from(within);
+        Rid::in_container(self.database, self.container, number, Leaf::Item)
+    }
+}
+
+fn crc32(key: &[u8]) -> u32 {
+    crc32c::crc32c(key)
+}
+
+/// Appends an item.
+pub(crate) fn write(frame: &Frame, item: &Item, out: &mut Vec<u8>) {
+    out.reserve(item.body.len() + 256);
+    out.push(b'{');
+    for (name, value) in item.document().iter() {
+        json::write_string(name, out);
+        out.push(b':');
+        json::write(value, out);
+        out.push(b',');
+    }
+    let rid = frame.rid(item);
+    out.extend_from_slice(b"\"_rid\":\"");
+    rid.write(out);
+    out.extend_from_slice(b"\",\"_self\":\"");
+    out.extend_from_slice(frame.prefix.as_bytes());
+    rid.write(out);
+    out.extend_from_slice(b"/\",\"_etag\":\"\\\"");
+    out.extend_from_slice(&etag::text(item.stamp));
+    out.extend_from_slice(b"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":");
+    // Writing to memory does not fail.
+    let _ = write!(out, "{}", item.ts);
+    out.push(b'}');
+}
+
+#[cfg(test)]
+mod tests {
+    use document::doc;
+
+    use super::*;
+
+    #[test]
+    fn what_the_server_sets_stands_at_the_end() {
+        let frame = Frame::new(1, 2);
+        let item = Item {
+            key: "key".into(),
+            body: doc! { "id": "a", "n": 1.5 }.to_buf().into_bytes(),
+            stamp: 7,
+            birth: 5,
+            ts: 9,
+        };
+        let mut out = Vec::new();
+        write(&frame, &item, &mut out);
+        let rid = frame.rid(&item).encode();
+        let want = format!(
+            concat!(
+                r#"{{"id":"a","n":1.5,"_rid":"{}","_self":"dbs/AAAAAQ==/colls/AAAAAYAAAAI=/docs/{}/","#,
+                r#""_etag":"\"00000007-0000-0000-0000-000000000000\"","#,
+                r#""_attachments":"attachments/","_ts":9}}"#
+            ),
+            rid, rid
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+        let other = Item { key: "other".into(), ..item.clone() };
+        assert_ne!(frame.rid(&other), frame.rid(&item), "of the same commit");
+        let later = Item { birth: 6, ..item };
+        assert_ne!(frame.rid(&later).encode(), rid);
+    }
+}

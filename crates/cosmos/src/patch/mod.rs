@@ -1,0 +1,163 @@
+//! Patches: read from a request, applied to an item. The condition is a text for the query
+//! language; what it means is not decided here.
+
+mod apply;
+mod pointer;
+
+use document::{Document, Value, json};
+
+pub(crate) use apply::apply;
+pub(crate) use pointer::{Pointer, Target};
+
+use crate::{
+    failure::{Failure, Result},
+    item::SYSTEM,
+    limits::{MAX_DEPTH, MAX_PATCH},
+};
+
+/// A patch.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Patch {
+    /// `from c where …`
+    pub(crate) condition: Option<String>,
+    pub(crate) operations: Vec<Operation>,
+}
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Operation {
+    /// Puts a value, between elements of an array.
+    Add(Pointer, Value),
+    /// Puts a value, in place of an element of an array.
+    Set(Pointer, Value),
+    /// Puts a value where there is one.
+    Replace(Pointer, Value),
+    Remove(Pointer),
+    /// Adds to a number, or makes it.
+    Increment(Pointer, Value),
+    Move {
+        from: Pointer,
+        to: Pointer,
+    },
+}
+
+impl Patch {
+    /// Reads a request's body.
+    pub(crate) fn parse(text: &[u8]) -> Result<Self> {
+        Self::of(json::parse_document(text, MAX_DEPTH)?)
+    }
+
+    /// Reads an object.
+    pub(crate) fn of(mut body: Document) -> Result<Self> {
+        let condition = match body.remove("condition") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(condition)) => Some(condition),
+            Some(_) => return Err(Failure::bad("The condition of a patch is a text.")),
+        };
+        let Some(Value::Array(operations)) = body.remove("operations") else {
+            return Err(Failure::bad("A patch has an array 'operations'."));
+        };
+        if !(1..=MAX_PATCH).contains(&operations.len()) {
+            let text =
+                format!("The number of patch operations can't be 0 or exceed '{MAX_PATCH}'.");
+            return Err(Failure::bad(text));
+        }
+        let read = |(at, operation)| operation_of(operation).map_err(|text| refused(at, &text));
+        let operations = operations.into_iter().enumerate().map(read).collect::<Result<_>>()?;
+        Ok(Self { condition, operations })
+    }
+}
+
+/// A failure of one operation, which has its number in the text.
+pub(crate) fn refused(at: usize, text: &str) -> Failure {
+    Failure::bad(format!("For Operation({}): {text}", at + 1))
+}
+
+fn operation_of(operation: Value) -> std::result::Result<Operation, String> {
+    let Value::Document(mut fields) = operation else {
+        return Err("It is not an object.".to_owned());
+    };
+    let Some(Value::String(op)) = fields.remove("op") else {
+        return Err("It has no text 'op'.".to_owned());
+    };
+    let path = pointer(fields.remove("path"), "path")?;
+    let value = fields.remove("value");
+    let given = || value.ok_or_else(|| format!("The operation '{op}' has no 'value'."));
+    match op.as_str() {
+        "add" => Ok(Operation::Add(path, given()?)),
+        "set" => Ok(Operation::Set(path, given()?)),
+        "replace" => Ok(Operation::Replace(path, given()?)),
+        "remove" => Ok(Operation::Remove(path)),
+        "incr" => match given()? {
+            by @ (Value::Int64(_) | Value::Double(_)) => Ok(Operation::Increment(path, by)),
+            _ => Err("The 'value' of the operation 'incr' is no number.".to_owned()),
+        },
+        "move" => {
+            let from = pointer(fields.remove("from"), "from")?;
+            if path.begins_with(&from) && path != from {
+                return Err("A value cannot be moved into itself.".to_owned());
+            }
+            Ok(Operation::Move { from, to: path })
+        }
+        other => Err(format!("There is no operation '{other}'.")),
+    }
+}
+
+fn pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
+    let Some(Value::String(text)) = value else { return Err(format!("It has no text '{name}'.")) };
+    let pointer = Pointer::parse(&text).ok_or_else(|| format!("The path '{text}' is invalid."))?;
+    let first = pointer.first();
+    if (first == "id" && pointer.is_one()) || SYSTEM.contains(&first) {
+        return Err(format!("The property at '{text}' cannot be patched."));
+    }
+    Ok(pointer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> String {
+        match Patch::parse(text.as_bytes()) {
+            Ok(patch) => format!("{} {:?}", patch.operations.len(), patch.condition),
+            Err(failure) => failure.text.into_owned(),
+        }
+    }
+
+    #[test]
+    fn patches_are_checked_before_anything_is_changed() {
+        let one = |operation: &str| format!(r#"{{"operations":[{operation}]}}"#);
+        let many = |count: usize| vec![r#"{"op":"remove","path":"/a"}"#; count].join(",");
+        for (text, want) in [
+            (one(r#"{"op":"add","path":"/a","value":1}"#), "1 None"),
+            (one(r#"{"op":"set","path":"/a/0","value":null}"#), "1 None"),
+            (one(r#"{"op":"move","path":"/a","from":"/b"}"#), "1 None"),
+            (
+                r#"{"condition":"from c","operations":[{"op":"remove","path":"/a"}]}"#.to_owned(),
+                "1 Some(\"from c\")",
+            ),
+            (one(&many(10)), "10 None"),
+            (one(&many(11)), "can't be 0 or exceed '10'"),
+            (one(""), "can't be 0 or exceed '10'"),
+            (one("1"), "For Operation(1): It is not an object."),
+            (one(r#"{"path":"/a"}"#), "has no text 'op'"),
+            (one(r#"{"op":"test","path":"/a","value":1}"#), "no operation 'test'"),
+            (one(r#"{"op":"add","path":"/a"}"#), "has no 'value'"),
+            (one(r#"{"op":"add","path":"a","value":1}"#), "The path 'a' is invalid"),
+            (one(r#"{"op":"add","path":"","value":1}"#), "The path '' is invalid"),
+            (one(r#"{"op":"add","value":1}"#), "no text 'path'"),
+            (one(r#"{"op":"incr","path":"/a","value":"1"}"#), "is no number"),
+            (one(r#"{"op":"move","path":"/a/b","from":"/a"}"#), "into itself"),
+            (one(r#"{"op":"move","path":"/a"}"#), "no text 'from'"),
+            (one(r#"{"op":"remove","path":"/id"}"#), "cannot be patched"),
+            (one(r#"{"op":"set","path":"/_ts","value":1}"#), "cannot be patched"),
+            (one(r#"{"op":"move","path":"/a","from":"/_etag"}"#), "cannot be patched"),
+            (format!(r#"{{"operations":[{},{{}}]}}"#, many(1)), "For Operation(2)"),
+            (r#"{"condition":1,"operations":[]}"#.to_owned(), "is a text"),
+            ("{}".to_owned(), "has an array 'operations'"),
+            ("[]".to_owned(), "not an object"),
+        ] {
+            assert!(parse(&text).contains(want), "{text}: {}", parse(&text));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Pointers into an item, and the walk to the place they mean.
+
+use document::{Document, Value};
+
+use crate::limits::MAX_POINTER_PARTS;
+
+/// Names and positions from the root on; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pointer {
+    parts: Vec<String>,
+}
+
+/// The place that holds what a pointer means.
+#[derive(Debug)]
+pub(crate) enum Target<'a> {
+    /// A property of this object.
+    Property(&'a mut Document, &'a str),
+    /// A place of this array.
+    Element(&'a mut Vec<Value>, usize),
+}
+
+impl Pointer {
+    /// Reads `/a/b~1c/0`. `None`: it is no pointer to a part of an item.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let inner = text.strip_prefix('/')?;
+        let mut parts = Vec::new();
+        for part in inner.split('/') {
+            if part.is_empty() || parts.len() == MAX_POINTER_PARTS {
+                return None;
+            }
+            parts.push(if part.contains('~') { unescaped(part)? } else { part.to_owned() });
+        }
+        Some(Self { parts })
+    }
+
+    pub(crate) fn first(&self) -> &str {
+        self.parts.first().map_or("", String::as_str)
+    }
+
+    pub(crate) fn is_one(&self) -> bool {
+        self.parts.len() == 1
+    }
+
+    pub(crate) fn begins_with(&self, other: &Self) -> bool {
+        self.parts.starts_with(&other.parts)
+    }
+
+    /// As it was written.
+    pub(crate) fn text(&self) -> String {
+        let escaped = self.parts.iter().map(|part| part.replace('~', "~0").replace('/', "~1"));
+        escaped.fold(String::new(), |text, part| text + "/" + &part)
+    }
+
+    /// Walks to what holds the place. The end of an array is its length. `None`: there is no such
+    /// object or array.
+    pub(crate) fn target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {
+        let (last, before) = self.parts.split_last()?;
+        let mut parts = before.iter();
+        let Some(first) = parts.next() else { return Some(Target::Property(root, last)) };
+        let mut place = root.get_mut(first)?;
+        for part in parts {
+            place = match place {
+                Value::Document(fields) => fields.get_mut(part)?,
+                Value::Array(values) => values.get_mut(position(part)?)?,
+                _ => return None,
+            };
+        }
+        match place {
+            Value::Document(fields) => Some(Target::Property(fields, last)),
+            Value::Array(values) => {
+                let at = if last == "-" { values.len() } else { position(last)? };
+                Some(Target::Element(values, at))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn unescaped(part: &str) -> Option<String> {
+    let mut out = String::with_capacity(part.len());
+    let mut chars = part.chars();
+    while let Some(char) = chars.next() {
+        out.push(match char {
+            '~' => match chars.next()? {
+                '0' => '~',
+                '1' => '/',
+                _ => return None,
+            },
+            other => other,
+        });
+    }
+    Some(out)
+}
+
+/// A position in an array, without signs and leading zeros.
+fn position(part: &str) -> Option<usize> {
+    let plain = part == "0" || !part.starts_with(['0', '+']);
+    part.parse().ok().filter(|_| plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers() {
+        for (text, want) in [
+            ("/a", Some(vec!["a"])),
+            ("/a/0/-", Some(vec!["a", "0", "-"])),
+            ("/a~1b~0c", Some(vec!["a/b~c"])),
+            ("/a b", Some(vec!["a b"])),
+            ("", None),
+            ("/", None),
+            ("a", None),
+            ("/a/", None),
+            ("/a//b", None),
+            ("/a~2", None),
+            ("/a~", None),
+        ] {
+            let found = Pointer::parse(text);
+            assert_eq!(
+                found.as_ref().map(|found| found.parts.iter().map(String::as_str).collect()),
+                want,
+                "{text}"
+            );
+            if let Some(found) = found {
+                assert_eq!(found.text(), text);
+            }
+        }
+        assert_eq!(Pointer::parse(&"/a".repeat(200)), None);
+        let positions = ["0", "10", "01", "+1", "-1", "1.0", "99999999999999999999"].map(position);
+        assert_eq!(positions, [Some(0), Some(10), None, None, None, None, None]);
+    }
+}

@@ -1,0 +1,125 @@
+//! What several routes do alike: find what a link means, number resources, ask resources in
+//! memory, watch what takes long.
+
+use std::{sync::Arc, time::Duration};
+
+use document::{Document, Value, doc, json};
+use engine::{Expect, Kind, Match, Store};
+use query::{Context, expr::Effort, expr::Watch};
+
+use crate::{
+    call::Call,
+    containers::{self, Container, Database},
+    door::Door,
+    etag,
+    failure::{Failure, Fault, Result},
+    limits::{MAX_DEPTH, MAX_TRIES, OPERATION_TIME},
+};
+
+/// Path of the counter that small records are numbered with.
+const COUNTER: &[&str] = &["counter"];
+
+/// The database that a link means or lies in.
+pub(crate) fn database<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Database> {
+    let [owner, _] = &call.link.owners;
+    let (name, missing): (_, fn() -> Failure) = match (&call.link.name, owner.is_empty()) {
+        (Some(name), true) => (name, Failure::no_resource),
+        _ => (owner, Failure::no_owner),
+    };
+    containers::database(&door.engine, name).ok_or_else(missing)
+}
+
+/// The container that a link lies in.
+pub(crate) fn container<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Container>> {
+    let [database, name] = &call.link.owners;
+    let found = containers::find(&door.engine, &door.containers, database, name)?;
+    match call.headers.intended_container {
+        Some(intended) if intended != found.rid => Err(Failure::new(
+            Fault::Recreated,
+            "CollectionRid does not match: the container was made anew since the client read it.",
+        )),
+        _ => Ok(found),
+    }
+}
+
+/// Reads the body of a request about a resource that is no item.
+pub(crate) fn document(body: &[u8]) -> Result<Document> {
+    Ok(json::parse_document(body, MAX_DEPTH)?)
+}
+
+/// A number that no other resource had or will have. Callers hold the door's lock of changes.
+pub(crate) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
+    for _ in 0..MAX_TRIES {
+        let held = door.engine.resource(COUNTER);
+        let (number, expect) = match &held {
+            None => (1, Expect::Absent),
+            Some(held) => {
+                let number = containers::number(&held.body).unwrap_or(0);
+                (number.saturating_add(1), Expect::Version(held.stamp))
+            }
+        };
+        let body = doc! { "number": Value::Int64(i64::from(number)) };
+        match door.engine.put_resource(COUNTER, body, expect).await {
+            Ok(_) => return Ok(number),
+            Err(error) if matches!(error.kind, Kind::Precondition | Kind::Exists(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::new(Fault::RetryWith, "Too many resources are made at once."))
+}
+
+/// Which version a write of an item is about.
+pub(crate) fn if_match(header: Option<&str>) -> Match {
+    match header.map(str::trim) {
+        None | Some("" | "*") => Match::Any,
+        Some(etag) => etag::parse(etag).map_or(Match::Nothing, Match::Stamp),
+    }
+}
+
+/// Which version a change of a resource is about.
+pub(crate) fn expect(call: &Call<'_>) -> Expect {
+    match if_match(call.headers.if_match) {
+        Match::Any => Expect::Present,
+        Match::Stamp(stamp) => Expect::Version(stamp),
+        // No version has this stamp.
+        Match::Nothing => Expect::Version(u64::MAX),
+    }
+}
+
+/// Whether a client has this version already.
+pub(crate) fn is_known(call: &Call<'_>, stamp: u64) -> bool {
+    let known = call.headers.if_none_match.filter(|etag| !etag.is_empty());
+    known.is_some_and(|etag| etag.trim() == "*" || etag::parse(etag) == Some(stamp))
+}
+
+struct Watched {
+    give_way: fn(),
+    /// On the machine's monotonic clock.
+    end: Duration,
+}
+
+impl Watch for Watched {
+    fn check(&self) -> std::result::Result<(), query::Error> {
+        if clock::monotonic() < self.end {
+            return Ok(());
+        }
+        Err(query::Error::new(query::Kind::Stopped, 0, "The request took too long."))
+    }
+
+    fn give_way(&self) {
+        (self.give_way)();
+    }
+}
+
+/// What stays the same for a whole operation.
+pub(crate) async fn context<S: Store>(door: &Door<S>) -> Arc<Context> {
+    let now = door.engine.now().await;
+    let end = clock::monotonic().saturating_add(OPERATION_TIME);
+    let watched = Watched { give_way: door.settings.give_way, end };
+    Arc::new(Context {
+        now_ms: now.ms,
+        random: query::expr::Random::new(fastrand::u64(..)),
+        effort: Arc::new(Effort::watched(watched)),
+        ..Context::default()
+    })
+}

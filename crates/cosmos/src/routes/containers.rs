@@ -1,0 +1,163 @@
+//! Containers: collections of the engine, with the definition that clients see among their
+//! options.
+
+use std::sync::Arc;
+
+use document::Document;
+use engine::{Expect, Kind, Model, Namespace, Store};
+
+use super::{common, offers, queries};
+use crate::{
+    call::Call,
+    container::{Definition, write_ttl},
+    containers::{self, Container, Database, ROOT},
+    door::Door,
+    failure::{Failure, Fault, Result},
+    limits::MAX_RESOURCES,
+    reply::Reply,
+    rid::Rid,
+    shown::{self, System},
+};
+
+/// Feeds below a container.
+const LINKS: [(&str, &str); 5] = [
+    ("_docs", "docs/"),
+    ("_sprocs", "sprocs/"),
+    ("_triggers", "triggers/"),
+    ("_udfs", "udfs/"),
+    ("_conflicts", "conflicts/"),
+];
+
+fn show(container: &Container) -> Document {
+    let mut body = container.options().clone();
+    write_ttl(container.default_ttl(), &mut body);
+    let database = container.database_number;
+    let system = System {
+        rid: Rid::Container { database, container: container.collection.id },
+        owner: format!("dbs/{}/", Rid::Database(database).encode()),
+        word: "colls",
+        stamp: container.version(),
+        ts: container.changed_ts(),
+    };
+    system.show(body, &LINKS)
+}
+
+fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
+    containers::all(&door.engine, database).iter().map(show).collect()
+}
+
+/// The path below which a container's own records are.
+pub(crate) fn path(container: &Container) -> [String; 4] {
+    let id = container.collection.id.to_string();
+    [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
+}
+
+fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Container>> {
+    let [database, _] = &call.link.owners;
+    let name = call.link.name.as_deref().unwrap_or_default();
+    containers::find(&door.engine, &door.containers, database, name)
+}
+
+/// `POST /dbs/{db}/colls`
+pub(crate) async fn create<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let definition = Definition::parse(common::document(body)?)?;
+    let throughput = offers::wanted(call)?;
+    let _one = door.changing.lock().await;
+    let database = common::database(door, call)?;
+    if MAX_RESOURCES <= containers::all(&door.engine, &database).len() {
+        let text = format!("The database has {MAX_RESOURCES} containers already.");
+        return Err(Failure::new(Fault::Forbidden, text));
+    }
+    let namespace = Namespace::new(database.name.as_str(), definition.id.as_str());
+    door.engine.create_container(&namespace, definition.engine()).await?;
+    let (engine, known) = (&door.engine, &door.containers);
+    let container = containers::find(engine, known, &database.name, &definition.id)?;
+    let shared = offers::of(door, &database.rid().encode()).is_some();
+    if throughput.is_some() || !shared {
+        let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
+        offers::create(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
+    }
+    Ok(shown::one(201, &show(&container)))
+}
+
+/// `GET /dbs/{db}/colls`
+pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let database = common::database(door, call)?;
+    let rid = database.rid().encode();
+    shown::page(door, call, &rid, "DocumentCollections", all(door, &database))
+}
+
+/// `POST /dbs/{db}/colls` with a query
+pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    let database = common::database(door, call)?;
+    let rid = database.rid().encode();
+    queries::over(door, call, body, &rid, "DocumentCollections", all(door, &database))
+}
+
+/// `GET /dbs/{db}/colls/{c}`
+pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = find(door, call)?;
+    if common::is_known(call, container.version()) {
+        return Ok(Reply::empty(304));
+    }
+    let mut reply = shown::one(200, &show(&container));
+    reply = reply
+        .with("x-ms-alt-content-path", format!("dbs/{}", container.database))
+        .with("x-ms-documentdb-collection-index-transformation-progress", "100");
+    if call.headers.quota_info {
+        reply = reply
+            .with("x-ms-resource-quota", "documentSize=10240;documentsSize=10485760;")
+            .with("x-ms-resource-usage", "documentSize=0;documentsSize=0;");
+    }
+    Ok(reply)
+}
+
+/// `PUT /dbs/{db}/colls/{c}`
+pub(crate) async fn replace<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let body = common::document(body)?;
+    let _one = door.changing.lock().await;
+    let held = find(door, call)?;
+    let definition = Definition::replace(body, held.options())?;
+    let version = match common::expect(call) {
+        Expect::Version(stamp) => Some(stamp),
+        Expect::Absent | Expect::Present => None,
+    };
+    let collection = &held.collection;
+    door.engine.replace_container(collection, definition.engine(), version).await?;
+    // Answers are the same while indexes are built; the request waits so that none is left over.
+    door.engine.transform_indexes(collection).await?;
+    let container = find(door, call)?;
+    Ok(shown::one(200, &show(&container)))
+}
+
+/// `DELETE /dbs/{db}/colls/{c}`
+pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let _one = door.changing.lock().await;
+    let container = find(door, call)?;
+    if let Expect::Version(stamp) = common::expect(call)
+        && stamp != container.version()
+    {
+        return Err(Failure::precondition());
+    }
+    let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
+    if !door.engine.drop_collection(Model::Items, &namespace).await? {
+        return Err(Failure::no_resource());
+    }
+    offers::remove(door, &container.rid).await?;
+    let path = path(&container);
+    let path = path.each_ref().map(String::as_str);
+    match door.engine.remove_resource(&path, Expect::Present).await {
+        Err(error) if !matches!(error.kind, Kind::NotFound(_)) => return Err(error.into()),
+        _ => {}
+    }
+    door.containers.prune();
+    Ok(Reply::empty(204).charged(crate::charge::Work::Write, 0))
+}

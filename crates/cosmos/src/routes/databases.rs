@@ -1,0 +1,107 @@
+//! Databases: small records with a number for their resource ids. Their containers are collections
+//! of the engine.
+
+use document::{Document, Value, doc};
+use engine::{Expect, Kind, Model, Namespace, Store};
+
+use super::{common, offers, queries};
+use crate::{
+    call::Call,
+    containers::{self, Database, ROOT},
+    door::Door,
+    failure::{Failure, Fault, Result},
+    limits::MAX_RESOURCES,
+    names,
+    reply::Reply,
+    shown::{self, System},
+};
+
+fn show(database: &Database) -> Document {
+    let system = System {
+        rid: database.rid(),
+        owner: String::new(),
+        word: "dbs",
+        stamp: database.resource.stamp,
+        ts: database.resource.ts,
+    };
+    let body = doc! { "id": database.name.as_str() };
+    system.show(body, &[("_colls", "colls/"), ("_users", "users/")])
+}
+
+fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
+    containers::databases(&door.engine).iter().map(show).collect()
+}
+
+/// `POST /dbs`
+pub(crate) async fn create<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let id = names::check(common::document(body)?.get("id"))?;
+    let throughput = offers::wanted(call)?;
+    let _one = door.changing.lock().await;
+    let databases = containers::databases(&door.engine);
+    if databases.iter().any(|database| database.name == id) {
+        return Err(Failure::exists());
+    }
+    if MAX_RESOURCES <= databases.len() {
+        let text = format!("The account has {MAX_RESOURCES} databases already.");
+        return Err(Failure::new(Fault::Forbidden, text));
+    }
+    let number = common::next_number(door).await?;
+    let body = doc! { "number": Value::Int64(i64::from(number)) };
+    let made = door.engine.put_resource(&[ROOT, &id], body, Expect::Absent).await?;
+    let made = Database { name: id, number, resource: made };
+    if let Some(throughput) = throughput {
+        let link = format!("dbs/{}/", made.rid().encode());
+        offers::create(door, &link, &made.rid().encode(), throughput).await?;
+    }
+    Ok(shown::one(201, &show(&made)))
+}
+
+/// `GET /dbs`
+pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    shown::page(door, call, "", "Databases", all(door))
+}
+
+/// `POST /dbs` with a query
+pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    queries::over(door, call, body, "", "Databases", all(door))
+}
+
+/// `GET /dbs/{db}`
+pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let database = common::database(door, call)?;
+    if common::is_known(call, database.resource.stamp) {
+        return Ok(Reply::empty(304));
+    }
+    Ok(shown::one(200, &show(&database)))
+}
+
+/// `DELETE /dbs/{db}`
+pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let _one = door.changing.lock().await;
+    let database = common::database(door, call)?;
+    if let Expect::Version(stamp) = common::expect(call)
+        && stamp != database.resource.stamp
+    {
+        return Err(Failure::precondition());
+    }
+    // The record goes last: until then a second attempt finds what is left.
+    for container in containers::all(&door.engine, &database) {
+        let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
+        door.engine.drop_collection(Model::Items, &namespace).await?;
+        offers::remove(door, &container.rid).await?;
+    }
+    offers::remove(door, &database.rid().encode()).await?;
+    match door.engine.remove_resource(&[ROOT, &database.name], Expect::Present).await {
+        Ok(()) => {}
+        Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
+            return Err(Failure::no_resource());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    door.containers.prune();
+    Ok(Reply::empty(204).charged(crate::charge::Work::Write, 0))
+}

@@ -1,0 +1,18 @@
+//! The routes: one file for each kind of resource or operation, each a function of the door, the
+//! request and its body.
+
+pub(crate) mod account;
+pub(crate) mod batches;
+pub(crate) mod changes;
+pub(crate) mod common;
+pub(crate) mod containers;
+pub(crate) mod databases;
+pub(crate) mod feeds;
+pub(crate) mod offers;
+pub(crate) mod partition;
+pub(crate) mod permissions;
+pub(crate) mod points;
+pub(crate) mod queries;
+pub(crate) mod ranges;
+pub(crate) mod scripts;
+pub(crate) mod users;

@@ -1,0 +1,218 @@
+//! Offers: the throughput of databases and containers. It is kept, shown and changed, and limits
+//! nothing.
+
+use std::sync::Arc;
+
+use document::{Document, Number, Value, doc, json};
+use engine::{Expect, Resource, Store};
+
+use super::{common, queries};
+use crate::{
+    call::Call,
+    door::Door,
+    etag,
+    failure::{Failure, Result},
+    limits::{MAX_THROUGHPUT, MIN_AUTOSCALE, MIN_THROUGHPUT},
+    reply::Reply,
+    rid::Rid,
+    shown,
+};
+
+/// First part of the paths of offers.
+const ROOT: &str = "offer";
+
+/// A throughput that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Throughput {
+    /// Request units a second.
+    Manual(i64),
+    /// It scales up to this.
+    Autoscale(i64),
+}
+
+impl Default for Throughput {
+    fn default() -> Self {
+        Self::Manual(MIN_THROUGHPUT)
+    }
+}
+
+impl Throughput {
+    fn content(self) -> Document {
+        match self {
+            Self::Manual(units) => doc! {
+                "offerThroughput": Value::Int64(units),
+                "offerIsRUPerMinuteThroughputEnabled": false,
+            },
+            Self::Autoscale(most) => doc! {
+                "offerThroughput": Value::Int64(most / 10),
+                "offerAutopilotSettings": doc! { "maxThroughput": Value::Int64(most) },
+            },
+        }
+    }
+
+    fn checked(self) -> Result<Self> {
+        let (units, least, step) = match self {
+            Self::Manual(units) => (units, MIN_THROUGHPUT, 100),
+            Self::Autoscale(units) => (units, MIN_AUTOSCALE, 1000),
+        };
+        if (least..=MAX_THROUGHPUT).contains(&units) && units % step == 0 {
+            return Ok(self);
+        }
+        Err(Failure::bad(format!(
+            "The offer should have valid throughput values between {least} and {MAX_THROUGHPUT} \
+             inclusive in increments of {step}."
+        )))
+    }
+
+    /// What the body of an offer asks for.
+    fn of(content: Option<&Value>) -> Result<Self> {
+        let Some(Value::Document(content)) = content else {
+            return Err(Failure::bad("The offer has no object 'content'."));
+        };
+        let scale = match content.get("offerAutopilotSettings") {
+            Some(Value::Document(settings)) => settings.get("maxThroughput"),
+            _ => None,
+        };
+        match (scale.and_then(whole), content.get("offerThroughput").and_then(whole)) {
+            (Some(most), _) => Self::Autoscale(most).checked(),
+            (None, Some(units)) => Self::Manual(units).checked(),
+            (None, None) => Err(Failure::bad("The offer says no throughput.")),
+        }
+    }
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    Number::of(value.as_ref())?.to_i64_exact()
+}
+
+/// The throughput that the headers of a creation ask for.
+pub(crate) fn wanted(call: &Call<'_>) -> Result<Option<Throughput>> {
+    if let Some(settings) = call.headers.autoscale {
+        let settings = json::parse_document(settings.as_bytes(), 5)?;
+        let most = settings.get("maxThroughput").and_then(whole).unwrap_or(0);
+        return Throughput::Autoscale(most).checked().map(Some);
+    }
+    let Some(text) = call.headers.throughput else { return Ok(None) };
+    let units = text.trim().parse().unwrap_or(0);
+    Throughput::Manual(units).checked().map(Some)
+}
+
+/// Makes the offer of a resource. Callers hold the door's lock of changes.
+pub(crate) async fn create<S: Store>(
+    door: &Door<S>,
+    link: &str,
+    rid: &str,
+    throughput: Throughput,
+) -> Result<()> {
+    let number = common::next_number(door).await?;
+    let body = doc! {
+        "number": Value::Int64(i64::from(number)),
+        "resource": link,
+        "offerResourceId": rid,
+        "content": throughput.content(),
+    };
+    let id = Rid::Database(number).encode();
+    door.engine.put_resource(&[ROOT, &id], body, Expect::Absent).await?;
+    Ok(())
+}
+
+/// The offer of the resource with this id.
+pub(crate) fn of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
+    let is_own = |offer: &Arc<Resource>| {
+        offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
+    };
+    door.engine.resources(&[ROOT]).into_iter().find(is_own)
+}
+
+/// Removes the offer of a resource.
+pub(crate) async fn remove<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
+    let Some(offer) = of(door, rid) else { return Ok(()) };
+    let path: Vec<&str> = offer.path.iter().map(String::as_str).collect();
+    Ok(door.engine.remove_resource(&path, Expect::Present).await?)
+}
+
+fn show(offer: &Resource) -> Document {
+    let id = offer.path.last().map_or("", String::as_str);
+    let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);
+    doc! {
+        "resource": kept("resource"),
+        "offerType": "Invalid",
+        "offerResourceId": kept("offerResourceId"),
+        "offerVersion": "V2",
+        "content": kept("content"),
+        "id": id,
+        "_rid": id,
+        "_self": format!("offers/{id}/"),
+        "_etag": etag::quoted(offer.stamp),
+        "_ts": Value::Int64(offer.ts),
+    }
+}
+
+fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
+    let mut all: Vec<Document> =
+        door.engine.resources(&[ROOT]).iter().map(|offer| show(offer)).collect();
+    let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
+    all.sort_by_key(id);
+    all
+}
+
+fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
+    let id = call.link.name.as_deref().unwrap_or_default();
+    door.engine.resource(&[ROOT, id]).ok_or_else(Failure::no_resource)
+}
+
+/// `GET /offers`
+pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    shown::page(door, call, "", "Offers", all(door))
+}
+
+/// `POST /offers` with a query
+pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    queries::over(door, call, body, "", "Offers", all(door))
+}
+
+/// `GET /offers/{rid}`
+pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    Ok(shown::one(200, &show(&*find(door, call)?)).with("x-ms-cosmos-min-throughput", "400"))
+}
+
+/// `PUT /offers/{rid}`
+pub(crate) async fn replace<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let held = find(door, call)?;
+    let throughput = Throughput::of(common::document(body)?.get("content"))?;
+    let mut changed = held.body.clone();
+    changed.insert("content", throughput.content());
+    let path: Vec<&str> = held.path.iter().map(String::as_str).collect();
+    let made = door.engine.put_resource(&path, changed, common::expect(call)).await?;
+    Ok(shown::one(200, &show(&made)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn throughputs() {
+        for (text, want) in [
+            (r#"{"offerThroughput":400}"#, Some(Throughput::Manual(400))),
+            (r#"{"offerThroughput":500.0}"#, Some(Throughput::Manual(500))),
+            (
+                r#"{"offerThroughput":-1,"offerAutopilotSettings":{"maxThroughput":4000}}"#,
+                Some(Throughput::Autoscale(4000)),
+            ),
+            (r#"{"offerThroughput":399}"#, None),
+            (r#"{"offerThroughput":450}"#, None),
+            (r#"{"offerThroughput":"400"}"#, None),
+            (r#"{"offerAutopilotSettings":{"maxThroughput":100}}"#, None),
+            ("{}", None),
+        ] {
+            let content = json::parse_document(text.as_bytes(), 5).unwrap();
+            let found = Throughput::of(Some(&Value::Document(content))).ok();
+            assert_eq!(found, want, "{text}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Resources that are no items, as clients see them: what is kept, with what the server sets. And
+//! feeds of them, page by page.
+
+use document::{DocRef, Document, Value, ValueRef, json};
+use engine::Store;
+
+use crate::{
+    call::Call,
+    charge::Work,
+    continuation,
+    door::Door,
+    etag,
+    failure::Result,
+    limits::MAX_PAGE_ITEMS,
+    reply::Reply,
+    rid::Rid,
+};
+
+/// What the server sets in a resource.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    pub(crate) rid: Rid,
+    /// Link of what it belongs to, by resource ids, with a slash at its end: `dbs/…/`.
+    pub(crate) owner: String,
+    /// The word before its own id in links.
+    pub(crate) word: &'static str,
+    pub(crate) stamp: u64,
+    pub(crate) ts: i64,
+}
+
+impl System {
+    /// The resource as it is shown; `links` are feeds below it.
+    pub(crate) fn show(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
+        let rid = self.rid.encode();
+        body.push("_self", format!("{}{}/{rid}/", self.owner, self.word));
+        body.push("_rid", rid);
+        body.push("_etag", etag::quoted(self.stamp));
+        for (name, link) in links {
+            body.push(*name, *link);
+        }
+        body.push("_ts", Value::Int64(self.ts));
+        body
+    }
+}
+
+/// A resource as text.
+pub(crate) fn text(resource: &Document) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    json::write(ValueRef::Document(DocRef::Tree(resource)), &mut out);
+    out
+}
+
+/// The answer with one resource.
+pub(crate) fn one(status: u16, resource: &Document) -> Reply {
+    let body = text(resource);
+    let work = if status == 200 { Work::PointRead } else { Work::Write };
+    let reply = Reply::json(status, Vec::new()).charged(work, body.len());
+    let etag = resource.get("_etag").and_then(|etag| etag.as_ref().as_str());
+    let reply = match etag {
+        Some(etag) => reply.tagged(etag.to_owned()),
+        None => reply,
+    };
+    Reply { body, ..reply }
+}
+
+/// The body of a feed.
+pub(crate) fn feed<'a>(
+    rid: &str,
+    name: &str,
+    entries: impl ExactSizeIterator<Item = &'a [u8]>,
+) -> Vec<u8> {
+    let count = entries.len();
+    let mut out = b"{\"_rid\":".to_vec();
+    json::write_string(rid, &mut out);
+    out.push(b',');
+    json::write_string(name, &mut out);
+    out.extend_from_slice(b":[");
+    for (at, entry) in entries.enumerate() {
+        if 0 < at {
+            out.push(b',');
+        }
+        out.extend_from_slice(entry);
+    }
+    out.extend_from_slice(format!("],\"_count\":{count}}}").as_bytes());
+    out
+}
+
+/// A page of a feed of resources in the order of their ids.
+pub(crate) fn page<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    rid: &str,
+    name: &str,
+    mut resources: Vec<Document>,
+) -> Result<Reply> {
+    let about: [&[u8]; 2] = [rid.as_bytes(), name.as_bytes()];
+    if let Some(token) = call.headers.continuation.filter(|token| !token.is_empty()) {
+        let after = continuation::open(&door.secret, &about, token)?;
+        resources.retain(|resource| after.as_slice() < id(resource).as_bytes());
+    }
+    let most = call.headers.page()?.unwrap_or(MAX_PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let more = most < resources.len();
+    resources.truncate(most);
+    let last = resources.last().filter(|_| more).map(id);
+    let continuation = last.map(|id| continuation::seal(&door.secret, &about, id.as_bytes()));
+    let entries: Vec<Vec<u8>> = resources.iter().map(text).collect();
+    let body = feed(rid, name, entries.iter().map(Vec::as_slice));
+    let reply = Reply::json(200, Vec::new()).charged(Work::PointRead, body.len());
+    Ok(Reply { body, continuation, count: Some(entries.len()), ..reply })
+}
+
+fn id(resource: &Document) -> &str {
+    resource.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use document::doc;
+
+    use super::*;
+
+    #[test]
+    fn resources_and_feeds() {
+        let system = System {
+            rid: Rid::Database(1),
+            owner: String::new(),
+            word: "dbs",
+            stamp: 5,
+            ts: 9,
+        };
+        let shown = system.show(doc! { "id": "d" }, &[("_colls", "colls/")]);
+        let want = concat!(
+            r#"{"id":"d","_self":"dbs/AAAAAQ==/","_rid":"AAAAAQ==","#,
+            r#""_etag":"\"00000005-0000-0000-0000-000000000000\"","_colls":"colls/","_ts":9}"#
+        );
+        let text = text(&shown);
+        assert_eq!(String::from_utf8(text.clone()).unwrap(), want);
+        let entries = [text.as_slice(), b"1"];
+        let feed = feed("r", "Things", entries.into_iter());
+        let want = format!(r#"{{"_rid":"r","Things":[{want},1],"_count":2}}"#);
+        assert_eq!(String::from_utf8(feed).unwrap(), want);
+    }
+}
