@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn only_numbers_are_read_as_numbers() {
         for (value, double, whole) in [
-            (Value::Int64(i64::MAX), Some(9.223372036854775807e18), Some(i64::MAX)),
+            (Value::Int64(i64::MAX), Some(9.223_372_036_854_776e18), Some(i64::MAX)),
             (Value::Int32(3), Some(3.0), Some(3)),
             (Value::Double(3.0), Some(3.0), Some(3)),
             (Value::Double(3.5), Some(3.5), None),
