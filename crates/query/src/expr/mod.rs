@@ -15,7 +15,7 @@ mod sorted;
 mod tests;
 
 pub use budget::memory;
-pub(crate) use budget::too_large;
+pub(crate) use budget::{Size, check_built, check_held, too_large};
 pub use context::{Context, Random};
 pub use effort::{Effort, Watch};
 pub use env::Env;
