@@ -9,13 +9,14 @@ mod form;
 pub mod functions;
 mod got;
 mod path;
+mod patterns;
 mod regular;
 mod sorted;
 #[cfg(test)]
 mod tests;
 
 pub use budget::memory;
-pub(crate) use budget::too_large;
+pub(crate) use budget::{Growth, Size, check_built, check_held, too_large};
 pub use context::{Context, Random};
 pub use effort::{Effort, Watch};
 pub use env::Env;
@@ -24,6 +25,7 @@ pub use form::{Filtering, Mapping};
 pub use functions::Function;
 pub use got::Got;
 pub use path::{read_path, values_for_join};
+pub use patterns::Patterns;
 pub use regular::{Compiled, RegexCall, RegexForm};
 pub use sorted::{SortBy, sort_values};
 
