@@ -3,7 +3,7 @@
 use document::{Document, Value, ValueRef, json};
 
 use super::find;
-use crate::{Context, Error, expr::Got};
+use crate::{Context, Error, Kind, expr::Got, limits::MAX_WORK};
 
 /// 2024-10-14T14:20:30.666Z.
 const NOW_MS: i64 = 1_728_915_630_666;
@@ -108,4 +108,18 @@ fn odd_arguments_end_no_function_with_anything_but_an_answer() {
             }
         }
     }
+}
+
+#[test]
+fn work_is_counted_and_bounded() {
+    let (long, context) = (Value::from("a".repeat(10_000)), Context::default());
+    let read = |context: &Context| {
+        let args = [Got::Ref(long.as_ref())];
+        find("LENGTH").unwrap().run(&args, context).unwrap();
+        find("LOWER").unwrap().run(&args, context)
+    };
+    read(&context).unwrap();
+    assert!(40_000 < context.effort.done(), "{}", context.effort.done());
+    context.effort.charge(usize::try_from(MAX_WORK).unwrap() - 40_000).unwrap();
+    assert_eq!(read(&context).unwrap_err().kind, Kind::TooLarge);
 }

@@ -41,8 +41,9 @@ fn replace<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     if part.is_empty() {
         return UNDEFINED;
     }
-    let grown = text.matches(part).count().saturating_mul(by.len());
-    Growth::default().add(Size::of_text(text.len().saturating_add(grown)))?;
+    let found = text.matches(part).count();
+    let kept = text.len() - found * part.len();
+    Growth::default().add(Size::of_text(kept.saturating_add(found.saturating_mul(by.len()))))?;
     Ok(string(text.replace(part, by)))
 }
 
@@ -130,6 +131,13 @@ mod tests {
         ]);
         let replicated = evaluate("REPLICATE('a',10000)").unwrap();
         assert_eq!(replicated.len(), 10_002);
+    }
+
+    #[test]
+    fn a_long_text_may_become_shorter() {
+        let long = "a".repeat(9 << 20);
+        assert_eq!(evaluate(&format!("LENGTH('{long}')")).unwrap(), "9437184");
+        assert_eq!(evaluate(&format!("REPLACE('{long}','aa','b')")).unwrap().len(), (9 << 19) + 2);
     }
 
     #[test]
