@@ -1,7 +1,7 @@
 //! Expressions over a document and variables: a tree of literals, field paths, forms that decide
 //! what to evaluate, and calls of functions from one table.
 
-mod budget;
+pub(crate) mod budget;
 mod context;
 mod effort;
 mod env;
@@ -16,7 +16,7 @@ mod sorted;
 mod tests;
 
 pub use budget::memory;
-pub(crate) use budget::{Growth, Size, check_built, check_held, too_large};
+pub(crate) use budget::{Size, check_built, check_held, too_large};
 pub use context::{Context, Random};
 pub use effort::{Effort, Watch};
 pub use env::Env;

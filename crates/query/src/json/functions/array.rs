@@ -5,7 +5,7 @@ use document::{ArrayRef, Value, ValueRef};
 use super::{ANY, Call, Function, UNDEFINED, row, types::is_primitive};
 use crate::{
     Error,
-    expr::{Got, Growth},
+    expr::{Got, budget::Growth},
     json::{compare, integer, number, to_f64},
 };
 

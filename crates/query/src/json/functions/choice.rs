@@ -5,7 +5,7 @@ use document::{Document, Value, ValueRef};
 use super::{ANY, Call, Function, UNDEFINED, row};
 use crate::{
     Error,
-    expr::{Got, Growth, Size},
+    expr::{Got, Size, budget::Growth},
     json::integer,
 };
 

@@ -5,7 +5,7 @@ use document::{Value, ValueRef, json};
 use super::{Call, Function, UNDEFINED, row};
 use crate::{
     Error,
-    expr::{Got, Growth, Size, check_held},
+    expr::{Got, Size, budget::Growth, check_held},
     limits::MAX_VALUE_DEPTH,
 };
 

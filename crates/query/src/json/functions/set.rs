@@ -7,7 +7,7 @@ use document::{ArrayRef, Value};
 use super::{Call, Function, UNDEFINED, row};
 use crate::{
     Error,
-    expr::{Got, Growth},
+    expr::{Got, budget::Growth},
     json::InOrder,
 };
 

@@ -6,7 +6,7 @@ use std::{iter::Peekable, str::Chars};
 use super::text::Parts;
 use crate::{
     Error,
-    expr::{Growth, Size, functions::calendar},
+    expr::{Size, budget::Growth, functions::calendar},
 };
 
 const MONTHS: [&str; 12] = [

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error,
-    expr::{Got, Growth, Size},
+    expr::{Got, Size, budget::Growth},
 };
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    expr::{Got, Growth, Size},
+    expr::{Got, Size, budget::Growth},
     filter::Pattern,
 };
 
