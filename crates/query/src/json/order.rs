@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 
 use document::{ArrayRef, DocRef, Number, ValueRef, compare_numbers};
 
-use super::equal::by_name;
+use super::equal::{by_name, count};
 
 /// Orders two values: strings by code point, arrays element by element and then by length, objects
-/// by their properties in the order of names.
+/// by how many properties they have and then by these, in the order of names.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
@@ -49,6 +49,10 @@ fn arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
 }
 
 fn objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+    let order = count(a, b);
+    if order.is_ne() {
+        return order;
+    }
     let (a, b) = (by_name(a), by_name(b));
     for ((a_name, a), (b_name, b)) in a.iter().zip(&b) {
         let order = a_name.cmp(b_name).then_with(|| compare(*a, *b));
@@ -56,7 +60,7 @@ fn objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
             return order;
         }
     }
-    a.len().cmp(&b.len())
+    Ordering::Equal
 }
 
 /// A value that sorts by this order, for sets and maps.
@@ -118,9 +122,10 @@ mod tests {
             "[[]]",
             "{}",
             "{\"a\":1}",
-            "{\"c\":3,\"a\":1}",
             "{\"a\":2}",
             "{\"b\":0}",
+            "{\"b\":0,\"a\":1}",
+            "{\"c\":3,\"a\":1}",
         ];
         for (i, a) in ascending.iter().enumerate() {
             for (j, b) in ascending.iter().enumerate() {
