@@ -20,9 +20,7 @@ const QUERY_ENGINE: &str = concat!(
 /// The document for a client that came under this scheme and address.
 pub(crate) fn document(account: &str, scheme: &str, authority: &str) -> Vec<u8> {
     let endpoint = format!("{scheme}://{authority}/");
-    let location = || {
-        array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint.as_str() }]
-    };
+    let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint.as_str() }];
     let document = doc! {
         "_self": "",
         "id": account,
@@ -67,7 +65,10 @@ mod tests {
         let found = json::parse_document(&text, 5).unwrap();
         for name in ["writableLocations", "readableLocations"] {
             let shown = json::to_string(found.get(name).unwrap().as_ref());
-            assert!(shown.contains(r#""databaseAccountEndpoint":"https://[::1]:8081/""#), "{shown}");
+            assert!(
+                shown.contains(r#""databaseAccountEndpoint":"https://[::1]:8081/""#),
+                "{shown}"
+            );
         }
         assert!(json::parse_document(QUERY_ENGINE.as_bytes(), 2).is_ok());
         assert!(found.get("_etag").is_none());

@@ -87,9 +87,7 @@ impl<'a> Call<'a> {
     pub(crate) fn only_reads(&self) -> bool {
         match self.verb.as_str() {
             "GET" | "HEAD" => true,
-            "POST" => {
-                (self.headers.is_plan || self.headers.asks()) && !self.headers.is_batch
-            }
+            "POST" => (self.headers.is_plan || self.headers.asks()) && !self.headers.is_batch,
             _ => false,
         }
     }

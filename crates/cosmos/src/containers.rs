@@ -6,15 +6,15 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use document::{Document, Value};
-use engine::{Collection, DefaultTtl, Engine, Model, Namespace, State, Store};
+use document::{Document, Value, ValueRef};
+use engine::{Collection, DefaultTtl, Engine, ItemKey, ItemRange, Model, Namespace, State, Store};
 
 use crate::{
     container::hash_bytes,
-    epk,
+    epk::{self, EpkRange},
     failure::{Failure, Fault, Result},
     item::Frame,
-    partition_key::{self, Component, Kind},
+    partition_key::{self, Component, Kind, Scope},
     rid::Rid,
 };
 
@@ -128,6 +128,38 @@ impl Container {
             hash.resize(usize::from(hash_bytes(&self.key)), 0);
         }
         hash
+    }
+
+    /// The key of an item.
+    pub(crate) fn item_key(&self, components: &[Component], id: &str) -> ItemKey {
+        let values: Vec<ValueRef<'_>> = components.iter().map(Component::as_value).collect();
+        ItemKey::new(&self.hash(components), &values, id)
+    }
+
+    /// The items of a scope.
+    pub(crate) fn range(&self, scope: &Scope) -> ItemRange {
+        match scope {
+            Scope::Whole(components) => {
+                let values: Vec<ValueRef<'_>> =
+                    components.iter().map(Component::as_value).collect();
+                ItemRange::partition(&self.hash(components), &values)
+            }
+            Scope::Prefix(components) if components.is_empty() => ItemRange::all(),
+            Scope::Prefix(components) => self.epk_range(EpkRange::of_key(self.hash(components))),
+        }
+    }
+
+    /// The items of a range of effective partition keys.
+    pub(crate) fn epk_range(&self, range: EpkRange) -> ItemRange {
+        let len = usize::from(hash_bytes(&self.key));
+        let EpkRange { mut min, mut max } = range;
+        // Where row keys hold only the beginning, an end inside of it takes the beginning whole.
+        min.truncate(len);
+        if let Some(end) = max.take_if(|max| len < max.len()) {
+            let begin = end.get(..len).unwrap_or_default().to_vec();
+            max = EpkRange::of_key(begin).max;
+        }
+        ItemRange::hashes(&min, max.as_deref())
     }
 
     fn is_current(&self) -> bool {

@@ -95,7 +95,7 @@ pub(crate) struct Failure {
     pub(crate) info: Option<Box<str>>,
 }
 
-pub(crate) type Result<T> = std::result::Result<T, Failure>;
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// What a text names when an item, or anything in a container, is not there.
 const NO_ENTITY: &str = "Entity with the specified id does not exist in the system.";
@@ -163,6 +163,17 @@ impl Failure {
             "Partition key provided either doesn't correspond to definition in the collection or \
              doesn't match partition key field values specified in the document.",
         )
+    }
+
+    /// As an error of the engine, for what it asks the door in the middle of a write.
+    pub(crate) fn into_engine(self) -> engine::Error {
+        let kind = match self.fault {
+            Fault::TooLarge => Kind::TooLarge,
+            Fault::PreconditionFailed => Kind::Precondition,
+            Fault::NotImplemented => Kind::Unsupported,
+            _ => Kind::Invalid,
+        };
+        engine::Error::new(kind, self.text)
     }
 
     /// The body of the answer.

@@ -1,14 +1,20 @@
 //! The NoSQL door: the Azure Cosmos DB REST API over the engine. The only crate that knows that
 //! protocol.
 
+mod account;
 mod batch;
+mod call;
 mod charge;
 mod container;
+mod containers;
 mod continuation;
+mod dispatch;
+mod door;
 mod epk;
 mod etag;
 mod failure;
 mod headers;
+mod http;
 mod item;
 mod limits;
 mod link;
@@ -17,4 +23,10 @@ mod partition_key;
 mod patch;
 mod reply;
 mod rid;
+mod routes;
 mod session;
+mod shown;
+
+pub use auth::Keys;
+pub use door::{Door, Settings};
+pub use http::{Certificate, NoCertificate, serve};

@@ -5,15 +5,8 @@ use document::{DocRef, Document, Value, ValueRef, json};
 use engine::Store;
 
 use crate::{
-    call::Call,
-    charge::Work,
-    continuation,
-    door::Door,
-    etag,
-    failure::Result,
-    limits::MAX_PAGE_ITEMS,
-    reply::Reply,
-    rid::Rid,
+    call::Call, charge::Work, continuation, door::Door, etag, failure::Result,
+    limits::MAX_PAGE_ITEMS, reply::Reply, rid::Rid,
 };
 
 /// What the server sets in a resource.
@@ -121,13 +114,8 @@ mod tests {
 
     #[test]
     fn resources_and_feeds() {
-        let system = System {
-            rid: Rid::Database(1),
-            owner: String::new(),
-            word: "dbs",
-            stamp: 5,
-            ts: 9,
-        };
+        let system =
+            System { rid: Rid::Database(1), owner: String::new(), word: "dbs", stamp: 5, ts: 9 };
         let shown = system.show(doc! { "id": "d" }, &[("_colls", "colls/")]);
         let want = concat!(
             r#"{"id":"d","_self":"dbs/AAAAAQ==/","_rid":"AAAAAQ==","#,

@@ -63,7 +63,8 @@ fn put(headers: &mut HeaderMap, name: &'static str, text: String) {
 /// A random identifier of the usual form.
 pub(crate) fn uuid() -> String {
     // Version 4, variant 1.
-    let random = fastrand::u128(..) & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;
+    let random =
+        fastrand::u128(..) & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;
     let text = format!("{random:032x}");
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| text.get(range).unwrap_or(""));
     parts.join("-")

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use document::json;
+use document::{DocBuf, DocBuilder, RawElements, ValueRef, json};
 use engine::Item;
 
 use crate::{
@@ -37,6 +37,25 @@ impl Frame {
         let within = crc32(&item.key) & ((1 << WITHIN_COMMIT_BITS) - 1);
         let number = item.birth << WITHIN_COMMIT_BITS | u64::from(within);
         Rid::in_container(self.database, self.container, number, Leaf::Item)
+    }
+}
+
+impl Frame {
+    /// An item with what the server sets, as queries see it.
+    pub(crate) fn complete(&self, item: &Item) -> DocBuf {
+        let rid = self.rid(item).encode();
+        let link = format!("{}{rid}/", self.prefix);
+        let etag = etag::quoted(item.stamp);
+        let mut builder = DocBuilder::with_buffer(Vec::with_capacity(item.body.len() + 256));
+        for element in RawElements::new(&item.body) {
+            builder.append_raw(element.name, element.kind, element.value);
+        }
+        builder.append("_rid", ValueRef::String(&rid));
+        builder.append("_self", ValueRef::String(&link));
+        builder.append("_etag", ValueRef::String(&etag));
+        builder.append("_attachments", ValueRef::String("attachments/"));
+        builder.append("_ts", ValueRef::Int64(item.ts));
+        builder.finish()
     }
 }
 

@@ -1,0 +1,228 @@
+//! Batches, which are done whole or not at all, and bulks, of which each operation stands for
+//! itself.
+
+use std::{collections::HashSet, sync::Arc};
+
+use engine::{ItemAction, ItemDone, ItemFailure, ItemKey, ItemWrite, Store};
+use futures_util::future::join_all;
+
+use super::{common, points};
+use crate::{
+    batch::{self, Action, Operation, Outcome},
+    call::Call,
+    charge::{self, Work},
+    containers::Container,
+    door::Door,
+    etag,
+    failure::{Failure, Fault, Result},
+    item::{self, Lifetimes},
+    reply::Reply,
+};
+
+/// `POST /dbs/{db}/colls/{c}/docs` with a batch
+pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    if body.first().is_some_and(|byte| matches!(byte, 0x80..)) || is_hybrid(body) {
+        return Err(Failure::unsupported("A batch in the form HybridRow"));
+    }
+    let operations = batch::read(body)?;
+    let (outcomes, seq) = match call.headers.atomic {
+        true => atomic(door, call, &container, operations).await?,
+        false => bulk(door, call, &container, operations).await?,
+    };
+    let failed = outcomes.iter().any(|outcome| 400 <= outcome.status);
+    let status = if failed { 207 } else { 200 };
+    let charge = outcomes.iter().map(|outcome| outcome.charge).sum();
+    Ok(Reply { charge, seq, ..Reply::json(status, batch::write(&outcomes)) })
+}
+
+/// A binary batch begins with a byte that no JSON text begins with.
+fn is_hybrid(body: &[u8]) -> bool {
+    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
+    first.is_some_and(|byte| byte.is_ascii_control())
+}
+
+/// An operation as the engine does it, and what its answer needs.
+struct Prepared {
+    write: ItemWrite,
+    minimal: bool,
+    if_none_match: Option<u64>,
+    reads: bool,
+}
+
+async fn prepare<S: Store>(
+    door: &Door<S>,
+    container: &Arc<Container>,
+    header: Option<&str>,
+    operation: Operation,
+) -> Result<Prepared> {
+    let key =
+        |id: &str| -> Result<ItemKey> { Ok(container.item_key(&container.key.whole(header)?, id)) };
+    let (key, action) = match operation.action {
+        Action::Create(ref item) | Action::Upsert(ref item) | Action::Replace(_, ref item) => {
+            let components = container.key.of_item(item.fields(), header)?;
+            let key = container.item_key(&components, item.id());
+            let stored = item.to_buf();
+            let action = match operation.action {
+                Action::Create(_) => ItemAction::Create(stored),
+                Action::Upsert(_) => ItemAction::Upsert(stored),
+                _ => ItemAction::Replace(stored),
+            };
+            (key, action)
+        }
+        Action::Patch(id, patch) => {
+            (key(&id)?, points::patch_action(door, container, patch).await?)
+        }
+        Action::Read(id) => (key(&id)?, ItemAction::Read),
+        Action::Delete(id) => (key(&id)?, ItemAction::Delete),
+    };
+    let reads = matches!(action, ItemAction::Read);
+    // A read asks by the other header.
+    let if_match = match reads {
+        true => engine::Match::Any,
+        false => common::if_match(operation.if_match.as_deref()),
+    };
+    Ok(Prepared {
+        write: ItemWrite { key, action, if_match },
+        minimal: operation.minimal,
+        if_none_match: operation.if_none_match.as_deref().and_then(etag::parse),
+        reads,
+    })
+}
+
+fn done(container: &Container, prepared: &Prepared, done: &ItemDone) -> Outcome {
+    let work = if prepared.reads { Work::PointRead } else { Work::Write };
+    let Some(item) = &done.item else {
+        return Outcome { status: 204, charge: charge::hundredths(work, 0), ..Outcome::default() };
+    };
+    let charge = charge::hundredths(work, item.body.len());
+    let status = match (prepared.reads, done.created) {
+        (true, _) if prepared.if_none_match == Some(item.stamp) => {
+            let version = Some(item.stamp);
+            return Outcome { status: 304, charge, version, ..Outcome::default() };
+        }
+        (_, true) => 201,
+        _ => 200,
+    };
+    let mut body = Vec::new();
+    if !prepared.minimal || prepared.reads {
+        item::write(&container.frame, item, &mut body);
+    }
+    Outcome { status, charge, version: Some(item.stamp), body, ..Outcome::default() }
+}
+
+/// All operations as one unit.
+async fn atomic<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    container: &Arc<Container>,
+    operations: Vec<Result<Operation>>,
+) -> Result<(Vec<Outcome>, u64)> {
+    // The partition key is that of the whole request.
+    container.key.whole(call.headers.partition_key)?;
+    let count = operations.len();
+    let mut prepared = Vec::with_capacity(count);
+    for (at, operation) in operations.into_iter().enumerate() {
+        let next = match operation {
+            Ok(operation) => prepare(door, container, call.headers.partition_key, operation).await,
+            Err(failure) => Err(failure),
+        };
+        match next {
+            Ok(next) => prepared.push(next),
+            Err(failure) => return Ok((rolled_back(count, at, &failure), 0)),
+        }
+    }
+    let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
+    match door.engine.write_items(&container.collection, &writes, &Lifetimes).await {
+        Ok((all, seq)) => {
+            let each = prepared.iter().zip(&all);
+            Ok((each.map(|(prepared, one)| done(container, prepared, one)).collect(), seq))
+        }
+        Err(ItemFailure { at, error }) => match error.kind {
+            // These are about the whole request.
+            engine::Kind::Full | engine::Kind::Unavailable | engine::Kind::Corrupt => {
+                Err(error.into())
+            }
+            _ => Ok((rolled_back(count, at, &error.into()), 0)),
+        },
+    }
+}
+
+/// The operation at fault, and all others, which failed only because of it.
+fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
+    let dependent = Failure::new(Fault::FailedDependency, "");
+    let mut outcomes = vec![Outcome::failed(&dependent); count];
+    if let Some(outcome) = outcomes.get_mut(at) {
+        *outcome = Outcome::failed(failure);
+    }
+    outcomes
+}
+
+/// Each operation for itself. Those of different items are done at once, those of the same item in
+/// order.
+async fn bulk<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    container: &Arc<Container>,
+    operations: Vec<Result<Operation>>,
+) -> Result<(Vec<Outcome>, u64)> {
+    let mut waiting = Vec::with_capacity(operations.len());
+    for operation in operations {
+        waiting.push(match operation {
+            Ok(mut operation) => {
+                let own = operation.partition_key.take();
+                let header = own.as_deref().or(call.headers.partition_key);
+                prepare(door, container, header, operation).await
+            }
+            Err(failure) => Err(failure),
+        });
+    }
+    let (mut outcomes, mut seq, mut stopped) = (Vec::with_capacity(waiting.len()), 0, false);
+    let mut waiting = waiting.into_iter().peekable();
+    while waiting.peek().is_some() {
+        let (mut wave, mut keys) = (Vec::new(), HashSet::new());
+        // Where the first failure ends it, one goes after the other.
+        let most = if call.headers.continue_on_error { usize::MAX } else { 1 };
+        while wave.len() < most
+            && let Some(next) = waiting.next_if(|next| match next {
+                Ok(next) => !keys.contains(&next.write.key),
+                Err(_) => true,
+            })
+        {
+            if let Ok(next) = &next {
+                keys.insert(next.write.key.clone());
+            }
+            wave.push(next);
+        }
+        let wave = wave.iter().map(|next| one(door, container, next, stopped));
+        for (outcome, known) in join_all(wave).await {
+            stopped |= 400 <= outcome.status && !call.headers.continue_on_error;
+            seq = seq.max(known);
+            outcomes.push(outcome);
+        }
+    }
+    Ok((outcomes, seq))
+}
+
+async fn one<S: Store>(
+    door: &Door<S>,
+    container: &Arc<Container>,
+    next: &Result<Prepared>,
+    stopped: bool,
+) -> (Outcome, u64) {
+    if stopped {
+        return (Outcome::failed(&Failure::new(Fault::FailedDependency, "")), 0);
+    }
+    let prepared = match next {
+        Ok(prepared) => prepared,
+        Err(failure) => return (Outcome::failed(failure), 0),
+    };
+    let writes = std::slice::from_ref(&prepared.write);
+    match door.engine.write_items(&container.collection, writes, &Lifetimes).await {
+        Ok((all, seq)) => match all.first() {
+            Some(first) => (done(container, prepared, first), seq),
+            None => (Outcome::failed(&Failure::no_entity()), seq),
+        },
+        Err(failure) => (Outcome::failed(&failure.error.into()), 0),
+    }
+}

@@ -1,0 +1,120 @@
+//! The change feed, latest version of each item, in the order of commits.
+
+use document::Value;
+use engine::{Changes, Store};
+
+use super::{common, scope};
+use crate::{
+    call::Call,
+    charge::Work,
+    containers::Container,
+    door::Door,
+    failure::{Failure, Result},
+    item,
+    limits::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, PAGE_ITEMS},
+    reply::Reply,
+    session, shown,
+};
+
+/// `GET /dbs/{db}/colls/{c}/docs` with `a-im`
+pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    check_mode(&container, call)?;
+    let (range, _) = scope::of_headers(&container, call)?;
+    let (after, from_now) = match call.headers.if_none_match.map(str::trim) {
+        None | Some("") => (0, false),
+        Some("*") => (door.engine.store().published(), true),
+        Some(etag) => (position(etag)?, false),
+    };
+    let since_s = match call.headers.if_modified_since {
+        Some(date) if after == 0 && !from_now => since(date)?,
+        _ => i64::MIN,
+    };
+    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
+    let context = common::context(door).await;
+    let found = door.engine.changes(&container.collection, &wanted, &context).await?;
+    session::check(call.seen, found.seq)?;
+    let etag = format!("\"{}\"", found.next);
+    let reply = Reply { seq: found.seq, ..Reply::empty(304) }
+        .charged(Work::Rows(found.items.len() as u64), 0)
+        .tagged(etag.clone());
+    if found.items.is_empty() && !found.more {
+        // Clients read the position from either header.
+        return Ok(Reply { continuation: Some(etag), ..reply });
+    }
+    let texts: Vec<Vec<u8>> = found
+        .items
+        .iter()
+        .map(|item| {
+            let mut text = Vec::new();
+            item::write(&container.frame, item, &mut text);
+            // What the entry is in the order of changes.
+            text.pop();
+            text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
+            text
+        })
+        .collect();
+    let body = shown::feed(&container.rid, "Documents", texts.iter().map(Vec::as_slice));
+    let continuation = Some(etag);
+    Ok(Reply { status: 200, body, count: Some(texts.len()), continuation, ..reply })
+}
+
+/// The position that an etag of the feed names.
+fn position(etag: &str) -> Result<u64> {
+    let number = etag.trim_matches('"').parse();
+    number.map_err(|_| Failure::bad(format!("The position '{etag}' is none of the change feed.")))
+}
+
+fn since(date: &str) -> Result<i64> {
+    let parsed = httpdate::parse_http_date(date.trim()).ok();
+    let since = parsed.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
+    let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
+    seconds.ok_or_else(|| Failure::bad(format!("'{date}' is not a date.")))
+}
+
+fn check_mode(container: &Container, call: &Call<'_>) -> Result<()> {
+    let mode = call.headers.a_im.unwrap_or_default();
+    if mode.eq_ignore_ascii_case("Incremental Feed")
+        || mode.eq_ignore_ascii_case("Incremental feed")
+    {
+        return Ok(());
+    }
+    if !mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
+        return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
+    }
+    let kept = match container.options().get("changeFeedPolicy") {
+        Some(Value::Document(policy)) => match policy.get("retentionDuration") {
+            Some(Value::Int64(minutes)) => 0 < *minutes,
+            _ => false,
+        },
+        _ => false,
+    };
+    if !kept {
+        return Err(Failure::bad(
+            "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
+             https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.",
+        ));
+    }
+    let position = call.headers.if_none_match;
+    if position.is_none() {
+        return Err(Failure::bad(
+            "Start from beginning is not supported with 'All Versions and Deletes' mode.",
+        ));
+    }
+    Err(Failure::unsupported("The change feed mode 'All Versions and Deletes'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_and_dates() {
+        for (etag, want) in [("\"5\"", Some(5)), ("5", Some(5)), ("x", None), ("\"-1\"", None)] {
+            assert_eq!(position(etag).ok(), want, "{etag}");
+        }
+        assert_eq!(since("Sun, 06 Nov 1994 08:49:37 GMT").ok(), Some(784_111_777));
+        assert!(since("yesterday").is_err());
+    }
+}

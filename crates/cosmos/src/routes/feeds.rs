@@ -1,0 +1,69 @@
+//! All items of a container or a part of it, page by page in the order of their keys.
+
+use engine::{Error, Flow, Item, Scan, Sink, Store};
+
+use super::{common, scope};
+use crate::{
+    call::Call,
+    charge::Work,
+    containers::Container,
+    continuation,
+    door::Door,
+    failure::Result,
+    item,
+    limits::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, PAGE_ITEMS},
+    reply::Reply,
+    session, shown,
+};
+
+/// A page that is being filled.
+struct Page<'a> {
+    container: &'a Container,
+    most: usize,
+    texts: Vec<Vec<u8>>,
+    bytes: usize,
+    last: Vec<u8>,
+}
+
+impl Sink for Page<'_> {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.texts.clear();
+        self.bytes = 0;
+        self.last.clear();
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item) -> Result<Flow, Error> {
+        let mut text = Vec::new();
+        item::write(&self.container.frame, item, &mut text);
+        self.bytes += text.len();
+        self.texts.push(text);
+        if self.texts.len() < self.most && self.bytes < MAX_PAGE_BYTES {
+            return Ok(Flow::More);
+        }
+        self.last.extend_from_slice(&item.key);
+        Ok(Flow::Enough)
+    }
+}
+
+/// `GET /dbs/{db}/colls/{c}/docs`
+pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    let (range, mark) = scope::of_headers(&container, call)?;
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &mark];
+    let token = call.headers.continuation.filter(|token| !token.is_empty());
+    let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;
+    let most = call.headers.page()?.unwrap_or(PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let mut page =
+        Page { container: &container, most, texts: Vec::new(), bytes: 0, last: Vec::new() };
+    let scan = Scan { after, ..Scan::of(range) };
+    let context = common::context(door).await;
+    let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
+    session::check(call.seen, scanned.seq)?;
+    let last = Some(&page.last).filter(|last| !last.is_empty());
+    let continuation = last.map(|last| continuation::seal(&door.secret, &about, last));
+    let body = shown::feed(&container.rid, "Documents", page.texts.iter().map(Vec::as_slice));
+    let count = Some(page.texts.len());
+    let reply = Reply::json(200, Vec::new()).charged(Work::Rows(scanned.items), body.len());
+    Ok(Reply { body, continuation, count, seq: scanned.seq, ..reply })
+}

@@ -1,0 +1,28 @@
+//! Everything under a partition key is removed.
+
+use engine::Store;
+
+use super::common;
+use crate::{
+    call::Call,
+    charge::Work,
+    door::Door,
+    failure::{Failure, Result},
+    reply::Reply,
+};
+
+/// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`
+pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    let header = call
+        .headers
+        .partition_key
+        .ok_or_else(|| Failure::bad("PartitionKey value must be supplied for this operation."))?;
+    let range = container.range(&container.key.scope(header)?);
+    if range.is_all() && !container.key.paths().is_empty() {
+        return Err(Failure::bad("PartitionKey value must be supplied for this operation."));
+    }
+    let context = common::context(door).await;
+    let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
+    Ok(Reply::empty(200).charged(Work::Rows(removed as u64), 0))
+}

@@ -1,0 +1,169 @@
+//! Operations on one item: create, upsert, read, replace, patch, delete.
+
+use std::sync::Arc;
+
+use engine::{Item, ItemAction, ItemDone, ItemWrite, Store};
+
+use super::{common, condition::Condition};
+use crate::{
+    call::Call,
+    charge::Work,
+    containers::Container,
+    door::Door,
+    etag,
+    failure::{Failure, Result},
+    item::{self, Incoming, Lifetimes},
+    patch::{self, Patch},
+    reply::Reply,
+    session,
+};
+
+/// Refuses what would run a trigger.
+fn check_triggers(call: &Call<'_>) -> Result<()> {
+    let named = [call.headers.pre_triggers, call.headers.post_triggers];
+    if named.iter().flatten().any(|names| !names.trim().is_empty()) {
+        return Err(Failure::unsupported("The execution of triggers"));
+    }
+    Ok(())
+}
+
+/// `POST /dbs/{db}/colls/{c}/docs`
+pub(crate) async fn create<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    check_triggers(call)?;
+    let item = Incoming::parse(body)?;
+    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
+    let key = container.item_key(&components, item.id());
+    let stored = item.to_buf();
+    let action = match call.headers.is_upsert {
+        true => ItemAction::Upsert(stored),
+        false => ItemAction::Create(stored),
+    };
+    let if_match = common::if_match(call.headers.if_match);
+    write(door, call, &container, ItemWrite { key, action, if_match }).await
+}
+
+/// `PUT /dbs/{db}/colls/{c}/docs/{id}`
+pub(crate) async fn replace<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    check_triggers(call)?;
+    let id = id(call)?;
+    let item = Incoming::parse(body)?;
+    if item.id() != id {
+        return Err(Failure::bad("The id of an item cannot be changed by a replace."));
+    }
+    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
+    let key = container.item_key(&components, id);
+    let action = ItemAction::Replace(item.to_buf());
+    let if_match = common::if_match(call.headers.if_match);
+    write(door, call, &container, ItemWrite { key, action, if_match }).await
+}
+
+/// `PATCH /dbs/{db}/colls/{c}/docs/{id}`
+pub(crate) async fn patch<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    check_triggers(call)?;
+    let components = container.key.whole(call.headers.partition_key)?;
+    let key = container.item_key(&components, id(call)?);
+    let action = patch_action(door, &container, Patch::parse(body)?).await?;
+    let if_match = common::if_match(call.headers.if_match);
+    write(door, call, &container, ItemWrite { key, action, if_match }).await
+}
+
+/// A patch as the engine does it.
+pub(super) async fn patch_action<S: Store>(
+    door: &Door<S>,
+    container: &Arc<Container>,
+    patch: Patch,
+) -> Result<ItemAction> {
+    let condition = match &patch.condition {
+        None => None,
+        Some(text) => Some(Condition::new(text, common::context(door).await)?),
+    };
+    let container = Arc::clone(container);
+    let edit = move |item: &Item, default| {
+        if let Some(condition) = &condition
+            && !condition.holds(&container.frame, item)?
+        {
+            let message = "the item does not meet the condition";
+            return Err(engine::Error::new(engine::Kind::Precondition, message));
+        }
+        let patched = patch::apply(&patch, &container.key, item.document());
+        let stored = patched.map_err(|failure| failure.into_engine())?;
+        let lifetime = item::lifetime(default, stored.as_ref())?;
+        Ok((stored, lifetime))
+    };
+    Ok(ItemAction::Patch(Arc::new(edit)))
+}
+
+/// `DELETE /dbs/{db}/colls/{c}/docs/{id}`
+pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    check_triggers(call)?;
+    let components = container.key.whole(call.headers.partition_key)?;
+    let key = container.item_key(&components, id(call)?);
+    let if_match = common::if_match(call.headers.if_match);
+    let delete = ItemWrite { key, action: ItemAction::Delete, if_match };
+    write(door, call, &container, delete).await
+}
+
+/// `GET /dbs/{db}/colls/{c}/docs/{id}`
+pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    let components = container.key.whole(call.headers.partition_key)?;
+    let key = container.item_key(&components, id(call)?);
+    let (found, seq) = door.engine.item(&container.collection, &key).await?;
+    session::check(call.seen, seq)?;
+    let item = found.ok_or_else(Failure::no_entity)?;
+    let etag = etag::quoted(item.stamp);
+    if common::is_known(call, item.stamp) {
+        return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag));
+    }
+    let mut body = Vec::new();
+    item::write(&container.frame, &item, &mut body);
+    let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
+    let reply = reply.charged(Work::PointRead, body.len()).tagged(etag);
+    Ok(Reply { body, ..reply })
+}
+
+/// The id that the link names.
+fn id<'a>(call: &'a Call<'_>) -> Result<&'a str> {
+    let id = call.link.name.as_deref().unwrap_or_default();
+    // Nothing can have another one.
+    item::check_id(id).map_err(|_| Failure::no_entity())?;
+    Ok(id)
+}
+
+/// Does one write.
+async fn write<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    container: &Arc<Container>,
+    write: ItemWrite,
+) -> Result<Reply> {
+    let collection = &container.collection;
+    let done = door.engine.write_items(collection, &[write], &Lifetimes).await;
+    let (done, seq) = done.map_err(|failure| failure.error)?;
+    let done =
+        done.into_iter().next().unwrap_or(ItemDone { created: false, item: None, entries: 0 });
+    let Some(item) = done.item else {
+        return Ok(Reply { seq, ..Reply::empty(204) }.charged(Work::Write, 0));
+    };
+    let status = if done.created { 201 } else { 200 };
+    let reply = Reply { seq, ..Reply::json(status, Vec::new()) };
+    let reply = reply.charged(Work::Write, item.body.len()).tagged(etag::quoted(item.stamp));
+    if call.headers.minimal() {
+        return Ok(reply);
+    }
+    let mut body = Vec::new();
+    item::write(&container.frame, &item, &mut body);
+    Ok(Reply { body, ..reply })
+}

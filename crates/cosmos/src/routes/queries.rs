@@ -1,0 +1,319 @@
+//! Queries: of items, over the engine; of other resources, over what is in memory. With one
+//! partition key range the server answers every query whole, so that a plan has nothing left for
+//! clients to do.
+
+use std::sync::Arc;
+
+use cosmos_sql::{SqlError, compile};
+use document::{DocRef, Document, Value, json};
+use engine::{Item, Scan, Shape, Sink, Store};
+use query::json::select::{Page, PageLimit, Resume, Run, Select};
+
+use super::{common, scope};
+use crate::{
+    call::Call,
+    charge::Work,
+    containers::Container,
+    continuation,
+    door::Door,
+    failure::{Failure, Result},
+    item::Frame,
+    limits::{MAX_DEPTH, MAX_PAGE_BYTES, MAX_PAGE_ITEMS, PAGE_ITEMS},
+    reply::Reply,
+    session, shown,
+};
+
+/// What a client asks.
+struct Question {
+    plan: Arc<Select>,
+    /// What a continuation of it is good for.
+    text: Vec<u8>,
+}
+
+impl Question {
+    fn read(body: &[u8]) -> Result<Self> {
+        let mut fields = json::parse_document(body, MAX_DEPTH)?;
+        let Some(Value::String(text)) = fields.remove("query") else {
+            return Err(Failure::bad("The body of a query has no text 'query'."));
+        };
+        let parameters = match fields.remove("parameters") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(parameters)) => {
+                parameters.into_iter().map(parameter).collect::<Result<_>>()?
+            }
+            Some(_) => return Err(Failure::bad("The 'parameters' of a query are no array.")),
+        };
+        let plan = compile(&text, &parameters).map_err(|error| refused(&error))?;
+        let mut about = text.into_bytes();
+        for (name, value) in &parameters {
+            about.push(0);
+            about.extend_from_slice(name.as_bytes());
+            json::write(value.as_ref(), &mut about);
+        }
+        Ok(Self { plan: Arc::new(plan), text: about })
+    }
+}
+
+fn parameter(value: Value) -> Result<(String, Value)> {
+    let wrong = || Failure::bad("A parameter of a query has a text 'name' and a 'value'.");
+    let Value::Document(mut fields) = value else { return Err(wrong()) };
+    let Some(Value::String(name)) = fields.remove("name") else { return Err(wrong()) };
+    Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))
+}
+
+/// A query that cannot be run, as clients expect to be told.
+pub(super) fn refused(error: &SqlError) -> Failure {
+    let (code, message, start, end) = match error {
+        SqlError::Unsupported { what } => return Failure::unsupported(what),
+        SqlError::Invalid { code, message, start, end } => (code, message, start, end),
+    };
+    let mut errors = b"{\"errors\":[{\"severity\":\"Error\",".to_vec();
+    errors.extend_from_slice(
+        format!(
+            "\"location\":{{\"start\":{start},\"end\":{end}}},\"code\":\"{code}\",\"message\":"
+        )
+        .as_bytes(),
+    );
+    json::write_string(message, &mut errors);
+    errors.extend_from_slice(b"}]}");
+    Failure::query(String::from_utf8(errors).unwrap_or_default())
+}
+
+/// A query whose ORDER BY needs an index that is not there.
+fn no_composite() -> Failure {
+    refused(&SqlError::Invalid {
+        code: "SC2104",
+        message: "The order by query does not have a corresponding composite index that it can be \
+                  served from."
+            .to_owned(),
+        start: 0,
+        end: 0,
+    })
+}
+
+fn limit(call: &Call<'_>) -> Result<PageLimit> {
+    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    Ok(PageLimit { items, bytes: MAX_PAGE_BYTES })
+}
+
+fn resume<S: Store>(door: &Door<S>, call: &Call<'_>, about: &[&[u8]]) -> Result<Option<Resume>> {
+    let Some(token) = call.headers.continuation.filter(|token| !token.is_empty()) else {
+        return Ok(None);
+    };
+    let bytes = continuation::open(&door.secret, about, token)?;
+    let resume = Resume::from_bytes(&bytes);
+    resume.map(Some).ok_or_else(|| Failure::bad("Invalid Continuation Token"))
+}
+
+fn reply<S: Store>(door: &Door<S>, about: &[&[u8]], rid: &str, name: &str, page: &Page) -> Reply {
+    let entries: Vec<Vec<u8>> = page
+        .values
+        .iter()
+        .map(|value| {
+            let mut text = Vec::new();
+            json::write(value.as_ref(), &mut text);
+            text
+        })
+        .collect();
+    let body = shown::feed(rid, name, entries.iter().map(Vec::as_slice));
+    let resume = page.resume.as_ref().map(Resume::to_bytes);
+    let continuation = resume.map(|bytes| continuation::seal(&door.secret, about, &bytes));
+    Reply { continuation, count: Some(entries.len()), ..Reply::json(200, body) }
+}
+
+/// A query over resources in memory.
+pub(crate) fn over<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+    rid: &str,
+    name: &str,
+    mut resources: Vec<Document>,
+) -> Result<Reply> {
+    let question = Question::read(body)?;
+    let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &question.text];
+    let resume = resume(door, call, &about)?;
+    let id = |resource: &Document| match resource.get("id") {
+        Some(Value::String(id)) => id.clone(),
+        _ => String::new(),
+    };
+    resources.sort_by_key(id);
+    let context = query::Context::default();
+    let mut run = Run::new(question.plan, context, resume, limit(call)?);
+    let mut all = true;
+    for resource in &resources {
+        let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
+        let flow = flow.map_err(engine::Error::from)?;
+        if flow == query::json::select::Flow::Enough {
+            all = false;
+            break;
+        }
+    }
+    let page = run.finish(all).map_err(engine::Error::from)?;
+    let reply = reply(door, &about, rid, name, &page);
+    let bytes = reply.body.len();
+    Ok(reply.charged(Work::Rows(resources.len() as u64), bytes))
+}
+
+/// `POST /dbs/{db}/colls/{c}/docs` with a query
+pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    let question = Question::read(body)?;
+    check_order(&container, &question.plan)?;
+    let (range, mark) = scope::of_query(&container, call, question.plan.sarg())?;
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), &mark, &question.text];
+    let resume = resume(door, call, &about)?;
+    let context = common::context(door).await;
+    let needs_system = question.plan.needs_system();
+    let sarg = question.plan.sarg().clone();
+    let shared = query::Context::clone(&context);
+    let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
+    let scan = Scan { range, sarg, after: run.start_after(), no_index: false };
+    let mut rows = Rows { run, frame: needs_system.then_some(&container.frame) };
+    let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
+    session::check(call.seen, scanned.seq)?;
+    let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
+    let reply = reply(door, &about, &container.rid, "Documents", &page);
+    let bytes = reply.body.len();
+    let mut reply = reply.charged(Work::Rows(scanned.items), bytes);
+    reply.seq = scanned.seq;
+    if call.headers.query_metrics {
+        let metrics = format!(
+            "totalExecutionTimeInMs=0.00;queryCompileTimeInMs=0.00;\
+             queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;\
+             queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs=0.00;indexLookupTimeInMs=0.00;\
+             documentLoadTimeInMs=0.00;systemFunctionExecuteTimeInMs=0.00;\
+             userFunctionExecuteTimeInMs=0.00;retrievedDocumentCount={};retrievedDocumentSize={};\
+             outputDocumentCount={};outputDocumentSize={bytes};writeOutputTimeInMs=0.00;\
+             indexUtilizationRatio=1.00",
+            scanned.items,
+            scanned.bytes,
+            page.values.len()
+        );
+        reply = reply.with("x-ms-documentdb-query-metrics", metrics);
+    }
+    if call.headers.index_metrics {
+        reply = reply.with("x-ms-cosmos-index-utilization", utilization(&scanned.indexes));
+    }
+    Ok(reply)
+}
+
+/// Which indexes were read, in the form that clients decode.
+fn utilization(indexes: &[String]) -> String {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+    let mut text = b"{\"UtilizedIndexes\":{\"SingleIndexes\":[".to_vec();
+    for (at, index) in indexes.iter().enumerate() {
+        if 0 < at {
+            text.push(b',');
+        }
+        text.extend_from_slice(b"{\"IndexSpec\":");
+        json::write_string(index, &mut text);
+        text.push(b'}');
+    }
+    text.extend_from_slice(b"],\"CompositeIndexes\":[]},");
+    text.extend_from_slice(b"\"PotentialIndexes\":{\"SingleIndexes\":[],\"CompositeIndexes\":[]}}");
+    STANDARD.encode(text)
+}
+
+/// Rows from the engine into a query.
+struct Rows<'a> {
+    run: Run,
+    /// Where the query reads what the server sets.
+    frame: Option<&'a Frame>,
+}
+
+impl Sink for Rows<'_> {
+    fn begin(&mut self) -> std::result::Result<(), engine::Error> {
+        self.run.begin();
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item) -> std::result::Result<engine::Flow, engine::Error> {
+        let flow = match self.frame {
+            None => self.run.row(&item.key, item.document())?,
+            Some(frame) => self.run.row(&item.key, frame.complete(item).as_ref())?,
+        };
+        Ok(match flow {
+            query::json::select::Flow::More => engine::Flow::More,
+            query::json::select::Flow::Enough => engine::Flow::Enough,
+        })
+    }
+}
+
+/// ORDER BY over several properties needs an index that has them in this order, or turned round.
+fn check_order(container: &Container, plan: &Select) -> Result<()> {
+    let Some(paths) = plan.order_paths().filter(|paths| 1 < paths.len()) else { return Ok(()) };
+    let pointer = |names: &[String]| {
+        let escaped = names.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
+        escaped.fold(String::new(), |text, name| text + "/" + &name)
+    };
+    let wanted: Vec<(String, bool)> =
+        paths.iter().map(|(names, descending)| (pointer(names), *descending)).collect();
+    let serves = |key: &[(String, bool)]| {
+        let turned = key.first().zip(wanted.first()).is_some_and(|(a, b)| a.1 != b.1);
+        key.len() == wanted.len()
+            && key.iter().zip(&wanted).all(|(a, b)| a.0 == b.0 && (a.1 != b.1) == turned)
+    };
+    let state = container.collection.state();
+    let composites = state.record.indexes.iter();
+    let mut composites = composites.filter(|index| index.shape == Shape::Tuple { scoped: false });
+    if composites.any(|index| serves(&index.key)) { Ok(()) } else { Err(no_composite()) }
+}
+
+/// What a client would have to do after asking each range: nothing, as there is one.
+const PLAN: &str = concat!(
+    r#"{"partitionedQueryExecutionInfoVersion":2,"queryInfo":{"distinctType":"None","top":null,"#,
+    r#""offset":null,"limit":null,"orderBy":[],"orderByExpressions":[],"groupByExpressions":[],"#,
+    r#""groupByAliases":[],"aggregates":[],"groupByAliasToAggregateType":{},"rewrittenQuery":"","#,
+    r#""hasSelectValue":false,"dCountInfo":null,"hasNonStreamingOrderBy":false},"#,
+    r#""queryRanges":[{"min":"","max":"FF","isMinInclusive":true,"isMaxInclusive":false}]}"#,
+);
+
+/// `POST /dbs/{db}/colls/{c}/docs` for a plan
+pub(crate) fn plan<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    common::container(door, call)?;
+    Question::read(body)?;
+    Ok(Reply::json(200, PLAN.as_bytes().to_vec()).charged(Work::PointRead, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_is_json() {
+        json::parse_document(PLAN.as_bytes(), 5).unwrap();
+    }
+
+    #[test]
+    fn refused_queries_say_where() {
+        let error =
+            SqlError::Invalid { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
+        let want = concat!(
+            r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
+            r#""message":"near '\"'"}]}"#
+        );
+        assert_eq!(refused(&error).errors.as_deref(), Some(want));
+        let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
+        assert_eq!(refused(&unsupported).fault.status(), 501);
+    }
+
+    #[test]
+    fn questions() {
+        for (body, good) in [
+            (r#"{"query":"SELECT * FROM c"}"#, true),
+            (
+                r#"{"query":"SELECT * FROM c WHERE c.n=@n","parameters":[{"name":"@n","value":1}]}"#,
+                true,
+            ),
+            (r#"{"query":"SELECT * FROM c","parameters":{}}"#, false),
+            (r#"{"query":"SELECT * FROM c","parameters":[1]}"#, false),
+            (r#"{"query":"SELECT FROM"}"#, false),
+            (r#"{"query":1}"#, false),
+            ("{}", false),
+            ("x", false),
+        ] {
+            assert_eq!(Question::read(body.as_bytes()).is_ok(), good, "{body}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Partition key ranges: one, for ever. And conflicts, of which there are none.
+
+use document::{Value, array, doc};
+use engine::Store;
+
+use super::common;
+use crate::{
+    call::Call,
+    charge::Work,
+    door::Door,
+    etag,
+    failure::Result,
+    reply::Reply,
+    rid::{Leaf, Rid},
+    session, shown,
+};
+
+/// `GET /dbs/{db}/colls/{c}/pkranges`
+pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    let record = &container.collection.state().record;
+    let etag = etag::quoted(record.created);
+    if common::is_known(call, record.created) {
+        let reply = Reply { continuation: Some(etag.clone()), ..Reply::empty(304) };
+        return Ok(reply.charged(Work::PointRead, 0).tagged(etag));
+    }
+    let database = container.database_number;
+    let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();
+    let of_database = Rid::Database(database).encode();
+    let range = doc! {
+        "_rid": rid.as_str(),
+        "id": session::RANGE,
+        "_etag": etag.as_str(),
+        "minInclusive": "",
+        "maxExclusive": "FF",
+        "ridPrefix": Value::Int64(0),
+        "_self": format!("dbs/{of_database}/colls/{}/pkranges/{rid}/", container.rid),
+        "throughputFraction": Value::Int64(1),
+        "status": "online",
+        "parents": array![],
+        "_ts": Value::Int64(container.changed_ts()),
+    };
+    let text = shown::text(&range);
+    let body = shown::feed(&container.rid, "PartitionKeyRanges", [text.as_slice()].into_iter());
+    let reply = Reply::json(200, body).charged(Work::PointRead, 0).tagged(etag);
+    Ok(Reply { count: Some(1), ..reply })
+}
+
+/// `GET /dbs/{db}/colls/{c}/conflicts`
+pub(crate) fn conflicts<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    let body = shown::feed(&container.rid, "Conflicts", [].into_iter());
+    let reply = Reply::json(200, body).charged(Work::PointRead, 0);
+    Ok(Reply { count: Some(0), ..reply })
+}

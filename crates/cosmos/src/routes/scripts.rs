@@ -1,0 +1,190 @@
+//! Stored procedures, triggers and user-defined functions as resources: they are kept and shown,
+//! not run.
+
+use std::sync::Arc;
+
+use document::{Document, Value, doc};
+use engine::{Expect, Resource, Store};
+
+use super::{common, containers, queries};
+use crate::{
+    call::Call,
+    charge::Work,
+    containers::Container,
+    door::Door,
+    failure::{Failure, Fault, Result},
+    limits::{MAX_SCRIPTS, MAX_UDFS},
+    link, names,
+    reply::Reply,
+    rid::{Leaf, Rid},
+    shown::{self, System},
+};
+
+/// What differs between the three kinds.
+struct Kind {
+    word: &'static str,
+    feed: &'static str,
+    leaf: Leaf,
+    most: usize,
+}
+
+fn kind(call: &Call<'_>) -> Kind {
+    let word = call.link.kind.word();
+    let (feed, leaf, most) = match call.link.kind {
+        link::Resource::Triggers => ("Triggers", Leaf::Trigger, MAX_SCRIPTS),
+        link::Resource::Udfs => ("UserDefinedFunctions", Leaf::Udf, MAX_UDFS),
+        _ => ("StoredProcedures", Leaf::Procedure, MAX_SCRIPTS),
+    };
+    Kind { word, feed, leaf, most }
+}
+
+struct Owner {
+    container: Arc<Container>,
+    path: [String; 4],
+    kind: Kind,
+}
+
+impl Owner {
+    fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Self> {
+        let container = common::container(door, call)?;
+        Ok(Self { path: containers::path(&container), container, kind: kind(call) })
+    }
+
+    fn path<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
+        let [root, database, word, id] = self.path.each_ref().map(String::as_str);
+        [root, database, word, id, self.kind.word, name]
+    }
+
+    fn held<S: Store>(&self, door: &Door<S>) -> Vec<Arc<Resource>> {
+        let [root, database, word, id, kind, _] = self.path("");
+        door.engine.resources(&[root, database, word, id, kind])
+    }
+
+    fn all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
+        self.held(door).iter().map(|held| self.show(held)).collect()
+    }
+
+    fn named<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
+        let name = call.link.name.as_deref().unwrap_or_default();
+        let found = door.engine.resource(&self.path(name));
+        let by_id = || self.held(door).into_iter().find(|held| self.rid(held).encode() == name);
+        found.or_else(by_id).ok_or_else(Failure::no_entity)
+    }
+
+    fn rid(&self, held: &Resource) -> Rid {
+        let container = self.container.collection.id;
+        Rid::in_container(self.container.database_number, container, held.birth, self.kind.leaf)
+    }
+
+    fn show(&self, held: &Resource) -> Document {
+        let database = Rid::Database(self.container.database_number).encode();
+        let system = System {
+            rid: self.rid(held),
+            owner: format!("dbs/{database}/colls/{}/", self.container.rid),
+            word: self.kind.word,
+            stamp: held.stamp,
+            ts: held.ts,
+        };
+        let mut body = doc! { "id": held.path.last().map_or("", String::as_str) };
+        for (name, value) in held.body.fields() {
+            body.push(name.clone(), value.clone());
+        }
+        system.show(body, &[])
+    }
+
+    fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
+        let body = common::document(body)?;
+        let id = names::check(body.get("id"))?;
+        let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
+        let code = text("body").ok_or_else(|| Failure::bad("A script has a text 'body'."))?;
+        let mut kept = doc! { "body": code };
+        if self.kind.leaf == Leaf::Trigger {
+            for (name, known, usual) in [
+                ("triggerType", &["Pre", "Post"][..], "Pre"),
+                ("triggerOperation", &["All", "Create", "Update", "Delete", "Replace"], "All"),
+            ] {
+                let given = text(name).unwrap_or(usual);
+                if !known.contains(&given) {
+                    let text = format!("The property '{name}' is one of {}.", known.join(", "));
+                    return Err(Failure::bad(text));
+                }
+                kept.push(name, Value::String(given.to_owned()));
+            }
+        }
+        Ok((id, kept))
+    }
+}
+
+/// `POST /dbs/{db}/colls/{c}/sprocs` and its like
+pub(crate) async fn create<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let _one = door.changing.lock().await;
+    let owner = Owner::find(door, call)?;
+    let (id, kept) = owner.read_body(body)?;
+    if owner.kind.most <= owner.held(door).len() {
+        let text = format!("The container has {} of these already.", owner.kind.most);
+        return Err(Failure::new(Fault::Forbidden, text));
+    }
+    let path = owner.path(&id);
+    let (status, expect) = match door.engine.resource(&path) {
+        Some(_) if call.headers.is_upsert => (200, Expect::Present),
+        _ => (201, Expect::Absent),
+    };
+    // What is below a container's path is removed with the record there.
+    let [root, database, word, number] = owner.path.each_ref().map(String::as_str);
+    if door.engine.resource(&[root, database, word, number]).is_none() {
+        let parent = [root, database, word, number];
+        door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
+    }
+    let made = door.engine.put_resource(&path, kept, expect).await?;
+    Ok(shown::one(status, &owner.show(&made)))
+}
+
+/// `GET /dbs/{db}/colls/{c}/sprocs` and its like
+pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let owner = Owner::find(door, call)?;
+    shown::page(door, call, &owner.container.rid, owner.kind.feed, owner.all(door))
+}
+
+/// The same with a query
+pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    let owner = Owner::find(door, call)?;
+    queries::over(door, call, body, &owner.container.rid, owner.kind.feed, owner.all(door))
+}
+
+/// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
+pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let owner = Owner::find(door, call)?;
+    let held = owner.named(door, call)?;
+    Ok(shown::one(200, &owner.show(&held)))
+}
+
+/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like
+pub(crate) async fn replace<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    body: &[u8],
+) -> Result<Reply> {
+    let _one = door.changing.lock().await;
+    let owner = Owner::find(door, call)?;
+    let (id, kept) = owner.read_body(body)?;
+    let held = owner.named(door, call)?;
+    if held.path.last() != Some(&id) {
+        return Err(Failure::bad("The id of a script cannot be changed."));
+    }
+    let made = door.engine.put_resource(&owner.path(&id), kept, common::expect(call)).await?;
+    Ok(shown::one(200, &owner.show(&made)))
+}
+
+/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like
+pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let _one = door.changing.lock().await;
+    let owner = Owner::find(door, call)?;
+    let held = owner.named(door, call)?;
+    let path: Vec<&str> = held.path.iter().map(String::as_str).collect();
+    door.engine.remove_resource(&path, common::expect(call)).await?;
+    Ok(Reply::empty(204).charged(Work::Write, 0))
+}
