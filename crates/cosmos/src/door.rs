@@ -75,17 +75,17 @@ impl<S: Store> Door<S> {
         &self.engine
     }
 
-    /// Sums over all connections: name and value.
-    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+    /// Sums over all connections: name, what it is, and value.
+    pub fn counters(&self) -> Vec<(&'static str, &'static str, u64)> {
         let counters = &self.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
-            ("requests", read(&counters.requests)),
-            ("failures", read(&counters.failures)),
-            ("denied", read(&counters.denied)),
-            ("bytesIn", read(&counters.bytes_in)),
-            ("bytesOut", read(&counters.bytes_out)),
-            ("requestUnits", read(&counters.charge) / 100),
+            ("requests", "Requests", read(&counters.requests)),
+            ("failures", "Requests that were refused or failed", read(&counters.failures)),
+            ("denied", "Requests without a valid signature", read(&counters.denied)),
+            ("bytes_in", "Bytes of bodies of requests", read(&counters.bytes_in)),
+            ("bytes_out", "Bytes of bodies of answers", read(&counters.bytes_out)),
+            ("request_units", "Request units of answers", read(&counters.charge) / 100),
         ]
     }
 

@@ -27,6 +27,6 @@ mod routes;
 mod session;
 mod shown;
 
-pub use auth::Keys;
+pub use auth::{Keys, WELL_KNOWN_KEY};
 pub use door::{Door, Settings};
 pub use http::{Certificate, NoCertificate, serve};

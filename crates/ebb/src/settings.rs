@@ -18,6 +18,9 @@ const SETTINGS: &[Setting] = &[
     setting("in-memory", "BOOL", "false", "Keep nothing; excludes --data-dir"),
     setting("mongo-addr", "HOST:PORT", "127.0.0.1:27017", "Address of the MongoDB door, or 'off'"),
     setting("cosmos-addr", "HOST:PORT", "127.0.0.1:8081", "Address of the NoSQL door, or 'off'"),
+    setting("key-file", "PATH", "", "Keys of the NoSQL door [the one that everybody knows]"),
+    setting("tls-cert", "PATH", "", "Certificate of the NoSQL door [one that is made]"),
+    setting("tls-key", "PATH", "", "Key of that certificate"),
     setting("admin-addr", "HOST:PORT", "127.0.0.1:8080", "Address of health and metrics, or 'off'"),
     setting("clock", "system|manual", "system", "How the database clock moves"),
     setting("ready-file", "PATH", "", "Written once every listener accepts"),
@@ -200,15 +203,22 @@ impl Settings {
         if !["error", "warn", "info", "debug", "trace"].contains(&log_level.as_str()) {
             return Err(Wrong(format!("--log-level: '{log_level}' is not a level")));
         }
-        self.address("cosmos-addr")?;
+        let path =
+            |name: &str| Some(self.text(name)).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let (tls_cert, tls_key) = (path("tls-cert"), path("tls-key"));
+        if tls_cert.is_some() != tls_key.is_some() {
+            return Err(Wrong("--tls-cert and --tls-key belong together".to_owned()));
+        }
         Ok(Config {
             data_dir: (!in_memory).then(|| PathBuf::from(self.text("data-dir"))),
             mongo_addr: self.address("mongo-addr")?,
+            cosmos_addr: self.address("cosmos-addr")?,
+            key_file: path("key-file"),
+            tls_cert,
+            tls_key,
             admin_addr: self.address("admin-addr")?,
             clock,
-            ready_file: Some(self.text("ready-file"))
-                .filter(|path| !path.is_empty())
-                .map(PathBuf::from),
+            ready_file: path("ready-file"),
             reap_delay,
             log_format: Some(log_format),
             log_level,
@@ -262,6 +272,7 @@ mod tests {
             (&["--reap-delay", "NaN"], None, "--reap-delay"),
             (&["--log-level", "loud"], None, "--log-level"),
             (&["--in-memory", "--data-dir", "x"], None, "--in-memory"),
+            (&["--tls-cert", "x"], None, "--tls-key"),
             (&[], Some("colour = 1"), "colour"),
             (&[], Some("clock ="), "--config"),
         ] {

@@ -5,6 +5,10 @@ use crate::{ClockMode, Config, ready::Ready};
 /// Prints the banner to standard output.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
 pub(crate) fn print(config: &Config, ready: &Ready) {
+    let key = match &config.key_file {
+        None => cosmos::WELL_KNOWN_KEY,
+        Some(_) => "(the first of --key-file)",
+    };
     let data = config
         .data_dir
         .as_ref()
@@ -13,7 +17,12 @@ pub(crate) fn print(config: &Config, ready: &Ready) {
     if let Some(mongo) = &ready.mongo {
         println!("  MongoDB       mongodb://{mongo}/?directConnection=true");
     }
-    println!("  NoSQL         not in this version");
+    if let Some(cosmos) = &ready.cosmos {
+        println!("  NoSQL         AccountEndpoint=http://{cosmos}/;AccountKey={key}");
+        println!(
+            "                https://{cosmos}/ with the certificate at /_explorer/emulator.pem"
+        );
+    }
     if let Some(admin) = &ready.admin {
         println!("  Admin         http://{admin}/status");
     }
@@ -26,6 +35,12 @@ pub(crate) fn print(config: &Config, ready: &Ready) {
         println!("  mongosh       mongosh mongodb://{mongo}/test");
         println!("  Python        pymongo.MongoClient('mongodb://{mongo}/')");
         println!("  Node          new MongoClient('mongodb://{mongo}/')");
+    }
+    if let (Some(cosmos), None) = (&ready.cosmos, &config.key_file) {
+        println!("  NoSQL Python  azure.cosmos.CosmosClient('http://{cosmos}/', '{key}')");
+        println!(
+            "  NoSQL Node    new CosmosClient({{endpoint: 'http://{cosmos}/', key: '{key}'}})"
+        );
     }
     println!();
     println!("ready");

@@ -27,6 +27,14 @@ pub struct Config {
     pub data_dir: Option<PathBuf>,
     /// Address of the MongoDB door; `None`: no such listener.
     pub mongo_addr: Option<String>,
+    /// Address of the NoSQL door; `None`: no such listener.
+    pub cosmos_addr: Option<String>,
+    /// Keys of the NoSQL door; `None`: the one that everybody knows.
+    pub key_file: Option<PathBuf>,
+    /// Certificate of the NoSQL door; `None`: one that is made.
+    pub tls_cert: Option<PathBuf>,
+    /// Its key.
+    pub tls_key: Option<PathBuf>,
     /// Address of the admin listener; `None`: no such listener.
     pub admin_addr: Option<String>,
     /// How the clock moves.
@@ -53,6 +61,10 @@ impl Config {
         Self {
             data_dir: None,
             mongo_addr: Some("127.0.0.1:0".to_owned()),
+            cosmos_addr: Some("127.0.0.1:0".to_owned()),
+            key_file: None,
+            tls_cert: None,
+            tls_key: None,
             admin_addr: Some("127.0.0.1:0".to_owned()),
             clock: ClockMode::Manual,
             ready_file: None,

@@ -12,6 +12,7 @@ mod data_dir;
 mod give_way;
 mod listen;
 mod logging;
+mod nosql;
 mod ready;
 mod serve;
 mod verify;

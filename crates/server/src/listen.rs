@@ -1,15 +1,14 @@
 //! Listeners: connections in, one task each, and a bounded end.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
-use mongo::Door;
 use tokio::{
-    net::{TcpListener, TcpSocket, lookup_host},
+    net::{TcpListener, TcpSocket, TcpStream, lookup_host},
     sync::watch,
     task::JoinSet,
 };
 
-use crate::{any_store::AnyStore, background};
+use crate::background;
 
 /// How long running requests may take after the end was asked for.
 const DRAIN: Duration = Duration::from_secs(8);
@@ -48,11 +47,11 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Accepts MongoDB clients until `stop`, then lets what runs finish.
-pub(crate) async fn mongo(
+/// Accepts clients until `stop`, then lets what runs finish.
+pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
-    door: Arc<Door<AnyStore>>,
     mut stop: watch::Receiver<bool>,
+    serve: impl Fn(TcpStream, SocketAddr, watch::Receiver<bool>) -> F,
 ) {
     let mut clients = JoinSet::new();
     loop {
@@ -64,8 +63,7 @@ pub(crate) async fn mongo(
         match accepted {
             Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                let (door, stop) = (Arc::clone(&door), stop.clone());
-                clients.spawn(mongo::serve(door, stream, peer.to_string(), stop));
+                clients.spawn(serve(stream, peer, stop.clone()));
             }
             Err(error) => {
                 // Out of descriptors, or the client is gone already: others go on.

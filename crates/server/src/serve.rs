@@ -17,7 +17,7 @@ use crate::{
     checkpoint::{CheckpointFile, boot_id},
     data_dir::DataDir,
     give_way::give_way,
-    listen, logging,
+    listen, logging, nosql,
     ready::{self, Ready},
 };
 
@@ -164,6 +164,11 @@ impl Running {
         self.ready.mongo.as_deref()
     }
 
+    /// Address of the NoSQL door.
+    pub fn cosmos(&self) -> Option<&str> {
+        self.ready.cosmos.as_deref()
+    }
+
     /// Address of the admin listener.
     pub fn admin(&self) -> Option<&str> {
         self.ready.admin.as_deref()
@@ -212,13 +217,34 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
             ..Settings::default()
         };
         let made = Door::new(engine.clone(), settings);
-        tasks.push(tokio::spawn(listen::mongo(listener, Arc::clone(&made), stopped.clone())));
+        let served = Arc::clone(&made);
+        tasks.push(tokio::spawn(listen::accept(
+            listener,
+            stopped.clone(),
+            move |stream, peer, stop| {
+                mongo::serve(Arc::clone(&served), stream, peer.to_string(), stop)
+            },
+        )));
         ready.mongo = Some(bound.to_string());
         door = Some(made);
     }
+    let mut cosmos = None;
+    if let Some(address) = &config.cosmos_addr {
+        let made = nosql::door(config, address, engine.clone()).await?;
+        let (listener, bound) = listen::bind(address).await.map_err(failed)?;
+        let served = Arc::clone(&made);
+        tasks.push(tokio::spawn(listen::accept(
+            listener,
+            stopped.clone(),
+            move |stream, _, stop| cosmos::serve(Arc::clone(&served), stream, stop),
+        )));
+        ready.cosmos = Some(bound.to_string());
+        cosmos = Some(made);
+    }
     if let Some(address) = &config.admin_addr {
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
-        let served = admin::serve(listener, engine.clone(), door.clone(), stopped.clone());
+        let doors = admin::Doors { mongo: door.clone(), cosmos };
+        let served = admin::serve(listener, engine.clone(), doors, stopped.clone());
         tasks.push(tokio::spawn(served));
         ready.admin = Some(bound.to_string());
     }
@@ -231,7 +257,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if config.banner {
         banner::print(config, &ready);
     }
-    tracing::info!(mongo = ?ready.mongo, admin = ?ready.admin, "ready");
+    tracing::info!(mongo = ?ready.mongo, cosmos = ?ready.cosmos, admin = ?ready.admin, "ready");
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
 }
 

@@ -41,7 +41,7 @@ fn answer(good: bool, why: &str) -> Response {
 pub(crate) async fn status(State(shared): State<Shared>) -> Response {
     let clock = shared.engine.clock().status();
     let good = clock.running && clock.keeps_pace && !*shared.stopping.borrow();
-    let (connections, cursors) = shared.door.as_ref().map_or((0, 0), |door| door.open());
+    let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
     let (passes, reaped) = shared.engine.reaped();
     let body = json!({
         "status": if good { "ok" } else { "unavailable" },

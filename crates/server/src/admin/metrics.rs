@@ -61,8 +61,11 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
             Measurement::one(measured.group_size.read(), 1.0),
         );
     }
-    if let Some(door) = &shared.door {
+    if let Some(door) = &shared.doors.mongo {
         of_door(door, &mut registry);
+    }
+    if let Some(door) = &shared.doors.cosmos {
+        of_cosmos(door, &mut registry);
     }
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -88,6 +91,13 @@ fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
         Unit::Seconds,
         Measurement { of: latencies.collect(), parts: NANOSECONDS },
     );
+}
+
+fn of_cosmos(door: &cosmos::Door<AnyStore>, registry: &mut Registry) {
+    registry.register("nosql_connections", "Open connections", ConstGauge::new(door.open()));
+    for (name, help, value) in door.counters() {
+        registry.register(format!("nosql_{name}"), help, ConstCounter::new(value));
+    }
 }
 
 /// Nanoseconds of a second.

@@ -14,16 +14,22 @@ use axum::{
     routing::{get, post},
 };
 use engine::Engine;
-use mongo::Door;
 use tokio::{net::TcpListener, sync::watch};
 
 use crate::any_store::AnyStore;
+
+/// The doors that are open.
+#[derive(Clone)]
+pub(crate) struct Doors {
+    pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
+    pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
+}
 
 /// What the routes share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
-    pub(crate) door: Option<Arc<Door<AnyStore>>>,
+    pub(crate) doors: Doors,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
@@ -31,10 +37,10 @@ pub(crate) struct Shared {
 pub(crate) async fn serve(
     listener: TcpListener,
     engine: Engine<AnyStore>,
-    door: Option<Arc<Door<AnyStore>>>,
+    doors: Doors,
     mut stop: watch::Receiver<bool>,
 ) {
-    let shared = Shared { engine, door, stopping: stop.clone() };
+    let shared = Shared { engine, doors, stopping: stop.clone() };
     let served = axum::serve(listener, routes(shared)).with_graceful_shutdown(async move {
         let _ = stop.changed().await;
     });

@@ -1,0 +1,177 @@
+//! What the NoSQL door is opened with: keys, the secret of its tokens, the certificate. Each is
+//! made when it is missing and kept in the data directory.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+    sync::Arc,
+};
+
+use cosmos::{Certificate, Door, Keys, Settings};
+use engine::Engine;
+use tokio::net::lookup_host;
+
+use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure};
+
+/// Folder of these files in a data directory.
+const FOLDER: &str = "nosql";
+const SECRET_BYTES: usize = 32;
+
+fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::Failed(format!("{what}: {error}"))
+}
+
+/// Makes the door.
+pub(crate) async fn door(
+    config: &Config,
+    address: &str,
+    engine: Engine<AnyStore>,
+) -> Result<Arc<Door<AnyStore>>, Failure> {
+    let keys = keys(config.key_file.as_deref())?;
+    if keys.are_well_known() && !is_loopback(address).await {
+        return Err(Failure::Failed(format!(
+            "--cosmos-addr {address} can be reached by other machines, and everybody knows the key \
+             that is used when none is given: give a --key-file, or listen on 127.0.0.1"
+        )));
+    }
+    let folder = config.data_dir.as_ref().map(|path| path.join(FOLDER));
+    if let Some(folder) = &folder {
+        fs::create_dir_all(folder).map_err(|error| failed("make the folder of keys", error))?;
+    }
+    let settings = Settings {
+        account: "localhost".to_owned(),
+        keys,
+        secret: secret(folder.as_deref()).map_err(|error| failed("the secret of tokens", error))?,
+        certificate: Some(certificate(config, folder.as_deref())?),
+        give_way,
+    };
+    Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))
+}
+
+fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
+    let Some(file) = file else {
+        return Keys::well_known().map_err(|error| failed("the key", error));
+    };
+    let what = format!("--key-file {}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| failed(&what, error))?;
+    Keys::parse(&text).map_err(|error| failed(&what, error))
+}
+
+/// Whether only this machine can reach an address. One that cannot be found cannot be listened on.
+async fn is_loopback(address: &str) -> bool {
+    match lookup_host(address).await {
+        Ok(mut found) => found.all(|address| address.ip().is_loopback()),
+        Err(_) => true,
+    }
+}
+
+fn secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
+    let Some(folder) = folder else { return random() };
+    let file = folder.join("secret");
+    match fs::read(&file) {
+        Ok(bytes) => bytes.try_into().map_err(|_| {
+            let text = format!("{} has not {SECRET_BYTES} bytes; remove it", file.display());
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = random()?;
+            write(folder, "secret", &made)?;
+            Ok(made)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn random() -> io::Result<[u8; SECRET_BYTES]> {
+    let mut bytes = [0; SECRET_BYTES];
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
+    }
+    Ok(bytes)
+}
+
+fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Failure> {
+    let what = "the certificate of TLS";
+    let wrong = |error: &dyn std::fmt::Display| failed(what, error);
+    let read = |certificate: &Path, key: &Path| -> Result<Certificate, Failure> {
+        let text = |path: &Path| {
+            let read = fs::read_to_string(path);
+            read.map_err(|error| failed(&path.display().to_string(), error))
+        };
+        Certificate::read(text(certificate)?, text(key)?).map_err(|error| wrong(&error))
+    };
+    match (&config.tls_cert, &config.tls_key) {
+        (Some(certificate), Some(key)) => return read(certificate, key),
+        (None, None) => {}
+        _ => return Err(wrong(&"--tls-cert and --tls-key belong together")),
+    }
+    let kept = folder.map(|folder| (folder.join("certificate.pem"), folder.join("key.pem")));
+    if let Some((certificate, key)) = &kept
+        && certificate.exists()
+        && key.exists()
+    {
+        return read(certificate, key);
+    }
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let made = Certificate::make(&host).map_err(|error| wrong(&error))?;
+    if let Some(folder) = folder {
+        // The certificate goes last: it says that both are there.
+        write(folder, "key.pem", made.key().as_bytes()).map_err(|error| wrong(&error))?;
+        let text = made.certificate().as_bytes();
+        write(folder, "certificate.pem", text).map_err(|error| wrong(&error))?;
+    }
+    Ok(made)
+}
+
+/// Writes a file that only its owner may read, whole or not at all.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let temporary = folder.join(format!("{name}.new"));
+    let mut options = File::options();
+    let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    out.write_all(bytes)?;
+    out.sync_all()?;
+    fs::rename(&temporary, folder.join(name))?;
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_and_certificate_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = secret(Some(folder.path())).unwrap();
+        assert_eq!(secret(Some(folder.path())).unwrap(), first);
+        assert_ne!(secret(None).unwrap(), first);
+        let config = Config::for_tests();
+        let made = certificate(&config, Some(folder.path())).unwrap();
+        let again = certificate(&config, Some(folder.path())).unwrap();
+        assert_eq!(again.certificate(), made.certificate());
+        fs::write(folder.path().join("secret"), b"short").unwrap();
+        assert!(secret(Some(folder.path())).is_err());
+    }
+
+    #[test]
+    fn the_key_that_everybody_knows_stays_on_this_machine() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let start = |address: &str| {
+            let config = Config { cosmos_addr: Some(address.to_owned()), ..Config::for_tests() };
+            runtime.block_on(async {
+                match crate::start(&config).await {
+                    Ok(running) => running
+                        .stop()
+                        .await
+                        .map_or_else(|error| error.to_string(), |()| "fine".to_owned()),
+                    Err(error) => error.to_string(),
+                }
+            })
+        };
+        assert_eq!(start("127.0.0.1:0"), "fine");
+        let refused = start("0.0.0.0:0");
+        assert!(refused.contains("--key-file"), "{refused}");
+    }
+}
