@@ -51,6 +51,7 @@ pub(crate) fn definition(default: DefaultTtl) -> Definition {
             IndexSpec::tuple("unique", &[(vec!["u".to_owned()], false)], true),
             IndexSpec::wild("paths", everything()),
         ],
+        retention_s: None,
         options: Document::new(),
     }
 }
@@ -63,7 +64,7 @@ pub(crate) fn key(pk: &str, id: &str) -> ItemKey {
     ItemKey::new(&hash(pk), &[ValueRef::String(pk)], id)
 }
 
-fn write(action: ItemAction, pk: &str, id: &str) -> ItemWrite {
+pub(crate) fn write(action: ItemAction, pk: &str, id: &str) -> ItemWrite {
     ItemWrite { key: key(pk, id), action, if_match: Match::Any }
 }
 
@@ -78,13 +79,17 @@ pub(crate) fn body(pk: &str, id: &str, more: Document) -> DocBuf {
     document.to_buf()
 }
 
-type Done = Result<(Vec<ItemDone>, u64), ItemFailure>;
+pub(crate) type Done = Result<(Vec<ItemDone>, u64), ItemFailure>;
 
 impl Shelf {
     pub(crate) fn new(default: DefaultTtl) -> Self {
+        Self::with(&definition(default))
+    }
+
+    pub(crate) fn with(definition: &Definition) -> Self {
         let kit = Kit::default();
-        let (name, definition) = (Namespace::new("db", "box"), definition(default));
-        ready(kit.engine.create_container(&name, &definition)).unwrap();
+        let name = Namespace::new("db", "box");
+        ready(kit.engine.create_container(&name, definition)).unwrap();
         Self { kit }
     }
 
@@ -100,7 +105,7 @@ impl Shelf {
         ready(self.engine().write_items(&self.container(), writes, &Honour))
     }
 
-    fn one(&self, action: ItemAction, pk: &str, id: &str) -> Result<ItemDone, Kind> {
+    pub(crate) fn one(&self, action: ItemAction, pk: &str, id: &str) -> Result<ItemDone, Kind> {
         let done = self.write(&[write(action, pk, id)]);
         done.map(|(mut done, _)| done.remove(0)).map_err(|failure| failure.error.kind)
     }
