@@ -25,11 +25,12 @@ impl ItemWriter for Honour {
 
 /// Takes everything.
 #[derive(Default)]
-pub(crate) struct All(pub(crate) Vec<Item>);
+pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 
 impl Sink for All {
-    fn begin(&mut self) -> Result<(), Error> {
+    fn begin(&mut self, sorted: bool) -> Result<(), Error> {
         self.0.clear();
+        self.1 = sorted;
         Ok(())
     }
 
@@ -119,10 +120,14 @@ impl Shelf {
     }
 
     pub(crate) fn scan(&self, scan: &Scan) -> Vec<Item> {
+        self.scan_all(scan).0
+    }
+
+    pub(crate) fn scan_all(&self, scan: &Scan) -> All {
         let mut all = All::default();
         let context = test_kit::context();
         ready(self.engine().scan(&self.container(), scan, &context, &mut all)).unwrap();
-        all.0
+        all
     }
 
     fn ids(&self, range: ItemRange) -> Vec<String> {
