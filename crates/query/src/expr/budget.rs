@@ -47,7 +47,7 @@ pub(crate) fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
 }
 
 /// What an expression is building: bounded while it grows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Growth {
     /// What is held around it.
     held: usize,

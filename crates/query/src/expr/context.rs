@@ -7,7 +7,7 @@ use std::sync::{
 
 use document::Document;
 
-use super::Effort;
+use super::{Effort, Patterns};
 
 /// What stays the same for every row of one operation.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Context {
     pub random: Random,
     /// What evaluation has done so far.
     pub effort: Arc<Effort>,
+    /// Regular expressions that were compiled for earlier rows.
+    pub patterns: Patterns,
 }
 
 /// A reproducible stream of random numbers (splitmix64).

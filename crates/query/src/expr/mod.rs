@@ -1,7 +1,7 @@
 //! Expressions over a document and variables: a tree of literals, field paths, forms that decide
 //! what to evaluate, and calls of functions from one table.
 
-mod budget;
+pub(crate) mod budget;
 mod context;
 mod effort;
 mod env;
@@ -9,13 +9,14 @@ mod form;
 pub mod functions;
 mod got;
 mod path;
+mod patterns;
 mod regular;
 mod sorted;
 #[cfg(test)]
 mod tests;
 
 pub use budget::memory;
-pub(crate) use budget::too_large;
+pub(crate) use budget::{Size, check_built, check_held, too_large};
 pub use context::{Context, Random};
 pub use effort::{Effort, Watch};
 pub use env::Env;
@@ -24,6 +25,7 @@ pub use form::{Filtering, Mapping};
 pub use functions::Function;
 pub use got::Got;
 pub use path::{read_path, values_for_join};
+pub use patterns::Patterns;
 pub use regular::{Compiled, RegexCall, RegexForm};
 pub use sorted::{SortBy, sort_values};
 

@@ -7,7 +7,7 @@ mod array;
 mod array_make;
 mod bits;
 mod boolean;
-mod calendar;
+pub(crate) mod calendar;
 mod comparison;
 mod convert;
 mod date;

@@ -1,8 +1,33 @@
-//! Built-in functions by name, one table; a family is one file.
+//! Built-in functions by name, one table; a family is one file. What is undefined or of a wrong
+//! type makes an answer undefined, not an error.
+
+mod array;
+mod array_search;
+mod call;
+mod choice;
+mod conversion;
+mod date;
+mod integer;
+mod math;
+mod names;
+mod set;
+mod text;
+mod trigonometry;
+mod types;
+
+#[cfg(test)]
+mod tests;
 
 use std::ops::RangeInclusive;
 
-use crate::{Context, Error, expr::Got};
+use document::Value;
+
+use crate::{
+    Context, Error,
+    expr::{Got, check_built, reach},
+};
+
+pub use names::is_later;
 
 /// A call: arguments are evaluated already, one that is undefined is [`Got::Missing`].
 #[derive(Debug)]
@@ -23,15 +48,64 @@ pub struct Function {
     pub name: &'static str,
     /// How many arguments it takes.
     pub args: RangeInclusive<usize>,
-    /// What it does.
+    /// What it does; [`Function::run`] also counts the work.
     pub eval: Eval,
 }
 
-/// All families.
-const FAMILIES: &[&[Function]] = &[];
+/// Work of one call.
+const CALL: usize = 128;
 
-/// The function of this name; case does not count.
+impl Function {
+    /// Evaluates a call, counts what it reads and builds, and refuses what is too large.
+    pub fn run<'a>(&self, args: &[Got<'a>], context: &Context) -> Result<Got<'a>, Error> {
+        context.effort.pass(args.iter().filter_map(Got::value).map(reach).sum())?;
+        context.effort.charge(CALL)?;
+        let got = (self.eval)(&Call { args, context })?;
+        if let Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &got {
+            context.effort.charge(check_built(value.as_ref())?.memory)?;
+        }
+        Ok(got)
+    }
+}
+
+/// A row of a table.
+const fn row(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
+    Function { name, args, eval }
+}
+
+/// Most arguments of a function that takes any number.
+const ANY: usize = usize::MAX;
+
+/// The undefined answer.
+const UNDEFINED: Result<Got<'static>, Error> = Ok(Got::Missing);
+
+/// All families.
+const FAMILIES: &[&[Function]] = &[
+    array::FUNCTIONS,
+    array_search::FUNCTIONS,
+    choice::FUNCTIONS,
+    conversion::FUNCTIONS,
+    date::FUNCTIONS,
+    integer::FUNCTIONS,
+    math::FUNCTIONS,
+    set::FUNCTIONS,
+    text::CASES,
+    text::JOINS,
+    text::PATTERNS,
+    text::SEARCHES,
+    text::SLICES,
+    text::TRIMS,
+    trigonometry::FUNCTIONS,
+    types::FUNCTIONS,
+];
+
+/// Every function.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// The function of this name or of the one it stands for; case does not count.
 pub fn find(name: &str) -> Option<&'static Function> {
-    let mut all = FAMILIES.iter().flat_map(|family| family.iter());
-    all.find(|function| function.name.eq_ignore_ascii_case(name))
+    let name = names::resolve(name);
+    all().find(|function| function.name.eq_ignore_ascii_case(name))
 }

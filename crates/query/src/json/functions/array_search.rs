@@ -1,0 +1,163 @@
+//! Whether an array has a value, or an object that is larger than the one asked for.
+
+use std::collections::BTreeSet;
+
+use document::{ArrayRef, DocRef, Value, ValueRef};
+
+use super::{ANY, Call, Function, UNDEFINED, row, set::PLACE};
+use crate::{
+    Error,
+    expr::Got,
+    json::{InOrder, equal},
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("ARRAY_CONTAINS", 2..=3, contains),
+    row("ARRAY_CONTAINS_ALL", 2..=ANY, |call| several(call, false)),
+    row("ARRAY_CONTAINS_ANY", 2..=ANY, |call| several(call, true)),
+];
+
+/// Up to so many values are looked for one by one.
+const FEW: usize = 3;
+
+fn contains<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(array), Some(wanted), Some(partial)) = (call.array(0), call.value(1), call.flag(2))
+    else {
+        return UNDEFINED;
+    };
+    let meets = if partial { within } else { equal };
+    Ok(Got::Own(Value::Bool(array.iter().any(|value| meets(wanted, value)))))
+}
+
+/// Whether a value is the same as another one or an object that the other has all of, at every
+/// depth.
+fn within(wanted: ValueRef<'_>, value: ValueRef<'_>) -> bool {
+    match (wanted, value) {
+        (ValueRef::Document(wanted), ValueRef::Document(value)) => object_within(wanted, value),
+        _ => equal(wanted, value),
+    }
+}
+
+fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
+    // Names are looked at no further than the smaller object goes.
+    let (mut few, mut many) = (wanted.iter(), value.iter());
+    while few.next().is_some() {
+        if many.next().is_none() {
+            return false;
+        }
+    }
+    let mut wanted: Vec<_> = wanted.iter().collect();
+    let mut fields: Vec<_> = value.iter().collect();
+    wanted.sort_by_key(|(name, _)| *name);
+    fields.sort_by_key(|(name, _)| *name);
+    let mut rest = fields.into_iter();
+    wanted.into_iter().all(|(name, wanted)| {
+        rest.find(|(field, _)| name <= *field)
+            .is_some_and(|(field, value)| name == field && within(wanted, value))
+    })
+}
+
+/// Whether an array has one or all of several values. What is undefined among them leaves the
+/// answer open unless the others decide it.
+fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
+    let Some(array) = call.array(0) else { return UNDEFINED };
+    let wanted = call.args.get(1..).unwrap_or_default();
+    let set = if wanted.len() <= FEW { None } else { Some(ordered(call, array)?) };
+    let mut open = false;
+    for wanted in wanted {
+        let Some(wanted) = wanted.value() else {
+            open = true;
+            continue;
+        };
+        let found = match &set {
+            Some(set) => {
+                call.charge(PLACE)?;
+                set.contains(&InOrder(wanted))
+            }
+            None => array.iter().any(|value| equal(value, wanted)),
+        };
+        if found == decides {
+            return Ok(Got::Own(Value::Bool(decides)));
+        }
+    }
+    Ok(if open { Got::Missing } else { Got::Own(Value::Bool(!decides)) })
+}
+
+fn ordered<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<BTreeSet<InOrder<'v>>, Error> {
+    let mut set = BTreeSet::new();
+    for value in array.iter() {
+        call.charge(PLACE)?;
+        set.insert(InOrder(value));
+    }
+    Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check, evaluate};
+
+    #[test]
+    fn values_are_found_by_value() {
+        check(&[
+            ("ARRAY_CONTAINS(['coats','jackets'],'coats')", "true"),
+            ("ARRAY_CONTAINS(['coats','jackets'],'hoodies')", "false"),
+            ("ARRAY_CONTAINS([1,2],1.0)", "true"),
+            ("ARRAY_CONTAINS([1,2],'1')", "false"),
+            ("ARRAY_CONTAINS([[1,2]],[1,2])", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'b':2,'a':1})", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1})", "false"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1},false)", "false"),
+            ("ARRAY_CONTAINS([],1)", "false"),
+            ("ARRAY_CONTAINS([null],null)", "true"),
+            ("ARRAY_CONTAINS([1],undefined)", "undefined"),
+            ("ARRAY_CONTAINS(undefined,1)", "undefined"),
+            ("ARRAY_CONTAINS('abc','a')", "undefined"),
+            ("ARRAY_CONTAINS([1],1,'true')", "undefined"),
+            ("ARRAY_CONTAINS([1],1,undefined)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn a_part_of_an_object_is_found_at_every_depth() {
+        check(&[
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1},true)", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'b':2.0},true)", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':2},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1,'c':3},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':1}],{'a':1,'b':2},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':1}],{},true)", "true"),
+            ("ARRAY_CONTAINS([1],{},true)", "false"),
+            ("ARRAY_CONTAINS([1,2],2,true)", "true"),
+            ("ARRAY_CONTAINS([{'a':{'b':1,'c':2},'d':3}],{'a':{'c':2}},true)", "true"),
+            ("ARRAY_CONTAINS([{'a':{'b':1,'c':2},'d':3}],{'a':{'c':3}},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':[1,2]}],{'a':[1]},true)", "false"),
+        ]);
+    }
+
+    #[test]
+    fn several_values_are_found() {
+        check(&[
+            ("ARRAY_CONTAINS_ALL([1,true,'3',[1,2,3]],1,true,'3',[1,2,3])", "true"),
+            ("ARRAY_CONTAINS_ALL([1,2,3,4],2,3,4,5)", "false"),
+            ("ARRAY_CONTAINS_ALL([1,2,3,4],1,undefined)", "undefined"),
+            ("ARRAY_CONTAINS_ALL([1,2,3,4],5,undefined)", "false"),
+            ("ARRAY_CONTAINS_ALL([],1,2,3)", "false"),
+            ("ARRAY_CONTAINS_ALL(1,1)", "undefined"),
+            ("ARRAY_CONTAINS_ANY([1,true,'3',[1,2,3]],1,true,'3',[1,2,3])", "true"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],2,3,4,5)", "true"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],1,undefined)", "true"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],5,undefined)", "undefined"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],5,6,7,8)", "false"),
+            ("ARRAY_CONTAINS_ANY([{'a':1,'b':2}],5,6,7,{'b':2,'a':1.0})", "true"),
+            ("ARRAY_CONTAINS_ANY([],1,2,3)", "false"),
+        ]);
+    }
+
+    #[test]
+    fn many_values_are_found_among_many() {
+        let many: Vec<String> = (0..3_000).map(|at| at.to_string()).collect();
+        let many = many.join(",");
+        let call = format!("ARRAY_CONTAINS_ALL([{many}],{many})");
+        assert_eq!(evaluate(&call).unwrap(), "true");
+    }
+}

@@ -1,0 +1,87 @@
+//! Other names of functions, and names of those that are known and not there yet.
+
+/// Names that stand for another one.
+const ALIASES: &[(&str, &str)] = &[
+    ("CONTAINSALLCI", "CONTAINS_ALL_CI"),
+    ("CONTAINSALLCS", "CONTAINS_ALL_CS"),
+    ("CONTAINSANYCI", "CONTAINS_ANY_CI"),
+    ("CONTAINSANYCS", "CONTAINS_ANY_CS"),
+    ("INDEXOF", "INDEX_OF"),
+    ("INTMULTIPLY", "INTMUL"),
+    ("IS_BOOLEAN", "IS_BOOL"),
+    ("OBJECT_TO_ARRAY", "OBJECTTOARRAY"),
+    ("SET_DIFFERENCE", "SETDIFFERENCE"),
+    ("SET_EQUAL", "SETEQUAL"),
+    ("SET_INTERSECT", "SETINTERSECT"),
+    ("SET_UNION", "SETUNION"),
+    ("STRING_EQUALS", "STRINGEQUALS"),
+    ("STRING_JOIN", "STRINGJOIN"),
+    ("STRING_SPLIT", "STRINGSPLIT"),
+    ("STRING_TO_ARRAY", "STRINGTOARRAY"),
+    ("STRING_TO_BOOLEAN", "STRINGTOBOOLEAN"),
+    ("STRING_TO_NULL", "STRINGTONULL"),
+    ("STRING_TO_NUMBER", "STRINGTONUMBER"),
+    ("STRING_TO_OBJECT", "STRINGTOOBJECT"),
+    ("TO_STRING", "TOSTRING"),
+];
+
+/// Names that are known and not there yet.
+const LATER: &[&str] = &[
+    "FULLTEXTCONTAINS",
+    "FULLTEXTCONTAINSALL",
+    "FULLTEXTCONTAINSANY",
+    "FULLTEXTSCORE",
+    "FULLTEXT_CONTAINS",
+    "FULLTEXT_CONTAINS_ALL",
+    "FULLTEXT_CONTAINS_ANY",
+    "HASH",
+    "RRF",
+    "ST_AREA",
+    "ST_DISTANCE",
+    "ST_INTERSECTS",
+    "ST_ISVALID",
+    "ST_ISVALIDDETAILED",
+    "ST_WITHIN",
+    "VECTORDISTANCE",
+];
+
+/// The name that this one stands for, often itself.
+pub(super) fn resolve(name: &str) -> &str {
+    let found = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+    found.map_or(name, |(_, name)| name)
+}
+
+/// Whether this is the name of a function that is known and not there yet; case does not count.
+pub fn is_later(name: &str) -> bool {
+    LATER.iter().any(|later| later.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::{all, find};
+    use super::*;
+
+    #[test]
+    fn a_name_occurs_once_and_every_alias_leads_somewhere() {
+        let mut names = HashSet::new();
+        for function in all() {
+            assert!(names.insert(function.name), "{} occurs twice", function.name);
+            assert_eq!(function.name, function.name.to_uppercase());
+            assert!(!is_later(function.name), "{}", function.name);
+        }
+        for (alias, name) in ALIASES {
+            assert!(!names.contains(alias), "{alias}");
+            assert_eq!(find(&alias.to_lowercase()).map(|found| found.name), Some(*name));
+        }
+    }
+
+    #[test]
+    fn names_are_found_in_any_case_and_unknown_ones_are_not() {
+        assert_eq!(find("StringEquals").map(|found| found.name), Some("STRINGEQUALS"));
+        assert!(find("NOPE").is_none());
+        assert!(find("COUNT").is_none());
+        assert!(is_later("VectorDistance") && is_later("st_within") && !is_later("ABS"));
+    }
+}

@@ -1,0 +1,30 @@
+//! Functions of strings. Positions and lengths count UTF-16 code units.
+
+mod case;
+mod join;
+mod pattern;
+mod search;
+mod slice;
+mod trim;
+mod utf16;
+
+pub(super) use case::FUNCTIONS as CASES;
+pub(super) use join::FUNCTIONS as JOINS;
+pub(super) use pattern::FUNCTIONS as PATTERNS;
+pub(super) use search::FUNCTIONS as SEARCHES;
+pub(super) use slice::FUNCTIONS as SLICES;
+pub(super) use trim::FUNCTIONS as TRIMS;
+
+use document::Value;
+
+use crate::expr::Got;
+
+/// A string as an answer.
+fn string(text: impl Into<String>) -> Got<'static> {
+    Got::Own(Value::String(text.into()))
+}
+
+/// A boolean as an answer.
+fn bool(value: bool) -> Got<'static> {
+    Got::Own(Value::Bool(value))
+}
