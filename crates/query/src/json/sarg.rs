@@ -1,44 +1,53 @@
-//! What an index may use of a condition: tests of values at paths, implied by the condition.
+//! What an index may use of a WHERE clause: a condition on paths of the stored document that every
+//! document WHERE keeps fulfils. It may admit more.
 
 use document::Value;
 
-/// One step along a path.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+use super::select::Clauses;
+
+/// A condition that is implied by WHERE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sarg {
+    /// Every document.
+    All,
+    /// None.
+    Never,
+    /// Those that all of these admit.
+    And(Vec<Sarg>),
+    /// Those that one of these admits.
+    Or(Vec<Sarg>),
+    /// Those with a value at this path that passes.
+    Test(PathSteps, Test),
+}
+
+/// A path in the stored document.
+pub type PathSteps = Vec<Step>;
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A property of an object.
+    /// The property of this name.
     Property(String),
-    /// Any element of an array.
+    /// Any element of the array.
     Elements,
 }
 
-/// A condition that every document meets which the whole condition keeps.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Sarg {
-    /// Nothing is known.
-    All,
-    /// No document.
-    Never,
-    /// All of these.
-    And(Vec<Sarg>),
-    /// One of these.
-    Or(Vec<Sarg>),
-    /// Some value at the path passes the test.
-    Test(Vec<Step>, Test),
-}
+/// An end of a range, and whether it is in it.
+pub type Bound = Option<(Value, bool)>;
 
-/// A test of one value.
+/// What a value at a path has to be.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
-    /// Equal to this one.
+    /// This one.
     Equal(Value),
-    /// Equal to one of these.
+    /// One of these.
     In(Vec<Value>),
-    /// Between these (`true`: inclusive), all of one type.
+    /// Between these, and of their type.
     Range {
-        /// From here on.
-        lower: Option<(Value, bool)>,
-        /// Up to here.
-        upper: Option<(Value, bool)>,
+        /// From here.
+        lower: Bound,
+        /// To here.
+        upper: Bound,
     },
     /// A string that begins so.
     Prefix(String),
@@ -46,4 +55,10 @@ pub enum Test {
     Defined,
     /// A string.
     Text,
+}
+
+impl Sarg {
+    pub(super) fn of(_clauses: &Clauses) -> Self {
+        Self::All
+    }
 }

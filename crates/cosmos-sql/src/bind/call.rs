@@ -1,0 +1,87 @@
+//! Calls: of built-in functions, and of aggregates, whose place in a query is checked.
+
+use query::json::{
+    aggregate::{Aggregate, Kind},
+    expr::Expr,
+    functions,
+};
+
+use super::{Binder, scope::Phase};
+use crate::{
+    ast::{Node, NodeKind, Step},
+    error::Fault,
+};
+
+impl<'q> Binder<'q> {
+    pub(super) fn call(
+        &mut self,
+        node: &Node,
+        name: &str,
+        udf: bool,
+        args: &'q [Node],
+    ) -> Result<Expr, Fault> {
+        if udf {
+            return Err(Fault::Unsupported(format!("the user-defined function 'udf.{name}'")));
+        }
+        if let Some(kind) = Kind::find(name) {
+            return self.aggregate(node, name, kind, args);
+        }
+        let Some(function) = functions::find(name) else {
+            return Err(Fault::Function(node.span(), name.to_owned()));
+        };
+        if !function.args.contains(&args.len()) {
+            return Err(Fault::Arguments(node.span(), function.name, function.args.clone()));
+        }
+        Ok(Expr::Call(function, self.exprs(args)?))
+    }
+
+    fn aggregate(
+        &mut self,
+        node: &Node,
+        name: &str,
+        kind: Kind,
+        args: &'q [Node],
+    ) -> Result<Expr, Fault> {
+        if self.frame().phase != Phase::Groups {
+            return Err(Fault::Aggregate(node.span(), name.to_uppercase()));
+        }
+        let [of] = args else {
+            let name = NAMES.iter().find(|known| known.eq_ignore_ascii_case(name));
+            return Err(Fault::Arguments(node.span(), name.copied().unwrap_or_default(), 1..=1));
+        };
+        self.frame().phase = Phase::Aggregate;
+        let of = self.expr(of);
+        self.frame().phase = Phase::Groups;
+        let slot = self.slot();
+        self.frame().aggregates.push(Aggregate { kind, of: of?, slot });
+        Ok(Expr::Slot(slot))
+    }
+}
+
+const NAMES: [&str; 8] = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKELIST", "MAKESET"];
+
+/// Whether an expression has an aggregate that is not inside another query.
+pub(super) fn has_aggregate(node: &Node) -> bool {
+    let any = |nodes: &[Node]| nodes.iter().any(has_aggregate);
+    match &node.kind {
+        NodeKind::Call { name, udf, args } => (!udf && Kind::find(name).is_some()) || any(args),
+        NodeKind::Member { base, steps } => {
+            has_aggregate(base)
+                || steps.iter().any(|step| matches!(step, Step::Computed(node) if has_aggregate(node)))
+        }
+        NodeKind::Array(items) | NodeKind::Coalesce(items) => any(items),
+        NodeKind::Object(fields) => fields.iter().any(|(_, node)| has_aggregate(node)),
+        NodeKind::Not(inner) | NodeKind::Unary(_, inner) => has_aggregate(inner),
+        NodeKind::Chain { first, rest } => {
+            has_aggregate(first) || rest.iter().any(|(_, node)| has_aggregate(node))
+        }
+        NodeKind::Between { parts, .. } | NodeKind::Conditional(parts) => any(parts.as_slice()),
+        NodeKind::In { value, items, .. } => has_aggregate(value) || any(items),
+        NodeKind::Like { value, pattern, .. } => has_aggregate(value) || has_aggregate(pattern),
+        NodeKind::Query(..)
+        | NodeKind::Literal(_)
+        | NodeKind::Undefined
+        | NodeKind::Parameter(_)
+        | NodeKind::Name(_) => false,
+    }
+}

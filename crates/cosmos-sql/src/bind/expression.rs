@@ -1,0 +1,149 @@
+//! Expressions: each node to what evaluates it.
+
+use document::Value;
+use query::json::{
+    expr::{Expr, Set},
+    like::Like,
+};
+
+use super::Binder;
+use crate::{
+    ast::{Node, NodeKind, Operator, Place, Step},
+    error::Fault,
+};
+
+impl<'q> Binder<'q> {
+    pub(super) fn expr(&mut self, node: &'q Node) -> Result<Expr, Fault> {
+        if let Some(key) = self.key(node) {
+            return Ok(key);
+        }
+        Ok(match &node.kind {
+            NodeKind::Literal(value) => Expr::Constant(value.clone()),
+            NodeKind::Undefined => Expr::Undefined,
+            NodeKind::Parameter(name) => Expr::Constant(self.parameter(name, node.span())?.clone()),
+            NodeKind::Name(name) => Expr::Slot(self.resolve(name, node.span(), node.span())?),
+            NodeKind::Member { base, steps } => self.member(node, base, steps)?,
+            NodeKind::Array(items) => Expr::Array(self.exprs(items)?),
+            NodeKind::Object(fields) => self.object(fields, node)?,
+            NodeKind::Not(inner) => Expr::Not(self.boxed(inner)?),
+            NodeKind::Unary(operator, inner) => Expr::Unary(*operator, self.boxed(inner)?),
+            NodeKind::Chain { first, rest } => self.chain(first, rest)?,
+            NodeKind::Between { parts, negated } => {
+                let [value, low, high] = parts.as_ref();
+                let parts = [self.expr(value)?, self.expr(low)?, self.expr(high)?];
+                negate(Expr::Between(Box::new(parts)), *negated)
+            }
+            NodeKind::In { value, items, negated } => {
+                let value = self.boxed(value)?;
+                negate(among(value, self.exprs(items)?), *negated)
+            }
+            NodeKind::Like { value, pattern, escape, negated } => {
+                negate(self.like(value, pattern, escape.as_ref())?, *negated)
+            }
+            NodeKind::Coalesce(items) => Expr::Coalesce(self.exprs(items)?),
+            NodeKind::Conditional(parts) => {
+                let [condition, yes, no] = parts.as_ref();
+                let parts = [self.expr(condition)?, self.expr(yes)?, self.expr(no)?];
+                Expr::Conditional(Box::new(parts))
+            }
+            NodeKind::Call { name, udf, args } => self.call(node, name, *udf, args)?,
+            NodeKind::Query(kind, query) => Expr::Subquery(*kind, Box::new(self.query(query)?)),
+        })
+    }
+
+    fn boxed(&mut self, node: &'q Node) -> Result<Box<Expr>, Fault> {
+        self.expr(node).map(Box::new)
+    }
+
+    pub(super) fn exprs(&mut self, nodes: &'q [Node]) -> Result<Vec<Expr>, Fault> {
+        nodes.iter().map(|node| self.expr(node)).collect()
+    }
+
+    fn member(&mut self, node: &Node, base: &'q Node, steps: &'q [Step]) -> Result<Expr, Fault> {
+        if let Some((key, length)) = self.key_of_path(base, steps) {
+            let Expr::Slot(slot) = key else { return Ok(key) };
+            return self.path(slot, steps.get(length..).unwrap_or_default());
+        }
+        if let NodeKind::Name(name) = &base.kind {
+            let slot = self.resolve(name, base.span(), node.span())?;
+            return self.path(slot, steps);
+        }
+        let base = self.expr(base)?;
+        self.steps(base, steps)
+    }
+
+    fn object(&mut self, fields: &'q [(String, Node)], node: &Node) -> Result<Expr, Fault> {
+        let mut names = std::collections::HashSet::new();
+        let mut object = Vec::with_capacity(fields.len());
+        for (name, value) in fields {
+            if !names.insert(name) {
+                return Err(Fault::Duplicate(node.span(), name.clone()));
+            }
+            object.push((name.clone(), self.expr(value)?));
+        }
+        Ok(Expr::Object(object))
+    }
+
+    fn chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
+        let first = self.expr(first)?;
+        let mut operands = Vec::with_capacity(rest.len() + 1);
+        let kind = rest.first().map(|(operator, _)| *operator);
+        if let Some(Operator::And | Operator::Or | Operator::Concat) = kind {
+            operands.push(first);
+            for (_, node) in rest {
+                operands.push(self.expr(node)?);
+            }
+            return Ok(match kind {
+                Some(Operator::And) => Expr::And(operands),
+                Some(Operator::Or) => Expr::Or(operands),
+                _ => Expr::Concat(operands),
+            });
+        }
+        let mut chain = Vec::with_capacity(rest.len());
+        for (operator, node) in rest {
+            let Operator::Of(binary) = operator else { return Err(Fault::Syntax(node.span())) };
+            chain.push((*binary, self.expr(node)?));
+        }
+        Ok(Expr::Chain(Box::new(first), chain))
+    }
+
+    fn like(
+        &mut self,
+        value: &'q Node,
+        pattern: &'q Node,
+        escape: Option<&(String, Place)>,
+    ) -> Result<Expr, Fault> {
+        let escape = match escape {
+            None => None,
+            Some((text, at)) => {
+                let mut chars = text.chars();
+                match (chars.next(), chars.next()) {
+                    (Some(c), None) => Some(c),
+                    _ => return Err(Fault::Escape(at.0)),
+                }
+            }
+        };
+        let value = self.boxed(value)?;
+        Ok(match self.expr(pattern)? {
+            Expr::Constant(Value::String(pattern)) => Expr::Like(value, Like::new(&pattern, escape)),
+            pattern => Expr::LikeAny(value, Box::new(pattern), escape),
+        })
+    }
+}
+
+fn negate(expr: Expr, negated: bool) -> Expr {
+    if negated { Expr::Not(Box::new(expr)) } else { expr }
+}
+
+fn among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
+    let constant = |item: &Expr| matches!(item, Expr::Constant(_) | Expr::Undefined);
+    if !items.iter().all(constant) {
+        return Expr::In(value, items);
+    }
+    let has_nothing = items.iter().any(|item| matches!(item, Expr::Undefined));
+    let values = items.into_iter().filter_map(|item| match item {
+        Expr::Constant(value) => Some(value),
+        _ => None,
+    });
+    Expr::Among(value, Set::new(values.collect(), has_nothing))
+}

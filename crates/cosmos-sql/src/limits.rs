@@ -1,0 +1,18 @@
+//! Sizes and counts of a query text.
+
+/// Largest text, in bytes.
+pub const MAX_TEXT_BYTES: usize = 512 * 1024;
+/// Deepest nesting of expressions and queries.
+pub const MAX_DEPTH: usize = 128;
+/// JOINs of one query and those inside it.
+pub const MAX_JOINS: usize = 10;
+/// AND and OR operators.
+pub const MAX_LOGIC: usize = 2_000;
+/// Items of one IN.
+pub const MAX_IN_ITEMS: usize = 16_000;
+/// Keys of GROUP BY, and items of ORDER BY.
+pub const MAX_KEYS: usize = 64;
+/// Deepest nesting of a parameter's value.
+pub const MAX_PARAMETER_DEPTH: usize = 128;
+/// BETWEEN, IN or LIKE about the result of another without parentheses.
+pub const MAX_WRAPS: usize = 16;

@@ -1,0 +1,202 @@
+//! Evaluation of a bound expression, node by node. What a node does with its operands stands in
+//! `logic`, `operators` and `bits`.
+
+use document::{Document, Value, ValueRef};
+
+use super::{Binary, Env, Expr, Subquery, Unary, logic, operators};
+use crate::{
+    Error,
+    expr::{Got, Size},
+    json::{functions::Call, like::Like, to_i64},
+};
+
+impl Expr {
+    /// Its value in this environment.
+    pub fn eval<'a>(&'a self, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+        env.step()?;
+        match self {
+            Self::Constant(value) => Ok(Got::Ref(value.as_ref())),
+            Self::Undefined => Ok(Got::Missing),
+            Self::Slot(slot) => env.slot(*slot),
+            Self::Path(slot, names) => env.path(*slot, names),
+            Self::Step(base, step) => {
+                let (base, step) = (base.eval(env)?, step.eval(env)?);
+                element(base, &step, env)
+            }
+            Self::Array(items) => array(items, env),
+            Self::Object(fields) => object(fields, env),
+            Self::Not(inner) => Ok(logic::got(logic::truth(&inner.eval(env)?).map(|truth| !truth))),
+            Self::And(items) => logic::all(items, env),
+            Self::Or(items) => logic::any(items, env),
+            Self::Chain(first, rest) => chain(first, rest, env),
+            Self::Unary(operator, inner) => {
+                let inner = inner.eval(env)?;
+                Ok(match operator {
+                    Unary::Negate => operators::negate(&inner),
+                    Unary::Plus => operators::plus(&inner),
+                    Unary::BitNot => super::bits::not(&inner),
+                })
+            }
+            Self::Concat(items) => concat(items, env),
+            Self::Between(parts) => {
+                let [value, low, high] = parts.as_ref();
+                let value = value.eval(env)?;
+                let above = operators::compared(Binary::GreaterOrEqual, &value, &low.eval(env)?);
+                let below = operators::compared(Binary::LessOrEqual, &value, &high.eval(env)?);
+                Ok(logic::got(logic::and(above, below)))
+            }
+            Self::In(value, items) => logic::among(value, items, env),
+            Self::Among(value, set) => {
+                let value = value.eval(env)?;
+                let Some(inner) = value.value() else { return Ok(Got::Missing) };
+                env.charge(Size::of(inner).bytes)?;
+                Ok(logic::got(set.has(&value)))
+            }
+            Self::Like(value, like) => matched(&value.eval(env)?, like, env),
+            Self::LikeAny(value, pattern, escape) => {
+                let (value, pattern) = (value.eval(env)?, pattern.eval(env)?);
+                let text = pattern.value().and_then(ValueRef::as_str);
+                let Some(text) = text else { return Ok(Got::Missing) };
+                env.charge(text.len().saturating_mul(size_of::<char>()))?;
+                matched(&value, &Like::new(text, *escape), env)
+            }
+            Self::Coalesce(items) => {
+                for item in items {
+                    let value = item.eval(env)?;
+                    if value.value().is_some() {
+                        return Ok(value);
+                    }
+                }
+                Ok(Got::Missing)
+            }
+            Self::Conditional(parts) => {
+                let [condition, yes, no] = parts.as_ref();
+                let chosen = if condition.holds(env)? { yes } else { no };
+                chosen.eval(env)
+            }
+            Self::Call(function, args) => {
+                let args = args.iter().map(|arg| arg.eval(env)).collect::<Result<Vec<_>, _>>()?;
+                (function.eval)(&Call { args: &args, context: env.context() })
+            }
+            Self::Subquery(kind, select) => subquery(*kind, select, env),
+        }
+    }
+
+    /// Whether it is true, and not merely something.
+    pub fn holds<'a>(&'a self, env: &mut Env<'a>) -> Result<bool, Error> {
+        Ok(logic::truth(&self.eval(env)?) == Some(true))
+    }
+}
+
+/// A property or an element of a value.
+fn element<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a>, Error> {
+    fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> Option<ValueRef<'v>> {
+        match (base, step) {
+            (ValueRef::Document(fields), ValueRef::String(name)) => fields.get(name),
+            (ValueRef::Array(values), at) => {
+                let at = usize::try_from(to_i64(at)?).ok()?;
+                values.get(at)
+            }
+            _ => None,
+        }
+    }
+    let Some(step) = step.value() else { return Ok(Got::Missing) };
+    match base {
+        Got::Ref(value) => {
+            if let ValueRef::Array(_) = value {
+                env.charge(to_i64(step).and_then(|at| usize::try_from(at).ok()).unwrap_or(0))?;
+            }
+            Ok(find(value, step).into())
+        }
+        Got::Own(value) => Ok(find(value.as_ref(), step).map(ValueRef::to_value).into()),
+        _ => Ok(Got::Missing),
+    }
+}
+
+fn array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let mut values = Vec::new();
+    for item in items {
+        if let Some(value) = item.eval(env)?.into_value() {
+            values.push(value);
+        }
+    }
+    env.built(Value::Array(values))
+}
+
+fn object<'a>(fields: &'a [(String, Expr)], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let mut object = Document::new();
+    for (name, expr) in fields {
+        if let Some(value) = expr.eval(env)?.into_value() {
+            object.push(name.clone(), value);
+        }
+    }
+    env.built(Value::Document(object))
+}
+
+fn chain<'a>(
+    first: &'a Expr,
+    rest: &'a [(Binary, Expr)],
+    env: &mut Env<'a>,
+) -> Result<Got<'a>, Error> {
+    let mut left = first.eval(env)?;
+    for (operator, right) in rest {
+        let right = right.eval(env)?;
+        if matches!(operator, Binary::Equal | Binary::NotEqual) {
+            let size = |got: &Got<'_>| got.value().map_or(0, |value| Size::of(value).bytes);
+            env.charge(size(&left).min(size(&right)))?;
+        }
+        left = operators::apply(*operator, &left, &right);
+    }
+    Ok(left)
+}
+
+fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let mut text = String::new();
+    let mut whole = true;
+    for item in items {
+        let value = item.eval(env)?;
+        match value.value().and_then(ValueRef::as_str) {
+            Some(part) if whole => {
+                env.charge(part.len())?;
+                text.push_str(part);
+                if crate::limits::MAX_DOCUMENT_BYTES < text.len() {
+                    return Err(crate::expr::too_large(text.len()));
+                }
+            }
+            _ => whole = false,
+        }
+    }
+    Ok(if whole { Got::Own(Value::String(text)) } else { Got::Missing })
+}
+
+fn matched<'a>(value: &Got<'a>, like: &Like, env: &Env<'a>) -> Result<Got<'a>, Error> {
+    match value.value().and_then(ValueRef::as_str) {
+        Some(text) => Ok(logic::got(Some(like.matches(text, &env.context().effort)?))),
+        None => Ok(Got::Missing),
+    }
+}
+
+fn subquery<'a>(
+    kind: Subquery,
+    select: &'a crate::json::select::Select,
+    env: &mut Env<'a>,
+) -> Result<Got<'a>, Error> {
+    let most = match kind {
+        Subquery::Exists | Subquery::Scalar | Subquery::First => 1,
+        _ => usize::MAX,
+    };
+    let (mut values, held) = select.results(env, most)?;
+    env.release(held);
+    Ok(match kind {
+        Subquery::Exists => logic::got(Some(!values.is_empty())),
+        Subquery::Scalar | Subquery::First => values.into_iter().next().unwrap_or(Got::Missing),
+        Subquery::Last => values.pop().unwrap_or(Got::Missing),
+        Subquery::All => {
+            logic::got(Some(values.iter().all(|value| logic::truth(value) == Some(true))))
+        }
+        Subquery::Array => {
+            let values = values.into_iter().filter_map(Got::into_value).collect();
+            return env.built(Value::Array(values));
+        }
+    })
+}

@@ -1,0 +1,65 @@
+//! Three-valued logic: true, false, and nothing.
+
+use document::{Value, ValueRef};
+
+use super::{Env, Expr, operators};
+use crate::{Error, expr::Got};
+
+/// Whether a value is true or false; anything else is nothing.
+pub(super) fn truth(value: &Got<'_>) -> Option<bool> {
+    value.value().and_then(ValueRef::as_bool)
+}
+
+/// A truth as a value.
+pub(super) fn got<'a>(truth: Option<bool>) -> Got<'a> {
+    truth.map(Value::Bool).into()
+}
+
+/// AND of two.
+pub(super) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+/// AND: false when one is false, else true when all are.
+pub(super) fn all<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    decided(items, env, false)
+}
+
+/// OR: true when one is true, else false when all are.
+pub(super) fn any<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    decided(items, env, true)
+}
+
+fn decided<'a>(items: &'a [Expr], env: &mut Env<'a>, by: bool) -> Result<Got<'a>, Error> {
+    let mut whole = true;
+    for item in items {
+        match truth(&item.eval(env)?) {
+            Some(truth) if truth == by => return Ok(got(Some(by))),
+            Some(_) => {}
+            None => whole = false,
+        }
+    }
+    Ok(got(whole.then_some(!by)))
+}
+
+/// IN: true when one is equal; nothing when the value or, failing that, an item is nothing.
+pub(super) fn among<'a>(
+    value: &'a Expr,
+    items: &'a [Expr],
+    env: &mut Env<'a>,
+) -> Result<Got<'a>, Error> {
+    let value = value.eval(env)?;
+    let mut whole = true;
+    for item in items {
+        match operators::equal(&value, &item.eval(env)?) {
+            Some(true) => return Ok(got(Some(true))),
+            Some(false) => {}
+            None => whole = false,
+        }
+    }
+    Ok(got(whole.then_some(false)))
+}

@@ -1,0 +1,1 @@
+//! Rows of expressions, without a parser.

@@ -1,0 +1,8 @@
+//! Sizes that running a SELECT over JSON enforces.
+
+/// What one run may hold in memory: rows, groups and keys.
+pub const MAX_RUN_BYTES: usize = 256 * 1024 * 1024;
+/// How much of a place a token keeps.
+pub const MARK_BYTES: usize = 512;
+/// What closes a place that was cut.
+pub const HASH_BYTES: usize = 16;

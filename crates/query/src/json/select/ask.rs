@@ -1,0 +1,87 @@
+//! What a driver asks a bound query before it scans.
+
+use super::{Input, Projection, SYSTEM_PROPERTIES, Select};
+use crate::json::{
+    aggregate::Kind,
+    expr::{DOCUMENT, Expr},
+};
+
+impl Select {
+    /// The paths of the stored document that ORDER BY consists of, each with whether it descends;
+    /// none when it is absent or orders by anything else.
+    pub fn order_paths(&self) -> Option<Vec<(Vec<String>, bool)>> {
+        let clauses = self.clauses();
+        let whole = clauses.group.is_none() && self.scans() && !clauses.order.is_empty();
+        let paths = clauses.order.iter().map(|order| match &order.by {
+            Expr::Path(DOCUMENT, names) => Some((names.clone(), order.descending)),
+            _ => None,
+        });
+        if whole { paths.collect() } else { None }
+    }
+
+    /// Whether it only counts the documents: `SELECT VALUE COUNT(1) FROM c`.
+    pub fn scalar_count_only(&self) -> bool {
+        let clauses = self.clauses();
+        let Some(group) = &clauses.group else { return false };
+        let [aggregate] = group.aggregates.as_slice() else { return false };
+        let plain = matches!(clauses.from.as_slice(), [source] if matches!(source.input, Input::Root))
+            && clauses.filter.is_none()
+            && group.keys.is_empty()
+            && clauses.order.is_empty()
+            && clauses.window == super::Window::default();
+        let counts = aggregate.kind == Kind::Count && matches!(aggregate.of, Expr::Constant(_));
+        let value = matches!(&clauses.projection,
+            Projection::Value(Expr::Slot(slot)) if *slot == aggregate.slot);
+        plain && counts && value
+    }
+
+    /// Whether it reads the stored document as a whole or one of the properties that the system
+    /// adds; else the driver may leave those away.
+    pub fn needs_system(&self) -> bool {
+        let mut needs = false;
+        self.reads(&mut |slot, names| {
+            let system = names.first().is_none_or(|name| SYSTEM_PROPERTIES.contains(&name.as_str()));
+            needs |= slot == DOCUMENT && system;
+        });
+        needs
+    }
+
+    /// Whether it reads documents at all: it has a FROM.
+    pub fn scans(&self) -> bool {
+        !self.clauses().from.is_empty()
+    }
+
+    /// Whether rows become results one by one, in the order of row keys: a driver that feeds them
+    /// in that order may stop at any row.
+    pub fn streams(&self) -> bool {
+        let clauses = self.clauses();
+        clauses.order.is_empty()
+            && clauses.group.is_none()
+            && !clauses.distinct
+            && !matches!(clauses.from.first().map(|source| &source.input), Some(Input::Collected(_)))
+    }
+
+    /// Shows every read of a slot, queries inside included.
+    pub(in crate::json) fn reads(&self, see: &mut dyn FnMut(usize, &[String])) {
+        let clauses = self.clauses();
+        for source in &clauses.from {
+            match &source.input {
+                Input::Root => {}
+                Input::Value(expr) | Input::Elements(expr) => expr.reads(see),
+                Input::Results(select) => select.reads(see),
+                Input::Collected(select) => select.reads(see),
+            }
+        }
+        clauses.filter.iter().for_each(|filter| filter.reads(see));
+        for group in &clauses.group {
+            group.keys.iter().for_each(|(key, _)| key.reads(see));
+            group.aggregates.iter().for_each(|aggregate| aggregate.of.reads(see));
+        }
+        clauses.order.iter().for_each(|order| order.by.reads(see));
+        match &clauses.projection {
+            Projection::Star(slot) => see(*slot, &[]),
+            Projection::Value(expr) => expr.reads(see),
+            Projection::Fields(fields) => fields.iter().for_each(|(_, expr)| expr.reads(see)),
+        }
+    }
+}

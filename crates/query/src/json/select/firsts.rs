@@ -1,0 +1,44 @@
+//! DISTINCT with an ORDER BY that the selected value does not decide: each value stands where it
+//! would come first.
+
+use std::collections::HashMap;
+
+use super::{Output, kept::check};
+use crate::Error;
+
+/// About what a value holds beside itself, its key and its place.
+const ENTRY_BYTES: usize = 160;
+
+/// Values by key, each with its first place.
+#[derive(Debug, Default)]
+pub(super) struct Firsts {
+    values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
+    bytes: usize,
+}
+
+impl Firsts {
+    /// A value at a place.
+    pub(super) fn add(
+        &mut self,
+        key: Vec<u8>,
+        place: Vec<u8>,
+        ordinal: u64,
+        value: Output,
+    ) -> Result<(), Error> {
+        if let Some(first) = self.values.get_mut(&key) {
+            if (&place, ordinal) < (&first.0, first.1) {
+                (first.0, first.1) = (place, ordinal);
+            }
+            return Ok(());
+        }
+        self.bytes += key.len() + place.len() + value.bytes() + ENTRY_BYTES;
+        check(self.bytes)?;
+        self.values.insert(key, (place, ordinal, value));
+        Ok(())
+    }
+
+    /// The values with their places.
+    pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
+        self.values.into_values().map(|(place, ordinal, value)| ((place, ordinal), value))
+    }
+}

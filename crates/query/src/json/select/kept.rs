@@ -1,0 +1,80 @@
+//! Results that came in any order, kept in the canonical one: no more than a page needs.
+
+use std::collections::BTreeMap;
+
+use super::Output;
+use crate::{
+    Error, Kind,
+    json::limits::MAX_RUN_BYTES,
+};
+
+/// About what a result holds beside its value and its place.
+const ENTRY_BYTES: usize = 128;
+
+/// Results by place and ordinal.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    results: BTreeMap<(Vec<u8>, u64), Output>,
+    /// Bytes of values.
+    bytes: usize,
+    /// Bytes of places and of what is around.
+    around: usize,
+}
+
+impl Kept {
+    /// Whether a place would be behind all of so many results.
+    pub(super) fn is_behind(&self, place: &[u8], most: usize) -> bool {
+        most <= self.results.len()
+            && self.results.last_key_value().is_some_and(|((last, _), _)| last.as_slice() < place)
+    }
+
+    /// One more result.
+    pub(super) fn add(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> Result<(), Error> {
+        self.bytes = self.bytes.saturating_add(value.bytes());
+        self.around = self.around.saturating_add(place.len() + ENTRY_BYTES);
+        if let Some((place, old)) = {
+            let bytes = place.len();
+            self.results.insert((place, ordinal), value).map(|old| (bytes, old))
+        } {
+            self.bytes -= old.bytes().min(self.bytes);
+            self.around -= (place + ENTRY_BYTES).min(self.around);
+        }
+        check(self.bytes.saturating_add(self.around))
+    }
+
+    /// Whether there is a result at this place.
+    pub(super) fn has(&self, place: &[u8], ordinal: u64) -> bool {
+        // Places are looked up by value only where they are short: keys of DISTINCT.
+        self.results.contains_key(&(place.to_vec(), ordinal))
+    }
+
+    /// Forgets the last results above this number, or without which there are still so many bytes.
+    pub(super) fn shrink(&mut self, most: usize, bytes: usize) {
+        while let Some(last) = self.results.last_entry() {
+            let without = self.bytes.saturating_sub(last.get().bytes());
+            if self.results.len() <= most && without < bytes {
+                break;
+            }
+            self.bytes = without;
+            if let Some(((place, _), _)) = self.results.pop_last() {
+                self.around -= (place.len() + ENTRY_BYTES).min(self.around);
+            }
+        }
+    }
+
+    /// The results in order.
+    pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
+        self.results.into_iter()
+    }
+}
+
+/// Fails when a run would hold so much.
+pub(super) fn check(bytes: usize) -> Result<(), Error> {
+    if MAX_RUN_BYTES < bytes {
+        let text = format!(
+            "the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes"
+        );
+        return Err(Error::new(Kind::TooLarge, 146, text));
+    }
+    Ok(())
+}

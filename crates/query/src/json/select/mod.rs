@@ -1,0 +1,122 @@
+//! A bound SELECT: a plan that the binder makes, a driver asks about, and [`Run`] runs.
+
+mod ask;
+mod firsts;
+mod groups;
+mod inner;
+mod kept;
+mod mark;
+mod run;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use mark::Resume;
+pub use run::{Flow, Output, Page, PageLimit, Run};
+pub use source::{Input, Source};
+
+use super::{aggregate::Aggregate, expr::Expr, sarg::Sarg};
+
+/// Names of the properties that the system adds to a stored document.
+pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_ts", "_attachments"];
+
+/// What the parts of a query say.
+#[derive(Debug, Default)]
+pub struct Clauses {
+    /// How many slots the expressions use, those of queries inside included.
+    pub slots: usize,
+    /// FROM and JOIN; empty when there is no FROM.
+    pub from: Vec<Source>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// GROUP BY and aggregates.
+    pub group: Option<Group>,
+    /// What becomes of a row.
+    pub projection: Projection,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY.
+    pub order: Vec<Order>,
+    /// Whether the order of a result is known from the result itself: a DISTINCT query orders by
+    /// what it selects.
+    pub order_in_output: bool,
+    /// TOP, OFFSET and LIMIT.
+    pub window: Window,
+}
+
+/// GROUP BY and aggregates; without keys all rows are one group, also when there is none.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// Keys, each with the slot that its value goes to.
+    pub keys: Vec<(Expr, usize)>,
+    /// Aggregates of the rows of a group.
+    pub aggregates: Vec<Aggregate>,
+}
+
+/// What becomes of a row.
+#[derive(Debug)]
+pub enum Projection {
+    /// All of what this slot holds.
+    Star(usize),
+    /// A value; no result when it is nothing.
+    Value(Expr),
+    /// An object without the properties that are nothing.
+    Fields(Vec<(String, Expr)>),
+}
+
+impl Default for Projection {
+    fn default() -> Self {
+        Self::Fields(Vec::new())
+    }
+}
+
+/// One item of ORDER BY.
+#[derive(Debug)]
+pub struct Order {
+    /// By this.
+    pub by: Expr,
+    /// From the largest.
+    pub descending: bool,
+}
+
+/// Which of the results there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// How many are passed over.
+    pub skip: u64,
+    /// How many there are at most.
+    pub take: Option<u64>,
+}
+
+impl Window {
+    /// The number of the first result that is not wanted any more.
+    fn end(self) -> u64 {
+        self.take.map_or(u64::MAX, |take| self.skip.saturating_add(take))
+    }
+}
+
+/// A bound query.
+#[derive(Debug)]
+pub struct Select {
+    clauses: Clauses,
+    sarg: Sarg,
+}
+
+impl Select {
+    /// The query of these parts.
+    pub fn new(clauses: Clauses) -> Self {
+        let sarg = Sarg::of(&clauses);
+        Self { clauses, sarg }
+    }
+
+    /// Its parts.
+    pub fn clauses(&self) -> &Clauses {
+        &self.clauses
+    }
+
+    /// What an index may use of its WHERE: implied by it, so that every document that WHERE keeps
+    /// is admitted.
+    pub fn sarg(&self) -> &Sarg {
+        &self.sarg
+    }
+}

@@ -1,0 +1,504 @@
+//! Runs a query over the rows that a driver feeds, one page at a time.
+//!
+//! Results have one canonical order, whatever way the driver goes: without ORDER BY that of row
+//! keys; with it that of sort keys, then of row keys, turned round when the first item descends;
+//! with DISTINCT that of the values, with GROUP BY that of the keys. A page ends at a place in that
+//! order, and the next one begins behind it.
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocRef, Value, ValueRef};
+
+use super::{
+    Clauses, Group, Input, Resume, Select,
+    groups::Groups,
+    kept::{Kept, check},
+    mark::Gate,
+    source::expand,
+};
+use crate::{
+    Context, Error,
+    expr::{Got, Size},
+    json::{
+        expr::{DOCUMENT, Env},
+        identity::identity,
+    },
+};
+
+/// Whether there is a use for more rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    More,
+    /// The page is full.
+    Enough,
+}
+
+/// How large a page may be; one result is always in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageLimit {
+    /// Results.
+    pub items: usize,
+    /// Bytes of them, about; the result that exceeds them is the last.
+    pub bytes: usize,
+}
+
+/// A result.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// A stored document, or a part of one, as it is.
+    Raw(DocBuf),
+    /// A value.
+    Value(Value),
+}
+
+impl Output {
+    fn new(value: Got<'_>) -> Option<Self> {
+        match value {
+            Got::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
+            other => other.into_value().map(Self::Value),
+        }
+    }
+
+    /// The result, borrowed.
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Self::Raw(document) => ValueRef::Document(document.as_ref()),
+            Self::Value(value) => value.as_ref(),
+        }
+    }
+
+    /// The result, owned.
+    pub fn into_value(self) -> Value {
+        match self {
+            Self::Raw(document) => Value::Document(document.as_ref().to_tree()),
+            Self::Value(value) => value,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Raw(document) => document.bytes().len(),
+            Self::Value(value) => Size::of(value.as_ref()).bytes,
+        }
+    }
+}
+
+/// One page of results.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The results.
+    pub values: Vec<Output>,
+    /// Where the next page begins; nothing when this is the last.
+    pub resume: Option<Resume>,
+}
+
+/// A query being run for one page.
+#[derive(Debug)]
+pub struct Run {
+    plan: Arc<Select>,
+    context: Arc<Context>,
+    resume: Option<Resume>,
+    limit: PageLimit,
+    sorted: bool,
+    /// The query that FROM collects first.
+    inner: Option<Box<Run>>,
+    gate: Gate,
+    page: Vec<Output>,
+    bytes: usize,
+    /// Results passed, since the first page.
+    done: u64,
+    /// The ordinal of the last row that passed, inside its place.
+    ordinal: u64,
+    /// Whether the last place passed the gate.
+    passed: bool,
+    full: bool,
+    kept: Kept,
+    groups: Groups,
+    firsts: super::firsts::Firsts,
+}
+
+impl Run {
+    /// A run of one page. `resume` is what the page before ended with.
+    pub fn new(
+        plan: Arc<Select>,
+        context: Context,
+        resume: Option<Resume>,
+        limit: PageLimit,
+    ) -> Self {
+        Self::with(plan, Arc::new(context), resume, limit)
+    }
+
+    fn with(
+        plan: Arc<Select>,
+        context: Arc<Context>,
+        resume: Option<Resume>,
+        limit: PageLimit,
+    ) -> Self {
+        let inner = match plan.clauses().from.first().map(|source| &source.input) {
+            Some(Input::Collected(inner)) => {
+                let all = PageLimit { items: usize::MAX, bytes: usize::MAX };
+                Some(Box::new(Self::with(Arc::clone(inner), Arc::clone(&context), None, all)))
+            }
+            _ => None,
+        };
+        let sorted = plan.streams();
+        let limit = PageLimit { items: limit.items.max(1), bytes: limit.bytes.max(1) };
+        let mut run = Self {
+            plan,
+            context,
+            limit,
+            sorted,
+            inner,
+            gate: Gate::new(resume.clone()),
+            resume,
+            page: Vec::new(),
+            bytes: 0,
+            done: 0,
+            ordinal: u64::MAX,
+            passed: false,
+            full: false,
+            kept: Kept::default(),
+            groups: Groups::default(),
+            firsts: super::firsts::Firsts::default(),
+        };
+        run.begin();
+        run
+    }
+
+    /// Says whether rows will be fed in the order of the results: that of row keys for a plan that
+    /// [streams](Select::streams), which is what is expected of the driver; that of
+    /// [`Select::order_paths`], turned as a whole where they all descend, for one that has some.
+    /// Any other plan takes rows in any order.
+    pub fn set_sorted(&mut self, sorted: bool) {
+        let clauses = self.plan.clauses();
+        let can = self.plan.streams() || (self.plan.order_paths().is_some() && !clauses.distinct);
+        self.sorted = sorted && can;
+    }
+
+    /// Whether a driver may stop at any row, and have the next page go on there.
+    pub fn can_stop(&self) -> bool {
+        self.sorted
+    }
+
+    /// Forgets everything since it was made: the driver starts over.
+    pub fn begin(&mut self) {
+        self.gate = Gate::new(self.resume.clone());
+        self.page.clear();
+        self.bytes = 0;
+        self.done = self.resume.as_ref().map_or(0, |resume| resume.done);
+        self.ordinal = u64::MAX;
+        self.passed = false;
+        self.full = self.clauses().window.end() <= self.done;
+        self.kept = Kept::default();
+        self.groups = Groups::default();
+        self.firsts = super::firsts::Firsts::default();
+        if let Some(inner) = &mut self.inner {
+            inner.begin();
+        }
+    }
+
+    /// Behind which row key the scan may begin, for a plan that streams.
+    pub fn start_after(&self) -> Option<Vec<u8>> {
+        let resume = self.resume.as_ref().filter(|_| self.sorted && self.plan.streams())?;
+        let known = resume.known();
+        if resume.whole && resume.ordinal != u64::MAX {
+            return Some(super::mark::shortly_before(known));
+        }
+        Some(known.to_vec())
+    }
+
+    /// One row: its key in the store's order, and its document.
+    pub fn row(&mut self, position: &[u8], document: DocRef<'_>) -> Result<Flow, Error> {
+        if let Some(inner) = &mut self.inner {
+            return inner.row(position, document);
+        }
+        if self.full || !self.plan.scans() {
+            return Ok(Flow::Enough);
+        }
+        let (plan, context) = (Arc::clone(&self.plan), Arc::clone(&self.context));
+        let mut env = Env::new(plan.clauses().slots, &context);
+        env.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
+        self.take(&plan, &mut env, position)
+    }
+
+    /// The page. `all` says that every row there is was fed, or would have been behind
+    /// [`Flow::Enough`]: there is no next page then, unless it is known otherwise. A driver that
+    /// stopped earlier says false, which only helps where it [may](Run::can_stop).
+    pub fn finish(mut self, all: bool) -> Result<Page, Error> {
+        let (plan, context) = (Arc::clone(&self.plan), Arc::clone(&self.context));
+        self.collected(&plan, &context)?;
+        if let Some(group) = &plan.clauses().group {
+            self.grouped(&plan, group, &context)?;
+        }
+        if self.sorted {
+            return Ok(self.sorted_page(all));
+        }
+        let mut kept = std::mem::take(&mut self.kept);
+        for ((place, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
+            kept.add(place, ordinal, value)?;
+        }
+        let mut resume = None;
+        let mut results = kept.into_results().peekable();
+        while let Some(((place, ordinal), value)) = results.next() {
+            if self.full {
+                break;
+            }
+            if self.gate.pass(&place).is_some_and(|from| from <= ordinal) {
+                let flow = self.deliver(value);
+                if flow == Flow::Enough && results.peek().is_some() && !self.is_over() {
+                    resume = self.gate.mark(ordinal, self.done);
+                }
+            }
+        }
+        Ok(Page { values: self.page, resume })
+    }
+
+    fn clauses(&self) -> &Clauses {
+        self.plan.clauses()
+    }
+
+    /// Whether TOP or LIMIT is used up.
+    fn is_over(&self) -> bool {
+        self.clauses().window.end() <= self.done
+    }
+
+    /// The row that the environment holds makes results.
+    fn take<'a>(
+        &mut self,
+        plan: &'a Select,
+        env: &mut Env<'a>,
+        position: &[u8],
+    ) -> Result<Flow, Error> {
+        let clauses = plan.clauses();
+        if self.sorted {
+            return self.in_order(plan, env, position);
+        }
+        let mut ordinal = 0;
+        expand(&clauses.from, env, &mut |env| {
+            if !clauses.keeps(env)? {
+                return Ok(Flow::More);
+            }
+            match &clauses.group {
+                Some(group) => self.join_group(clauses, group, env)?,
+                None => self.keep(clauses, env, position, ordinal)?,
+            }
+            ordinal += 1;
+            Ok(Flow::More)
+        })?;
+        Ok(Flow::More)
+    }
+
+    /// The same where rows come in the order of results.
+    fn in_order<'a>(
+        &mut self,
+        plan: &'a Select,
+        env: &mut Env<'a>,
+        position: &[u8],
+    ) -> Result<Flow, Error> {
+        let clauses = plan.clauses();
+        let mut place = Vec::with_capacity(position.len());
+        clauses.order_key(env, &mut place)?;
+        clauses.push_position(position, &mut place);
+        let from = self.gate.pass(&place);
+        self.passed = from.is_some();
+        let Some(from) = from else { return Ok(Flow::More) };
+        let one = clauses.makes_one_row();
+        self.ordinal = u64::MAX;
+        let mut next = 0;
+        let flow = expand(&clauses.from, env, &mut |env| {
+            if !clauses.keeps(env)? {
+                return Ok(Flow::More);
+            }
+            let ordinal = next;
+            next += 1;
+            if !one && ordinal < from {
+                return Ok(Flow::More);
+            }
+            let Some(value) = Output::new(clauses.projection.of(env)?) else {
+                return Ok(Flow::More);
+            };
+            let flow = self.deliver(value);
+            if flow == Flow::Enough && !one {
+                self.ordinal = ordinal;
+            }
+            Ok(flow)
+        })?;
+        Ok(flow)
+    }
+
+    /// A result, in the canonical order.
+    fn deliver(&mut self, value: Output) -> Flow {
+        if self.done < self.clauses().window.skip {
+            self.done += 1;
+            return Flow::More;
+        }
+        self.done += 1;
+        self.bytes = self.bytes.saturating_add(value.bytes());
+        self.page.push(value);
+        self.full =
+            self.limit.items <= self.page.len() || self.limit.bytes <= self.bytes || self.is_over();
+        if self.full { Flow::Enough } else { Flow::More }
+    }
+
+    fn sorted_page(self, all: bool) -> Page {
+        let mid = self.full && self.ordinal != u64::MAX;
+        let resume = if self.is_over() || (all && !mid) {
+            None
+        } else if self.passed {
+            self.gate.mark(self.ordinal, self.done)
+        } else {
+            Some(self.resume.unwrap_or_else(|| Resume::at(b"", u64::MAX, 1, 0)))
+        };
+        Page { values: self.page, resume }
+    }
+
+    /// How many results the page may need, and whether none of them is passed over.
+    fn need(&self) -> (usize, bool) {
+        let window = self.clauses().window;
+        let skip = window.skip.saturating_sub(self.done);
+        let ties = self.resume.as_ref().map_or(0, |resume| if resume.whole { 0 } else { resume.ties });
+        let items = u64::try_from(self.limit.items).unwrap_or(u64::MAX);
+        let most = skip.saturating_add(items).saturating_add(1);
+        let most = most.min(window.end().saturating_sub(self.done)).saturating_add(ties);
+        (usize::try_from(most).unwrap_or(usize::MAX), skip == 0 && ties == 0)
+    }
+
+    /// Keeps a result that may be in the page.
+    fn keep<'a>(
+        &mut self,
+        clauses: &'a Clauses,
+        env: &mut Env<'a>,
+        position: &[u8],
+        ordinal: u64,
+    ) -> Result<(), Error> {
+        let mut place = Vec::new();
+        clauses.order_key(env, &mut place)?;
+        let by_value = clauses.distinct;
+        let (most, none_passed_over) = self.need();
+        if !by_value {
+            clauses.push_position(position, &mut place);
+            if self.is_outside(&place, most) {
+                return Ok(());
+            }
+        }
+        let value = clauses.projection.of(env)?;
+        if value.value().is_none() {
+            return Ok(());
+        }
+        if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
+            let mut key = Vec::new();
+            identity(value.value(), &mut key);
+            clauses.push_position(position, &mut place);
+            let Some(value) = Output::new(value) else { return Ok(()) };
+            return self.firsts.add(key, place, ordinal, value);
+        }
+        let mut ordinal = ordinal;
+        if by_value {
+            ordinal = 0;
+            identity(value.value(), &mut place);
+            if self.is_outside(&place, most) || self.kept.has(&place, 0) {
+                return Ok(());
+            }
+        }
+        let Some(value) = Output::new(value) else { return Ok(()) };
+        env.charge(value.bytes())?;
+        self.kept.add(place, ordinal, value)?;
+        self.kept.shrink(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
+        Ok(())
+    }
+
+    fn is_outside(&self, place: &[u8], most: usize) -> bool {
+        self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place))
+            || self.kept.is_behind(place, most)
+    }
+
+    fn join_group<'a>(
+        &mut self,
+        clauses: &'a Clauses,
+        group: &'a Group,
+        env: &mut Env<'a>,
+    ) -> Result<(), Error> {
+        let plain = clauses.order.is_empty() && !clauses.distinct;
+        // A group may come to nothing, so that more of them may be needed than there are results.
+        let certain = plain && matches!(clauses.projection, super::Projection::Fields(_));
+        let most = if certain { self.need().0 } else { usize::MAX };
+        let resume = self.resume.as_ref().filter(|_| plain);
+        let groups = &mut self.groups;
+        let mut behind = false;
+        let before = |key: &[u8]| resume.is_some_and(|resume| !resume.may_be_behind(key));
+        if most != usize::MAX {
+            let mut key = Vec::new();
+            for (expr, _) in &group.keys {
+                identity(expr.eval(env)?.value(), &mut key);
+            }
+            behind = groups.is_behind(&key, most);
+        }
+        if !behind {
+            groups.add(group, env, |key| !before(key))?;
+            groups.shrink(most);
+        }
+        check(groups.bytes())
+    }
+
+    /// The groups make results.
+    fn grouped(&mut self, plan: &Select, group: &Group, context: &Context) -> Result<(), Error> {
+        let clauses = plan.clauses();
+        if group.keys.is_empty() && self.full {
+            return Ok(());
+        }
+        let groups = std::mem::take(&mut self.groups);
+        let mut env = Env::new(clauses.slots, context);
+        groups.finish(group, &mut env, &mut |key, env| {
+            self.keep(clauses, env, key, 0)?;
+            Ok(Flow::More)
+        })
+    }
+
+    /// What FROM collects, or the one row of a query without FROM, makes rows.
+    fn collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
+        let clauses = plan.clauses();
+        if !plan.scans() {
+            if !self.full {
+                self.take(plan, &mut Env::new(clauses.slots, context), b"")?;
+            }
+            return Ok(());
+        }
+        let Some(inner) = self.inner.take() else { return Ok(()) };
+        let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
+        for (at, value) in (0_u64..).zip(inner.finish(true)?.values) {
+            let mut env = Env::new(clauses.slots, context);
+            let value = value.into_value();
+            env.charge(Size::of(value.as_ref()).bytes)?;
+            env.set(slot, Got::Own(value));
+            if self.take(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Clauses {
+    /// Whether a document makes one row at most.
+    fn makes_one_row(&self) -> bool {
+        self.from.iter().all(|source| {
+            matches!(source.input, Input::Root | Input::Value(_) | Input::Collected(_))
+        })
+    }
+
+    /// Appends a row key so that it decides where sort keys are the same.
+    fn push_position(&self, position: &[u8], place: &mut Vec<u8>) {
+        if !self.order.first().is_some_and(|order| order.descending) {
+            place.extend_from_slice(position);
+            return;
+        }
+        for byte in position {
+            place.push(!*byte);
+            if *byte == 0 {
+                place.push(0);
+            }
+        }
+        place.extend_from_slice(&[0xff, 0xff]);
+    }
+}
