@@ -98,19 +98,41 @@ pub(crate) enum NodeKind {
     Undefined,
     Parameter(String),
     Name(String),
-    Member { base: Box<Node>, steps: Vec<Step> },
+    Member {
+        base: Box<Node>,
+        steps: Vec<Step>,
+    },
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
     Not(Box<Node>),
     Unary(Unary, Box<Node>),
     /// Operators of one precedence, from left to right.
-    Chain { first: Box<Node>, rest: Vec<(Operator, Node)> },
-    Between { parts: Box<[Node; 3]>, negated: bool },
-    In { value: Box<Node>, items: Vec<Node>, negated: bool },
-    Like { value: Box<Node>, pattern: Box<Node>, escape: Option<(String, Place)>, negated: bool },
+    Chain {
+        first: Box<Node>,
+        rest: Vec<(Operator, Node)>,
+    },
+    Between {
+        parts: Box<[Node; 3]>,
+        negated: bool,
+    },
+    In {
+        value: Box<Node>,
+        items: Vec<Node>,
+        negated: bool,
+    },
+    Like {
+        value: Box<Node>,
+        pattern: Box<Node>,
+        escape: Option<(String, Place)>,
+        negated: bool,
+    },
     Coalesce(Vec<Node>),
     Conditional(Box<[Node; 3]>),
-    Call { name: String, udf: bool, args: Vec<Node> },
+    Call {
+        name: String,
+        udf: bool,
+        args: Vec<Node>,
+    },
     Query(Subquery, Box<Query>),
 }
 

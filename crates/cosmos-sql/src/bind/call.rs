@@ -67,7 +67,9 @@ pub(super) fn has_aggregate(node: &Node) -> bool {
         NodeKind::Call { name, udf, args } => (!udf && Kind::find(name).is_some()) || any(args),
         NodeKind::Member { base, steps } => {
             has_aggregate(base)
-                || steps.iter().any(|step| matches!(step, Step::Computed(node) if has_aggregate(node)))
+                || steps
+                    .iter()
+                    .any(|step| matches!(step, Step::Computed(node) if has_aggregate(node)))
         }
         NodeKind::Array(items) | NodeKind::Coalesce(items) => any(items),
         NodeKind::Object(fields) => fields.iter().any(|(_, node)| has_aggregate(node)),

@@ -125,7 +125,9 @@ impl<'q> Binder<'q> {
         };
         let value = self.boxed(value)?;
         Ok(match self.expr(pattern)? {
-            Expr::Constant(Value::String(pattern)) => Expr::Like(value, Like::new(&pattern, escape)),
+            Expr::Constant(Value::String(pattern)) => {
+                Expr::Like(value, Like::new(&pattern, escape))
+            }
             pattern => Expr::LikeAny(value, Box::new(pattern), escape),
         })
     }

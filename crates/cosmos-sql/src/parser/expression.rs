@@ -68,7 +68,9 @@ impl Parser<'_> {
             let right = self.tighter(level)?;
             let span = left.span().to(right.span());
             left = match left {
-                Node { kind: NodeKind::Chain { first, mut rest }, .. } if chained == Some(level) => {
+                Node { kind: NodeKind::Chain { first, mut rest }, .. }
+                    if chained == Some(level) =>
+                {
                     rest.push((operator, right));
                     Node::new(NodeKind::Chain { first, rest }, span)
                 }
@@ -118,9 +120,7 @@ impl Parser<'_> {
 
     /// Whether BETWEEN, IN or LIKE stands here, and whether it is negated.
     fn predicate(&self) -> Option<bool> {
-        let is = |kind: &Kind| {
-            matches!(kind, Kind::Word(Word::Between | Word::In | Word::Like))
-        };
+        let is = |kind: &Kind| matches!(kind, Kind::Word(Word::Between | Word::In | Word::Like));
         if is(self.kind()) {
             return Some(false);
         }

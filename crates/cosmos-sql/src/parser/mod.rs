@@ -15,8 +15,9 @@ use crate::{
 /// The query that a text is.
 pub(crate) fn parse(text: &str) -> Result<Query, Fault> {
     if MAX_TEXT_BYTES < text.len() {
-        let message =
-            format!("The SQL query text exceeded the maximum limit of {MAX_TEXT_BYTES} characters.");
+        let message = format!(
+            "The SQL query text exceeded the maximum limit of {MAX_TEXT_BYTES} characters."
+        );
         return Err(Fault::Limit(Span::default(), "SC3051", message));
     }
     let tokens = lexer::tokens(text)?;

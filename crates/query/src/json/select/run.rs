@@ -357,7 +357,8 @@ impl Run {
     fn need(&self) -> (usize, bool) {
         let window = self.clauses().window;
         let skip = window.skip.saturating_sub(self.done);
-        let ties = self.resume.as_ref().map_or(0, |resume| if resume.whole { 0 } else { resume.ties });
+        let ties =
+            self.resume.as_ref().map_or(0, |resume| if resume.whole { 0 } else { resume.ties });
         let items = u64::try_from(self.limit.items).unwrap_or(u64::MAX);
         let most = skip.saturating_add(items).saturating_add(1);
         let most = most.min(window.end().saturating_sub(self.done)).saturating_add(ties);
