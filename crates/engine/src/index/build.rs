@@ -77,6 +77,7 @@ impl<S: Store> Engine<S> {
 
     async fn fill(&self, collection: &Arc<Collection>, wanted: &[u32]) -> Result<(), Error> {
         let mut rest = Some(Range::all());
+        let mut rows = 0;
         while let Some(range) = rest {
             let view = self.view(collection).await?;
             let page = match view.rows(&range, Direction::Forward, PAGE).await {
@@ -88,7 +89,13 @@ impl<S: Store> Engine<S> {
                 }
             };
             rest = match self.fill_page(&view, page.items, wanted).await {
-                Ok(true) => page.rest,
+                Ok(true) => {
+                    rows += page.examined;
+                    if let Ok(total) = view.totals().await {
+                        collection.built(rows, total.documents);
+                    }
+                    page.rest
+                }
                 Ok(false) => Some(range),
                 Err(halt) => {
                     self.settle(collection, &view, halt).await?;

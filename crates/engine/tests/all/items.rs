@@ -341,9 +341,11 @@ fn a_definition_is_replaced_as_one_commit() {
         record.indexes.iter().map(|index| (index.name.clone(), index.ready)).collect::<Vec<_>>()
     };
     assert_eq!(names(&held), [("unique".to_owned(), true), ("n".to_owned(), false)]);
+    assert!(held.container().index_progress() < 100);
     held.kit.restart();
     ready(held.engine().transform_indexes(&held.container())).unwrap();
     assert_eq!(names(&held), [("unique".to_owned(), true), ("n".to_owned(), true)]);
+    assert_eq!(held.container().index_progress(), 100);
     held.check();
     held.kit.move_to(5_000);
     assert_eq!(held.ids(ItemRange::all()), Vec::<String>::new());
