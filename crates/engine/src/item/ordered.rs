@@ -3,7 +3,7 @@
 use store::{Direction, Range};
 
 use super::Scan;
-use crate::{IndexSpec, Record, Shape, keys};
+use crate::{IndexSpec, Record, keys};
 
 /// An index that holds every item in the order that was asked for.
 pub(super) struct Ordered<'a> {
@@ -12,21 +12,32 @@ pub(super) struct Ordered<'a> {
     pub(super) direction: Direction,
 }
 
-/// The index of these paths, in these directions or all of them turned round.
+/// The index of these paths, in these directions or all of them turned round. Items with the same
+/// values come in the order of their keys, turned where the first path descends.
 pub(super) fn find<'a>(record: &'a Record, scan: &Scan) -> Option<Ordered<'a>> {
     if scan.order.is_empty() || !scan.range.is_all() {
         return None;
     }
-    let wanted = IndexSpec::tuple("", &scan.order, false).key;
-    let turned: Vec<_> = wanted.iter().map(|(path, down)| (path.clone(), !down)).collect();
+    let wanted = IndexSpec::tuple("", &scan.order, false);
+    let turned = scan.order.first().is_some_and(|(_, descending)| *descending);
+    let direction = if turned { Direction::Backward } else { Direction::Forward };
     record.indexes.iter().find_map(|index| {
-        let direction = match &index.key {
-            key if *key == wanted => Direction::Forward,
-            key if *key == turned => Direction::Backward,
-            _ => return None,
-        };
-        let usable = index.ready && index.shape == Shape::Tuple { scoped: false };
-        let range = Range::prefix(&keys::index(index.id));
+        let usable = index.ready && index.shape == wanted.shape && index.key == wanted.key;
+        let range = range(index.id, direction, scan.seek.as_deref());
         usable.then_some(Ordered { index, range, direction })
     })
+}
+
+fn range(index: u32, direction: Direction, seek: Option<&[u8]>) -> Range {
+    let prefix = keys::index(index);
+    let mut range = Range::prefix(&prefix);
+    match (seek, direction) {
+        (None, _) => {}
+        (Some(place), Direction::Forward) => range.start = [&prefix, place].concat(),
+        (Some(place), Direction::Backward) => {
+            let turned: Vec<u8> = place.iter().map(|byte| !byte).collect();
+            range.end = Range::prefix(&[prefix, turned].concat()).end;
+        }
+    }
+    range
 }

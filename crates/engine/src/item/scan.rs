@@ -31,6 +31,10 @@ pub struct Scan {
     /// The order that would spare sorting: paths of properties, each with its direction (`true`:
     /// descending).
     pub order: Vec<(Vec<String>, bool)>,
+    /// Where to begin in that order: the values' components as they are ordered (of a path that
+    /// descends with all bits turned) and the item's key (turned, when the first path descends), or
+    /// the beginning of these.
+    pub seek: Option<Vec<u8>>,
     /// Look at no index.
     pub no_index: bool,
 }
@@ -38,7 +42,7 @@ pub struct Scan {
 impl Scan {
     /// All items of a part of a container.
     pub fn of(range: ItemRange) -> Self {
-        Self { range, sarg: Sarg::All, after: None, order: Vec::new(), no_index: false }
+        Self { range, sarg: Sarg::All, after: None, order: Vec::new(), seek: None, no_index: false }
     }
 }
 
