@@ -34,9 +34,7 @@ pub(crate) fn bind(query: &Query, parameters: &[(String, Value)]) -> Result<Sele
 
 fn within(value: &Value, depth: usize) -> bool {
     match value {
-        Value::Array(values) => {
-            depth > 0 && values.iter().all(|value| within(value, depth - 1))
-        }
+        Value::Array(values) => depth > 0 && values.iter().all(|value| within(value, depth - 1)),
         Value::Document(fields) => {
             depth > 0 && fields.fields().iter().all(|(_, value)| within(value, depth - 1))
         }
@@ -79,9 +77,10 @@ impl<'q> Binder<'q> {
             self.frame().phase = Phase::Groups;
         }
         let projection = self.projection(query, &from)?;
-        let order = query.order.iter().map(|item| {
-            Ok(Order { by: self.expr(&item.node)?, descending: item.descending })
-        });
+        let order = query
+            .order
+            .iter()
+            .map(|item| Ok(Order { by: self.expr(&item.node)?, descending: item.descending }));
         let order = order.collect::<Result<Vec<_>, Fault>>()?;
         let aggregates = std::mem::take(&mut self.frame().aggregates);
         let window = self.window(query)?;
