@@ -157,11 +157,7 @@ impl<'q> Binder<'q> {
             }
         };
         let value = self.boxed(value)?;
-<<<<<<< HEAD
-        Ok(match self.expr(pattern)? {
-=======
         let like = match self.expr(pattern)? {
->>>>>>> sql
             Expr::Constant(Value::String(pattern)) => {
                 Expr::Like(value, Like::new(&pattern, escape))
             }

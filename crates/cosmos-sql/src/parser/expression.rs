@@ -69,41 +69,9 @@ impl Parser<'_> {
                 predicates = 0;
             }
             self.at += 1;
-<<<<<<< HEAD
-            let right = self.tighter(level)?;
-            let span = left.span().to(right.span());
-            left = match left {
-                Node { kind: NodeKind::Chain { first, mut rest }, .. }
-                    if chained == Some(level) =>
-                {
-                    rest.push((operator, right));
-                    Node::new(NodeKind::Chain { first, rest }, span)
-                }
-                left => {
-                    let rest = vec![(operator, right)];
-                    Node::new(NodeKind::Chain { first: Box::new(left), rest }, span)
-                }
-            };
-            chained = Some(level);
-        }
-    }
-
-    /// The right operand of an operator of this level.
-    fn tighter(&mut self, level: Level) -> Result<Node, Fault> {
-        match level {
-            Level::Or => self.binary(Level::And),
-            Level::And => self.binary(Level::Predicate),
-            Level::Predicate => self.binary(Level::Compare),
-            Level::Compare => self.binary(Level::Shift),
-            Level::Shift => self.binary(Level::Concat),
-            Level::Concat => self.binary(Level::Add),
-            Level::Add => self.binary(Level::Multiply),
-            Level::Multiply => self.unary(),
-=======
             chains.close(level);
             chains.operators.push((operator, level));
             chains.operands.push(self.unary()?);
->>>>>>> sql
         }
         chains.close_all();
         chains.operands.pop().ok_or_else(|| self.wrong())
