@@ -116,6 +116,11 @@ impl Container {
         &self.state.record.options
     }
 
+    /// Whether all versions of its items are kept for feeds.
+    pub(crate) fn keeps_versions(&self) -> bool {
+        self.state.record.items.is_some_and(|items| items.feed.is_some())
+    }
+
     /// The default TTL in force now.
     pub(crate) fn default_ttl(&self) -> DefaultTtl {
         self.collection.state().record.settings.default

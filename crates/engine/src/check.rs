@@ -7,7 +7,7 @@ use expiry::Header;
 use store::{Direction, Limit, Range, Snapshot, Store};
 
 use crate::{
-    Collection, Engine, Error, LiveView,
+    Collection, Engine, Error, LiveView, Shape,
     error::Halt,
     index::draft,
     keys,
@@ -91,13 +91,17 @@ impl<S: Store> LiveView<S> {
                 continue;
             }
             let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
-            for (key, _) in drafted.into_iter().flat_map(|drafted| drafted.entries) {
+            let entries = drafted.into_iter().flat_map(|drafted| drafted.entries);
+            let timed = (index.shape == Shape::Timeline)
+                .then(|| keys::timeline(index.id, header.class, header.ts, &row.key));
+            for key in entries.map(|(key, _)| key).chain(timed.flatten()) {
                 let stored = self.snapshot.get(self.collection.entries(), &key).await?;
                 let agrees = stored.as_ref().is_some_and(|value| {
                     Header::split(value).is_ok_and(|(entry, _)| entry.same_life(&header))
                 });
                 if !agrees {
-                    let id = row.document().get("_id").map(document::shell);
+                    let id = row.document().get("_id").or_else(|| row.document().get("id"));
+                    let id = id.map(document::shell);
                     checked.differ(format!(
                         "document {id:?} lacks its entry in index '{}'",
                         index.name

@@ -131,6 +131,8 @@ pub(crate) enum Halt {
     Again,
     /// A document has several entries in these indexes for the first time: note that first.
     Multikey(Vec<u32>),
+    /// A dead item is in the way whose death is not in the feed: tell it first.
+    Untold,
     Failed(Error),
 }
 

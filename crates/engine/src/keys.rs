@@ -15,6 +15,9 @@
 //!           <index> <path> <component> <row key>       entry of an item's value at a path
 //!           <index> <partition> <components>           entry of a unique index of items
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
+//!           <index> <class> <second> <row key>         entry of an item in a timeline
+//!           ffffffff <stamp> <position>                event of a feed
+//!           fffffffe                                   how far deaths have been told
 //! ```
 
 use bytes::Bytes;
@@ -106,6 +109,48 @@ pub(crate) fn changes_after(stamp: u64) -> Vec<u8> {
     let mut key = index(CHANGES);
     key.extend_from_slice(&stamp.to_be_bytes());
     key
+}
+
+/// Where the entries of a class in a timeline begin from this second on.
+pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
+    let mut key = index(id);
+    key.push(class);
+    key.extend_from_slice(&((second as u64) ^ (1 << 63)).to_be_bytes());
+    key
+}
+
+/// Key of an item in a timeline: when it was written or is to die. `None` for one that never dies.
+pub(crate) fn timeline(id: u32, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
+    let second = match class {
+        Class::Never => return None,
+        Class::Inherit => ts,
+        Class::Explicit { deadline } => deadline,
+    };
+    let mut key = timeline_from(id, class_code(class), second);
+    key.extend_from_slice(row_key);
+    Some(Bytes::from(key))
+}
+
+/// The index that holds the events of a feed.
+pub(crate) const EVENTS: u32 = u32::MAX;
+
+/// Key of an event: the commit that entered it, and its position in that.
+pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
+    let mut key = events_after(stamp);
+    key.extend_from_slice(&position.to_be_bytes());
+    Bytes::from(key)
+}
+
+/// Where the events of a commit begin.
+pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
+    let mut key = index(EVENTS);
+    key.extend_from_slice(&stamp.to_be_bytes());
+    key
+}
+
+/// Key of how far deaths have been told.
+pub(crate) fn told() -> Bytes {
+    Bytes::from((EVENTS - 1).to_be_bytes().to_vec())
 }
 
 /// Prefix of all entries of an index.

@@ -10,6 +10,7 @@ mod check;
 mod engine;
 mod error;
 mod expire;
+mod feed;
 mod index;
 mod item;
 mod keys;
@@ -22,13 +23,14 @@ mod view;
 mod write;
 
 pub use catalog::{
-    Books, Collection, Dialect, IndexSpec, ItemSettings, Model, Namespace, Ordering, Partition,
-    Policy, PolicyRule, Record, Shape, State,
+    Books, Collection, Dialect, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Namespace,
+    Ordering, Partition, Policy, PolicyRule, Record, Shape, State,
 };
 pub use check::Checked;
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
 pub use expire::{Amount, Forecast, KeepNothing, Persist, Preview, Unreaped, Within};
+pub use feed::{Event, EventKind, EventPage, Events};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
     Change, Changes, Definition, Flow, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange,

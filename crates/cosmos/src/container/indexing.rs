@@ -1,6 +1,8 @@
 //! Indexing policies: checked, completed with what holds when nothing is said, and turned into
 //! indexes. Queries give the same answers under every policy.
 
+use std::collections::HashSet;
+
 use document::{Document, Value, doc};
 use engine::{DefaultTtl, IndexSpec, Policy, PolicyRule};
 use query::json::sarg::Step;
@@ -121,7 +123,8 @@ fn invalid(path: &str) -> Failure {
 /// The included and excluded paths.
 fn rules(policy: &Document) -> Result<Policy> {
     let mut rules: Vec<PolicyRule> = Vec::new();
-    let mut root = false;
+    let (mut root, mut twice) = (false, false);
+    let mut seen: HashSet<&str> = HashSet::new();
     for (name, included) in [("includedPaths", true), ("excludedPaths", false)] {
         let entries = list(policy, name)?.unwrap_or_default();
         if MAX_INDEX_PATHS < entries.len() {
@@ -139,16 +142,12 @@ fn rules(policy: &Document) -> Result<Policy> {
                 }
                 _ => paths::parse(text).ok_or_else(|| invalid(text))?,
             };
+            twice |= !seen.insert(text);
             root |= steps.is_empty();
             let below = end != End::Value;
             rules.push(PolicyRule { steps, below, included });
         }
     }
-    rules.sort_by(|a, b| (&a.steps, a.below).cmp(&(&b.steps, b.below)));
-    let twice = rules.windows(2).any(|two| match two {
-        [a, b] => a.steps == b.steps && a.below == b.below,
-        _ => false,
-    });
     if twice {
         return Err(Failure::bad("A path occurs twice in the indexing policy."));
     }

@@ -56,12 +56,12 @@ impl Definition {
         };
         let mut indexes = indexing::complete(&mut body, default)?;
         indexes.extend(unique::read(&body)?);
-        policies::check(&mut body)?;
+        let retention_s = policies::check(&mut body)?;
         let partition = Partition {
             hash_bytes: hash_bytes(&key),
             values: u8::try_from(key.paths().len()).unwrap_or(u8::MAX),
         };
-        let engine = engine::Definition { default, partition, indexes, options: body };
+        let engine = engine::Definition { default, partition, indexes, retention_s, options: body };
         Ok(Self { id, key, engine })
     }
 

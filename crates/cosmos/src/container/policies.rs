@@ -29,8 +29,8 @@ const REFUSED: [&str; 6] = [
 ];
 
 /// Checks them and completes what holds when nothing is said. Unknown properties are dropped, as
-/// the service does.
-pub(super) fn check(body: &mut Document) -> Result<()> {
+/// the service does. Answers how long deleted versions are kept, seconds.
+pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
         if !super::empty(body.get(name)) && !is_off(body.get(name)) {
             return Err(Failure::unsupported(&format!("The property '{name}'")));
@@ -41,7 +41,7 @@ pub(super) fn check(body: &mut Document) -> Result<()> {
     {
         return Err(Failure::unsupported("The property 'computedProperties'"));
     }
-    feed(body)?;
+    let retention_s = feed(body)?;
     conflicts(body)?;
     geography(body)?;
     let mut kept = Document::new();
@@ -51,7 +51,7 @@ pub(super) fn check(body: &mut Document) -> Result<()> {
         }
     }
     *body = kept;
-    Ok(())
+    Ok(retention_s)
 }
 
 /// A storage that is not wanted.
@@ -68,14 +68,15 @@ fn object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Docum
 }
 
 /// How long deleted versions are kept for feeds, in minutes.
-fn feed(body: &mut Document) -> Result<()> {
-    let Some(policy) = object(body, "changeFeedPolicy")? else { return Ok(()) };
+fn feed(body: &mut Document) -> Result<Option<i64>> {
+    let Some(policy) = object(body, "changeFeedPolicy")? else { return Ok(None) };
     let minutes = match policy.get("retentionDuration") {
-        None => return Ok(()),
+        None => return Ok(None),
         Some(minutes) => Number::of(minutes.as_ref()).and_then(|minutes| minutes.to_i64_exact()),
     };
     match minutes {
-        Some(0..=MAX_RETENTION_MINUTES) => Ok(()),
+        Some(0) => Ok(None),
+        Some(minutes @ 1..=MAX_RETENTION_MINUTES) => Ok(Some(minutes * 60)),
         _ => Err(Failure::bad(format!(
             "The property 'retentionDuration' is not a number of minutes up to \
              {MAX_RETENTION_MINUTES}."

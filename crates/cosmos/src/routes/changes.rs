@@ -1,13 +1,11 @@
 //! The change feed, latest version of each item, in the order of commits.
 
-use document::Value;
 use engine::{Changes, Store};
 
-use super::{common, scope};
+use super::{common, scope, versions};
 use crate::{
     call::Call,
     charge::Work,
-    containers::Container,
     door::Door,
     failure::{Failure, Result},
     item,
@@ -18,8 +16,14 @@ use crate::{
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im`
 pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let mode = call.headers.a_im.unwrap_or_default();
+    if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
+        return versions::read(door, call).await;
+    }
+    if !mode.eq_ignore_ascii_case("Incremental Feed") {
+        return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
+    }
     let container = common::container(door, call)?;
-    check_mode(&container, call)?;
     let (range, _) = scope::of_headers(&container, call)?;
     let (after, from_now) = match call.headers.if_none_match.map(str::trim) {
         None | Some("") => (0, false),
@@ -61,7 +65,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
 }
 
 /// The position that an etag of the feed names.
-fn position(etag: &str) -> Result<u64> {
+pub(super) fn position(etag: &str) -> Result<u64> {
     let number = etag.trim_matches('"').parse();
     number.map_err(|_| Failure::bad(format!("The position '{etag}' is none of the change feed.")))
 }
@@ -71,38 +75,6 @@ fn since(date: &str) -> Result<i64> {
     let since = parsed.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
     let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
     seconds.ok_or_else(|| Failure::bad(format!("'{date}' is not a date.")))
-}
-
-fn check_mode(container: &Container, call: &Call<'_>) -> Result<()> {
-    let mode = call.headers.a_im.unwrap_or_default();
-    if mode.eq_ignore_ascii_case("Incremental Feed")
-        || mode.eq_ignore_ascii_case("Incremental feed")
-    {
-        return Ok(());
-    }
-    if !mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
-        return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
-    }
-    let kept = match container.options().get("changeFeedPolicy") {
-        Some(Value::Document(policy)) => match policy.get("retentionDuration") {
-            Some(Value::Int64(minutes)) => 0 < *minutes,
-            _ => false,
-        },
-        _ => false,
-    };
-    if !kept {
-        return Err(Failure::bad(
-            "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
-             https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.",
-        ));
-    }
-    let position = call.headers.if_none_match;
-    if position.is_none() {
-        return Err(Failure::bad(
-            "Start from beginning is not supported with 'All Versions and Deletes' mode.",
-        ));
-    }
-    Err(Failure::unsupported("The change feed mode 'All Versions and Deletes'"))
 }
 
 #[cfg(test)]

@@ -105,9 +105,10 @@ pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
         return Ok(Reply::empty(304));
     }
     let mut reply = shown::one(200, &show(&container));
-    reply = reply
-        .with("x-ms-alt-content-path", format!("dbs/{}", container.database))
-        .with("x-ms-documentdb-collection-index-transformation-progress", "100");
+    reply = reply.with("x-ms-alt-content-path", format!("dbs/{}", container.database)).with(
+        "x-ms-documentdb-collection-index-transformation-progress",
+        container.collection.index_progress().to_string(),
+    );
     if call.headers.quota_info {
         reply = reply
             .with("x-ms-resource-quota", "documentSize=10240;documentsSize=10485760;")
@@ -132,8 +133,13 @@ pub(crate) async fn replace<S: Store>(
     };
     let collection = &held.collection;
     door.engine.replace_container(collection, definition.engine(), version).await?;
-    // Answers are the same while indexes are built; the request waits so that none is left over.
-    door.engine.transform_indexes(collection).await?;
+    let (engine, collection) = (door.engine.clone(), Arc::clone(collection));
+    // Answers are the same while indexes are built; a start goes on with what an end left over.
+    tokio::spawn(async move {
+        if let Err(error) = engine.transform_indexes(&collection).await {
+            tracing::warn!(%error, "build the indexes of a container");
+        }
+    });
     let container = find(door, call)?;
     Ok(shown::one(200, &show(&container)))
 }

@@ -26,7 +26,7 @@ struct Page<'a> {
 }
 
 impl Sink for Page<'_> {
-    fn begin(&mut self) -> Result<(), Error> {
+    fn begin(&mut self, _: bool) -> Result<(), Error> {
         self.texts.clear();
         self.bytes = 0;
         self.last.clear();

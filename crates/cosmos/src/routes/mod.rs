@@ -18,3 +18,4 @@ pub(crate) mod ranges;
 mod scope;
 pub(crate) mod scripts;
 pub(crate) mod users;
+mod versions;

@@ -168,8 +168,10 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let sarg = question.plan.sarg().clone();
     let shared = query::Context::clone(&context);
     let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
-    let scan = Scan { range, sarg, after: run.start_after(), no_index: false };
-    let mut rows = Rows { run, frame: needs_system.then_some(&container.frame) };
+    let order = question.plan.order_paths().unwrap_or_default();
+    let scan = Scan { sarg, after: run.start_after(), order, ..Scan::of(range) };
+    let streams = question.plan.streams();
+    let mut rows = Rows { run, streams, frame: needs_system.then_some(&container.frame) };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check(call.seen, scanned.seq)?;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
@@ -218,13 +220,16 @@ fn utilization(indexes: &[String]) -> String {
 /// Rows from the engine into a query.
 struct Rows<'a> {
     run: Run,
+    /// Whether its results come in the order of keys.
+    streams: bool,
     /// Where the query reads what the server sets.
     frame: Option<&'a Frame>,
 }
 
 impl Sink for Rows<'_> {
-    fn begin(&mut self) -> std::result::Result<(), engine::Error> {
+    fn begin(&mut self, sorted: bool) -> std::result::Result<(), engine::Error> {
         self.run.begin();
+        self.run.set_sorted(sorted || self.streams);
         Ok(())
     }
 

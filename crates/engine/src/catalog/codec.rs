@@ -5,7 +5,8 @@ use document::{DocRef, Document, Number, Value, ValueRef, array, doc, validate};
 use expiry::{DateRule, Default, FloorPair, Settings};
 
 use super::{
-    IndexSpec, ItemSettings, Model, Namespace, Partition, Policy, Record, Shape, record::Books,
+    FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Namespace, Partition, Policy, Record,
+    Shape, record::Books,
 };
 use crate::Error;
 
@@ -56,7 +57,43 @@ fn encode_items(items: &ItemSettings) -> Document {
         "values": i64::from(items.partition.values),
         "changed": int(items.changed),
         "changed_ts": items.changed_ts,
+        "ruled_ts": items.ruled_ts,
+        "feed": items.feed.as_ref().map_or(Value::Null, encode_feed),
     }
+}
+
+fn encode_feed(feed: &FeedSettings) -> Value {
+    let begun = |begun: FeedBegun| array![int(begun.since), begun.inherit_s, begun.explicit_s];
+    Value::Document(doc! {
+        "retention_s": feed.retention_s,
+        "floor_s": feed.floor_s,
+        "begun": feed.begun.map_or(Value::Null, begun),
+    })
+}
+
+fn decode_feed(value: Value) -> Result<Option<FeedSettings>, Error> {
+    if value == Value::Null {
+        return Ok(None);
+    }
+    let mut fields = Fields::of(value, "feed")?;
+    let begun = match fields.take("begun")? {
+        Value::Null => None,
+        Value::Array(parts) => match parts.as_slice() {
+            [Value::Int64(since), Value::Int64(inherit_s), Value::Int64(explicit_s)] => {
+                let since = u64::try_from(*since).map_err(|_| missing("begun"))?;
+                Some(FeedBegun { since, inherit_s: *inherit_s, explicit_s: *explicit_s })
+            }
+            _ => return Err(missing("begun")),
+        },
+        _ => return Err(missing("begun")),
+    };
+    let feed = FeedSettings {
+        retention_s: fields.int("retention_s")?,
+        floor_s: fields.int("floor_s")?,
+        begun,
+    };
+    fields.finish()?;
+    Ok(Some(feed))
 }
 
 fn decode_items(value: Value) -> Result<ItemSettings, Error> {
@@ -67,6 +104,8 @@ fn decode_items(value: Value) -> Result<ItemSettings, Error> {
         partition,
         changed: fields.stamp("changed")?,
         changed_ts: fields.int("changed_ts")?,
+        ruled_ts: fields.int("ruled_ts")?,
+        feed: decode_feed(fields.take("feed")?)?,
     };
     fields.finish()?;
     Ok(items)
@@ -101,6 +140,7 @@ fn encode_index(index: &IndexSpec) -> Value {
         Shape::Fields => {}
         Shape::Wild(policy) => tree.push("wild", policy.to_array()),
         Shape::Tuple { scoped } => tree.push("tuple", *scoped),
+        Shape::Timeline => tree.push("timeline", true),
     }
     Value::Document(tree)
 }
@@ -207,17 +247,22 @@ fn decode_index(value: Value) -> Result<IndexSpec, Error> {
         multikey: fields.bool("multikey")?,
         ready: fields.bool("ready")?,
         shown: fields.document("shown")?,
-        shape: match (fields.optional("wild"), fields.optional("tuple")) {
-            (None, None) => Shape::Fields,
-            (Some(policy), None) => {
-                Shape::Wild(Policy::from_array(policy).ok_or_else(|| missing("wild"))?)
-            }
-            (None, Some(Value::Bool(scoped))) => Shape::Tuple { scoped },
-            _ => return Err(missing("tuple")),
-        },
+        shape: decode_shape(&mut fields)?,
     };
     fields.finish()?;
     Ok(index)
+}
+
+fn decode_shape(fields: &mut Fields) -> Result<Shape, Error> {
+    if let Some(policy) = fields.optional("wild") {
+        return Policy::from_array(policy).map(Shape::Wild).ok_or_else(|| missing("wild"));
+    }
+    match (fields.optional("tuple"), fields.optional("timeline")) {
+        (None, None) => Ok(Shape::Fields),
+        (Some(Value::Bool(scoped)), None) => Ok(Shape::Tuple { scoped }),
+        (None, Some(Value::Bool(true))) => Ok(Shape::Timeline),
+        _ => Err(missing("tuple")),
+    }
 }
 
 fn missing(name: &str) -> Error {
@@ -359,6 +404,31 @@ mod tests {
             let mut tree = DocRef::Raw(&encode(&record)).to_tree();
             tree.insert("books", doc! {});
             assert_eq!(decode(tree.to_buf().bytes()).unwrap().books, want);
+        }
+    }
+
+    #[test]
+    fn records_of_containers_round_trip() {
+        let policy = Policy(vec![super::super::PolicyRule {
+            steps: vec![query::json::sarg::Step::Elements],
+            below: true,
+            included: false,
+        }]);
+        for begun in [None, Some(FeedBegun { since: 4, inherit_s: i64::MIN, explicit_s: 9 })] {
+            let mut record = sample();
+            record.items = Some(ItemSettings {
+                partition: Partition { hash_bytes: 16, values: 3 },
+                changed: 8,
+                changed_ts: -4,
+                ruled_ts: 11,
+                feed: Some(FeedSettings { retention_s: 600, floor_s: i64::MIN, begun }),
+            });
+            record.indexes[0].shape = Shape::Wild(policy.clone());
+            assert_eq!(decode(&encode(&record)).unwrap(), record);
+            for shape in [Shape::Tuple { scoped: true }, Shape::Timeline] {
+                record.indexes[0].shape = shape;
+                assert_eq!(decode(&encode(&record)).unwrap(), record);
+            }
         }
     }
 

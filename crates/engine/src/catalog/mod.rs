@@ -13,7 +13,9 @@ pub use collection::{Collection, Ordering, State};
 pub(crate) use map::Map;
 pub use map::Namespace;
 pub use policy::{Policy, PolicyRule};
-pub use record::{Books, IndexSpec, ItemSettings, Model, Partition, Record, Shape};
+pub use record::{
+    Books, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Partition, Record, Shape,
+};
 
 use document::DocRef;
 use query::Filter;

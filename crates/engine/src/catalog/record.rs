@@ -40,6 +40,8 @@ pub enum Shape {
         /// A unique one counts within a logical partition.
         scoped: bool,
     },
+    /// When each item that can die would, by its class: what a feed of deaths is made from.
+    Timeline,
 }
 
 /// An index.
@@ -146,6 +148,40 @@ pub struct ItemSettings {
     pub changed: u64,
     /// Second of that change.
     pub changed_ts: i64,
+    /// Second of the last change of its default TTL: what it killed died then.
+    pub ruled_ts: i64,
+    /// Its feed of all versions and deaths.
+    pub feed: Option<FeedSettings>,
+}
+
+/// A feed of all versions and deaths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedSettings {
+    /// How long events are kept, seconds.
+    pub retention_s: i64,
+    /// Events before this second are not shown any more, however long events are kept later.
+    pub floor_s: i64,
+    /// Since when it is kept; `None` until the timeline of items that were there is complete.
+    pub begun: Option<FeedBegun>,
+}
+
+/// The beginning of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedBegun {
+    /// Only later commits have events.
+    pub since: u64,
+    /// Items of class inherit written up to this second had died before.
+    pub inherit_s: i64,
+    /// Items with a deadline up to this second had died before.
+    pub explicit_s: i64,
+}
+
+impl FeedBegun {
+    /// A feed that begins with a commit.
+    pub(crate) fn at(settings: &Settings, stamp: store::Stamp) -> Self {
+        let floors = settings.floors(clock::Instant::from_ms(stamp.at_ms));
+        Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
+    }
 }
 
 /// The beginning of an item's row key: a hash of fixed length, then the partition key's values.
@@ -166,6 +202,17 @@ impl Record {
     /// How row keys of items begin.
     pub(crate) fn partition(&self) -> Option<Partition> {
         self.items.map(|items| items.partition)
+    }
+
+    /// The index of deaths to come, where there is one.
+    pub(crate) fn timeline(&self) -> Option<&IndexSpec> {
+        self.indexes.iter().find(|index| index.shape == Shape::Timeline)
+    }
+
+    /// The feed of all versions and deaths, where it has begun.
+    pub(crate) fn feed(&self) -> Option<(FeedSettings, FeedBegun)> {
+        let feed = self.items?.feed?;
+        Some((feed, feed.begun?))
     }
 
     /// The index with this name.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clock::{Clock, Instant};
 use store::{Store, Timepiece};
 
-pub(crate) use admin::{Apply, Edit};
+pub(crate) use admin::{Apply, Changed, Edit};
 pub use open::Options;
 
 use crate::{

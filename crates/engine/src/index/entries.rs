@@ -39,6 +39,8 @@ pub(crate) fn draft(
             let scope = scope.filter(|_| *scoped);
             return Ok(Some(items::tuple(index, scope, document, row_key)));
         }
+        // Its entries are made of headers.
+        Shape::Timeline => return Ok(None),
     }
     if let Some(filter) = partial
         && !filter.matches(document, &Context::default())?

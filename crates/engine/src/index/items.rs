@@ -137,13 +137,16 @@ pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> {
 
 impl IndexSpec {
     /// An index over a tuple of paths of properties, each with its direction (`true`: descending);
-    /// a unique one counts within a logical partition.
+    /// a unique one counts within a logical partition. Its first path ascends: all of them turned
+    /// round it is the same index.
     pub fn tuple(name: impl Into<String>, paths: &[(Vec<String>, bool)], unique: bool) -> Self {
+        let turn = paths.first().is_some_and(|(_, descending)| *descending);
         let pointer = |path: &Vec<String>| {
             let escaped = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
             escaped.fold(String::new(), |pointer, name| pointer + "/" + &name)
         };
-        let key = paths.iter().map(|(path, descending)| (pointer(path), *descending)).collect();
+        let key = paths.iter().map(|(path, descending)| (pointer(path), *descending != turn));
+        let key = key.collect();
         Self { unique, shape: crate::Shape::Tuple { scoped: unique }, ..Self::new(name, key) }
     }
 

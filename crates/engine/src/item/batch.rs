@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Error, Kind, Lifetime,
     error::{Halt, What},
+    keys,
     view::Row,
     write::{Draft, Entries},
 };
@@ -75,7 +76,11 @@ impl<'a, S: Store> Batch<'a, S> {
     ) -> Result<(), Halt> {
         let key = &write.key.0;
         if !self.pending.contains_key(key) {
-            let stored = self.draft.view.get(key).await?;
+            let view = self.draft.view;
+            let stored = view.get(key).await?;
+            if stored.is_none() && view.is_untold(key).await? {
+                return Err(Halt::Untold);
+            }
             let pending = Pending { stored, written: false, removed: false, now: None };
             self.pending.insert(key.clone(), pending);
         }
@@ -253,8 +258,23 @@ fn together(mut units: Vec<Unit>) -> Unit {
             Mutation::Delete { space, key } => !put.contains(&(*space, key.clone())),
             _ => true,
         });
+        number_events(&mut out, stamp.seq);
         out
     })
+}
+
+/// Each write put its event in the first place of the commit.
+fn number_events(out: &mut [Mutation], stamp: u64) {
+    let first = keys::event(stamp, 0);
+    let mut positions = 0_u32..;
+    for mutation in out {
+        if let Mutation::Put { key, .. } = mutation
+            && *key == first
+            && let Some(position) = positions.next()
+        {
+            *key = keys::event(stamp, position);
+        }
+    }
 }
 
 fn check_version(wanted: Match, held: Option<&Item>) -> Result<(), Error> {

@@ -88,7 +88,7 @@ impl<S: Store> Search<'_, S> {
         let indexes = &self.view.state.record.indexes;
         let holding = |index: &&IndexSpec| match &index.shape {
             Shape::Wild(policy) => index.ready && policy.covers(path),
-            Shape::Fields | Shape::Tuple { .. } => false,
+            Shape::Fields | Shape::Tuple { .. } | Shape::Timeline => false,
         };
         let Some(index) = indexes.iter().find(holding) else { return Ok(None) };
         let mut found = BTreeSet::new();

@@ -6,8 +6,8 @@ use document::Document;
 use store::{Stamp, Store};
 
 use crate::{
-    Books, Collection, DefaultTtl, Engine, Error, IndexSpec, ItemSettings, Kind, Model, Namespace,
-    Partition, Record, Shape, State,
+    Books, Collection, DefaultTtl, Engine, Error, FeedBegun, FeedSettings, IndexSpec, ItemSettings,
+    Kind, Model, Namespace, Partition, Record, Shape, State,
     engine::{Apply, Edit},
     expire::apply_default,
 };
@@ -21,6 +21,8 @@ pub struct Definition {
     pub partition: Partition,
     /// Its indexes, by name; unique ones never change.
     pub indexes: Vec<IndexSpec>,
+    /// How long a feed of all versions and deaths keeps its events, seconds; `None`: no such feed.
+    pub retention_s: Option<i64>,
     /// What the door keeps with it.
     pub options: Document,
 }
@@ -40,6 +42,8 @@ impl<S: Store> Engine<S> {
                 partition: wanted.partition,
                 changed: stamp.seq,
                 changed_ts: stamp.at_ms.div_euclid(1000),
+                ruled_ts: stamp.at_ms.div_euclid(1000),
+                feed: None,
             });
             for spec in &wanted.indexes {
                 // There is nothing yet that would have to be added.
@@ -49,6 +53,7 @@ impl<S: Store> Engine<S> {
                 apply_default(record, wanted.default, stamp, floors);
                 record.books = Books::Ready(stamp.seq);
             }
+            set_feed(record, wanted.retention_s, stamp, true);
         };
         self.create_with(Model::Items, namespace, Arc::new(fill)).await
     }
@@ -75,8 +80,14 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
         });
-        let (_, begun) = self.change_books(collection, &*edit).await?;
-        self.build_books(collection, begun).await
+        let begun = if collection.state().record.feed().is_some() {
+            self.change_told(collection, &*edit).await?
+        } else {
+            self.change_books(collection, &*edit).await?.1
+        };
+        self.build_books(collection, begun).await?;
+        // A feed begins when every item that is there is in its timeline.
+        self.build_indexes(collection, |index| index.shape == Shape::Timeline).await
     }
 
     /// Completes the indexes of a container that are not in force yet.
@@ -94,11 +105,13 @@ fn replace(record: &mut Record, wanted: &Definition, stamp: Stamp, floors: bool)
     let same = |held: &IndexSpec, spec: &IndexSpec| {
         held.key == spec.key && held.shape == spec.shape && held.unique == spec.unique
     };
-    let gone = record
-        .indexes
-        .iter()
-        .filter(|held| !held.unique && !wanted.indexes.iter().any(|spec| same(held, spec)));
-    let gone: Vec<u32> = gone.map(|held| held.id).collect();
+    let stays = |held: &IndexSpec| {
+        held.unique
+            || held.shape == Shape::Timeline
+            || wanted.indexes.iter().any(|spec| same(held, spec))
+    };
+    let gone: Vec<u32> =
+        record.indexes.iter().filter(|held| !stays(held)).map(|held| held.id).collect();
     record.indexes.retain(|held| !gone.contains(&held.id));
     record.dropped.extend(gone);
     for spec in &wanted.indexes {
@@ -108,6 +121,35 @@ fn replace(record: &mut Record, wanted: &Definition, stamp: Stamp, floors: bool)
     }
     if record.settings.default != wanted.default {
         apply_default(record, wanted.default, stamp, floors);
+        if let Some(items) = &mut record.items {
+            items.ruled_ts = stamp.at_ms.div_euclid(1000);
+        }
+    }
+    set_feed(record, wanted.retention_s, stamp, false);
+}
+
+/// Begins, changes or ends a feed; in an `empty` container it is complete at once.
+fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: bool) {
+    let Some(items) = &mut record.items else { return };
+    let now_s = stamp.at_ms.div_euclid(1000);
+    match (retention_s, &mut items.feed) {
+        (None, None) => {}
+        (None, feed) => {
+            *feed = None;
+            let gone = record.indexes.iter().filter(|index| index.shape == Shape::Timeline);
+            record.dropped.extend(gone.map(|index| index.id));
+            record.indexes.retain(|index| index.shape != Shape::Timeline);
+        }
+        (Some(retention_s), Some(feed)) => {
+            feed.floor_s = feed.floor_s.max(now_s.saturating_sub(feed.retention_s));
+            feed.retention_s = retention_s;
+        }
+        (Some(retention_s), feed) => {
+            let begun = empty.then(|| FeedBegun::at(&record.settings, stamp));
+            *feed = Some(FeedSettings { retention_s, floor_s: i64::MIN, begun });
+            let timeline = IndexSpec::new("timeline", Vec::new());
+            add(record, &IndexSpec { shape: Shape::Timeline, ..timeline }, empty);
+        }
     }
 }
 

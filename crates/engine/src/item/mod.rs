@@ -6,6 +6,7 @@ mod candidates;
 mod changes;
 mod container;
 mod key;
+mod ordered;
 mod scan;
 mod write;
 

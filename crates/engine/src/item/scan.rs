@@ -7,7 +7,10 @@ use bytes::Bytes;
 use query::{Context, json::sarg::Sarg};
 use store::{Direction, Limit, Range, Store};
 
-use super::{Item, ItemRange, candidates};
+use super::{
+    Item, ItemRange, candidates,
+    ordered::{self, Ordered},
+};
 use crate::{
     Collection, Engine, Error, LiveView,
     error::Halt,
@@ -25,6 +28,13 @@ pub struct Scan {
     pub sarg: Sarg,
     /// Only items behind this key.
     pub after: Option<Vec<u8>>,
+    /// The order that would spare sorting: paths of properties, each with its direction (`true`:
+    /// descending).
+    pub order: Vec<(Vec<String>, bool)>,
+    /// Where to begin in that order: the values' components as they are ordered (of a path that
+    /// descends with all bits turned) and the item's key (turned, when the first path descends), or
+    /// the beginning of these.
+    pub seek: Option<Vec<u8>>,
     /// Look at no index.
     pub no_index: bool,
 }
@@ -32,7 +42,7 @@ pub struct Scan {
 impl Scan {
     /// All items of a part of a container.
     pub fn of(range: ItemRange) -> Self {
-        Self { range, sarg: Sarg::All, after: None, no_index: false }
+        Self { range, sarg: Sarg::All, after: None, order: Vec::new(), seek: None, no_index: false }
     }
 }
 
@@ -47,8 +57,9 @@ pub enum Flow {
 
 /// Who takes the items of a walk.
 pub trait Sink: Send {
-    /// A walk begins, or begins again in a new view: what was taken so far does not count.
-    fn begin(&mut self) -> Result<(), Error>;
+    /// A walk begins, or begins again in a new view: what was taken so far does not count. Items
+    /// come in the order that was asked for when they are `sorted`, else in that of their keys.
+    fn begin(&mut self, sorted: bool) -> Result<(), Error>;
 
     /// The next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
@@ -82,7 +93,6 @@ impl<S: Store> Engine<S> {
     ) -> Result<Scanned, Error> {
         loop {
             let view = self.view(collection).await?;
-            sink.begin()?;
             match view.scan(scan, context, sink).await {
                 Ok(scanned) => return Ok(Scanned { seq: view.seq, ..scanned }),
                 Err(halt) => self.settle(collection, &view, halt).await?,
@@ -108,11 +118,48 @@ impl<S: Store> LiveView<S> {
             true => None,
             false => candidates::find(self, &scan.sarg, &range, context, &mut scanned).await?,
         };
-        match found {
-            Some(keys) => self.scan_keys(keys, context, sink, &mut scanned).await?,
-            None => self.scan_rows(range, context, sink, &mut scanned).await?,
+        let ordered = match (&found, scan.no_index) {
+            (None, false) => ordered::find(&self.state.record, scan),
+            _ => None,
+        };
+        sink.begin(ordered.is_some())?;
+        match (found, ordered) {
+            (Some(keys), _) => self.scan_keys(keys, context, sink, &mut scanned).await?,
+            (None, Some(ordered)) => {
+                self.scan_ordered(&ordered, context, sink, &mut scanned).await?;
+            }
+            (None, None) => self.scan_rows(range, context, sink, &mut scanned).await?,
         }
         Ok(scanned)
+    }
+
+    /// Items in the order of an index that holds all of them.
+    async fn scan_ordered(
+        &self,
+        ordered: &Ordered<'_>,
+        context: &Context,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<(), Halt> {
+        scanned.indexes.push(ordered.index.name.clone());
+        let mut left = Some(ordered.range.clone());
+        let mut rows = 16;
+        while let Some(range) = left {
+            let limit = Limit { rows, bytes: PAGE_BYTES };
+            let page = self.entries(ordered.index, &range, ordered.direction, limit).await?;
+            rest(context, page.examined * CANDIDATE_WORK).await?;
+            for entry in page.items {
+                scanned.entries += 1;
+                let row = self.row_of(&entry).await?;
+                if take(row, context, sink, scanned).await? == Flow::Enough {
+                    return Ok(());
+                }
+            }
+            left = page.rest;
+            rows = (rows * 4).min(PAGE_ROWS);
+        }
+        scanned.ended = true;
+        Ok(())
     }
 
     async fn scan_keys(

@@ -9,8 +9,9 @@ use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{Entered, count};
 use crate::{
-    Error, IndexSpec, LiveView, State,
+    Error, IndexSpec, Item, LiveView, Record, State,
     error::Halt,
+    feed::{put_event, put_timeline},
     index::{Drafted, draft},
     keys,
     view::Row,
@@ -30,6 +31,12 @@ pub(crate) struct Previous {
 }
 
 impl Previous {
+    /// Its key in the timeline.
+    fn timeline(&self, record: &Record) -> Option<Bytes> {
+        let (index, entered) = (record.timeline()?, &self.entered);
+        keys::timeline(index.id, entered.class, entered.ts, &self.row.key)
+    }
+
     /// What replaces it is another document in its place.
     pub(crate) fn without_birth(self) -> Self {
         Self { same: false, ..self }
@@ -210,6 +217,7 @@ impl<S: Store> Draft<'_, S> {
             body_checksum: checksum(body.bytes()),
         };
         let rows = self.view.collection.rows();
+        let image = state.record.feed().map(|_| body.clone().into_bytes());
         // The row is made here, with room for its header: where commits are ordered time is dear.
         let room = draft.header_len();
         let mut value = Vec::with_capacity(room + bytes);
@@ -226,6 +234,14 @@ impl<S: Store> Draft<'_, S> {
             if state.record.items.is_some() {
                 let before = previous.as_ref().map(|previous| previous.row.stamp);
                 put_change(&header, space, &row_key, before, stamp.seq, &mut out);
+                put_feed(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
+                if let Some(body) = image {
+                    let before = previous.as_ref().map(|held| Item::of(held.row.clone()));
+                    let birth = draft.birth.unwrap_or(stamp.seq);
+                    let key = row_key.clone();
+                    let after = Item { key, body, stamp: stamp.seq, birth, ts };
+                    put_event(&state.record, space, stamp, before, Some(after), &mut out);
+                }
             }
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             if let Some(previous) = &previous {
@@ -249,19 +265,40 @@ impl<S: Store> Draft<'_, S> {
         }
         let state = Arc::clone(self.state());
         let (rows, space) = (self.view.collection.rows(), self.view.collection.entries());
-        Unit::new(conditions, move |_| {
+        Unit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
             count(&state.record, &previous.entered, -1, &mut out);
-            let gone = previous.entries.into_iter().map(|key| Mutation::Delete { space, key });
-            out.extend(gone);
+            let gone = previous.entries.iter().cloned();
+            out.extend(gone.map(|key| Mutation::Delete { space, key }));
             if state.record.items.is_some() {
                 let key = keys::change(previous.row.stamp, &previous.row.key);
                 out.push(Mutation::Delete { space, key });
+                let record = &state.record;
+                let timeline = previous.timeline(record);
+                out.extend(timeline.map(|key| Mutation::Delete { space, key }));
+                let before = Item::of(previous.row.clone());
+                put_event(record, space, stamp, Some(before), None, &mut out);
             }
             out.push(Mutation::Delete { space: rows, key: previous.row.key });
             out
         })
     }
+}
+
+/// Moves an item to its new place in the timeline.
+fn put_feed(
+    record: &Record,
+    space: Space,
+    previous: Option<&Previous>,
+    header: &[u8],
+    row_key: &[u8],
+    out: &mut Vec<Mutation>,
+) {
+    let Ok((header, _)) = Header::split(header) else { return };
+    let before = previous.and_then(|previous| previous.timeline(record));
+    let after = put_timeline(record, space, &header, row_key, out);
+    let gone = before.filter(|before| Some(before) != after.as_ref());
+    out.extend(gone.map(|key| Mutation::Delete { space, key }));
 }
 
 /// Moves an item to its new place in the order of changes.

@@ -25,11 +25,12 @@ impl ItemWriter for Honour {
 
 /// Takes everything.
 #[derive(Default)]
-pub(crate) struct All(pub(crate) Vec<Item>);
+pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 
 impl Sink for All {
-    fn begin(&mut self) -> Result<(), Error> {
+    fn begin(&mut self, sorted: bool) -> Result<(), Error> {
         self.0.clear();
+        self.1 = sorted;
         Ok(())
     }
 
@@ -51,6 +52,7 @@ pub(crate) fn definition(default: DefaultTtl) -> Definition {
             IndexSpec::tuple("unique", &[(vec!["u".to_owned()], false)], true),
             IndexSpec::wild("paths", everything()),
         ],
+        retention_s: None,
         options: Document::new(),
     }
 }
@@ -63,7 +65,7 @@ pub(crate) fn key(pk: &str, id: &str) -> ItemKey {
     ItemKey::new(&hash(pk), &[ValueRef::String(pk)], id)
 }
 
-fn write(action: ItemAction, pk: &str, id: &str) -> ItemWrite {
+pub(crate) fn write(action: ItemAction, pk: &str, id: &str) -> ItemWrite {
     ItemWrite { key: key(pk, id), action, if_match: Match::Any }
 }
 
@@ -78,13 +80,17 @@ pub(crate) fn body(pk: &str, id: &str, more: Document) -> DocBuf {
     document.to_buf()
 }
 
-type Done = Result<(Vec<ItemDone>, u64), ItemFailure>;
+pub(crate) type Done = Result<(Vec<ItemDone>, u64), ItemFailure>;
 
 impl Shelf {
     pub(crate) fn new(default: DefaultTtl) -> Self {
+        Self::with(&definition(default))
+    }
+
+    pub(crate) fn with(definition: &Definition) -> Self {
         let kit = Kit::default();
-        let (name, definition) = (Namespace::new("db", "box"), definition(default));
-        ready(kit.engine.create_container(&name, &definition)).unwrap();
+        let name = Namespace::new("db", "box");
+        ready(kit.engine.create_container(&name, definition)).unwrap();
         Self { kit }
     }
 
@@ -100,7 +106,7 @@ impl Shelf {
         ready(self.engine().write_items(&self.container(), writes, &Honour))
     }
 
-    fn one(&self, action: ItemAction, pk: &str, id: &str) -> Result<ItemDone, Kind> {
+    pub(crate) fn one(&self, action: ItemAction, pk: &str, id: &str) -> Result<ItemDone, Kind> {
         let done = self.write(&[write(action, pk, id)]);
         done.map(|(mut done, _)| done.remove(0)).map_err(|failure| failure.error.kind)
     }
@@ -114,10 +120,14 @@ impl Shelf {
     }
 
     pub(crate) fn scan(&self, scan: &Scan) -> Vec<Item> {
+        self.scan_all(scan).0
+    }
+
+    pub(crate) fn scan_all(&self, scan: &Scan) -> All {
         let mut all = All::default();
         let context = test_kit::context();
         ready(self.engine().scan(&self.container(), scan, &context, &mut all)).unwrap();
-        all.0
+        all
     }
 
     fn ids(&self, range: ItemRange) -> Vec<String> {
@@ -331,9 +341,11 @@ fn a_definition_is_replaced_as_one_commit() {
         record.indexes.iter().map(|index| (index.name.clone(), index.ready)).collect::<Vec<_>>()
     };
     assert_eq!(names(&held), [("unique".to_owned(), true), ("n".to_owned(), false)]);
+    assert!(held.container().index_progress() < 100);
     held.kit.restart();
     ready(held.engine().transform_indexes(&held.container())).unwrap();
     assert_eq!(names(&held), [("unique".to_owned(), true), ("n".to_owned(), true)]);
+    assert_eq!(held.container().index_progress(), 100);
     held.check();
     held.kit.move_to(5_000);
     assert_eq!(held.ids(ItemRange::all()), Vec::<String>::new());

@@ -218,3 +218,31 @@ fn arrays_and_objects_have_their_place() {
     assert_eq!(found(vec![a.clone()], Test::Equal(Value::Int64(1))), Vec::<String>::new());
     assert_eq!(found(vec![a], Test::Equal(Value::Document(doc! {}))), ["2"]);
 }
+
+#[test]
+fn a_composite_index_gives_its_order_and_its_reverse() {
+    let held = Shelf::new(DefaultTtl::Seconds(10));
+    let mut wanted = definition(DefaultTtl::Seconds(10));
+    let path = |name: &str| vec![name.to_owned()];
+    wanted.indexes = vec![IndexSpec::tuple("ab", &[(path("a"), false), (path("b"), true)], false)];
+    ready(held.engine().replace_container(&held.container(), &wanted, None)).unwrap();
+    let order = |a: bool, b: bool, names: [&str; 2]| {
+        let order = vec![(path(names[0]), a), (path(names[1]), b)];
+        let all = held.scan_all(&Scan { order, ..Scan::of(ItemRange::all()) });
+        (ids(&all.0).join(" "), all.1)
+    };
+    held.upsert("p", "dead", doc! { "a": 1, "b": 1 });
+    held.kit.move_to(10_000);
+    held.upsert("p", "1", doc! { "a": 2, "b": 1 });
+    held.upsert("p", "2", doc! { "a": "x", "b": 1 });
+    held.upsert("p", "3", doc! { "b": 7 });
+    held.upsert("p", "4", doc! { "a": 2.0, "b": 5 });
+    held.upsert("p", "5", doc! { "a": array![1], "b": 5 });
+    // It is not complete yet.
+    assert_eq!(order(false, true, ["a", "b"]), ("1 2 3 4 5".to_owned(), false));
+    ready(held.engine().transform_indexes(&held.container())).unwrap();
+    assert_eq!(order(false, true, ["a", "b"]), ("3 4 1 2 5".to_owned(), true));
+    assert_eq!(order(true, false, ["a", "b"]), ("5 2 1 4 3".to_owned(), true));
+    assert_eq!(order(true, true, ["a", "b"]), ("1 2 3 4 5".to_owned(), false));
+    assert_eq!(order(false, true, ["b", "a"]), ("1 2 3 4 5".to_owned(), false));
+}

@@ -7,6 +7,7 @@ mod counts_agree_with_what_dies;
 mod cursors_go_on_over_deaths;
 mod cursors_join_what_lives;
 mod dead_documents_stay_dead;
+mod deaths_are_told_once;
 mod dropped_indexes_are_forgotten;
 mod every_rule_is_needed;
 mod indexes_are_built_while_documents_are_written;

@@ -4,4 +4,5 @@
 mod fuzz;
 mod histories;
 mod planner;
+mod queries;
 mod rules;

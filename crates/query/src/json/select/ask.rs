@@ -77,7 +77,7 @@ impl Select {
             }
         }
         clauses.filter.iter().for_each(|filter| filter.reads(see));
-        for group in &clauses.group {
+        if let Some(group) = &clauses.group {
             group.keys.iter().for_each(|(key, _)| key.reads(see));
             group.aggregates.iter().for_each(|aggregate| aggregate.of.reads(see));
         }

@@ -1,0 +1,6 @@
+//! Queries from text to results: tables of documents, query and results, each run in pages of
+//! several sizes and in several orders of rows, which must not change the answer.
+
+mod errors;
+mod harness;
+mod queries;

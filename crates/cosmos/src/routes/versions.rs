@@ -1,0 +1,112 @@
+//! The change feed of all versions and deletes: every write and every end of an item, in the order
+//! of commits.
+
+use document::{DocRef, Document, Value, ValueRef, json};
+use engine::{Event, EventKind, Events, Item, Store};
+
+use super::{changes, common, scope};
+use crate::{
+    call::Call,
+    charge::Work,
+    containers::Container,
+    door::Door,
+    failure::{Failure, Result},
+    item,
+    limits::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, PAGE_ITEMS},
+    partition_key::{Component, KeyPath},
+    reply::Reply,
+    session, shown,
+};
+
+/// What is said where no versions are kept.
+const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
+                           https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
+
+/// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
+pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+    let container = common::container(door, call)?;
+    if !container.keeps_versions() {
+        return Err(Failure::bad(NOT_ENABLED));
+    }
+    let (range, _) = scope::of_headers(&container, call)?;
+    let after = match call.headers.if_none_match.map(str::trim) {
+        Some("*") => door.engine.store().published(),
+        Some(etag) if !etag.is_empty() => changes::position(etag)?,
+        _ => {
+            return Err(Failure::bad(
+                "Start from beginning is not supported with 'All Versions and Deletes' mode.",
+            ));
+        }
+    };
+    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
+    let context = common::context(door).await;
+    let found = door.engine.events(&container.collection, &wanted, &context).await?;
+    let found = found.ok_or_else(|| Failure::bad(NOT_ENABLED))?;
+    session::check(call.seen, found.seq)?;
+    let etag = format!("\"{}\"", found.next);
+    let reply = Reply { seq: found.seq, ..Reply::empty(304) }
+        .charged(Work::Rows(found.events.len() as u64), 0)
+        .tagged(etag.clone());
+    let reply = Reply { continuation: Some(etag), ..reply };
+    if found.events.is_empty() && !found.more {
+        return Ok(reply);
+    }
+    let texts: Vec<Vec<u8>> = found.events.iter().map(|event| text(&container, event)).collect();
+    let body = shown::feed(&container.rid, "Documents", texts.iter().map(Vec::as_slice));
+    Ok(Reply { status: 200, body, count: Some(texts.len()), ..reply })
+}
+
+/// An event as text.
+fn text(container: &Container, event: &Event) -> Vec<u8> {
+    let mut out = b"{\"current\":".to_vec();
+    match &event.after {
+        Some(item) => item::write(&container.frame, item, &mut out),
+        None => out.extend_from_slice(b"{}"),
+    }
+    if let Some(item) = &event.before {
+        out.extend_from_slice(b",\"previous\":");
+        item::write(&container.frame, item, &mut out);
+    }
+    out.extend_from_slice(b",\"metadata\":");
+    let metadata = metadata(container, event);
+    json::write(ValueRef::Document(DocRef::Tree(&metadata)), &mut out);
+    out.push(b'}');
+    out
+}
+
+fn metadata(container: &Container, event: &Event) -> Document {
+    let int = |number: u64| Value::Int64(i64::try_from(number).unwrap_or(i64::MAX));
+    let mut metadata = Document::new();
+    metadata.push(
+        "operationType",
+        match event.kind {
+            EventKind::Create => "create",
+            EventKind::Replace => "replace",
+            EventKind::Delete | EventKind::Expire => "delete",
+        },
+    );
+    metadata.push("lsn", int(event.stamp));
+    metadata.push("crts", Value::Int64(event.at.seconds()));
+    if let Some(before) = &event.before {
+        metadata.push("previousImageLSN", int(before.stamp));
+    }
+    if event.after.is_none() {
+        metadata.push("timeToLiveExpired", event.kind == EventKind::Expire);
+    }
+    if let Some(item) = event.after.as_ref().or(event.before.as_ref()) {
+        let id = item.document().get("id").and_then(ValueRef::as_str);
+        metadata.push("id", id.unwrap_or_default());
+        metadata.push("partitionKey", partition(container, item));
+    }
+    metadata
+}
+
+/// The partition key by the last names of its paths.
+fn partition(container: &Container, item: &Item) -> Document {
+    let components = container.key.extract(item.document());
+    let name = |path: &KeyPath| path.parts().last().cloned().unwrap_or_default();
+    let paths = container.key.paths().iter().map(name);
+    let held = paths.zip(components).filter(|(_, held)| *held != Component::Undefined);
+    held.map(|(name, held)| (name, held.as_value().to_value())).collect()
+}

@@ -1,0 +1,43 @@
+//! Whether an index gives the order that a walk over a whole container asks for.
+
+use store::{Direction, Range};
+
+use super::Scan;
+use crate::{IndexSpec, Record, keys};
+
+/// An index that holds every item in the order that was asked for.
+pub(super) struct Ordered<'a> {
+    pub(super) index: &'a IndexSpec,
+    pub(super) range: Range,
+    pub(super) direction: Direction,
+}
+
+/// The index of these paths, in these directions or all of them turned round. Items with the same
+/// values come in the order of their keys, turned where the first path descends.
+pub(super) fn find<'a>(record: &'a Record, scan: &Scan) -> Option<Ordered<'a>> {
+    if scan.order.is_empty() || !scan.range.is_all() {
+        return None;
+    }
+    let wanted = IndexSpec::tuple("", &scan.order, false);
+    let turned = scan.order.first().is_some_and(|(_, descending)| *descending);
+    let direction = if turned { Direction::Backward } else { Direction::Forward };
+    record.indexes.iter().find_map(|index| {
+        let usable = index.ready && index.shape == wanted.shape && index.key == wanted.key;
+        let range = range(index.id, direction, scan.seek.as_deref());
+        usable.then_some(Ordered { index, range, direction })
+    })
+}
+
+fn range(index: u32, direction: Direction, seek: Option<&[u8]>) -> Range {
+    let prefix = keys::index(index);
+    let mut range = Range::prefix(&prefix);
+    match (seek, direction) {
+        (None, _) => {}
+        (Some(place), Direction::Forward) => range.start = [&prefix, place].concat(),
+        (Some(place), Direction::Backward) => {
+            let turned: Vec<u8> = place.iter().map(|byte| !byte).collect();
+            range.end = Range::prefix(&[prefix, turned].concat()).end;
+        }
+    }
+    range
+}

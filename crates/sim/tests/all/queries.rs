@@ -1,0 +1,275 @@
+//! Queries over items: whatever the documents, the policy and the query, an index changes neither
+//! the answer nor its order, and pages neither, from a walk without any index.
+
+use std::sync::Arc;
+
+use document::{DocRef, Document, Value, ValueRef, array, json};
+use engine::{
+    Collection, DefaultTtl, Definition, Error, Flow, IndexSpec, Item, ItemAction, ItemKey,
+    ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Match, Namespace, Partition, Policy,
+    PolicyRule, Scan, Sink,
+};
+use query::{
+    Context,
+    json::{
+        sarg::Step,
+        select::{self, PageLimit, Resume, Run, Select},
+    },
+};
+use test_kit::{Kit, ready};
+
+struct Plain;
+
+impl ItemWriter for Plain {
+    fn lifetime(&self, _: DefaultTtl, _: DocRef<'_>) -> Result<Lifetime, Error> {
+        Ok(Lifetime::Inherit)
+    }
+}
+
+/// Feeds a run; `true`: its plan streams.
+struct Feed(Run, bool);
+
+impl Sink for Feed {
+    fn begin(&mut self, sorted: bool) -> Result<(), Error> {
+        self.0.begin();
+        self.0.set_sorted(sorted || self.1);
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item) -> Result<Flow, Error> {
+        Ok(match self.0.row(&item.key, item.document())? {
+            select::Flow::More => Flow::More,
+            select::Flow::Enough => Flow::Enough,
+        })
+    }
+}
+
+struct Shelf {
+    kit: Kit,
+    container: Arc<Collection>,
+}
+
+type Answer = Result<Vec<String>, Kind>;
+
+impl Shelf {
+    fn new(indexes: Vec<IndexSpec>) -> Self {
+        let kit = Kit::default();
+        let definition = Definition {
+            default: DefaultTtl::Off,
+            partition: Partition { hash_bytes: 1, values: 1 },
+            indexes,
+            retention_s: None,
+            options: Document::new(),
+        };
+        let name = Namespace::new("db", "items");
+        let container = ready(kit.engine.create_container(&name, &definition)).unwrap();
+        Self { kit, container }
+    }
+
+    fn put(&self, id: &str, document: &Document) {
+        let pk = [id.len() as u8];
+        let write = ItemWrite {
+            key: ItemKey::new(&pk, &[ValueRef::Null], id),
+            action: ItemAction::Upsert(document.to_buf()),
+            if_match: Match::Any,
+        };
+        ready(self.kit.engine.write_items(&self.container, &[write], &Plain)).unwrap();
+    }
+
+    /// All pages of a query; answers whether an index was read too.
+    fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
+        let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
+        loop {
+            let limit = PageLimit { items, bytes: usize::MAX };
+            let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
+            let scan = Scan {
+                sarg: select.sarg().clone(),
+                after: run.start_after(),
+                order: select.order_paths().unwrap_or_default(),
+                no_index,
+                ..Scan::of(ItemRange::all())
+            };
+            let mut feed = Feed(run, select.streams());
+            let context = Context::default();
+            let scanned = ready(self.kit.engine.scan(&self.container, &scan, &context, &mut feed));
+            let page = scanned.and_then(|scanned| {
+                used |= !scanned.indexes.is_empty();
+                Ok(feed.0.finish(scanned.ended)?)
+            });
+            match page {
+                Err(error) => return (Err(error.kind), used),
+                Ok(page) => {
+                    out.extend(page.values.iter().map(|value| json::to_string(value.as_ref())));
+                    match page.resume {
+                        None => return (Ok(out), used),
+                        Some(next) => {
+                            let bytes = next.to_bytes();
+                            assert!(bytes.len() < 700);
+                            resume = Resume::from_bytes(&bytes);
+                            assert!(resume.is_some());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn pick<'a, T: ?Sized>(random: &mut fastrand::Rng, of: &[&'a T]) -> &'a T {
+    of[random.usize(..of.len())]
+}
+
+fn value(random: &mut fastrand::Rng, depth: usize) -> Value {
+    match random.u8(..if depth == 0 { 7 } else { 10 }) {
+        0 => Value::Null,
+        1 => Value::Bool(random.bool()),
+        2 | 3 => Value::Int64(random.i64(-2..3)),
+        4 => Value::Double(1.5),
+        5 => Value::Int64(1 << 53),
+        6 => Value::String(pick(random, &["", "a", "ab", "b", "B", "a%"]).to_owned()),
+        7 => array![value(random, depth - 1), value(random, depth - 1)],
+        8 => array![],
+        _ => Value::Document(object(random, depth - 1)),
+    }
+}
+
+fn object(random: &mut fastrand::Rng, depth: usize) -> Document {
+    let mut out = Document::new();
+    for name in ["a", "b", "c"] {
+        if random.u8(..4) != 0 {
+            out.push(name, value(random, depth));
+        }
+    }
+    out
+}
+
+fn literal(random: &mut fastrand::Rng) -> String {
+    let depth = usize::from(random.u8(..8) == 0);
+    json::to_string(value(random, depth).as_ref())
+}
+
+fn path(random: &mut fastrand::Rng) -> &'static str {
+    pick(random, &["c.a", "c.b", "c.a", "c.c", "c.a.b", "c.b.c", "c[\"a\"]", "c.a[0]", "c.b[1].a"])
+}
+
+fn condition(random: &mut fastrand::Rng, depth: usize) -> String {
+    let (p, q) = (path(random), path(random));
+    if 0 < depth && random.bool() {
+        let (x, y) = (condition(random, depth - 1), condition(random, depth - 1));
+        return match random.u8(..4) {
+            0 => format!("NOT ({x})"),
+            1 => format!("({x}) OR ({y})"),
+            _ => format!("({x}) AND ({y})"),
+        };
+    }
+    let (v, w) = (literal(random), literal(random));
+    let text = pick(random, &["", "a", "ab", "b", "A"]);
+    let like = pick(random, &["a%", "%a", "_", "a", "", "%", "a!%", "[a-b]%", "a_%"]);
+    let operator = pick(random, &["=", "!=", "<", "<=", ">", ">="]);
+    match random.u8(..20) {
+        0..=4 => format!("{p} {operator} {v}"),
+        5 => format!("{v} {operator} {p}"),
+        6 => format!("{p} {operator} {q}"),
+        7 => format!("{p} IN ({v}, {w})"),
+        8 => format!("{p} NOT IN ({v}, {w})"),
+        9 => format!("{p} BETWEEN {v} AND {w}"),
+        10 => format!("STARTSWITH({p}, \"{text}\")"),
+        11 => format!("STARTSWITH({p}, \"{text}\", true)"),
+        12 => format!("CONTAINS({p}, \"{text}\")"),
+        13 => format!("ENDSWITH({p}, \"{text}\")"),
+        14 => format!("{p} LIKE \"{like}\" ESCAPE \"!\""),
+        15 => format!("IS_DEFINED({p})"),
+        16 => format!("ARRAY_CONTAINS({p}, {v})"),
+        17 => format!("EXISTS(SELECT VALUE x FROM x IN {p} WHERE x {operator} {v})"),
+        18 => format!("({p} ?? {v}) = {w}"),
+        _ => format!("{}({p})", pick(random, &["IS_NULL", "IS_NUMBER", "IS_STRING", "IS_ARRAY"])),
+    }
+}
+
+fn query(random: &mut fastrand::Rng) -> String {
+    let select = pick(
+        random,
+        &["*", "VALUE c.id", "c.id, c.a", "DISTINCT VALUE c.a", "TOP 3 c.id", "VALUE COUNT(1)"],
+    );
+    let mut text = format!("SELECT {select} FROM c");
+    if select != "VALUE COUNT(1)" && random.u8(..6) == 0 {
+        text.push_str(" JOIN x IN c.b");
+    }
+    if random.u8(..8) != 0 {
+        text.push_str(&format!(" WHERE {}", condition(random, 2)));
+    }
+    if select == "*" && text.contains("JOIN") {
+        text = text.replacen('*', "c.id", 1);
+    }
+    let order = select != "VALUE COUNT(1)" && !select.starts_with("DISTINCT");
+    if order && random.u8(..3) == 0 {
+        let way = |random: &mut fastrand::Rng| pick(random, &["", " ASC", " DESC"]);
+        text.push_str(match random.u8(..4) {
+            0 => " ORDER BY c.a ASC, c.b DESC",
+            1 => " ORDER BY c.a DESC, c.b ASC",
+            _ => " ORDER BY c.a",
+        });
+        if text.ends_with("c.a") {
+            text.push_str(way(random));
+        }
+    }
+    if !select.starts_with("TOP") && random.u8(..8) == 0 {
+        text.push_str(" OFFSET 1 LIMIT 4");
+    }
+    text
+}
+
+fn indexes(random: &mut fastrand::Rng) -> Vec<IndexSpec> {
+    let rule = |steps: &[&str], below, included| PolicyRule {
+        steps: steps.iter().map(|name| Step::Property((*name).to_owned())).collect(),
+        below,
+        included,
+    };
+    let mut rules = match random.u8(..4) {
+        0 => vec![rule(&["a"], false, true)],
+        1 => vec![rule(&["a"], true, true), rule(&["b"], true, true)],
+        _ => vec![rule(&[], true, true)],
+    };
+    if random.bool() {
+        rules.push(rule(&["a", "b"], true, false));
+    }
+    let path = |name: &str| vec![name.to_owned()];
+    let mut indexes = vec![IndexSpec::wild("paths", Policy(rules))];
+    if random.bool() {
+        let paths = [(path("a"), false), (path("b"), true)];
+        indexes.push(IndexSpec::tuple("ab", &paths, false));
+    }
+    indexes
+}
+
+/// `EBB_CASES` says how many; 100,000 is what is asked for.
+fn cases() -> usize {
+    std::env::var("EBB_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100_000)
+}
+
+#[test]
+fn an_index_changes_no_answer() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let (mut run, mut used, mut found) = (0, 0, 0);
+    while run < cases() {
+        let shelf = Shelf::new(indexes(&mut random));
+        for at in 0..random.usize(1..16) {
+            let mut document = object(&mut random, 2);
+            let id = format!("{}{at}", "x".repeat(random.usize(..3)));
+            document.push("id", id.as_str());
+            shelf.put(&id, &document);
+        }
+        for _ in 0..500 {
+            let text = query(&mut random);
+            let select = cosmos_sql::compile(&text, &[]);
+            let select = Arc::new(select.unwrap_or_else(|error| panic!("{text}: {error:?}")));
+            let (want, _) = shelf.run(&select, usize::MAX, true);
+            let (answer, by_index) = shelf.run(&select, random.usize(1..6), false);
+            assert_eq!(answer, want, "{text}");
+            run += 1;
+            used += usize::from(by_index);
+            found += usize::from(want.is_ok_and(|want| !want.is_empty()));
+        }
+    }
+    assert!(run / 5 < used && run / 5 < found, "{used} by index, {found} found, of {run}");
+}
