@@ -21,8 +21,7 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let record = &container.collection.state().record;
     let etag = etag::quoted(record.created);
     if common::is_known(call, record.created) {
-        let reply = Reply { continuation: Some(etag.clone()), ..Reply::empty(304) };
-        return Ok(reply.charged(Work::PointRead, 0).tagged(etag));
+        return Ok(Reply::empty(304).charged(Work::PointRead, 0).tagged(etag));
     }
     let database = container.database_number;
     let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();

@@ -47,8 +47,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let etag = format!("\"{}\"", found.next);
     let reply = Reply { seq: found.seq, ..Reply::empty(304) }
         .charged(Work::Rows(found.events.len() as u64), 0)
-        .tagged(etag.clone());
-    let reply = Reply { continuation: Some(etag), ..reply };
+        .tagged(etag);
     if found.events.is_empty() && !found.more {
         return Ok(reply);
     }
