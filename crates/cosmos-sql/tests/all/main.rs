@@ -3,7 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
+mod asks;
 mod errors;
 mod harness;
+mod maker;
+mod paging;
+mod plans;
 mod queries;
 mod sargs;
