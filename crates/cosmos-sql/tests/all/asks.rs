@@ -117,3 +117,25 @@ fn long_work_is_stopped() {
         assert_eq!(error.kind, query::Kind::Stopped, "{query}");
     }
 }
+
+#[test]
+fn a_driver_may_stop_only_where_it_can_go_on() {
+    let document = document::json::parse_document(b"{\"a\":1}", 9).unwrap().to_buf();
+    for (query, stops) in [
+        ("SELECT * FROM c", true),
+        ("SELECT VALUE 1", true),
+        ("SELECT VALUE t FROM c JOIN t IN c.t", true),
+        ("SELECT * FROM c ORDER BY c.a", false),
+        ("SELECT DISTINCT c.a FROM c", false),
+        ("SELECT COUNT(1) FROM c", false),
+        ("SELECT VALUE x FROM (SELECT TOP 1 VALUE c FROM c) x", false),
+    ] {
+        let limit = query::json::select::PageLimit { items: 9, bytes: 1 << 20 };
+        let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
+        let context = query::Context::default();
+        let mut run = query::json::select::Run::new(plan, context, None, limit);
+        run.row(b"1", document.as_ref()).unwrap();
+        assert_eq!(run.can_stop(), stops, "{query}");
+        assert_eq!(run.finish(false).is_ok(), stops, "{query}");
+    }
+}

@@ -17,7 +17,7 @@ use super::{
     kept::Kept, mark::Gate, source::expand,
 };
 use crate::{
-    Context, Error,
+    Context, Error, Kind,
     expr::Got,
     json::expr::{DOCUMENT, Env},
 };
@@ -156,8 +156,12 @@ impl Run {
 
     /// The page. `all` says that every row there is was fed, or would have been behind
     /// [`Flow::Enough`]: there is no next page then, unless it is known otherwise. A driver that
-    /// stopped earlier says false, which only helps where it [may](Run::can_stop).
+    /// stopped earlier says false, which fails unless it [may](Run::can_stop).
     pub fn finish(mut self, all: bool) -> Result<Page, Error> {
+        if !all && !self.sorted && !self.full {
+            let text = "the query needs all its rows before it has a result";
+            return Err(Error::new(Kind::Unsupported, 0, text));
+        }
         let (plan, context) = (Arc::clone(&self.plan), Arc::clone(&self.context));
         self.collected(&plan, &context)?;
         if let Some(group) = &plan.clauses().group {
