@@ -42,7 +42,7 @@ impl<'q> Binder<'q> {
     }
 
     fn constant(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
-        self.parameter(name, node.span()).map(|value| Expr::Constant(value.clone()))
+        self.filled_in(name, node.span()).map(Expr::Constant)
     }
 
     fn name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
@@ -50,7 +50,11 @@ impl<'q> Binder<'q> {
     }
 
     fn array(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
-        self.exprs(items).map(Expr::Array)
+        let items = self.exprs(items)?;
+        Ok(match constants(&items) {
+            Some(values) => Expr::Constant(Value::Array(values)),
+            None => Expr::Array(items),
+        })
     }
 
     fn coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
@@ -113,7 +117,15 @@ impl<'q> Binder<'q> {
             }
             object.push((name.clone(), self.expr(value)?));
         }
-        Ok(Expr::Object(object))
+        let known = |(_, value): &(String, Expr)| is_constant(value);
+        if !object.iter().all(known) {
+            return Ok(Expr::Object(object));
+        }
+        let fields = object.into_iter().filter_map(|(name, value)| match value {
+            Expr::Constant(value) => Some((name, value)),
+            _ => None,
+        });
+        Ok(Expr::Constant(Value::Document(fields.collect())))
     }
 
     fn chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
@@ -171,15 +183,24 @@ fn negate(expr: Expr, negated: bool) -> Expr {
     if negated { Expr::Not(Box::new(expr)) } else { expr }
 }
 
-fn among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
-    let constant = |item: &Expr| matches!(item, Expr::Constant(_) | Expr::Undefined);
-    if !items.iter().all(constant) {
-        return Expr::In(value, items);
+fn is_constant(expr: &Expr) -> bool {
+    matches!(expr, Expr::Constant(_) | Expr::Undefined)
+}
+
+/// The values of constants, without those that are nothing.
+fn constants(exprs: &[Expr]) -> Option<Vec<Value>> {
+    if !exprs.iter().all(is_constant) {
+        return None;
     }
-    let has_nothing = items.iter().any(|item| matches!(item, Expr::Undefined));
-    let values = items.into_iter().filter_map(|item| match item {
-        Expr::Constant(value) => Some(value),
+    let values = exprs.iter().filter_map(|expr| match expr {
+        Expr::Constant(value) => Some(value.clone()),
         _ => None,
     });
-    Expr::Among(value, Box::new(Set::new(values.collect(), has_nothing)))
+    Some(values.collect())
+}
+
+fn among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
+    let Some(values) = constants(&items) else { return Expr::In(value, items) };
+    let has_nothing = values.len() < items.len();
+    Expr::Among(value, Box::new(Set::new(values, has_nothing)))
 }

@@ -18,8 +18,24 @@ use self::scope::{Frame, Phase};
 use crate::{
     ast::{Count, Item, Node, NodeKind, Query, Selection, Step},
     error::{Fault, Span},
-    limits::MAX_PARAMETER_DEPTH,
+    limits::{MAX_FILLED_BYTES, MAX_PARAMETER_DEPTH},
 };
+
+pub(crate) use call::has_aggregate as aggregates;
+
+/// The counts of TOP, and of OFFSET and LIMIT.
+pub(crate) fn window(
+    query: &Query,
+    parameters: &[(String, Value)],
+) -> Result<crate::plan::Window, Fault> {
+    let binder = Binder::new(parameters);
+    let top = query.top.as_ref().map(|top| binder.count(top)).transpose()?;
+    let limits = match &query.window {
+        Some((offset, limit)) => Some((binder.count(offset)?, binder.count(limit)?)),
+        None => None,
+    };
+    Ok((top, limits))
+}
 
 /// The plan of a query.
 pub(crate) fn bind(query: &Query, parameters: &[(String, Value)]) -> Result<Select, Fault> {
@@ -28,8 +44,7 @@ pub(crate) fn bind(query: &Query, parameters: &[(String, Value)]) -> Result<Sele
         let message = format!("The value of '{name}' is nested too deeply.");
         return Err(Fault::Limit(Span::default(), "SC3054", message));
     }
-    let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
-    Binder { parameters, frames: Vec::new(), slots: DOCUMENT + 1 }.query(query)
+    Binder::new(parameters).query(query)
 }
 
 fn within(value: &Value, depth: usize) -> bool {
@@ -47,9 +62,16 @@ struct Binder<'q> {
     /// Queries around the place that is bound, the innermost last.
     frames: Vec<Frame<'q>>,
     slots: usize,
+    /// Bytes of parameters that were filled in.
+    filled: usize,
 }
 
 impl<'q> Binder<'q> {
+    fn new(parameters: &'q [(String, Value)]) -> Self {
+        let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
+        Self { parameters, frames: Vec::new(), slots: DOCUMENT + 1, filled: 0 }
+    }
+
     fn slot(&mut self) -> usize {
         self.slots += 1;
         self.slots - 1
@@ -137,7 +159,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The value of TOP, OFFSET or LIMIT.
-    pub(crate) fn count(&self, count: &Count) -> Result<u64, Fault> {
+    fn count(&self, count: &Count) -> Result<u64, Fault> {
         let value = match &count.node.kind {
             NodeKind::Literal(value) => value,
             NodeKind::Parameter(name) => self.parameter(name, count.node.span())?,
@@ -150,6 +172,21 @@ impl<'q> Binder<'q> {
     fn parameter(&self, name: &str, at: Span) -> Result<&'q Value, Fault> {
         let value = self.parameters.get(name).copied();
         value.ok_or_else(|| Fault::Parameter(at, name.to_owned()))
+    }
+}
+
+impl Binder<'_> {
+    /// A parameter as a constant: a copy for each place where it stands.
+    fn filled_in(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
+        let value = self.parameter(name, at)?;
+        self.filled = self.filled.saturating_add(query::expr::memory(value.as_ref()));
+        if MAX_FILLED_BYTES < self.filled {
+            let message = format!(
+                "The parameters take more than {MAX_FILLED_BYTES} bytes where they are used."
+            );
+            return Err(Fault::Limit(at, "SC3057", message));
+        }
+        Ok(value.clone())
     }
 }
 
@@ -186,7 +223,7 @@ fn selects(selection: &Selection, node: &Node) -> bool {
 }
 
 /// Whether a query aggregates its rows.
-fn has_aggregate(query: &Query) -> bool {
+pub(crate) fn has_aggregate(query: &Query) -> bool {
     let ordered = query.order.iter().any(|item| call::has_aggregate(&item.node));
     ordered
         || match &query.selection {

@@ -1,6 +1,13 @@
 //! Queries from text to results: tables of documents, query and results, each run in pages of
 //! several sizes and in several orders of rows, which must not change the answer.
 
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+mod asks;
 mod errors;
 mod harness;
+mod maker;
+mod paging;
+mod plans;
 mod queries;
+mod sargs;

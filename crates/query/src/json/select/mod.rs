@@ -1,18 +1,19 @@
 //! A bound SELECT: a plan that the binder makes, a driver asks about, and [`Run`] runs.
 
+mod any_order;
 mod ask;
 mod firsts;
 mod groups;
 mod inner;
 mod kept;
 mod mark;
+mod page;
 mod run;
 mod source;
-#[cfg(test)]
-mod tests;
 
 pub use mark::Resume;
-pub use run::{Flow, Output, Page, PageLimit, Run};
+pub use page::{Flow, Output, Page, PageLimit};
+pub use run::Run;
 pub use source::{Input, Source};
 
 use super::{aggregate::Aggregate, expr::Expr, sarg::Sarg};
@@ -91,7 +92,11 @@ pub struct Window {
 impl Window {
     /// The number of the first result that is not wanted any more.
     fn end(self) -> u64 {
-        self.take.map_or(u64::MAX, |take| self.skip.saturating_add(take))
+        match self.take {
+            None => u64::MAX,
+            Some(0) => 0,
+            Some(take) => self.skip.saturating_add(take),
+        }
     }
 }
 
