@@ -12,8 +12,6 @@ pub(crate) enum Fault {
     BadRequest,
     /// The partition key of header and item differ.
     PartitionKey,
-    /// A query that only a planned execution can serve.
-    CrossPartition,
     /// The client means a container that was made anew.
     Recreated,
     Unauthorized,
@@ -24,7 +22,6 @@ pub(crate) enum Fault {
     /// What should hold the resource is not there.
     OwnerNotFound,
     MethodNotAllowed,
-    NotAcceptable,
     Timeout,
     Conflict,
     Gone,
@@ -44,7 +41,6 @@ impl Fault {
         match self {
             Self::BadRequest => (400, 0, "BadRequest"),
             Self::PartitionKey => (400, 1001, "BadRequest"),
-            Self::CrossPartition => (400, 1004, "BadRequest"),
             Self::Recreated => (400, 1024, "BadRequest"),
             Self::Unauthorized => (401, 0, "Unauthorized"),
             Self::Forbidden => (403, 0, "Forbidden"),
@@ -52,7 +48,6 @@ impl Fault {
             Self::Session => (404, 1002, "NotFound"),
             Self::OwnerNotFound => (404, 1003, "NotFound"),
             Self::MethodNotAllowed => (405, 0, "MethodNotAllowed"),
-            Self::NotAcceptable => (406, 0, "NotAcceptable"),
             Self::Timeout => (408, 0, "RequestTimeout"),
             Self::Conflict => (409, 0, "Conflict"),
             Self::Gone => (410, 1002, "Gone"),
@@ -91,8 +86,6 @@ pub(crate) struct Failure {
     pub(crate) text: Cow<'static, str>,
     /// A JSON object that takes the place of the list of texts: errors of a query.
     pub(crate) errors: Option<Box<str>>,
-    /// A JSON text that goes beside the message.
-    pub(crate) info: Option<Box<str>>,
 }
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -104,7 +97,7 @@ const NO_RESOURCE: &str = "Resource Not Found. Learn more: https://aka.ms/cosmos
 
 impl Failure {
     pub(crate) fn new(fault: Fault, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { fault, text: text.into(), errors: None, info: None }
+        Self { fault, text: text.into(), errors: None }
     }
 
     /// A request that is wrong in itself.
@@ -195,10 +188,6 @@ impl Failure {
         json::write_string(self.fault.code(), &mut body);
         body.extend_from_slice(b",\"message\":");
         json::write_string(&String::from_utf8_lossy(&message), &mut body);
-        if let Some(info) = &self.info {
-            body.extend_from_slice(b",\"additionalErrorInfo\":");
-            json::write_string(info, &mut body);
-        }
         body.push(b'}');
         body
     }
@@ -262,8 +251,6 @@ mod tests {
         let query = Failure::query(r#"{"errors":[]}"#.to_owned());
         let want = r#"{"code":"BadRequest","message":"Message: {\"errors\":[]}\r\nActivityId: id, Request URI: /dbs/\"x\""}"#;
         assert_eq!(body(&query), want);
-        let plan = Failure { info: Some("{}".into()), ..Failure::new(Fault::CrossPartition, "t") };
-        assert!(body(&plan).ends_with(r#","additionalErrorInfo":"{}"}"#));
     }
 
     #[test]

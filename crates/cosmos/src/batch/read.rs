@@ -26,18 +26,19 @@ pub(crate) struct Operation {
 pub(crate) enum Action {
     Create(Incoming),
     Upsert(Incoming),
-    Replace(String, Incoming),
+    Replace(Incoming),
     Patch(String, Patch),
     Read(String),
     Delete(String),
 }
 
+#[cfg(test)]
 impl Action {
     /// The id of the item it is about.
     pub(crate) fn id(&self) -> &str {
         match self {
-            Self::Create(item) | Self::Upsert(item) => item.id(),
-            Self::Replace(id, _) | Self::Patch(id, _) | Self::Read(id) | Self::Delete(id) => id,
+            Self::Create(item) | Self::Upsert(item) | Self::Replace(item) => item.id(),
+            Self::Patch(id, _) | Self::Read(id) | Self::Delete(id) => id,
         }
     }
 }
@@ -87,7 +88,7 @@ fn operation(value: Value) -> Result<Operation> {
             if id != item.id() {
                 return Err(Failure::bad("The id of an item cannot be changed by a replace."));
             }
-            Action::Replace(id, item)
+            Action::Replace(item)
         }
         "patch" => Action::Patch(named()?, Patch::of(given()?)?),
         "read" => Action::Read(named()?),

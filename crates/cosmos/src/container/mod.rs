@@ -8,7 +8,7 @@ mod ttl;
 mod unique;
 
 use document::{Document, Value};
-use engine::{DefaultTtl, IndexSpec, Partition};
+use engine::Partition;
 
 use crate::{
     failure::{Failure, Result},
@@ -26,7 +26,6 @@ const SYSTEM: [&str; 9] =
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) id: String,
-    pub(crate) key: partition_key::Definition,
     engine: engine::Definition,
 }
 
@@ -62,7 +61,7 @@ impl Definition {
             values: u8::try_from(key.paths().len()).unwrap_or(u8::MAX),
         };
         let engine = engine::Definition { default, partition, indexes, retention_s, options: body };
-        Ok(Self { id, key, engine })
+        Ok(Self { id, engine })
     }
 
     /// The same for a container that is there: what can only be said at its creation has to be as
@@ -96,17 +95,6 @@ impl Definition {
     /// What is shown, without what the server sets.
     pub(crate) fn options(&self) -> &Document {
         &self.engine.options
-    }
-
-    /// The default TTL.
-    #[cfg(test)]
-    fn default_ttl(&self) -> DefaultTtl {
-        self.engine.default
-    }
-
-    #[cfg(test)]
-    fn indexes(&self) -> &[IndexSpec] {
-        &self.engine.indexes
     }
 }
 

@@ -38,7 +38,7 @@ fn the_twelve_values_of_a_default() {
     ] {
         let found = parse(&format!(r#","defaultTtl":{value}"#));
         match want {
-            Some(want) => assert_eq!(found.unwrap().default_ttl(), want, "{value}"),
+            Some(want) => assert_eq!(found.unwrap().engine().default, want, "{value}"),
             None => {
                 let failure = found.unwrap_err();
                 assert_eq!(failure.fault.status(), 400, "{value}");
@@ -46,7 +46,7 @@ fn the_twelve_values_of_a_default() {
             }
         }
     }
-    assert_eq!(parse("").unwrap().default_ttl(), DefaultTtl::Off);
+    assert_eq!(parse("").unwrap().engine().default, DefaultTtl::Off);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_not_said_is_completed() {
     );
     let found = parse(r#","_rid":"x","_ts":1,"unknown":1"#).unwrap();
     assert_eq!(shown(&found), want);
-    let names: Vec<&str> = found.indexes().iter().map(|index| index.name.as_str()).collect();
+    let names: Vec<&str> = found.engine().indexes.iter().map(|index| index.name.as_str()).collect();
     assert_eq!(names, ["paths"]);
 }
 
@@ -92,7 +92,7 @@ fn policies() {
         (r#"{"vectorIndexes":[]}"#, Ok(1)),
     ] {
         let found = parse(&format!(r#","indexingPolicy":{policy}"#));
-        let found = found.map(|found| found.indexes().len());
+        let found = found.map(|found| found.engine().indexes.len());
         assert_eq!(found.map_err(|failure| failure.fault.status()), want, "{policy}");
     }
 }
@@ -132,7 +132,7 @@ fn other_properties() {
         let found = parse(more).map_or_else(|failure| failure.fault.status(), |_| 200);
         assert_eq!(found, want, "{more}");
     }
-    let many = vec![r#"{"paths":["/a"]}"#; 11].join(",");
+    let many = [r#"{"paths":["/a"]}"#; 11].join(",");
     assert!(parse(&format!(r#","uniqueKeyPolicy":{{"uniqueKeys":[{many}]}}"#)).is_err());
     assert!(Definition::parse(document(r#"{"id":"c"}"#)).is_ok(), "from before partition keys");
     assert!(Definition::parse(document(r#"{"id":"c","partitionKey":1}"#)).is_err());

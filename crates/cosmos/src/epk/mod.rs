@@ -25,11 +25,6 @@ pub(crate) fn of(kind: Kind, components: &[Component]) -> Vec<u8> {
     }
 }
 
-/// As clients write it.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
-}
-
 /// The hash of all components, without its two highest bits, which keeps it below "FF".
 fn v2(components: &[Component]) -> [u8; 16] {
     let mut bytes = Vec::with_capacity(32);
@@ -124,6 +119,10 @@ fn ordered_number(number: f64, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+    }
 
     /// Kind, components and what the Python client makes of them; see the file's first line.
     const VECTORS: &str = include_str!("vectors.txt");

@@ -10,11 +10,6 @@ pub(crate) struct EpkRange {
 }
 
 impl EpkRange {
-    /// Everything.
-    pub(crate) fn all() -> Self {
-        Self { min: Vec::new(), max: None }
-    }
-
     /// Reads the two ends; `None`: they are not ends of a range.
     pub(crate) fn parse(min: &str, max: &str) -> Option<Self> {
         let min = bytes(min)?;
@@ -29,11 +24,6 @@ impl EpkRange {
     pub(crate) fn of_key(key: Vec<u8>) -> Self {
         let max = successor(key.clone());
         Self { min: key, max }
-    }
-
-    /// Whether a key lies in it.
-    pub(crate) fn contains(&self, key: &[u8]) -> bool {
-        self.min.as_slice() <= key && self.max.as_deref().is_none_or(|max| key < max)
     }
 }
 
@@ -89,16 +79,6 @@ mod tests {
             (vec![], None),
         ] {
             assert_eq!(EpkRange::of_key(key).max, max);
-        }
-        let range = EpkRange::of_key(vec![0x3a, 0xb7]);
-        for (key, inside) in [
-            (&[0x3a, 0xb7][..], true),
-            (&[0x3a, 0xb7, 0xff], true),
-            (&[0x3a, 0xb8], false),
-            (&[0x3a], false),
-        ] {
-            assert_eq!(range.contains(key), inside, "{key:?}");
-            assert!(EpkRange::all().contains(key));
         }
     }
 }

@@ -8,4 +8,3 @@ mod respond;
 
 pub use certificate::{Certificate, NoCertificate};
 pub use connection::serve;
-pub(crate) use respond::uuid;

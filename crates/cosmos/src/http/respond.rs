@@ -61,7 +61,7 @@ fn put(headers: &mut HeaderMap, name: &'static str, text: String) {
 }
 
 /// A random identifier of the usual form.
-pub(crate) fn uuid() -> String {
+pub(super) fn uuid() -> String {
     // Version 4, variant 1.
     let random =
         fastrand::u128(..) & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;

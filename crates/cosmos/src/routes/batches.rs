@@ -59,7 +59,7 @@ async fn prepare<S: Store>(
     let key =
         |id: &str| -> Result<ItemKey> { Ok(container.item_key(&container.key.whole(header)?, id)) };
     let (key, action) = match operation.action {
-        Action::Create(ref item) | Action::Upsert(ref item) | Action::Replace(_, ref item) => {
+        Action::Create(ref item) | Action::Upsert(ref item) | Action::Replace(ref item) => {
             let components = container.key.of_item(item.fields(), header)?;
             let key = container.item_key(&components, item.id());
             let stored = item.to_buf();
