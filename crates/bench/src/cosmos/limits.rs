@@ -26,3 +26,5 @@ pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(10);
 pub(crate) const MARGIN: Duration = Duration::from_secs(5);
 /// How often an item that got another second than its neighbours is written again.
 pub(crate) const REWRITES: usize = 10;
+/// The longest time between two looks of the one who looks for dead items.
+pub(crate) const CHECK_PAUSE_MAX: Duration = Duration::from_secs(5);

@@ -10,7 +10,7 @@ use super::{
     super::{
         container::Container,
         items::{self, Life},
-        limits::{DEFAULT_TTL, MARGIN, PARTITION_ITEMS},
+        limits::{CHECK_PAUSE_MAX, DEFAULT_TTL, MARGIN, PARTITION_ITEMS},
         link::Link,
         load::{self, Stock},
         target::Target,
@@ -73,6 +73,7 @@ async fn look(
     mut rng: Rng,
 ) -> Result<()> {
     while !witness.is_over() {
+        let begin = clock::monotonic();
         let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
         let partition = items::partition(first);
         let there = first..items.min(first + PARTITION_ITEMS);
@@ -91,9 +92,15 @@ async fn look(
         let count = query::sum(&answer.json()?)?;
         let beyond = count.saturating_sub(all - mortals);
         witness.judge(sent, clock::monotonic(), beyond, all.saturating_sub(count));
-        pause::pause(CHECK_PAUSE).await;
+        pause::pause(rest(clock::monotonic().saturating_sub(begin))).await;
     }
     Ok(())
+}
+
+/// How long to leave the server to the readers after a look that took so long: where it holds them
+/// up, it shall not do so for more than a tenth of the time.
+fn rest(look: Duration) -> Duration {
+    (look * 9).clamp(CHECK_PAUSE, CHECK_PAUSE_MAX)
 }
 
 /// How many ids of mortal items there are.
@@ -161,6 +168,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn looks_leave_time_to_the_readers() {
+        let ms = Duration::from_millis;
+        for (look, want) in [(0, 10), (1, 10), (20, 180), (60_000, 5000)] {
+            assert_eq!(rest(ms(look)), ms(want));
+        }
+    }
 
     #[test]
     fn mortal_items_are_known_by_their_ids() {

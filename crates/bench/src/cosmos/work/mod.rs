@@ -48,7 +48,7 @@ pub(crate) const WORKS: &[Entry] = &[
     row("upsert-8", "one item of 1 KB replaced, 8 connections", 8, Work::Upsert),
     row("upsert-32", "one item of 1 KB replaced, 32 connections", 32, Work::Upsert),
     row("query", "the top 20 of one partition, ORDER BY", 8, Work::Query),
-    row("count", "SELECT VALUE COUNT(1) over all partitions", 8, Work::Count),
+    row("count", "SELECT VALUE COUNT(1) over all partitions", 1, Work::Count),
     row("batch", "a transactional batch of 100 creations of 1 KB", 8, Work::Batch),
     row("expiry", "point reads while half of the items expire at once", 8, Work::Expiry),
 ];
