@@ -12,6 +12,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     headers::Headers,
     link::{Link, Resource},
+    partition_key::Component,
     session,
 };
 
@@ -103,6 +104,8 @@ impl<'a> Call<'a> {
     pub(crate) fn only_reads(&self) -> bool {
         match self.verb.as_str() {
             "GET" | "HEAD" => true,
+            // Whatever its headers say.
+            "POST" if self.link.kind == Resource::PartitionKey => false,
             "POST" => (self.headers.is_plan || self.headers.asks()) && !self.headers.is_batch,
             _ => false,
         }
@@ -112,6 +115,10 @@ impl<'a> Call<'a> {
         let forbidden = |text: &'static str| Err(Failure::new(Fault::Forbidden, text));
         match grant {
             Grant::Owner => Ok(()),
+            // Who reads a permission gets a token, which may be for more than reading.
+            Grant::Reader | Grant::Token(_) if self.link.kind == Resource::Permissions => {
+                forbidden("Permissions are for the account's keys that may do everything.")
+            }
             Grant::Reader if self.only_reads() => Ok(()),
             Grant::Reader => forbidden("The key that was used may only read."),
             // Every token may ask where the account is.
@@ -124,7 +131,7 @@ impl<'a> Call<'a> {
             }
             Grant::Token(scope) => match (&scope.partition, self.headers.partition_key) {
                 (None, _) => Ok(()),
-                (Some(wanted), Some(given)) if wanted == given => Ok(()),
+                (Some(wanted), Some(given)) if is_same_key(wanted, given) => Ok(()),
                 _ => forbidden("The token that was used is for another partition key."),
             },
         }
@@ -158,4 +165,10 @@ impl<'a> Call<'a> {
         push(self.link.kind.word(), self.link.name.as_ref());
         path
     }
+}
+
+/// Whether two headers name the same partition key.
+fn is_same_key(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(Component::parse_all);
+    one.is_some() && one == other
 }

@@ -66,8 +66,9 @@ pub(crate) const MAX_CONTINUATION_BYTES: usize = 64 * 1024;
 pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Headers of a request.
 pub(crate) const MAX_HEADERS: usize = 200;
-/// A head has to arrive within this long.
-pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// A head has to arrive within this long after the answer before it: clients keep connections for
+/// their next request.
+pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);
 /// A body has to arrive within this long.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// A TLS handshake has to be done within this long.

@@ -5,7 +5,10 @@ use std::{convert::Infallible, pin::pin, sync::Arc, sync::atomic::Ordering};
 use bytes::Bytes;
 use engine::Store;
 use http_body_util::Full;
-use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{
+    Method, Request, Response, body::Incoming, http::request::Parts, server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -20,6 +23,7 @@ use crate::{
     door::Door,
     failure::{Failure, Fault},
     limits::{HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS},
+    link::{Link, Resource},
 };
 
 /// First byte of a TLS handshake.
@@ -87,32 +91,56 @@ async fn converse<S: Store>(
     let _ = connection.await;
 }
 
+/// Answers a request. A change of resources that takes several steps is finished although its
+/// client has gone.
 async fn answer<S: Store>(
     door: &Arc<Door<S>>,
     scheme: &'static str,
     request: Request<Incoming>,
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
+    let whole = has_steps(&parts);
+    let handled = handle(Arc::clone(door), scheme, parts, body);
+    if !whole {
+        return handled.await;
+    }
+    let finished = tokio::spawn(handled).await;
+    finished.unwrap_or_else(|_| {
+        let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
+        respond::response(refused(&failure, "", ""), String::new(), 0)
+    })
+}
+
+/// Whether it changes resources that are no items.
+fn has_steps(parts: &Parts) -> bool {
+    let reads = matches!(parts.method, Method::GET | Method::HEAD);
+    !reads && Link::parse(parts.uri.path()).is_ok_and(|link| link.kind != Resource::Documents)
+}
+
+async fn handle<S: Store>(
+    door: Arc<Door<S>>,
+    scheme: &'static str,
+    parts: Parts,
+    body: Incoming,
+) -> Response<Full<Bytes>> {
     let counters = &door.counters;
     counters.requests.fetch_add(1, Ordering::Relaxed);
     let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
     let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
-    let path = parts.uri.path();
     let result = async {
-        let call = Call::new(door, &parts, scheme)?;
+        let call = Call::new(&door, &parts, scheme)?;
         let body = body::read(body).await?;
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
-        dispatch::run(door, call, body).await
+        dispatch::run(&door, call, body).await
     };
-    let result = result.await;
-    let reply = match result {
+    let reply = match result.await {
         Ok(reply) => reply,
         Err(failure) => {
             counters.failures.fetch_add(1, Ordering::Relaxed);
             if failure.fault == Fault::Unauthorized {
                 counters.denied.fetch_add(1, Ordering::Relaxed);
             }
-            refused(&failure, &activity, path)
+            refused(&failure, &activity, parts.uri.path())
         }
     };
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);

@@ -171,8 +171,11 @@ async fn bulk<S: Store>(
         waiting.push(match operation {
             Ok(mut operation) => {
                 let own = operation.partition_key.take();
-                let header = own.as_deref().or(call.headers.partition_key);
-                prepare(door, container, header, operation).await
+                match (own.as_deref(), call.headers.partition_key) {
+                    // What the whole request is limited to, each operation is.
+                    (Some(own), Some(all)) if own != all => Err(Failure::mismatch_of_item()),
+                    (own, all) => prepare(door, container, own.or(all), operation).await,
+                }
             }
             Err(failure) => Err(failure),
         });

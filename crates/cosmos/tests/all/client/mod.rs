@@ -1,0 +1,240 @@
+//! A client of a door of its own: requests as bytes over a socket, signed as clients sign them.
+
+use std::{
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use auth::Key;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use cosmos::{Certificate, Door, Keys, Settings, WELL_KNOWN_KEY};
+use document::{Document, Value, json};
+use test_kit::{Kit, PausingStore};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+/// A client, and the door it talks to.
+pub(crate) struct Client {
+    pub(crate) stream: TcpStream,
+    pub(crate) kit: Kit,
+    _stop: tokio::sync::watch::Sender<bool>,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    /// Status and sub-status.
+    pub(crate) fn code(&self) -> (u16, u32) {
+        let sub = self.header("x-ms-substatus").map_or(0, |sub| sub.parse().unwrap());
+        (self.status, sub)
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let line = |line: &'_ str| {
+            let (held, value) = line.split_once(": ")?;
+            held.eq_ignore_ascii_case(name).then_some(value.len())
+        };
+        self.head.lines().find_map(|text| {
+            let len = line(text)?;
+            text.get(text.len() - len..)
+        })
+    }
+
+    pub(crate) fn document(&self) -> Document {
+        json::parse_document(self.body.as_bytes(), 128).unwrap()
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        match self.document().get(name) {
+            Some(Value::String(text)) => text.clone(),
+            other => panic!("{name} is {other:?} in {self:?}"),
+        }
+    }
+}
+
+fn given() -> Settings {
+    Settings {
+        account: "test".to_owned(),
+        keys: Keys::well_known().unwrap(),
+        secret: [7; 32],
+        certificate: Some(Certificate::make("test").unwrap()),
+        give_way: || {},
+    }
+}
+
+/// Date headers of now by the machine's clock, moved by this much.
+pub(crate) fn date(moved_ms: i64) -> String {
+    let ms = u64::try_from(clock::wall_ms() + moved_ms).unwrap();
+    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_millis(ms))
+}
+
+/// The header that a key gives a request.
+pub(crate) fn sign(key: &str, verb: &str, kind: &str, link: &str, date: &str) -> String {
+    let (verb, date) = (verb.to_lowercase(), date.to_lowercase());
+    let text = format!("{verb}\n{kind}\n{link}\n{date}\n\n");
+    let signature = STANDARD.encode(Key::parse(key).unwrap().sign(&[text.as_bytes()]));
+    format!("type%3Dmaster%26ver%3D1.0%26sig%3D{}", signature.replace('+', "%2B"))
+}
+
+impl Client {
+    pub(crate) async fn new() -> Self {
+        Self::of(given()).await
+    }
+
+    pub(crate) async fn with_keys(keys: Keys) -> Self {
+        Self::of(Settings { keys, ..given() }).await
+    }
+
+    async fn of(settings: Settings) -> Self {
+        let kit = Kit::default();
+        let door: Arc<Door<PausingStore>> = Door::new(kit.engine.clone(), settings).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (far, _) = listener.accept().await.unwrap();
+        let (stop, stopped) = tokio::sync::watch::channel(false);
+        tokio::spawn(cosmos::serve(door, far, stopped));
+        Self { stream, kit, _stop: stop }
+    }
+
+    /// With a database `d` and a container `c` of this definition, partition key `/pk`.
+    pub(crate) async fn with_container(more: &str) -> Self {
+        let mut client = Self::new().await;
+        assert_eq!(client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await.status, 201);
+        let body = format!(
+            r#"{{"id":"c","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}}{more}}}"#
+        );
+        let made = client.ask("POST", "/dbs/d/colls", &[], &body).await;
+        assert_eq!(made.status, 201, "{made:?}");
+        client
+    }
+
+    /// Sends bytes as they are and reads one answer.
+    pub(crate) async fn raw(&mut self, bytes: &[u8]) -> Answer {
+        self.stream.write_all(bytes).await.unwrap();
+        self.answer().await.unwrap()
+    }
+
+    /// The next answer; none when the door has closed the connection.
+    pub(crate) async fn answer(&mut self) -> Option<Answer> {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(self.stream.read_u8().await.ok()?);
+        }
+        let head = String::from_utf8(head).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut answer = Answer { status, head, body: String::new() };
+        let len = answer.header("content-length").map_or(0, |len| len.parse().unwrap());
+        let mut body = vec![0; len];
+        self.stream.read_exact(&mut body).await.unwrap();
+        answer.body = String::from_utf8(body).unwrap();
+        Some(answer)
+    }
+
+    /// A request signed with the key that everybody knows.
+    pub(crate) async fn ask(
+        &mut self,
+        verb: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        self.ask_with(WELL_KNOWN_KEY, verb, path, headers, body).await
+    }
+
+    pub(crate) async fn ask_with(
+        &mut self,
+        key: &str,
+        verb: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        let (kind, link) = signed(path);
+        let date = date(0);
+        let authorization = sign(key, verb, kind, link, &date);
+        let more = [("x-ms-date", date.as_str()), ("authorization", &authorization)];
+        let headers: Vec<(&str, &str)> = headers.iter().copied().chain(more).collect();
+        self.send(verb, path, &headers, body).await
+    }
+
+    /// A request with these headers and no others.
+    pub(crate) async fn send(
+        &mut self,
+        verb: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        let mut text = format!("{verb} {path} HTTP/1.1\r\nhost: test:1\r\n");
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        self.raw(text.as_bytes()).await
+    }
+
+    /// A request about items of partition `a` of the container.
+    pub(crate) async fn item(&mut self, verb: &str, id: &str, body: &str) -> Answer {
+        let path = match id {
+            "" => "/dbs/d/colls/c/docs".to_owned(),
+            id => format!("/dbs/d/colls/c/docs/{id}"),
+        };
+        self.ask(verb, &path, &[PARTITION], body).await
+    }
+
+    pub(crate) async fn upsert(&mut self, body: &str) -> Answer {
+        let headers = [PARTITION, ("x-ms-documentdb-is-upsert", "True")];
+        self.ask("POST", "/dbs/d/colls/c/docs", &headers, body).await
+    }
+
+    /// The results of a query.
+    pub(crate) async fn query(&mut self, text: &str) -> Answer {
+        let headers = [
+            ("content-type", "application/query+json"),
+            ("x-ms-documentdb-isquery", "true"),
+            ("x-ms-documentdb-query-enablecrosspartition", "True"),
+        ];
+        let body = format!("{{\"query\":\"{text}\"}}");
+        self.ask("POST", "/dbs/d/colls/c/docs", &headers, &body).await
+    }
+
+    /// Everything there is, as text: databases, containers, items.
+    pub(crate) async fn everything(&mut self) -> String {
+        let mut all = String::new();
+        for path in ["/dbs", "/dbs/d/colls", "/dbs/d/colls/c/docs", "/offers"] {
+            all.push_str(&self.ask("GET", path, &[], "").await.body);
+        }
+        all
+    }
+
+    /// Moves the database clock.
+    pub(crate) fn advance(&self, seconds: i64) {
+        self.kit.move_to(self.kit.now_ms() + seconds * 1000);
+    }
+}
+
+/// The header for partition `a`.
+pub(crate) const PARTITION: (&str, &str) = ("x-ms-documentdb-partitionkey", "[\"a\"]");
+
+/// Kind and link that are signed for a path.
+fn signed(path: &str) -> (&str, &str) {
+    let link = path.trim_matches('/');
+    if let Some(container) = link.strip_suffix("/operations/partitionkeydelete") {
+        return ("partitionkey", container);
+    }
+    let count = link.split('/').filter(|part| !part.is_empty()).count();
+    let last = |back: usize| link.rsplit('/').nth(back).unwrap_or_default();
+    if count % 2 == 0 && link.starts_with("dbs") {
+        return (last(1), link);
+    }
+    let kind = last(0);
+    (kind, link.strip_suffix(kind).unwrap_or_default().trim_end_matches('/'))
+}

@@ -1,0 +1,11 @@
+//! The door from outside: one program, so that it is linked once.
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+mod batches;
+mod catalog;
+mod client;
+mod connections;
+mod expiry;
+mod points;
+mod refused_requests_change_nothing;
+mod who_may_do_what;

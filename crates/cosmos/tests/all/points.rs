@@ -1,0 +1,128 @@
+//! Operations on one item: statuses, headers, conditions.
+
+use crate::client::{Client, PARTITION};
+
+#[tokio::test]
+async fn each_operation_has_its_status() {
+    let mut client = Client::with_container("").await;
+    let item = r#"{"id":"1","pk":"a","n":1}"#;
+    for (verb, id, body, want) in [
+        ("GET", "1", "", (404, 0)),
+        ("PUT", "1", item, (404, 0)),
+        ("DELETE", "1", "", (404, 0)),
+        ("PATCH", "1", r#"{"operations":[{"op":"set","path":"/n","value":2}]}"#, (404, 0)),
+        ("POST", "", item, (201, 0)),
+        ("POST", "", item, (409, 0)),
+        ("GET", "1", "", (200, 0)),
+        ("PUT", "1", item, (200, 0)),
+        ("PUT", "1", r#"{"id":"2","pk":"a"}"#, (400, 0)),
+        ("PUT", "1", r#"{"id":"1","pk":"b"}"#, (400, 1001)),
+        ("POST", "", r#"{"id":"2","pk":"b"}"#, (400, 1001)),
+        ("POST", "", r#"{"pk":"a"}"#, (400, 0)),
+        ("POST", "", "{", (400, 0)),
+        ("POST", "", r#"{"id":"x","pk":"a","id":"y"}"#, (400, 0)),
+        ("PATCH", "1", r#"{"operations":[{"op":"incr","path":"/n","value":2}]}"#, (200, 0)),
+        ("PATCH", "1", r#"{"operations":[{"op":"remove","path":"/zz"}]}"#, (400, 0)),
+        ("PATCH", "1", r#"{"operations":[]}"#, (400, 0)),
+        (
+            "PATCH",
+            "1",
+            r#"{"condition":"from c where c.n=1","operations":[{"op":"remove","path":"/n"}]}"#,
+            (412, 0),
+        ),
+        (
+            "PATCH",
+            "1",
+            r#"{"condition":"from c where","operations":[{"op":"remove","path":"/n"}]}"#,
+            (400, 0),
+        ),
+        ("GET", "1", "", (200, 0)),
+        ("DELETE", "1", "", (204, 0)),
+        ("DELETE", "1", "", (404, 0)),
+    ] {
+        let answer = client.item(verb, id, body).await;
+        assert_eq!(answer.code(), want, "{verb} {id} {body}: {answer:?}");
+    }
+    let first = client.upsert(item).await;
+    assert_eq!((first.status, client.upsert(item).await.status), (201, 200));
+}
+
+#[tokio::test]
+async fn answers_carry_versions_and_conditions_are_kept() {
+    let mut client = Client::with_container("").await;
+    let item = r#"{"id":"1","pk":"a"}"#;
+    let made = client.item("POST", "", item).await;
+    let etag = made.header("etag").unwrap().to_owned();
+    assert_eq!(made.text("_etag"), etag);
+    let path = "/dbs/d/colls/c/docs/1";
+    let known = client.ask("GET", path, &[PARTITION, ("if-none-match", &etag)], "").await;
+    assert_eq!((known.status, known.body.as_str()), (304, ""));
+    for (condition, want) in
+        [("\"other\"", 412), (etag.as_str(), 200), (etag.as_str(), 412), ("*", 200)]
+    {
+        let headers = [PARTITION, ("if-match", condition)];
+        assert_eq!(client.ask("PUT", path, &headers, item).await.status, want, "{condition}");
+    }
+    let newer = client.ask("GET", path, &[PARTITION, ("if-none-match", &etag)], "").await;
+    assert_eq!(newer.status, 200);
+    assert_eq!(newer.text("_rid"), made.text("_rid"));
+    let minimal = [PARTITION, ("prefer", "return=minimal")];
+    let minimal = client.ask("PUT", path, &minimal, item).await;
+    assert_eq!((minimal.status, minimal.body.as_str()), (200, ""));
+    assert!(minimal.header("etag").is_some());
+    for name in ["x-ms-request-charge", "x-ms-activity-id", "x-ms-session-token", "lsn"] {
+        assert!(minimal.header(name).is_some(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_from_the_future_is_not_served() {
+    let mut client = Client::with_container("").await;
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    let own = made.header("x-ms-session-token").unwrap().to_owned();
+    let path = "/dbs/d/colls/c/docs/1";
+    for (token, want) in [
+        (own.as_str(), (200, 0)),
+        ("0:-1#999999", (404, 1002)),
+        ("0:-1#1,0:-1#999999", (404, 1002)),
+        ("nonsense", (400, 0)),
+    ] {
+        let headers = [PARTITION, ("x-ms-session-token", token)];
+        assert_eq!(client.ask("GET", path, &headers, "").await.code(), want, "{token}");
+    }
+    let missing = [PARTITION, ("x-ms-session-token", "0:-1#999999")];
+    let answer = client.ask("GET", "/dbs/d/colls/c/docs/none", &missing, "").await;
+    assert_eq!(answer.code(), (404, 1002));
+}
+
+#[tokio::test]
+async fn a_container_that_was_made_anew_is_another() {
+    let mut client = Client::with_container("").await;
+    let rid = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
+    client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    assert_eq!(client.ask("DELETE", "/dbs/d/colls/c", &[], "").await.status, 204);
+    assert_eq!(client.item("GET", "1", "").await.code(), (404, 0));
+    let body = r#"{"id":"c","partitionKey":{"paths":["/pk"],"version":2}}"#;
+    assert_eq!(client.ask("POST", "/dbs/d/colls", &[], body).await.status, 201);
+    assert_eq!(client.item("GET", "1", "").await.code(), (404, 0));
+    let headers = [PARTITION, ("x-ms-cosmos-intended-collection-rid", rid.as_str())];
+    let answer = client.ask("GET", "/dbs/d/colls/c/docs/1", &headers, "").await;
+    assert_eq!(answer.code(), (400, 1024));
+}
+
+#[tokio::test]
+async fn resources_have_names_and_ids() {
+    let mut client = Client::with_container("").await;
+    client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    let database = client.ask("GET", "/dbs/d", &[], "").await.text("_rid");
+    let container = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
+    for path in [
+        format!("/dbs/{database}"),
+        format!("/dbs/{database}/colls/{container}"),
+        format!("/dbs/{database}/colls/{container}/docs/1"),
+    ] {
+        assert_eq!(client.ask("GET", &path, &[PARTITION], "").await.status, 200, "{path}");
+    }
+    let other = format!("/dbs/{container}");
+    assert_eq!(client.ask("GET", &other, &[], "").await.status, 404);
+}

@@ -1,0 +1,99 @@
+//! Whatever is wrong with a request, it is told so and everything stays as it was.
+
+use crate::client::{Client, PARTITION};
+
+#[tokio::test]
+async fn refused_requests_change_nothing() {
+    let mut client = Client::with_container(r#","defaultTtl":-1"#).await;
+    client.item("POST", "", r#"{"id":"1","pk":"a","n":1}"#).await;
+    let before = client.everything().await;
+    let docs = "/dbs/d/colls/c/docs";
+    let one = "/dbs/d/colls/c/docs/1";
+    let deep = format!(r#"{{"id":"2","pk":"a","x":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
+    let long = format!(r#"{{"id":"{}","pk":"a"}}"#, "x".repeat(1024));
+    for (verb, path, headers, body, want) in [
+        ("POST", docs, &[][..], r#"{"id":"2","pk":"a"}"#, 400),
+        ("POST", docs, &[PARTITION], deep.as_str(), 400),
+        ("POST", docs, &[PARTITION], long.as_str(), 400),
+        ("POST", docs, &[PARTITION], r#"{"id":"a/b","pk":"a"}"#, 400),
+        ("POST", docs, &[PARTITION], r#"[{"id":"2","pk":"a"}]"#, 400),
+        ("POST", docs, &[("x-ms-documentdb-partitionkey", "a")], r#"{"id":"2","pk":"a"}"#, 400),
+        (
+            "POST",
+            docs,
+            &[PARTITION, ("x-ms-documentdb-pre-trigger-include", "t")],
+            r#"{"id":"2","pk":"a"}"#,
+            501,
+        ),
+        ("PUT", one, &[PARTITION, ("if-match", "\"x\"")], r#"{"id":"1","pk":"a"}"#, 412),
+        ("DELETE", one, &[PARTITION, ("if-match", "\"x\"")], "", 412),
+        ("DELETE", one, &[], "", 400),
+        (
+            "PATCH",
+            one,
+            &[PARTITION],
+            r#"{"operations":[{"op":"set","path":"/id","value":1}]}"#,
+            400,
+        ),
+        (
+            "PATCH",
+            one,
+            &[PARTITION],
+            r#"{"operations":[{"op":"set","path":"/pk","value":1}]}"#,
+            400,
+        ),
+        (
+            "PATCH",
+            one,
+            &[PARTITION],
+            r#"{"operations":[{"op":"set","path":"/n","value":2},{"op":"remove","path":"/x"}]}"#,
+            400,
+        ),
+        ("POST", "/dbs/d/colls/none/docs", &[PARTITION], r#"{"id":"2","pk":"a"}"#, 404),
+        ("POST", "/dbs/none/colls", &[], r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#, 404),
+        ("POST", "/dbs", &[], r#"{"id":"d"}"#, 409),
+        ("POST", "/dbs", &[], r#"{"id":"a/b"}"#, 400),
+        ("POST", "/dbs", &[("x-ms-offer-throughput", "1")], r#"{"id":"e"}"#, 400),
+        ("POST", "/dbs/d/colls", &[], r#"{"id":"e","partitionKey":{"paths":["k"]}}"#, 400),
+        (
+            "PUT",
+            "/dbs/d/colls/c",
+            &[],
+            r#"{"id":"c","partitionKey":{"paths":["/other"],"version":2}}"#,
+            400,
+        ),
+        ("DELETE", "/dbs/d/colls/c", &[("if-match", "\"x\"")], "", 412),
+        ("DELETE", "/dbs/d", &[("if-match", "\"x\"")], "", 412),
+        ("POST", "/dbs/d/colls/c/operations/partitionkeydelete", &[], "", 400),
+        (
+            "POST",
+            "/dbs/d/colls/c/operations/partitionkeydelete",
+            &[("x-ms-documentdb-partitionkey", "[]")],
+            "",
+            400,
+        ),
+    ] {
+        let answer = client.ask(verb, path, headers, body).await;
+        assert_eq!(answer.status, want, "{verb} {path} {headers:?}: {answer:?}");
+        assert!(answer.body.contains("\"message\":"), "{answer:?}");
+        assert_eq!(client.everything().await, before, "{verb} {path}");
+    }
+}
+
+#[tokio::test]
+async fn queries_that_cannot_be_run_say_why() {
+    let mut client = Client::with_container("").await;
+    for (text, status, part) in [
+        ("SELECT * FROM", 400, "SC1001"),
+        ("SELECT nothing(c) FROM c", 400, "SC2005"),
+        ("SELECT * FROM c ORDER BY c.a, c.b", 400, "SC2104"),
+    ] {
+        let answer = client.query(text).await;
+        assert!(answer.status == status && answer.body.contains(part), "{text}: {answer:?}");
+    }
+    for body in ["", "{}", "[]", r#"{"query":1}"#, r#"{"query":"SELECT 1","parameters":1}"#] {
+        let headers = [("content-type", "application/query+json"), PARTITION];
+        let answer = client.ask("POST", "/dbs/d/colls/c/docs", &headers, body).await;
+        assert_eq!(answer.status, 400, "{body}");
+    }
+}

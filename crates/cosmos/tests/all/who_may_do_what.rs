@@ -1,0 +1,121 @@
+//! Keys, dates and tokens: who is let in, and to what.
+
+use auth::Right;
+use cosmos::{Keys, WELL_KNOWN_KEY};
+
+use crate::client::{Client, PARTITION, date, sign};
+
+#[tokio::test]
+async fn only_signed_requests_are_answered() {
+    let mut client = Client::with_container("").await;
+    let now = date(0);
+    let sign = |date: &str| sign(WELL_KNOWN_KEY, "GET", "dbs", "", date);
+    let (late, early) = (date(-16 * 60_000), date(16 * 60_000));
+    let wrong = crate::client::sign("MDEyMzQ1Njc4OWFiY2RlZg==", "GET", "dbs", "", &now);
+    let other = crate::client::sign(WELL_KNOWN_KEY, "GET", "colls", "", &now);
+    for (date, authorization, want) in [
+        (Some(now.as_str()), Some(sign(&now)), 200),
+        (Some(&now), Some(sign(&now).replace("%3D", "=").replace("%26", "&")), 200),
+        (Some(&now), None, 401),
+        (Some(&now), Some(String::new()), 401),
+        (Some(&now), Some("Bearer x".to_owned()), 401),
+        (Some(&now), Some(wrong), 401),
+        (Some(&now), Some(other), 401),
+        (None, Some(sign(&now)), 401),
+        (Some(&late), Some(sign(&late)), 403),
+        (Some(&early), Some(sign(&early)), 403),
+        (Some(&now), Some(sign(&late)), 401),
+    ] {
+        let date = date.map(|date| ("x-ms-date", date));
+        let authorization = authorization.as_deref().map(|it| ("authorization", it));
+        let headers: Vec<(&str, &str)> = date.into_iter().chain(authorization).collect();
+        let answer = client.send("GET", "/dbs", &headers, "").await;
+        assert_eq!(answer.status, want, "{headers:?}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_only_reads_cannot_write() {
+    let reader = "MDEyMzQ1Njc4OWFiY2RlZg==";
+    let keys = Keys::new(&[(WELL_KNOWN_KEY, Right::Write), (reader, Right::Read)]).unwrap();
+    let mut client = Client::with_keys(keys).await;
+    client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await;
+    client.ask("POST", "/dbs/d/users", &[], r#"{"id":"u"}"#).await;
+    let container = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
+    client.ask("POST", "/dbs/d/colls", &[], container).await;
+    let query = [("content-type", "application/query+json")];
+    let tricked = [PARTITION, ("x-ms-documentdb-isquery", "true")];
+    let batch = [PARTITION, tricked[1], ("x-ms-cosmos-is-batch-request", "true")];
+    for (verb, path, headers, body, want) in [
+        ("GET", "/dbs/d", &[][..], "", 200),
+        ("POST", "/dbs", &query, r#"{"query":"SELECT * FROM c"}"#, 200),
+        ("POST", "/dbs", &[], r#"{"id":"e"}"#, 403),
+        ("DELETE", "/dbs/d", &[], "", 403),
+        ("POST", "/dbs/d/colls/c/operations/partitionkeydelete", &tricked, "", 403),
+        ("POST", "/dbs/d/colls/c/docs", &batch, "[]", 403),
+        ("GET", "/dbs/d/users/u/permissions", &[], "", 403),
+    ] {
+        let answer = client.ask_with(reader, verb, path, headers, body).await;
+        assert_eq!(answer.status, want, "{verb} {path}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_for_one_resource() {
+    let mut client = Client::with_container("").await;
+    client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    client.ask("POST", "/dbs/d/users", &[], r#"{"id":"u"}"#).await;
+    let feed = "/dbs/d/users/u/permissions";
+    let token = async |client: &mut Client, mode: &str, key: &str| {
+        let id = format!("{mode}{}", key.len());
+        let body =
+            format!(r#"{{"id":"{id}","permissionMode":"{mode}","resource":"dbs/d/colls/c"{key}}}"#);
+        let made = client.ask("POST", feed, &[], &body).await;
+        assert_eq!(made.status, 201, "{made:?}");
+        made.text("_token").replace('+', "%2B")
+    };
+    let read = token(&mut client, "Read", "").await;
+    let all = token(&mut client, "All", r#","resourcePartitionKey":["a"]"#).await;
+    let item = "/dbs/d/colls/c/docs/1";
+    let docs = "/dbs/d/colls/c/docs";
+    let (a, b) = (PARTITION, ("x-ms-documentdb-partitionkey", "[\"b\"]"));
+    let body = r#"{"id":"1","pk":"a"}"#;
+    for (token, verb, path, partition, body, want) in [
+        (&read, "GET", item, a, "", 200),
+        (&read, "GET", "/", a, "", 200),
+        (&read, "GET", "/dbs/d/colls/c", a, "", 200),
+        (&read, "PUT", item, a, body, 403),
+        (&read, "DELETE", item, a, "", 403),
+        (&read, "GET", "/dbs/d", a, "", 403),
+        (&read, "GET", "/dbs/d/colls/cc", a, "", 403),
+        (&all, "PUT", item, a, body, 200),
+        (&all, "GET", item, b, "", 403),
+        (&all, "GET", docs, a, "", 200),
+        (&all, "DELETE", "/dbs/d", a, "", 403),
+        (&all, "GET", "/dbs/d/users/u/permissions/All27", a, "", 403),
+    ] {
+        let headers = [("authorization", token.as_str()), partition];
+        let answer = client.send(verb, path, &headers, body).await;
+        assert_eq!(answer.status, want, "{verb} {path}: {answer:?}");
+    }
+    let bulk = [
+        ("authorization", all.as_str()),
+        a,
+        ("x-ms-cosmos-is-batch-request", "true"),
+        ("x-ms-cosmos-batch-continue-on-error", "true"),
+    ];
+    let other = r#"[{"operationType":"Create","partitionKey":"[\"b\"]","resourceBody":{"id":"1","pk":"b"}}]"#;
+    let answer = client.send("POST", docs, &bulk, other).await;
+    assert!(answer.status == 207 && answer.body.contains("1001"), "{answer:?}");
+    let none = client.send("GET", docs, &[("authorization", all.as_str())], "").await;
+    assert_eq!(none.status, 403, "without a partition key");
+    let forged = read.replacen("sig=", "sig=A", 1);
+    let answer = client.send("GET", item, &[("authorization", forged.as_str()), a], "").await;
+    assert_eq!(answer.status, 401);
+    for (seconds, want) in [("600", 200), ("86400", 200), ("599", 400), ("86401", 400), ("x", 400)]
+    {
+        let headers = [("x-ms-documentdb-expiry-seconds", seconds)];
+        let path = format!("{feed}/Read0");
+        assert_eq!(client.ask("GET", &path, &headers, "").await.status, want, "{seconds}");
+    }
+}
