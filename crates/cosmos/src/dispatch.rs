@@ -62,7 +62,7 @@ async fn route<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result
         (Resource::Containers, "POST", false) if asks => containers::query(door, call, &body),
         (Resource::Containers, "POST", false) => containers::create(door, call, &body).await,
         (Resource::Containers, "GET", false) => containers::list(door, call),
-        (Resource::Containers, "GET" | "HEAD", true) => containers::read(door, call),
+        (Resource::Containers, "GET" | "HEAD", true) => containers::read(door, call).await,
         (Resource::Containers, "PUT", true) => containers::replace(door, call, &body).await,
         (Resource::Containers, "DELETE", true) => containers::delete(door, call).await,
         (Resource::Documents, ..) => items(door, call, body).await,

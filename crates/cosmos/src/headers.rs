@@ -2,7 +2,10 @@
 
 use http::HeaderMap;
 
-use crate::failure::{Failure, Result};
+use crate::{
+    failure::{Failure, Result},
+    limits::MAX_PAGE_ITEMS,
+};
 
 macro_rules! headers {
     (texts { $($text:ident = $text_name:literal,)* } flags { $($flag:ident = $flag_name:literal,)* }) => {
@@ -100,12 +103,14 @@ impl Headers<'_> {
         self.is_query || kind.trim().eq_ignore_ascii_case("application/query+json")
     }
 
-    /// Items of a page that are asked for; `None`: as many as there is room for.
+    /// Items of a page that are asked for; -1 asks for as many as there may be.
     pub(crate) fn page(&self) -> Result<Option<usize>> {
         let Some(text) = self.max_items else { return Ok(None) };
         match text.trim().parse::<i64>() {
-            Ok(-1) => Ok(None),
-            Ok(count @ 1..) => Ok(Some(usize::try_from(count).unwrap_or(usize::MAX))),
+            Ok(-1) => Ok(Some(MAX_PAGE_ITEMS)),
+            Ok(count @ 1..) => {
+                Ok(Some(usize::try_from(count).unwrap_or(MAX_PAGE_ITEMS).min(MAX_PAGE_ITEMS)))
+            }
             _ => Err(Failure::bad(format!(
                 "Invalid value '{text}' specified for header x-ms-max-item-count."
             ))),
@@ -186,7 +191,8 @@ mod tests {
         }
         for (text, want) in [
             (None, Ok(None)),
-            (Some("-1"), Ok(None)),
+            (Some("-1"), Ok(Some(1000))),
+            (Some("5000"), Ok(Some(1000))),
             (Some("7"), Ok(Some(7))),
             (Some("0"), Err(400)),
             (Some("-2"), Err(400)),

@@ -91,7 +91,7 @@ pub(crate) fn page<S: Store>(
         let after = continuation::open(&door.secret, &about, token)?;
         resources.retain(|resource| after.as_slice() < id(resource).as_bytes());
     }
-    let most = call.headers.page()?.unwrap_or(MAX_PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let most = call.headers.page()?.unwrap_or(MAX_PAGE_ITEMS);
     let more = most < resources.len();
     resources.truncate(most);
     let last = resources.last().filter(|_| more).map(id);

@@ -9,7 +9,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     item,
-    limits::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, PAGE_ITEMS},
+    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
     session, shown,
 };
@@ -34,7 +34,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
         Some(date) if after == 0 && !from_now => since(date)?,
         _ => i64::MIN,
     };
-    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
     let context = common::context(door).await;
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;

@@ -99,7 +99,7 @@ pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> R
 }
 
 /// `GET /dbs/{db}/colls/{c}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let container = find(door, call)?;
     if common::is_known(call, container.version()) {
         return Ok(Reply::empty(304));
@@ -110,9 +110,18 @@ pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
         container.collection.index_progress().to_string(),
     );
     if call.headers.quota_info {
-        reply = reply
-            .with("x-ms-resource-quota", "documentSize=10240;documentsSize=10485760;")
-            .with("x-ms-resource-usage", "documentSize=0;documentsSize=0;");
+        let live = door.engine.forecast(&container.collection).await?.live;
+        let kilobytes = live.bytes.div_euclid(1024);
+        let usage = format!(
+            "documentSize={};documentsSize={kilobytes};documentsCount={};collectionSize={kilobytes};",
+            kilobytes / (1024 * 1024),
+            live.documents
+        );
+        // Nothing but the disk bounds a container.
+        reply = reply.with("x-ms-resource-usage", usage).with(
+            "x-ms-resource-quota",
+            "documentSize=-1;documentsSize=-1;documentsCount=-1;collectionSize=-1;",
+        );
     }
     Ok(reply)
 }

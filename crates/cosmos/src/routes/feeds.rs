@@ -11,7 +11,7 @@ use crate::{
     door::Door,
     failure::Result,
     item,
-    limits::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, PAGE_ITEMS},
+    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
     session, shown,
 };
@@ -53,7 +53,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &mark];
     let token = call.headers.continuation.filter(|token| !token.is_empty());
     let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;
-    let most = call.headers.page()?.unwrap_or(PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let mut page =
         Page { container: &container, most, texts: Vec::new(), bytes: 0, last: Vec::new() };
     let scan = Scan { after, ..Scan::of(range) };

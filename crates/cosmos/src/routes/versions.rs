@@ -12,7 +12,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     item,
-    limits::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, PAGE_ITEMS},
+    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     partition_key::{Component, KeyPath},
     reply::Reply,
     session, shown,
@@ -38,7 +38,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
             ));
         }
     };
-    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS).min(MAX_PAGE_ITEMS);
+    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
     let context = common::context(door).await;
     let found = door.engine.events(&container.collection, &wanted, &context).await?;

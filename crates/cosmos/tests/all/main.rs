@@ -7,5 +7,6 @@ mod client;
 mod connections;
 mod expiry;
 mod points;
+mod queries;
 mod refused_requests_change_nothing;
 mod who_may_do_what;

@@ -1,0 +1,140 @@
+//! Queries through the door: what they see, which part of a container, page by page.
+
+use crate::client::{Answer, Client, PARTITION};
+
+const QUERY: (&str, &str) = ("content-type", "application/query+json");
+const CROSS: (&str, &str) = ("x-ms-documentdb-query-enablecrosspartition", "True");
+const DOCS: &str = "/dbs/d/colls/c/docs";
+
+/// Items 0 to 9: n is the number, g the number modulo 3; in partitions a and b by turns.
+async fn filled(more: &str) -> Client {
+    let mut client = Client::with_container(more).await;
+    for n in 0..10 {
+        let key = if n % 2 == 0 { "a" } else { "b" };
+        let header = format!("[\"{key}\"]");
+        let headers = [("x-ms-documentdb-partitionkey", header.as_str())];
+        let body = format!(r#"{{"id":"{n}","pk":"{key}","n":{n},"g":{}}}"#, n % 3);
+        assert_eq!(client.ask("POST", DOCS, &headers, &body).await.status, 201);
+    }
+    client
+}
+
+async fn ask(client: &mut Client, headers: &[(&str, &str)], text: &str) -> Answer {
+    client.ask("POST", DOCS, headers, &format!(r#"{{"query":"{text}"}}"#)).await
+}
+
+fn results(answer: &Answer) -> String {
+    let start = answer.body.find("\"Documents\":").unwrap_or_else(|| panic!("{answer:?}"));
+    let end = answer.body.rfind(",\"_count\"").unwrap();
+    answer.body[start + 12..end].to_owned()
+}
+
+#[tokio::test]
+async fn queries_see_what_the_server_sets() {
+    let mut client = filled("").await;
+    let ts = (test_kit::START_MS + client.kit.now_ms()) / 1000;
+    for (text, want) in [
+        (format!("SELECT VALUE c.n FROM c WHERE c._ts = {ts} AND c.n < 2"), "[0,1]"),
+        (format!("SELECT VALUE c.n FROM c WHERE c._ts > {ts}"), "[]"),
+        ("SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c._etag)".to_owned(), "[10]"),
+        ("SELECT VALUE COUNT(1) FROM c WHERE c._ts = 0 OR c.n = 3".to_owned(), "[1]"),
+        ("SELECT VALUE c.n FROM c WHERE c.n < 3 ORDER BY c._ts".to_owned(), "[0,2,1]"),
+        ("SELECT TOP 1 VALUE STARTSWITH(c._self, 'dbs/') FROM c".to_owned(), "[true]"),
+    ] {
+        let answer = ask(&mut client, &[QUERY, CROSS], &text).await;
+        let mut found: Vec<String> =
+            results(&answer).trim_matches(['[', ']']).split(',').map(str::to_owned).collect();
+        let mut want: Vec<String> =
+            want.trim_matches(['[', ']']).split(',').map(str::to_owned).collect();
+        found.sort();
+        want.sort();
+        assert_eq!(found, want, "{text}");
+    }
+    let all = ask(&mut client, &[QUERY, CROSS], "SELECT * FROM c WHERE c.n = 3").await;
+    for name in ["_rid", "_self", "_etag", "_attachments", "_ts"] {
+        assert!(all.body.contains(&format!("\"{name}\":")), "{name}: {}", all.body);
+    }
+}
+
+#[tokio::test]
+async fn an_order_by_what_the_server_sets_takes_no_index() {
+    let composite = r#","indexingPolicy":{"compositeIndexes":[[{"path":"/_ts"},{"path":"/n"}]]}"#;
+    let mut client = filled(composite).await;
+    client.advance(5);
+    client.upsert(r#"{"id":"0","pk":"a","n":0}"#).await;
+    let text = "SELECT VALUE c.n FROM c WHERE c.n < 3 ORDER BY c._ts, c.n";
+    let answer = ask(&mut client, &[QUERY, CROSS], text).await;
+    assert_eq!(results(&answer), "[1,2,0]");
+}
+
+#[tokio::test]
+async fn headers_and_conditions_say_which_part() {
+    let mut client = filled("").await;
+    let count = "SELECT VALUE COUNT(1) FROM c";
+    let range = ("x-ms-documentdb-partitionkeyrangeid", "0");
+    let (start, end) = (
+        ("x-ms-start-epk", "3A5381E1114EB8D3FCC90795045B49B7"),
+        ("x-ms-end-epk", "3A5381E1114EB8D3FCC90795045B49B8"),
+    );
+    for (headers, text, want) in [
+        (&[QUERY, CROSS][..], count, "[10]"),
+        (&[QUERY, PARTITION], count, "[5]"),
+        (&[QUERY, PARTITION, CROSS], count, "[5]"),
+        (&[QUERY, range], count, "[10]"),
+        (&[QUERY, range, start, end], count, "[5]"),
+        (&[QUERY], "SELECT VALUE COUNT(1) FROM c WHERE c.pk = 'a'", "[5]"),
+        (&[QUERY], "SELECT VALUE COUNT(1) FROM c WHERE c.pk = 'b' AND c.n < 3", "[1]"),
+        (&[QUERY, PARTITION], "SELECT VALUE COUNT(1) FROM c WHERE c.pk = 'b'", "[0]"),
+    ] {
+        let answer = ask(&mut client, headers, text).await;
+        assert_eq!(answer.status, 200, "{headers:?} {text}: {answer:?}");
+        assert_eq!(results(&answer), want, "{headers:?} {text}");
+    }
+    for text in [count, "SELECT * FROM c WHERE c.pk = 'a' OR c.n = 1"] {
+        let answer = ask(&mut client, &[QUERY], text).await;
+        assert!(answer.body.contains("Cross partition query is required but disabled"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn pages_go_on_where_they_ended() {
+    let mut client = filled("").await;
+    for text in [
+        "SELECT VALUE c.n FROM c",
+        "SELECT VALUE c.n FROM c ORDER BY c.n DESC",
+        "SELECT VALUE c.n FROM c WHERE c.n < 9 ORDER BY c.g",
+        "SELECT DISTINCT VALUE c.g FROM c",
+        "SELECT c.g, COUNT(1) AS k FROM c GROUP BY c.g",
+        "SELECT VALUE c.n FROM c OFFSET 2 LIMIT 5",
+    ] {
+        let whole = results(&ask(&mut client, &[QUERY, CROSS], text).await);
+        let (mut parts, mut token) = (Vec::new(), None::<String>);
+        loop {
+            let mut headers = vec![QUERY, CROSS, ("x-ms-max-item-count", "2")];
+            headers.extend(token.as_deref().map(|token| ("x-ms-continuation", token)));
+            let answer = ask(&mut client, &headers, text).await;
+            let part = results(&answer);
+            let part = part.strip_prefix('[').and_then(|part| part.strip_suffix(']')).unwrap();
+            parts.extend((!part.is_empty()).then(|| part.to_owned()));
+            token = answer.header("x-ms-continuation").map(str::to_owned);
+            let Some(token) = &token else { break };
+            // A token is for this query alone.
+            let other = [QUERY, CROSS, ("x-ms-continuation", token.as_str())];
+            let other = ask(&mut client, &other, "SELECT VALUE c.id FROM c").await;
+            assert_eq!(other.status, 400, "{text}");
+        }
+        assert_eq!(format!("[{}]", parts.join(",")), whole, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_leaves_little_to_do() {
+    let mut client = filled("").await;
+    let plan = [QUERY, ("x-ms-cosmos-is-query-plan-request", "True")];
+    let answer = ask(&mut client, &plan, "SELECT * FROM c ORDER BY c.n").await;
+    assert_eq!(answer.status, 200);
+    for part in ["queryInfo", "queryRanges", "\"max\":\"FF\""] {
+        assert!(answer.body.contains(part), "{part}: {}", answer.body);
+    }
+    assert_eq!(ask(&mut client, &plan, "SELECT FROM").await.status, 400);
+}
