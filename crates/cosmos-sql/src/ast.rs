@@ -91,6 +91,78 @@ impl Node {
     }
 }
 
+impl Node {
+    /// Shows the expressions right inside this one; queries inside are shown as such.
+    pub(crate) fn inner<'n>(
+        &'n self,
+        node: &mut dyn FnMut(&'n Node),
+        query: &mut dyn FnMut(&'n Query),
+    ) {
+        match &self.kind {
+            NodeKind::Literal(_)
+            | NodeKind::Undefined
+            | NodeKind::Parameter(_)
+            | NodeKind::Name(_) => {}
+            NodeKind::Member { base, steps } => {
+                node(base);
+                computed(steps, node);
+            }
+            NodeKind::Array(items) | NodeKind::Coalesce(items) => items.iter().for_each(node),
+            NodeKind::Object(fields) => fields.iter().for_each(|(_, value)| node(value)),
+            NodeKind::Not(inner) | NodeKind::Unary(_, inner) => node(inner),
+            NodeKind::Chain { first, rest } => {
+                node(first);
+                rest.iter().for_each(|(_, other)| node(other));
+            }
+            NodeKind::Between { parts, .. } | NodeKind::Conditional(parts) => {
+                parts.iter().for_each(node);
+            }
+            NodeKind::In { value, items, .. } => {
+                node(value);
+                items.iter().for_each(node);
+            }
+            NodeKind::Like { value, pattern, .. } => {
+                node(value);
+                node(pattern);
+            }
+            NodeKind::Call { args, .. } => args.iter().for_each(node),
+            NodeKind::Query(_, inner) => query(inner),
+        }
+    }
+}
+
+impl Query {
+    /// Shows the expressions and queries right inside this one.
+    pub(crate) fn inner<'n>(
+        &'n self,
+        node: &mut dyn FnMut(&'n Node),
+        query: &mut dyn FnMut(&'n Query),
+    ) {
+        match &self.selection {
+            Selection::Star(_) => {}
+            Selection::Value(value) => node(value),
+            Selection::List(items) => items.iter().for_each(|item| node(&item.node)),
+        }
+        for input in &self.from {
+            match &input.of {
+                Collection::Path { steps, .. } => computed(steps, node),
+                Collection::Query(inner) => query(inner),
+            }
+        }
+        self.filter.iter().for_each(&mut *node);
+        self.group.iter().for_each(&mut *node);
+        self.order.iter().for_each(|item| node(&item.node));
+    }
+}
+
+fn computed<'n>(steps: &'n [Step], node: &mut dyn FnMut(&'n Node)) {
+    for step in steps {
+        if let Step::Computed(inner) = step {
+            node(inner);
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NodeKind {
@@ -98,19 +170,41 @@ pub(crate) enum NodeKind {
     Undefined,
     Parameter(String),
     Name(String),
-    Member { base: Box<Node>, steps: Vec<Step> },
+    Member {
+        base: Box<Node>,
+        steps: Vec<Step>,
+    },
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
     Not(Box<Node>),
     Unary(Unary, Box<Node>),
     /// Operators of one precedence, from left to right.
-    Chain { first: Box<Node>, rest: Vec<(Operator, Node)> },
-    Between { parts: Box<[Node; 3]>, negated: bool },
-    In { value: Box<Node>, items: Vec<Node>, negated: bool },
-    Like { value: Box<Node>, pattern: Box<Node>, escape: Option<(String, Place)>, negated: bool },
+    Chain {
+        first: Box<Node>,
+        rest: Vec<(Operator, Node)>,
+    },
+    Between {
+        parts: Box<[Node; 3]>,
+        negated: bool,
+    },
+    In {
+        value: Box<Node>,
+        items: Vec<Node>,
+        negated: bool,
+    },
+    Like {
+        value: Box<Node>,
+        pattern: Box<Node>,
+        escape: Option<(String, Place)>,
+        negated: bool,
+    },
     Coalesce(Vec<Node>),
     Conditional(Box<[Node; 3]>),
-    Call { name: String, udf: bool, args: Vec<Node> },
+    Call {
+        name: String,
+        udf: bool,
+        args: Vec<Node>,
+    },
     Query(Subquery, Box<Query>),
 }
 

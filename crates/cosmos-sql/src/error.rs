@@ -86,12 +86,12 @@ impl Fault {
             Self::Syntax(at) => {
                 ("SC1001", at, format!("Syntax error, incorrect syntax near '{}'.", near(at)))
             }
-            Self::Token(at) => ("SC1010", at, format!("Syntax error, invalid token '{}'.", near(at))),
-            Self::Number(at) => (
-                "SC1011",
-                at,
-                format!("Syntax error, invalid numeric value token '{}'.", near(at)),
-            ),
+            Self::Token(at) => {
+                ("SC1010", at, format!("Syntax error, invalid token '{}'.", near(at)))
+            }
+            Self::Number(at) => {
+                ("SC1011", at, format!("Syntax error, invalid numeric value token '{}'.", near(at)))
+            }
             Self::Literal(at) => (
                 "SC1012",
                 at,
@@ -106,9 +106,11 @@ impl Fault {
             Self::Function(at, name) => {
                 ("SC2005", at, format!("'{name}' is not a recognized built-in function name."))
             }
-            Self::Arguments(at, name, counts) => {
-                ("SC2050", at, format!("The {name} function requires {} argument(s).", shown(&counts)))
-            }
+            Self::Arguments(at, name, counts) => (
+                "SC2050",
+                at,
+                format!("The {name} function requires {} argument(s).", shown(&counts)),
+            ),
             Self::Ungrouped(at) => (
                 "SC2103",
                 at,
@@ -132,11 +134,9 @@ impl Fault {
             Self::Duplicate(at, name) => {
                 ("SC2030", at, format!("The name '{name}' is specified more than once."))
             }
-            Self::Count(at, clause) => (
-                "SC2060",
-                at,
-                format!("The {clause} value must be a non-negative integer."),
-            ),
+            Self::Count(at, clause) => {
+                ("SC2060", at, format!("The {clause} value must be a non-negative integer."))
+            }
             Self::TopAndLimit(at) => {
                 ("SC2061", at, "TOP cannot be used together with OFFSET LIMIT.".to_owned())
             }
@@ -145,9 +145,7 @@ impl Fault {
             }
             Self::Limit(at, code, message) => (code, at, message),
         };
-        let units = |end: usize| {
-            text.get(..end).map_or(0, |before| before.encode_utf16().count())
-        };
+        let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
         SqlError::Invalid { code, message, start: units(span.start), end: units(span.end) }
     }
 }

@@ -98,9 +98,7 @@ impl<'t> Lexer<'t> {
                     self.at += length;
                     Ok(Kind::Sign(sign))
                 }
-                None => {
-                    Err(Fault::Token(Span { start, end: start + c.len_utf8() }))
-                }
+                None => Err(Fault::Token(Span { start, end: start + c.len_utf8() })),
             },
         }
     }
@@ -230,9 +228,15 @@ mod tests {
             ("a--b\nc/* d\n */e", "a c e end"),
             ("'a''b' \"a\\\"b\" 'x\\n\\u00e9\\ud83d\\ude00'", "\"a'b\" \"a\\\"b\" \"x\\né😀\" end"),
             ("1 1.5 .5 1. 1e3 0x1f", "1 1.5 0.5 1.0 1000.0 31 end"),
-            ("9223372036854775807 9223372036854775808", "9223372036854775807 9.223372036854776e+18 end"),
+            (
+                "9223372036854775807 9223372036854775808",
+                "9223372036854775807 9.223372036854776e+18 end",
+            ),
             ("@p @p_0 @0", "@p @p_0 @0 end"),
-            ("a>>>b>>c<<d<=e<>f!=g||h??i", "a ShiftRightZero b ShiftRight c ShiftLeft d LessOrEqual e Unequal f NotEqual g Concat h Coalesce i end"),
+            (
+                "a>>>b>>c<<d<=e<>f!=g||h??i",
+                "a ShiftRightZero b ShiftRight c ShiftLeft d LessOrEqual e Unequal f NotEqual g Concat h Coalesce i end",
+            ),
             ("é.b[0]", "é Dot b OpenBracket 0 CloseBracket end"),
             ("'a", "SC1012: Syntax error, invalid string literal token '''."),
             ("'\\x'", "SC1012: Syntax error, invalid string literal token ''\\x'."),

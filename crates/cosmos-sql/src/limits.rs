@@ -2,8 +2,10 @@
 
 /// Largest text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 512 * 1024;
-/// Deepest nesting of expressions and queries.
-pub const MAX_DEPTH: usize = 128;
+/// Deepest nesting of parentheses, brackets, calls, operators in front and queries.
+pub const MAX_DEPTH: usize = 100;
+/// Highest tree; operators of different precedence inside one another count.
+pub const MAX_HEIGHT: usize = 150;
 /// JOINs of one query and those inside it.
 pub const MAX_JOINS: usize = 10;
 /// AND and OR operators.

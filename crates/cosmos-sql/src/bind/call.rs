@@ -8,7 +8,7 @@ use query::json::{
 
 use super::{Binder, scope::Phase};
 use crate::{
-    ast::{Node, NodeKind, Step},
+    ast::{Node, NodeKind},
     error::Fault,
 };
 
@@ -25,6 +25,9 @@ impl<'q> Binder<'q> {
         }
         if let Some(kind) = Kind::find(name) {
             return self.aggregate(node, name, kind, args);
+        }
+        if functions::is_later(name) {
+            return Err(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
         }
         let Some(function) = functions::find(name) else {
             return Err(Fault::Function(node.span(), name.to_owned()));
@@ -61,27 +64,11 @@ impl<'q> Binder<'q> {
 const NAMES: [&str; 8] = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKELIST", "MAKESET"];
 
 /// Whether an expression has an aggregate that is not inside another query.
-pub(super) fn has_aggregate(node: &Node) -> bool {
-    let any = |nodes: &[Node]| nodes.iter().any(has_aggregate);
-    match &node.kind {
-        NodeKind::Call { name, udf, args } => (!udf && Kind::find(name).is_some()) || any(args),
-        NodeKind::Member { base, steps } => {
-            has_aggregate(base)
-                || steps.iter().any(|step| matches!(step, Step::Computed(node) if has_aggregate(node)))
-        }
-        NodeKind::Array(items) | NodeKind::Coalesce(items) => any(items),
-        NodeKind::Object(fields) => fields.iter().any(|(_, node)| has_aggregate(node)),
-        NodeKind::Not(inner) | NodeKind::Unary(_, inner) => has_aggregate(inner),
-        NodeKind::Chain { first, rest } => {
-            has_aggregate(first) || rest.iter().any(|(_, node)| has_aggregate(node))
-        }
-        NodeKind::Between { parts, .. } | NodeKind::Conditional(parts) => any(parts.as_slice()),
-        NodeKind::In { value, items, .. } => has_aggregate(value) || any(items),
-        NodeKind::Like { value, pattern, .. } => has_aggregate(value) || has_aggregate(pattern),
-        NodeKind::Query(..)
-        | NodeKind::Literal(_)
-        | NodeKind::Undefined
-        | NodeKind::Parameter(_)
-        | NodeKind::Name(_) => false,
-    }
+pub(crate) fn has_aggregate(node: &Node) -> bool {
+    let mut has = matches!(
+        &node.kind,
+        NodeKind::Call { name, udf: false, .. } if Kind::find(name).is_some()
+    );
+    node.inner(&mut |inner| has = has || has_aggregate(inner), &mut |_| {});
+    has
 }

@@ -8,7 +8,7 @@ use query::json::{
 
 use super::Binder;
 use crate::{
-    ast::{Node, NodeKind, Operator, Place, Step},
+    ast::{Node, NodeKind, Operator, Place, Query, Step, Subquery, Unary},
     error::Fault,
 };
 
@@ -17,38 +17,74 @@ impl<'q> Binder<'q> {
         if let Some(key) = self.key(node) {
             return Ok(key);
         }
-        Ok(match &node.kind {
-            NodeKind::Literal(value) => Expr::Constant(value.clone()),
-            NodeKind::Undefined => Expr::Undefined,
-            NodeKind::Parameter(name) => Expr::Constant(self.parameter(name, node.span())?.clone()),
-            NodeKind::Name(name) => Expr::Slot(self.resolve(name, node.span(), node.span())?),
-            NodeKind::Member { base, steps } => self.member(node, base, steps)?,
-            NodeKind::Array(items) => Expr::Array(self.exprs(items)?),
-            NodeKind::Object(fields) => self.object(fields, node)?,
-            NodeKind::Not(inner) => Expr::Not(self.boxed(inner)?),
-            NodeKind::Unary(operator, inner) => Expr::Unary(*operator, self.boxed(inner)?),
-            NodeKind::Chain { first, rest } => self.chain(first, rest)?,
-            NodeKind::Between { parts, negated } => {
-                let [value, low, high] = parts.as_ref();
-                let parts = [self.expr(value)?, self.expr(low)?, self.expr(high)?];
-                negate(Expr::Between(Box::new(parts)), *negated)
-            }
-            NodeKind::In { value, items, negated } => {
-                let value = self.boxed(value)?;
-                negate(among(value, self.exprs(items)?), *negated)
-            }
+        // Each arm answers by itself: this frame stands once per level of a tree.
+        match &node.kind {
+            NodeKind::Literal(value) => Ok(Expr::Constant(value.clone())),
+            NodeKind::Undefined => Ok(Expr::Undefined),
+            NodeKind::Parameter(name) => self.constant(name, node),
+            NodeKind::Name(name) => self.name(name, node),
+            NodeKind::Member { base, steps } => self.member(node, base, steps),
+            NodeKind::Array(items) => self.array(items),
+            NodeKind::Object(fields) => self.object(fields, node),
+            NodeKind::Not(inner) => self.boxed(inner).map(Expr::Not),
+            NodeKind::Unary(operator, inner) => self.unary(*operator, inner),
+            NodeKind::Chain { first, rest } => self.chain(first, rest),
+            NodeKind::Between { parts, negated } => self.between(parts, *negated),
+            NodeKind::In { value, items, negated } => self.among(value, items, *negated),
             NodeKind::Like { value, pattern, escape, negated } => {
-                negate(self.like(value, pattern, escape.as_ref())?, *negated)
+                self.like(value, pattern, escape.as_ref(), *negated)
             }
-            NodeKind::Coalesce(items) => Expr::Coalesce(self.exprs(items)?),
-            NodeKind::Conditional(parts) => {
-                let [condition, yes, no] = parts.as_ref();
-                let parts = [self.expr(condition)?, self.expr(yes)?, self.expr(no)?];
-                Expr::Conditional(Box::new(parts))
-            }
-            NodeKind::Call { name, udf, args } => self.call(node, name, *udf, args)?,
-            NodeKind::Query(kind, query) => Expr::Subquery(*kind, Box::new(self.query(query)?)),
+            NodeKind::Coalesce(items) => self.coalesce(items),
+            NodeKind::Conditional(parts) => self.conditional(parts),
+            NodeKind::Call { name, udf, args } => self.call(node, name, *udf, args),
+            NodeKind::Query(kind, query) => self.subquery(*kind, query),
+        }
+    }
+
+    fn constant(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
+        self.parameter(name, node.span()).map(|value| Expr::Constant(value.clone()))
+    }
+
+    fn name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
+        self.resolve(name, node.span(), node.span()).map(Expr::Slot)
+    }
+
+    fn array(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
+        let items = self.exprs(items)?;
+        Ok(match constants(&items) {
+            Some(values) => Expr::Constant(Value::Array(values)),
+            None => Expr::Array(items),
         })
+    }
+
+    fn coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
+        self.exprs(items).map(Expr::Coalesce)
+    }
+
+    fn unary(&mut self, operator: Unary, inner: &'q Node) -> Result<Expr, Fault> {
+        self.boxed(inner).map(|inner| Expr::Unary(operator, inner))
+    }
+
+    fn three(&mut self, parts: &'q [Node; 3]) -> Result<Box<[Expr; 3]>, Fault> {
+        let [a, b, c] = parts;
+        Ok(Box::new([self.expr(a)?, self.expr(b)?, self.expr(c)?]))
+    }
+
+    fn between(&mut self, parts: &'q [Node; 3], negated: bool) -> Result<Expr, Fault> {
+        self.three(parts).map(|parts| negate(Expr::Between(parts), negated))
+    }
+
+    fn conditional(&mut self, parts: &'q [Node; 3]) -> Result<Expr, Fault> {
+        self.three(parts).map(Expr::Conditional)
+    }
+
+    fn among(&mut self, value: &'q Node, items: &'q [Node], negated: bool) -> Result<Expr, Fault> {
+        let value = self.boxed(value)?;
+        Ok(negate(among(value, self.exprs(items)?), negated))
+    }
+
+    fn subquery(&mut self, kind: Subquery, query: &'q Query) -> Result<Expr, Fault> {
+        self.query(query).map(|select| Expr::Subquery(kind, Box::new(select)))
     }
 
     fn boxed(&mut self, node: &'q Node) -> Result<Box<Expr>, Fault> {
@@ -81,7 +117,15 @@ impl<'q> Binder<'q> {
             }
             object.push((name.clone(), self.expr(value)?));
         }
-        Ok(Expr::Object(object))
+        let known = |(_, value): &(String, Expr)| is_constant(value);
+        if !object.iter().all(known) {
+            return Ok(Expr::Object(object));
+        }
+        let fields = object.into_iter().filter_map(|(name, value)| match value {
+            Expr::Constant(value) => Some((name, value)),
+            _ => None,
+        });
+        Ok(Expr::Constant(Value::Document(fields.collect())))
     }
 
     fn chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
@@ -112,6 +156,7 @@ impl<'q> Binder<'q> {
         value: &'q Node,
         pattern: &'q Node,
         escape: Option<&(String, Place)>,
+        negated: bool,
     ) -> Result<Expr, Fault> {
         let escape = match escape {
             None => None,
@@ -124,10 +169,13 @@ impl<'q> Binder<'q> {
             }
         };
         let value = self.boxed(value)?;
-        Ok(match self.expr(pattern)? {
-            Expr::Constant(Value::String(pattern)) => Expr::Like(value, Like::new(&pattern, escape)),
+        let like = match self.expr(pattern)? {
+            Expr::Constant(Value::String(pattern)) => {
+                Expr::Like(value, Like::new(&pattern, escape))
+            }
             pattern => Expr::LikeAny(value, Box::new(pattern), escape),
-        })
+        };
+        Ok(negate(like, negated))
     }
 }
 
@@ -135,15 +183,24 @@ fn negate(expr: Expr, negated: bool) -> Expr {
     if negated { Expr::Not(Box::new(expr)) } else { expr }
 }
 
-fn among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
-    let constant = |item: &Expr| matches!(item, Expr::Constant(_) | Expr::Undefined);
-    if !items.iter().all(constant) {
-        return Expr::In(value, items);
+fn is_constant(expr: &Expr) -> bool {
+    matches!(expr, Expr::Constant(_) | Expr::Undefined)
+}
+
+/// The values of constants, without those that are nothing.
+fn constants(exprs: &[Expr]) -> Option<Vec<Value>> {
+    if !exprs.iter().all(is_constant) {
+        return None;
     }
-    let has_nothing = items.iter().any(|item| matches!(item, Expr::Undefined));
-    let values = items.into_iter().filter_map(|item| match item {
-        Expr::Constant(value) => Some(value),
+    let values = exprs.iter().filter_map(|expr| match expr {
+        Expr::Constant(value) => Some(value.clone()),
         _ => None,
     });
-    Expr::Among(value, Set::new(values.collect(), has_nothing))
+    Some(values.collect())
+}
+
+fn among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
+    let Some(values) = constants(&items) else { return Expr::In(value, items) };
+    let has_nothing = values.len() < items.len();
+    Expr::Among(value, Box::new(Set::new(values, has_nothing)))
 }

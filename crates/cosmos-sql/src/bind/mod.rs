@@ -21,6 +21,22 @@ use crate::{
     limits::MAX_PARAMETER_DEPTH,
 };
 
+pub(crate) use call::has_aggregate as aggregates;
+
+/// The counts of TOP, and of OFFSET and LIMIT.
+pub(crate) fn window(
+    query: &Query,
+    parameters: &[(String, Value)],
+) -> Result<(Option<u64>, Option<(u64, u64)>), Fault> {
+    let binder = Binder::new(parameters);
+    let top = query.top.as_ref().map(|top| binder.count(top)).transpose()?;
+    let limits = match &query.window {
+        Some((offset, limit)) => Some((binder.count(offset)?, binder.count(limit)?)),
+        None => None,
+    };
+    Ok((top, limits))
+}
+
 /// The plan of a query.
 pub(crate) fn bind(query: &Query, parameters: &[(String, Value)]) -> Result<Select, Fault> {
     let too_deep = parameters.iter().find(|(_, value)| !within(value, MAX_PARAMETER_DEPTH));
@@ -28,15 +44,12 @@ pub(crate) fn bind(query: &Query, parameters: &[(String, Value)]) -> Result<Sele
         let message = format!("The value of '{name}' is nested too deeply.");
         return Err(Fault::Limit(Span::default(), "SC3054", message));
     }
-    let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
-    Binder { parameters, frames: Vec::new(), slots: DOCUMENT + 1 }.query(query)
+    Binder::new(parameters).query(query)
 }
 
 fn within(value: &Value, depth: usize) -> bool {
     match value {
-        Value::Array(values) => {
-            depth > 0 && values.iter().all(|value| within(value, depth - 1))
-        }
+        Value::Array(values) => depth > 0 && values.iter().all(|value| within(value, depth - 1)),
         Value::Document(fields) => {
             depth > 0 && fields.fields().iter().all(|(_, value)| within(value, depth - 1))
         }
@@ -52,6 +65,11 @@ struct Binder<'q> {
 }
 
 impl<'q> Binder<'q> {
+    fn new(parameters: &'q [(String, Value)]) -> Self {
+        let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
+        Self { parameters, frames: Vec::new(), slots: DOCUMENT + 1 }
+    }
+
     fn slot(&mut self) -> usize {
         self.slots += 1;
         self.slots - 1
@@ -79,9 +97,10 @@ impl<'q> Binder<'q> {
             self.frame().phase = Phase::Groups;
         }
         let projection = self.projection(query, &from)?;
-        let order = query.order.iter().map(|item| {
-            Ok(Order { by: self.expr(&item.node)?, descending: item.descending })
-        });
+        let order = query
+            .order
+            .iter()
+            .map(|item| Ok(Order { by: self.expr(&item.node)?, descending: item.descending }));
         let order = order.collect::<Result<Vec<_>, Fault>>()?;
         let aggregates = std::mem::take(&mut self.frame().aggregates);
         let window = self.window(query)?;
@@ -138,7 +157,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The value of TOP, OFFSET or LIMIT.
-    pub(crate) fn count(&self, count: &Count) -> Result<u64, Fault> {
+    fn count(&self, count: &Count) -> Result<u64, Fault> {
         let value = match &count.node.kind {
             NodeKind::Literal(value) => value,
             NodeKind::Parameter(name) => self.parameter(name, count.node.span())?,
@@ -187,7 +206,7 @@ fn selects(selection: &Selection, node: &Node) -> bool {
 }
 
 /// Whether a query aggregates its rows.
-fn has_aggregate(query: &Query) -> bool {
+pub(crate) fn has_aggregate(query: &Query) -> bool {
     let ordered = query.order.iter().any(|item| call::has_aggregate(&item.node));
     ordered
         || match &query.selection {

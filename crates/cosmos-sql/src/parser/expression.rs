@@ -13,14 +13,20 @@ use crate::{
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Result<Node, Fault> {
-        self.deeper(Self::conditional)
+        self.enter()?;
+        let mut node = self.binary(Level::Or)?;
+        if *self.kind() == Kind::Sign(Sign::Coalesce) {
+            node = self.coalesce(node)?;
+        }
+        if *self.kind() == Kind::Sign(Sign::Question) {
+            node = self.conditional(node)?;
+        }
+        self.depth -= 1;
+        Ok(node)
     }
 
-    fn conditional(&mut self) -> Result<Node, Fault> {
-        let condition = self.coalesce()?;
-        if !self.take_sign(Sign::Question) {
-            return Ok(condition);
-        }
+    fn conditional(&mut self, condition: Node) -> Result<Node, Fault> {
+        self.sign(Sign::Question)?;
         let yes = self.expression()?;
         self.sign(Sign::Colon)?;
         let no = self.expression()?;
@@ -28,71 +34,47 @@ impl Parser<'_> {
         Ok(Node::new(NodeKind::Conditional(Box::new([condition, yes, no])), span))
     }
 
-    fn coalesce(&mut self) -> Result<Node, Fault> {
-        let first = self.binary(Level::Or)?;
-        if *self.kind() != Kind::Sign(Sign::Coalesce) {
-            return Ok(first);
-        }
+    fn coalesce(&mut self, first: Node) -> Result<Node, Fault> {
+        let start = first.span();
         let mut items = vec![first];
         while self.take_sign(Sign::Coalesce) {
             items.push(self.binary(Level::Or)?);
         }
-        let span = items.first().map_or(Span::default(), Node::span).to(self.before());
-        Ok(Node::new(NodeKind::Coalesce(items), span))
+        Ok(Node::new(NodeKind::Coalesce(items), start.to(self.before())))
     }
 
     /// Operands and operators that bind at least so tightly.
     fn binary(&mut self, least: Level) -> Result<Node, Fault> {
-        let mut left = self.unary()?;
-        // The level of the chain that `left` is, if this call made it.
-        let mut chained = None;
+        let mut chains = Chains::default();
         let mut predicates = 0;
+        chains.operands.push(self.unary()?);
         loop {
             if least <= Level::Predicate
                 && let Some(negated) = self.predicate()
             {
                 self.wrap(predicates)?;
                 predicates += 1;
-                left = self.predicate_of(left, negated)?;
-                chained = None;
+                chains.close(Level::Predicate);
+                let Some(value) = chains.operands.pop() else { return Err(self.wrong()) };
+                let node = self.predicate_of(value, negated)?;
+                chains.operands.push(node);
                 continue;
             }
-            let Some((operator, level)) = self.operator() else { return Ok(left) };
-            if level < least {
-                return Ok(left);
-            }
-            if matches!(operator, Operator::And | Operator::Or) {
+            let Some((operator, level)) = self.operator().filter(|(_, level)| least <= *level)
+            else {
+                break;
+            };
+            if level <= Level::And {
                 self.count_logic()?;
+                predicates = 0;
             }
             self.at += 1;
-            let right = self.tighter(level)?;
-            let span = left.span().to(right.span());
-            left = match left {
-                Node { kind: NodeKind::Chain { first, mut rest }, .. } if chained == Some(level) => {
-                    rest.push((operator, right));
-                    Node::new(NodeKind::Chain { first, rest }, span)
-                }
-                left => {
-                    let rest = vec![(operator, right)];
-                    Node::new(NodeKind::Chain { first: Box::new(left), rest }, span)
-                }
-            };
-            chained = Some(level);
+            chains.close(level);
+            chains.operators.push((operator, level));
+            chains.operands.push(self.unary()?);
         }
-    }
-
-    /// The right operand of an operator of this level.
-    fn tighter(&mut self, level: Level) -> Result<Node, Fault> {
-        match level {
-            Level::Or => self.binary(Level::And),
-            Level::And => self.binary(Level::Predicate),
-            Level::Predicate => self.binary(Level::Compare),
-            Level::Compare => self.binary(Level::Shift),
-            Level::Shift => self.binary(Level::Concat),
-            Level::Concat => self.binary(Level::Add),
-            Level::Add => self.binary(Level::Multiply),
-            Level::Multiply => self.unary(),
-        }
+        chains.close_all();
+        chains.operands.pop().ok_or_else(|| self.wrong())
     }
 
     /// A predicate about a predicate makes the tree deeper.
@@ -118,9 +100,7 @@ impl Parser<'_> {
 
     /// Whether BETWEEN, IN or LIKE stands here, and whether it is negated.
     fn predicate(&self) -> Option<bool> {
-        let is = |kind: &Kind| {
-            matches!(kind, Kind::Word(Word::Between | Word::In | Word::Like))
-        };
+        let is = |kind: &Kind| matches!(kind, Kind::Word(Word::Between | Word::In | Word::Like));
         if is(self.kind()) {
             return Some(false);
         }
@@ -171,22 +151,25 @@ impl Parser<'_> {
             _ => return self.postfix(),
         };
         self.at += 1;
-        let inner = self.deeper(Self::unary)?;
-        let span = start.to(inner.span());
-        let kind = match (operator, inner.kind) {
-            (Some(Unary::Negate), NodeKind::Literal(value)) if is_unsigned(&value) => {
-                NodeKind::Literal(negated(value))
-            }
-            (None, kind) => NodeKind::Not(Box::new(Node { kind, at: inner.at })),
-            (Some(operator), kind) => {
-                NodeKind::Unary(operator, Box::new(Node { kind, at: inner.at }))
-            }
-        };
-        Ok(Node::new(kind, span))
+        self.enter()?;
+        let inner = self.unary()?;
+        self.depth -= 1;
+        Ok(prefixed(start, operator, inner))
     }
 
     fn postfix(&mut self) -> Result<Node, Fault> {
-        let base = self.primary()?;
+        let start = self.span();
+        let base = match self.kind() {
+            Kind::Sign(Sign::Open) => self.parenthesised(start)?,
+            _ => self.primary(start)?,
+        };
+        if !matches!(self.kind(), Kind::Sign(Sign::Dot | Sign::OpenBracket)) {
+            return Ok(base);
+        }
+        self.path(base)
+    }
+
+    fn path(&mut self, base: Node) -> Result<Node, Fault> {
         let mut steps = Vec::new();
         loop {
             if self.take_sign(Sign::Dot) {
@@ -202,15 +185,11 @@ impl Parser<'_> {
                 break;
             }
         }
-        if steps.is_empty() {
-            return Ok(base);
-        }
         let span = base.span().to(self.before());
         Ok(Node::new(NodeKind::Member { base: Box::new(base), steps }, span))
     }
 
-    fn primary(&mut self) -> Result<Node, Fault> {
-        let start = self.span();
+    fn primary(&mut self, start: Span) -> Result<Node, Fault> {
         let kind = match self.kind() {
             Kind::Number(value) => NodeKind::Literal(value.clone()),
             Kind::Text(text) => NodeKind::Literal(Value::String(text.clone())),
@@ -227,10 +206,6 @@ impl Parser<'_> {
 
     fn compound(&mut self, start: Span) -> Result<Node, Fault> {
         let kind = match self.kind() {
-            Kind::Sign(Sign::Open) => {
-                self.at += 1;
-                return self.parenthesised(start);
-            }
             Kind::Sign(Sign::OpenBracket) => {
                 self.at += 1;
                 NodeKind::Array(self.items(Sign::CloseBracket, Self::expression)?)
@@ -271,10 +246,11 @@ impl Parser<'_> {
     }
 
     fn parenthesised(&mut self, start: Span) -> Result<Node, Fault> {
+        self.at += 1;
         if self.is_word(Word::Select) {
             let query = self.query()?;
             self.sign(Sign::Close)?;
-            let kind = NodeKind::Query(Subquery::Scalar, Box::new(query));
+            let kind = NodeKind::Query(Subquery::Scalar, query);
             return Ok(Node::new(kind, start.to(self.before())));
         }
         let inner = self.expression()?;
@@ -287,7 +263,7 @@ impl Parser<'_> {
         self.sign(Sign::Open)?;
         let query = self.query()?;
         self.sign(Sign::Close)?;
-        Ok(NodeKind::Query(kind, Box::new(query)))
+        Ok(NodeKind::Query(kind, query))
     }
 
     fn property(&mut self) -> Result<(String, Node), Fault> {
@@ -315,6 +291,57 @@ impl Parser<'_> {
     }
 }
 
+fn prefixed(start: Span, operator: Option<Unary>, inner: Node) -> Node {
+    let span = start.to(inner.span());
+    let kind = match (operator, inner.kind) {
+        (Some(Unary::Negate), NodeKind::Literal(value)) if is_unsigned(&value) => {
+            NodeKind::Literal(negated(value))
+        }
+        (None, kind) => NodeKind::Not(Box::new(Node { kind, at: inner.at })),
+        (Some(operator), kind) => NodeKind::Unary(operator, Box::new(Node { kind, at: inner.at })),
+    };
+    Node::new(kind, span)
+}
+
+/// Operands and the operators between them, from the loosest to the tightest.
+#[derive(Default)]
+struct Chains {
+    operands: Vec<Node>,
+    operators: Vec<(Operator, Level)>,
+}
+
+impl Chains {
+    /// Makes nodes of what binds more tightly than a level.
+    fn close(&mut self, level: Level) {
+        while let Some((_, tightest)) = self.operators.last().copied() {
+            if tightest <= level {
+                return;
+            }
+            self.close_last(tightest);
+        }
+    }
+
+    fn close_all(&mut self) {
+        while let Some((_, level)) = self.operators.last().copied() {
+            self.close_last(level);
+        }
+    }
+
+    /// One node of the last operators, which are of this level.
+    fn close_last(&mut self, level: Level) {
+        let others = self.operators.iter().rposition(|(_, other)| *other != level);
+        let start = others.map_or(0, |at| at + 1);
+        let operators = self.operators.split_off(start);
+        let mut operands = self.operands.split_off(start.min(self.operands.len())).into_iter();
+        let Some(first) = operands.next() else { return };
+        let rest: Vec<(Operator, Node)> =
+            operators.into_iter().map(|(operator, _)| operator).zip(operands).collect();
+        let end = rest.last().map_or(first.span(), |(_, node)| node.span());
+        let span = first.span().to(end);
+        self.operands.push(Node::new(NodeKind::Chain { first: Box::new(first), rest }, span));
+    }
+}
+
 fn of_results(name: &str) -> Option<Subquery> {
     [("ALL", Subquery::All), ("FIRST", Subquery::First), ("LAST", Subquery::Last)]
         .iter()
@@ -330,7 +357,7 @@ fn negated(value: Value) -> Value {
     match value {
         Value::Int64(v) => Value::Int64(-v),
         // The least integer has no positive counterpart.
-        Value::Double(v) if v == 9_223_372_036_854_775_808.0 => Value::Int64(i64::MIN),
+        Value::Double(9_223_372_036_854_775_808.0) => Value::Int64(i64::MIN),
         Value::Double(v) => Value::Double(-v),
         other => other,
     }

@@ -41,7 +41,7 @@ impl Parser<'_> {
         if self.take_sign(Sign::Open) {
             let query = self.query()?;
             self.sign(Sign::Close)?;
-            return Ok(Collection::Query(Box::new(query)));
+            return Ok(Collection::Query(query));
         }
         let root = self.name()?;
         let mut steps = Vec::new();

@@ -2,6 +2,7 @@
 
 mod expression;
 mod from;
+mod height;
 mod operators;
 
 use crate::{
@@ -13,17 +14,21 @@ use crate::{
 };
 
 /// The query that a text is.
-pub(crate) fn parse(text: &str) -> Result<Query, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
     if MAX_TEXT_BYTES < text.len() {
-        let message =
-            format!("The SQL query text exceeded the maximum limit of {MAX_TEXT_BYTES} characters.");
+        let message = format!(
+            "The SQL query text exceeded the maximum limit of {MAX_TEXT_BYTES} characters."
+        );
         return Err(Fault::Limit(Span::default(), "SC3051", message));
     }
     let tokens = lexer::tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0, joins: 0, logic: 0, wraps: 0 };
     let query = parser.query()?;
     match parser.kind() {
-        Kind::End => Ok(query),
+        Kind::End => {
+            height::check(&query)?;
+            Ok(query)
+        }
         _ => Err(parser.wrong()),
     }
 }
@@ -94,23 +99,24 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes one level deeper for as long as `inner` runs.
-    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+    /// Goes one level deeper; whoever does, comes back.
+    fn enter(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
             let message = format!("The SQL query is nested deeper than {MAX_DEPTH} levels.");
             return Err(Fault::Limit(self.span(), "SC3054", message));
         }
         self.depth += 1;
-        let result = inner(self);
+        Ok(())
+    }
+
+    fn query(&mut self) -> Result<Box<Query>, Fault> {
+        self.enter()?;
+        let query = self.clauses()?;
         self.depth -= 1;
-        result
+        Ok(query)
     }
 
-    fn query(&mut self) -> Result<Query, Fault> {
-        self.deeper(Self::clauses)
-    }
-
-    fn clauses(&mut self) -> Result<Query, Fault> {
+    fn clauses(&mut self) -> Result<Box<Query>, Fault> {
         self.word(Word::Select)?;
         let distinct = self.take_word(Word::Distinct);
         let top = if self.take_word(Word::Top) { Some(self.count("TOP", true)?) } else { None };
@@ -124,25 +130,28 @@ impl<'t> Parser<'t> {
             self.check_keys(group.len(), "GROUP BY")?;
         }
         let order = self.order()?;
-        let mut window = None;
-        if self.is_word(Word::Offset) {
-            let span = self.span();
-            self.at += 1;
-            let offset = self.count("OFFSET", false)?;
-            self.word(Word::Limit)?;
-            let limit = self.count("LIMIT", false)?;
-            if top.is_some() {
-                return Err(Fault::TopAndLimit(span.to(self.before())));
-            }
-            window = Some((offset, limit));
-        }
+        let window = self.window(top.is_some())?;
         if MAX_JOINS < self.joins {
             let message = format!(
                 "The SQL query exceeded the maximum number of joins. The allowed limit is {MAX_JOINS}."
             );
             return Err(Fault::Limit(self.before(), "SC3052", message));
         }
-        Ok(Query { distinct, top, selection, from, filter, group, order, window })
+        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window }))
+    }
+
+    fn window(&mut self, has_top: bool) -> Result<Option<(Count, Count)>, Fault> {
+        let span = self.span();
+        if !self.take_word(Word::Offset) {
+            return Ok(None);
+        }
+        let offset = self.count("OFFSET", false)?;
+        self.word(Word::Limit)?;
+        let limit = self.count("LIMIT", false)?;
+        if has_top {
+            return Err(Fault::TopAndLimit(span.to(self.before())));
+        }
+        Ok(Some((offset, limit)))
     }
 
     fn selection(&mut self) -> Result<Selection, Fault> {

@@ -4,12 +4,7 @@ use std::{cmp::Ordering, collections::HashSet};
 
 use document::{Value, ValueRef};
 
-use super::{
-    expr::Expr,
-    identity::identity_of,
-    integer, number,
-    order::compare,
-};
+use super::{expr::Expr, identity::identity_of, integer, number, order::compare};
 use crate::expr::{Got, memory};
 
 /// Which aggregate.
@@ -109,7 +104,8 @@ impl State {
             Self::Extreme { want, found, spoilt } => {
                 if super::expr::simple_class(inner).is_none() {
                     *spoilt = true;
-                } else if found.as_ref().is_none_or(|found| compare(inner, found.as_ref()) == *want) {
+                } else if found.as_ref().is_none_or(|found| compare(inner, found.as_ref()) == *want)
+                {
                     *found = Some(inner.to_value());
                     return memory(inner);
                 }
@@ -190,7 +186,9 @@ impl Sum {
         if self.spoilt || !self.some {
             return None;
         }
-        if self.parts.is_empty() && let Ok(whole) = i64::try_from(self.whole) {
+        if self.parts.is_empty()
+            && let Ok(whole) = i64::try_from(self.whole)
+        {
             return Some(Ok(whole));
         }
         let high = self.whole as f64;

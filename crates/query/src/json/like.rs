@@ -3,6 +3,9 @@
 
 use crate::{Error, expr::Effort};
 
+/// Work of one character compared.
+const ONE: usize = 16;
+
 /// What one character of a text may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum One {
@@ -112,7 +115,8 @@ impl Piece {
             Self::Text(this) => text.strip_prefix(this.as_str()),
             Self::Ones(ones) => {
                 let mut rest = text.chars();
-                ones.iter().all(|one| rest.next().is_some_and(|c| one.is(c))).then(|| rest.as_str())
+                let is = ones.iter().all(|one| rest.next().is_some_and(|c| one.is(c)));
+                is.then_some(rest.as_str())
             }
         }
     }
@@ -128,7 +132,7 @@ impl Piece {
         };
         let mut rest = text;
         loop {
-            effort.charge(ones.len())?;
+            effort.charge(ones.len().saturating_mul(ONE))?;
             if let Some(after) = self.strip(rest) {
                 return Ok(Some(after));
             }

@@ -3,81 +3,40 @@
 
 use document::{Document, Value, ValueRef};
 
-use super::{Binary, Env, Expr, Subquery, Unary, logic, operators};
+use super::{Binary, Env, Expr, Set, Subquery, Unary, logic, operators};
 use crate::{
     Error,
     expr::{Got, Size},
-    json::{functions::Call, like::Like, to_i64},
+    json::{functions::Function, like::Like, to_i64},
 };
 
 impl Expr {
     /// Its value in this environment.
     pub fn eval<'a>(&'a self, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
         env.step()?;
+        // Each arm answers by itself: this frame stands once per level of a tree.
         match self {
             Self::Constant(value) => Ok(Got::Ref(value.as_ref())),
             Self::Undefined => Ok(Got::Missing),
             Self::Slot(slot) => env.slot(*slot),
             Self::Path(slot, names) => env.path(*slot, names),
-            Self::Step(base, step) => {
-                let (base, step) = (base.eval(env)?, step.eval(env)?);
-                element(base, &step, env)
-            }
+            Self::Step(base, step) => element(base, step, env),
             Self::Array(items) => array(items, env),
             Self::Object(fields) => object(fields, env),
-            Self::Not(inner) => Ok(logic::got(logic::truth(&inner.eval(env)?).map(|truth| !truth))),
+            Self::Not(inner) => not(inner, env),
             Self::And(items) => logic::all(items, env),
             Self::Or(items) => logic::any(items, env),
             Self::Chain(first, rest) => chain(first, rest, env),
-            Self::Unary(operator, inner) => {
-                let inner = inner.eval(env)?;
-                Ok(match operator {
-                    Unary::Negate => operators::negate(&inner),
-                    Unary::Plus => operators::plus(&inner),
-                    Unary::BitNot => super::bits::not(&inner),
-                })
-            }
+            Self::Unary(operator, inner) => unary(*operator, inner, env),
             Self::Concat(items) => concat(items, env),
-            Self::Between(parts) => {
-                let [value, low, high] = parts.as_ref();
-                let value = value.eval(env)?;
-                let above = operators::compared(Binary::GreaterOrEqual, &value, &low.eval(env)?);
-                let below = operators::compared(Binary::LessOrEqual, &value, &high.eval(env)?);
-                Ok(logic::got(logic::and(above, below)))
-            }
+            Self::Between(parts) => between(parts, env),
             Self::In(value, items) => logic::among(value, items, env),
-            Self::Among(value, set) => {
-                let value = value.eval(env)?;
-                let Some(inner) = value.value() else { return Ok(Got::Missing) };
-                env.charge(Size::of(inner).bytes)?;
-                Ok(logic::got(set.has(&value)))
-            }
-            Self::Like(value, like) => matched(&value.eval(env)?, like, env),
-            Self::LikeAny(value, pattern, escape) => {
-                let (value, pattern) = (value.eval(env)?, pattern.eval(env)?);
-                let text = pattern.value().and_then(ValueRef::as_str);
-                let Some(text) = text else { return Ok(Got::Missing) };
-                env.charge(text.len().saturating_mul(size_of::<char>()))?;
-                matched(&value, &Like::new(text, *escape), env)
-            }
-            Self::Coalesce(items) => {
-                for item in items {
-                    let value = item.eval(env)?;
-                    if value.value().is_some() {
-                        return Ok(value);
-                    }
-                }
-                Ok(Got::Missing)
-            }
-            Self::Conditional(parts) => {
-                let [condition, yes, no] = parts.as_ref();
-                let chosen = if condition.holds(env)? { yes } else { no };
-                chosen.eval(env)
-            }
-            Self::Call(function, args) => {
-                let args = args.iter().map(|arg| arg.eval(env)).collect::<Result<Vec<_>, _>>()?;
-                (function.eval)(&Call { args: &args, context: env.context() })
-            }
+            Self::Among(value, set) => among(value, set, env),
+            Self::Like(value, like) => like_known(value, like, env),
+            Self::LikeAny(value, pattern, escape) => like_any(value, pattern, *escape, env),
+            Self::Coalesce(items) => coalesce(items, env),
+            Self::Conditional(parts) => conditional(parts, env),
+            Self::Call(function, args) => call(function, args, env),
             Self::Subquery(kind, select) => subquery(*kind, select, env),
         }
     }
@@ -88,8 +47,82 @@ impl Expr {
     }
 }
 
+fn not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    Ok(logic::got(logic::truth(&inner.eval(env)?).map(|truth| !truth)))
+}
+
+fn unary<'a>(operator: Unary, inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let inner = inner.eval(env)?;
+    Ok(match operator {
+        Unary::Negate => operators::negate(&inner),
+        Unary::Plus => operators::plus(&inner),
+        Unary::BitNot => super::bits::not(&inner),
+    })
+}
+
+fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let [value, low, high] = parts;
+    let value = value.eval(env)?;
+    let above = operators::compared(Binary::GreaterOrEqual, &value, &low.eval(env)?);
+    let below = operators::compared(Binary::LessOrEqual, &value, &high.eval(env)?);
+    Ok(logic::got(logic::and(above, below)))
+}
+
+fn among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let value = value.eval(env)?;
+    let Some(inner) = value.value() else { return Ok(Got::Missing) };
+    env.charge(Size::of(inner).bytes)?;
+    Ok(logic::got(set.has(&value)))
+}
+
+fn like_known<'a>(value: &'a Expr, like: &Like, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let value = value.eval(env)?;
+    matched(&value, like, env)
+}
+
+fn like_any<'a>(
+    value: &'a Expr,
+    pattern: &'a Expr,
+    escape: Option<char>,
+    env: &mut Env<'a>,
+) -> Result<Got<'a>, Error> {
+    let (value, pattern) = (value.eval(env)?, pattern.eval(env)?);
+    let text = pattern.value().and_then(ValueRef::as_str);
+    let Some(text) = text else { return Ok(Got::Missing) };
+    env.charge(text.len().saturating_mul(size_of::<char>()))?;
+    matched(&value, &Like::new(text, escape), env)
+}
+
+fn coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    for item in items {
+        let value = item.eval(env)?;
+        if value.value().is_some() {
+            return Ok(value);
+        }
+    }
+    Ok(Got::Missing)
+}
+
+fn conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let [condition, yes, no] = parts;
+    if condition.holds(env)? { yes.eval(env) } else { no.eval(env) }
+}
+
+fn call<'a>(function: &Function, args: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let mut values = Vec::with_capacity(args.len());
+    for arg in args {
+        values.push(arg.eval(env)?);
+    }
+    function.run(&values, env.context())
+}
+
 /// A property or an element of a value.
-fn element<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a>, Error> {
+fn element<'a>(base: &'a Expr, step: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    let (base, step) = (base.eval(env)?, step.eval(env)?);
+    element_of(base, &step, env)
+}
+
+fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a>, Error> {
     fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> Option<ValueRef<'v>> {
         match (base, step) {
             (ValueRef::Document(fields), ValueRef::String(name)) => fields.get(name),

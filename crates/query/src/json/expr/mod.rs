@@ -56,7 +56,7 @@ pub enum Expr {
     /// Whether a value is among these.
     In(Box<Expr>, Vec<Expr>),
     /// Whether a value is among these constants.
-    Among(Box<Expr>, Set),
+    Among(Box<Expr>, Box<Set>),
     /// LIKE a pattern that is known.
     Like(Box<Expr>, Like),
     /// LIKE a pattern that is computed.

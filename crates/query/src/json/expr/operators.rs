@@ -70,9 +70,7 @@ fn arithmetic<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<Got<'a>>
             Binary::Add => a.checked_add(b),
             Binary::Subtract => a.checked_sub(b),
             Binary::Multiply => a.checked_mul(b),
-            Binary::Divide => {
-                (a.checked_rem(b) == Some(0)).then(|| a.checked_div(b)).flatten()
-            }
+            Binary::Divide => (a.checked_rem(b) == Some(0)).then(|| a.checked_div(b)).flatten(),
             _ => a.checked_rem(b),
         };
         if let Some(exact) = exact {

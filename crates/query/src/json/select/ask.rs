@@ -40,7 +40,8 @@ impl Select {
     pub fn needs_system(&self) -> bool {
         let mut needs = false;
         self.reads(&mut |slot, names| {
-            let system = names.first().is_none_or(|name| SYSTEM_PROPERTIES.contains(&name.as_str()));
+            let system =
+                names.first().is_none_or(|name| SYSTEM_PROPERTIES.contains(&name.as_str()));
             needs |= slot == DOCUMENT && system;
         });
         needs
@@ -58,7 +59,10 @@ impl Select {
         clauses.order.is_empty()
             && clauses.group.is_none()
             && !clauses.distinct
-            && !matches!(clauses.from.first().map(|source| &source.input), Some(Input::Collected(_)))
+            && !matches!(
+                clauses.from.first().map(|source| &source.input),
+                Some(Input::Collected(_))
+            )
     }
 
     /// Shows every read of a slot, queries inside included.
@@ -73,7 +77,7 @@ impl Select {
             }
         }
         clauses.filter.iter().for_each(|filter| filter.reads(see));
-        for group in &clauses.group {
+        if let Some(group) = &clauses.group {
             group.keys.iter().for_each(|(key, _)| key.reads(see));
             group.aggregates.iter().for_each(|aggregate| aggregate.of.reads(see));
         }

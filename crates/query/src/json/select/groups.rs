@@ -86,7 +86,7 @@ impl Groups {
         mut self,
         group: &'a Group,
         env: &mut Env<'a>,
-        visit: &mut dyn FnMut(&[u8], &mut Env<'a>) -> Result<super::Flow, Error>,
+        mut visit: impl FnMut(&[u8], &mut Env<'a>) -> Result<super::Flow, Error>,
     ) -> Result<(), Error> {
         if group.keys.is_empty() && self.groups.is_empty() {
             self.groups.insert(Vec::new(), Rows::new(group, Vec::new(), GROUP_BYTES));

@@ -61,7 +61,7 @@ impl Select {
                     }
                     Ok(Flow::More)
                 })?;
-                groups.finish(group, env, &mut |_, env| found.offer(clauses, env))?;
+                groups.finish(group, env, |_, env| found.offer(clauses, env))?;
                 env.release(held);
             }
         }

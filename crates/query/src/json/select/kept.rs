@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Output;
-use crate::{
-    Error, Kind,
-    json::limits::MAX_RUN_BYTES,
-};
+use crate::{Error, Kind, json::limits::MAX_RUN_BYTES};
 
 /// About what a result holds beside its value and its place.
 const ENTRY_BYTES: usize = 128;
@@ -71,9 +68,8 @@ impl Kept {
 /// Fails when a run would hold so much.
 pub(super) fn check(bytes: usize) -> Result<(), Error> {
     if MAX_RUN_BYTES < bytes {
-        let text = format!(
-            "the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes"
-        );
+        let text =
+            format!("the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes");
         return Err(Error::new(Kind::TooLarge, 146, text));
     }
     Ok(())

@@ -73,9 +73,10 @@ impl Resume {
         self.place.get(..end).unwrap_or_default()
     }
 
-    /// Whether a place may be behind this one, or inside it.
-    pub(super) fn may_be_behind(&self, place: &[u8]) -> bool {
-        self.known() <= place
+    /// Whether a row of a place may be behind this one.
+    pub(super) fn may_be_behind(&self, place: &[u8], ordinal: u64) -> bool {
+        let known = self.known();
+        known < place || (known == place && (!self.whole || self.ordinal < ordinal))
     }
 }
 

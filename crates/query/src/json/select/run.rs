@@ -357,11 +357,14 @@ impl Run {
     fn need(&self) -> (usize, bool) {
         let window = self.clauses().window;
         let skip = window.skip.saturating_sub(self.done);
-        let ties = self.resume.as_ref().map_or(0, |resume| if resume.whole { 0 } else { resume.ties });
+        // What stands before a mark that was cut is only known when all is there.
+        if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
+            return (usize::MAX, false);
+        }
         let items = u64::try_from(self.limit.items).unwrap_or(u64::MAX);
         let most = skip.saturating_add(items).saturating_add(1);
-        let most = most.min(window.end().saturating_sub(self.done)).saturating_add(ties);
-        (usize::try_from(most).unwrap_or(usize::MAX), skip == 0 && ties == 0)
+        let most = most.min(window.end().saturating_sub(self.done));
+        (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
     }
 
     /// Keeps a result that may be in the page.
@@ -378,7 +381,7 @@ impl Run {
         let (most, none_passed_over) = self.need();
         if !by_value {
             clauses.push_position(position, &mut place);
-            if self.is_outside(&place, most) {
+            if self.is_outside(&place, ordinal, most) {
                 return Ok(());
             }
         }
@@ -397,7 +400,7 @@ impl Run {
         if by_value {
             ordinal = 0;
             identity(value.value(), &mut place);
-            if self.is_outside(&place, most) || self.kept.has(&place, 0) {
+            if self.is_outside(&place, 0, most) || self.kept.has(&place, 0) {
                 return Ok(());
             }
         }
@@ -408,8 +411,8 @@ impl Run {
         Ok(())
     }
 
-    fn is_outside(&self, place: &[u8], most: usize) -> bool {
-        self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place))
+    fn is_outside(&self, place: &[u8], ordinal: u64, most: usize) -> bool {
+        self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal))
             || self.kept.is_behind(place, most)
     }
 
@@ -426,7 +429,7 @@ impl Run {
         let resume = self.resume.as_ref().filter(|_| plain);
         let groups = &mut self.groups;
         let mut behind = false;
-        let before = |key: &[u8]| resume.is_some_and(|resume| !resume.may_be_behind(key));
+        let before = |key: &[u8]| resume.is_some_and(|resume| !resume.may_be_behind(key, 0));
         if most != usize::MAX {
             let mut key = Vec::new();
             for (expr, _) in &group.keys {
@@ -449,7 +452,7 @@ impl Run {
         }
         let groups = std::mem::take(&mut self.groups);
         let mut env = Env::new(clauses.slots, context);
-        groups.finish(group, &mut env, &mut |key, env| {
+        groups.finish(group, &mut env, |key, env| {
             self.keep(clauses, env, key, 0)?;
             Ok(Flow::More)
         })

@@ -1,0 +1,35 @@
+//! How high a tree is: what binds and evaluates it goes that deep.
+
+use crate::{
+    ast::{Node, Query},
+    error::Fault,
+    limits::MAX_HEIGHT,
+};
+
+/// Refuses a query whose tree is too high.
+pub(super) fn check(query: &Query) -> Result<(), Fault> {
+    let mut fault = None;
+    of_query(query, 0, &mut fault);
+    fault.map_or(Ok(()), Err)
+}
+
+fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
+    let fault = std::cell::RefCell::new(fault);
+    query.inner(&mut |node| of_node(node, height + 1, &mut fault.borrow_mut()), &mut |query| {
+        of_query(query, height + 1, &mut fault.borrow_mut())
+    });
+}
+
+fn of_node(node: &Node, height: usize, fault: &mut Option<Fault>) {
+    if MAX_HEIGHT < height {
+        if fault.is_none() {
+            let message = format!("The SQL query is nested deeper than {MAX_HEIGHT} levels.");
+            *fault = Some(Fault::Limit(node.span(), "SC3054", message));
+        }
+        return;
+    }
+    let fault = std::cell::RefCell::new(fault);
+    node.inner(&mut |node| of_node(node, height + 1, &mut fault.borrow_mut()), &mut |query| {
+        of_query(query, height + 1, &mut fault.borrow_mut())
+    });
+}

@@ -1,0 +1,73 @@
+//! Plans of aggregates and GROUP BY: partial results, which a client adds up.
+
+use query::json::aggregate::Kind;
+
+use super::Plan;
+use crate::{
+    ast::{Node, NodeKind, Query, Selection},
+    bind, printer,
+};
+
+/// The plan; nothing when a client could not add the results up.
+pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
+    if query.distinct || !query.order.is_empty() {
+        return None;
+    }
+    let filter = query.filter.as_ref().map(printer::expression);
+    let rest = format!(
+        "{}{}{}",
+        printer::from(&query.from),
+        filter.map(|filter| format!("\nWHERE {filter}")).unwrap_or_default(),
+        printer::group(&query.group),
+    );
+    let items = match &query.selection {
+        Selection::Star(_) => return None,
+        Selection::Value(node) => {
+            let (kind, item) = aggregate(node).filter(|_| query.group.is_empty())?;
+            plan.aggregates.push(kind.name());
+            plan.rewritten = format!("SELECT VALUE [{item}]{rest}");
+            return Some(plan);
+        }
+        Selection::List(items) => items,
+    };
+    let mut fields = Vec::new();
+    for (name, item) in bind::names_of(items).into_iter().zip(items) {
+        let (kind, value) = match aggregate(&item.node) {
+            Some((kind, value)) => (Some(kind.name()), value),
+            None if bind::aggregates(&item.node) => return None,
+            None => (None, printer::expression(&item.node)),
+        };
+        fields.push(format!("{}: {value}", printer::quoted(&name)));
+        plan.aggregate_of_alias.push((name.clone(), kind));
+        plan.group_by_aliases.push(name);
+    }
+    plan.group_by_expressions = query.group.iter().map(printer::expression).collect();
+    let keys: Vec<String> =
+        plan.group_by_expressions.iter().map(|key| format!("{{\"item\": {key}}}")).collect();
+    let keys = match keys.as_slice() {
+        [] => String::new(),
+        keys => format!("[{}] AS groupByItems, ", keys.join(", ")),
+    };
+    plan.rewritten = format!("SELECT {keys}{{{}}} AS payload{rest}", fields.join(", "));
+    Some(plan)
+}
+
+/// The aggregate that an expression is, and what a client is sent of it.
+fn aggregate(node: &Node) -> Option<(Kind, String)> {
+    let NodeKind::Call { name, udf: false, args } = &node.kind else { return None };
+    let (kind, [of]) = (Kind::find(name)?, args.as_slice()) else { return None };
+    let of = printer::expression(of);
+    let extreme = |name: &str, function: &str| {
+        format!(
+            "{{\"item\": {function}({of}), \
+             \"item2\": {{\"{name}\": {function}({of}), \"count\": COUNT({of})}}}}"
+        )
+    };
+    let item = match kind {
+        Kind::Avg => format!("{{\"item\": {{\"sum\": SUM({of}), \"count\": COUNT({of})}}}}"),
+        Kind::Min => extreme("min", "MIN"),
+        Kind::Max => extreme("max", "MAX"),
+        _ => format!("{{\"item\": {}({of})}}", name.to_uppercase()),
+    };
+    Some((kind, item))
+}

@@ -1,0 +1,283 @@
+//! Query plans as clients ask for them: what they do themselves with the results of several
+//! partitions, and the query that they send to each. What a client cannot do, or there is no form
+//! for, is left to the server: such a plan says that there is nothing to do.
+
+mod aggregate;
+mod order;
+
+use document::{Document, Value, array, doc};
+
+use crate::{
+    ast::{Query, Selection},
+    bind,
+    error::Fault,
+    printer,
+};
+
+/// What a client does itself.
+#[derive(Debug, Default)]
+struct Plan {
+    distinct: &'static str,
+    top: Option<u64>,
+    offset: Option<u64>,
+    limit: Option<u64>,
+    order_by: Vec<&'static str>,
+    order_by_expressions: Vec<String>,
+    group_by_expressions: Vec<String>,
+    group_by_aliases: Vec<String>,
+    aggregates: Vec<&'static str>,
+    aggregate_of_alias: Vec<(String, Option<&'static str>)>,
+    rewritten: String,
+}
+
+/// The plan of a query for a client that has these features.
+pub(crate) fn document(
+    query: &Query,
+    parameters: &[(String, Value)],
+    features: &[&str],
+) -> Result<Document, Fault> {
+    // What cannot be run has no plan.
+    bind::bind(query, parameters)?;
+    let needed = features_of(query);
+    let can = needed.iter().all(|needed| features.contains(needed));
+    let window = bind::window(query, parameters)?;
+    let plan = if can { made(query, window) } else { None };
+    let plan = plan.unwrap_or(Plan { distinct: "None", ..Plan::default() });
+    Ok(plan.into_document(matches!(query.selection, Selection::Value(_))))
+}
+
+/// The counts of TOP, OFFSET and LIMIT.
+pub(crate) type Window = (Option<u64>, Option<(u64, u64)>);
+
+/// The plan, if there is a form for it.
+fn made(query: &Query, window: Window) -> Option<Plan> {
+    let (top, limits) = window;
+    let (offset, limit) = limits.unzip();
+    let mut plan = Plan { distinct: "None", top, offset, limit, ..Plan::default() };
+    let aggregated = bind::has_aggregate(query);
+    if aggregated || !query.group.is_empty() {
+        return aggregate::plan(query, plan);
+    }
+    if query.distinct {
+        plan.distinct = if order::decides(query) { "Ordered" } else { "Unordered" };
+    }
+    if !query.order.is_empty() {
+        return order::plan(query, plan);
+    }
+    if let Some((offset, limit)) = limits {
+        // A client passes over the results itself.
+        let mut whole = query.clone();
+        whole.window = None;
+        let end = offset.saturating_add(limit);
+        plan.rewritten = format!("{}\nOFFSET 0 LIMIT {end}", printer::query(&whole));
+    }
+    Some(plan)
+}
+
+/// Names of what a client has to be able to do.
+fn features_of(query: &Query) -> Vec<&'static str> {
+    let mut needed = Vec::new();
+    if !query.group.is_empty() {
+        needed.push("GroupBy");
+    }
+    if bind::has_aggregate(query) {
+        needed.push(match query.selection {
+            Selection::Value(_) => "Aggregate",
+            _ => "NonValueAggregate",
+        });
+    }
+    if query.distinct {
+        needed.push("Distinct");
+    }
+    match query.order.len() {
+        0 => {}
+        1 => needed.push("OrderBy"),
+        _ => needed.push("MultipleOrderBy"),
+    }
+    if query.top.is_some() {
+        needed.push("Top");
+    }
+    if query.window.is_some() {
+        needed.push("OffsetAndLimit");
+    }
+    needed
+}
+
+impl Plan {
+    fn into_document(self, has_select_value: bool) -> Document {
+        let texts = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
+        let words =
+            |words: Vec<&'static str>| Value::Array(words.into_iter().map(Value::from).collect());
+        let number = |number: Option<u64>| match number {
+            Some(number) => Value::Int64(i64::try_from(number).unwrap_or(i64::MAX)),
+            None => Value::Null,
+        };
+        let of_alias = self
+            .aggregate_of_alias
+            .into_iter()
+            .map(|(alias, kind)| (alias, kind.map_or(Value::Null, Value::from)));
+        let info = doc! {
+            "distinctType": self.distinct,
+            "top": number(self.top),
+            "offset": number(self.offset),
+            "limit": number(self.limit),
+            "orderBy": words(self.order_by),
+            "orderByExpressions": texts(self.order_by_expressions),
+            "groupByExpressions": texts(self.group_by_expressions),
+            "groupByAliases": texts(self.group_by_aliases),
+            "aggregates": words(self.aggregates),
+            "groupByAliasToAggregateType": of_alias.collect::<Document>(),
+            "rewrittenQuery": self.rewritten,
+            "hasSelectValue": has_select_value,
+            "dCountInfo": Value::Null,
+            "hasNonStreamingOrderBy": false,
+        };
+        doc! {
+            "partitionedQueryExecutionInfoVersion": 2_i64,
+            "queryInfo": info,
+            "queryRanges": array![doc! {
+                "min": "",
+                "max": "FF",
+                "isMinInclusive": true,
+                "isMaxInclusive": false,
+            }],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json::{parse_document, to_string};
+
+    use super::*;
+    use crate::plan_document;
+
+    const FEATURES: &[&str] = &[
+        "NonValueAggregate",
+        "Aggregate",
+        "Distinct",
+        "MultipleOrderBy",
+        "OffsetAndLimit",
+        "OrderBy",
+        "Top",
+        "CompositeAggregate",
+        "GroupBy",
+        "MultipleAggregates",
+    ];
+
+    /// What a plan says beside what all plans say.
+    fn said(text: &str, parameters: &str, features: &[&str]) -> String {
+        let parameters: Vec<(String, Value)> =
+            parse_document(parameters.as_bytes(), 9).unwrap().into_iter().collect();
+        let plan = plan_document(text, &parameters, features).unwrap();
+        assert_eq!(plan.get("partitionedQueryExecutionInfoVersion"), Some(&Value::Int64(2)));
+        let Some(Value::Document(info)) = plan.get("queryInfo") else { panic!("{plan:?}") };
+        assert_eq!(info.len(), 14);
+        let empty = |value: &Value| match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Array(values) => values.is_empty(),
+            Value::Document(fields) => fields.is_empty(),
+            Value::String(text) => text.is_empty() || text == "None",
+            _ => false,
+        };
+        let said = info.fields().iter().filter(|(_, value)| !empty(value));
+        let said = said.map(|(name, value)| match value {
+            Value::String(text) => format!("{name}: {text}"),
+            value => format!("{name}: {}", to_string(value.as_ref())),
+        });
+        said.collect::<Vec<_>>().join("; ").replace('\n', " ")
+    }
+
+    #[test]
+    fn plans_say_what_is_to_do() {
+        for (text, want) in [
+            ("SELECT * FROM c", ""),
+            ("SELECT VALUE c.a FROM c WHERE c.b = 1", "hasSelectValue: true"),
+            ("SELECT TOP 5 * FROM c", "top: 5"),
+            (
+                "SELECT * FROM c OFFSET 1 LIMIT @n",
+                "offset: 1; limit: 2; rewrittenQuery: SELECT * FROM c OFFSET 0 LIMIT 3",
+            ),
+            (
+                "SELECT * FROM c ORDER BY c.n",
+                "orderBy: [\"Ascending\"]; orderByExpressions: [\"c.n\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.n}] AS orderByItems, c AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.n ASC",
+            ),
+            (
+                "SELECT TOP 3 c.a, c.b AS x FROM c WHERE c.a > 1 ORDER BY c.a DESC, c.b",
+                "top: 3; orderBy: [\"Descending\",\"Ascending\"]; orderByExpressions: [\"c.a\",\"c.b\"]; rewrittenQuery: SELECT TOP 3 c._rid, [{\"item\": c.a}, {\"item\": c.b}] AS orderByItems, {\"a\": c.a, \"x\": c.b} AS payload FROM c WHERE ((c.a > 1) AND ({documentdb-formattableorderbyquery-filter})) ORDER BY c.a DESC, c.b ASC",
+            ),
+            (
+                "SELECT VALUE c.a FROM c ORDER BY c.a OFFSET 2 LIMIT 4",
+                "offset: 2; limit: 4; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT TOP 6 c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.a ASC; hasSelectValue: true",
+            ),
+            (
+                "SELECT VALUE t FROM t IN c.t ORDER BY t.k",
+                "orderBy: [\"Ascending\"]; orderByExpressions: [\"t.k\"]; rewrittenQuery: SELECT c._rid, [{\"item\": t.k}] AS orderByItems, t AS payload FROM c JOIN t IN c.t WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY t.k ASC; hasSelectValue: true",
+            ),
+            ("SELECT DISTINCT VALUE c.id FROM c", "distinctType: Unordered; hasSelectValue: true"),
+            (
+                "SELECT DISTINCT VALUE c.a FROM c ORDER BY c.a",
+                "distinctType: Ordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.a ASC; hasSelectValue: true",
+            ),
+            (
+                "SELECT DISTINCT c.a FROM c ORDER BY c.b",
+                "distinctType: Unordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.b\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.b}] AS orderByItems, {\"a\": c.a} AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.b ASC",
+            ),
+            (
+                "SELECT VALUE COUNT(1) FROM c",
+                "aggregates: [\"Count\"]; rewrittenQuery: SELECT VALUE [{\"item\": COUNT(1)}] FROM c; hasSelectValue: true",
+            ),
+            (
+                "SELECT VALUE AVG(c.a) FROM c WHERE c.b = 1",
+                "aggregates: [\"Average\"]; rewrittenQuery: SELECT VALUE [{\"item\": {\"sum\": SUM(c.a), \"count\": COUNT(c.a)}}] FROM c WHERE (c.b = 1); hasSelectValue: true",
+            ),
+            (
+                "SELECT VALUE MAX(c.a) FROM c",
+                "aggregates: [\"Max\"]; rewrittenQuery: SELECT VALUE [{\"item\": MAX(c.a), \"item2\": {\"max\": MAX(c.a), \"count\": COUNT(c.a)}}] FROM c; hasSelectValue: true",
+            ),
+            (
+                "SELECT COUNTIF(c.v) FROM c",
+                "groupByAliases: [\"$1\"]; groupByAliasToAggregateType: {\"$1\":\"CountIf\"}; rewrittenQuery: SELECT {\"$1\": {\"item\": COUNTIF(c.v)}} AS payload FROM c",
+            ),
+            (
+                "SELECT c.id FROM c GROUP BY c.id",
+                "groupByExpressions: [\"c.id\"]; groupByAliases: [\"id\"]; groupByAliasToAggregateType: {\"id\":null}; rewrittenQuery: SELECT [{\"item\": c.id}] AS groupByItems, {\"id\": c.id} AS payload FROM c GROUP BY c.id",
+            ),
+            (
+                "SELECT c.z, COUNTIF(c.v) AS n FROM c GROUP BY c.z",
+                "groupByExpressions: [\"c.z\"]; groupByAliases: [\"z\",\"n\"]; groupByAliasToAggregateType: {\"z\":null,\"n\":\"CountIf\"}; rewrittenQuery: SELECT [{\"item\": c.z}] AS groupByItems, {\"z\": c.z, \"n\": {\"item\": COUNTIF(c.v)}} AS payload FROM c GROUP BY c.z",
+            ),
+            // What clients have no form for is the server's.
+            ("SELECT VALUE COUNT(1) + 1 FROM c", "hasSelectValue: true"),
+            ("SELECT VALUE COUNT(1) FROM c GROUP BY c.a", "hasSelectValue: true"),
+            ("SELECT c.a, COUNT(1) AS n FROM c GROUP BY c.a ORDER BY COUNT(1)", ""),
+            (
+                "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.a FROM c)",
+                "aggregates: [\"Count\"]; rewrittenQuery: SELECT VALUE [{\"item\": COUNT(1)}] FROM (SELECT DISTINCT VALUE c.a FROM c); hasSelectValue: true",
+            ),
+        ] {
+            assert_eq!(said(text, "{\"@n\":2}", FEATURES), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_client_cannot_do_is_left_to_the_server() {
+        for text in [
+            "SELECT * FROM c ORDER BY c.a",
+            "SELECT c.a FROM c GROUP BY c.a",
+            "SELECT COUNT(1) FROM c",
+            "SELECT * FROM c OFFSET 1 LIMIT 1",
+            "SELECT TOP 1 * FROM c",
+            "SELECT DISTINCT c.a FROM c",
+        ] {
+            assert_eq!(said(text, "{}", &[]), "", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_has_no_plan() {
+        for text in ["SELECT", "SELECT d.a FROM c", "SELECT * FROM c OFFSET @n LIMIT 1"] {
+            assert!(plan_document(text, &[], FEATURES).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Plans of ORDER BY: each result comes with its sort keys, and a filter can be put in where a
+//! client goes on.
+
+use super::Plan;
+use crate::{
+    ast::{Collection, Query, Selection, Step},
+    bind, printer,
+};
+
+/// What a client replaces by `true` or by a filter.
+const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
+
+/// The plan.
+pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
+    for item in &query.order {
+        plan.order_by.push(if item.descending { "Descending" } else { "Ascending" });
+        plan.order_by_expressions.push(printer::expression(&item.node));
+    }
+    let (root, from) = root_and_from(query)?;
+    // Results that a client finds to be the same do not count.
+    let most = match (plan.top, plan.offset, plan.limit) {
+        _ if query.distinct => None,
+        (_, Some(offset), Some(limit)) => Some(offset.saturating_add(limit)),
+        (top, ..) => top,
+    };
+    let top = most.map(|most| format!("TOP {most} ")).unwrap_or_default();
+    let items: Vec<String> = plan
+        .order_by_expressions
+        .iter()
+        .map(|expression| format!("{{\"item\": {expression}}}"))
+        .collect();
+    let filter = match &query.filter {
+        Some(filter) => format!("({} AND ({FILTER}))", printer::expression(filter)),
+        None => format!("({FILTER})"),
+    };
+    plan.rewritten = format!(
+        "SELECT {top}{root}._rid, [{}] AS orderByItems, {} AS payload{from}\nWHERE {filter}{}",
+        items.join(", "),
+        payload(query)?,
+        printer::order(query),
+    );
+    Some(plan)
+}
+
+/// Whether what DISTINCT selects is what ORDER BY orders by.
+pub(super) fn decides(query: &Query) -> bool {
+    let [item] = query.order.as_slice() else { return false };
+    match &query.selection {
+        Selection::Value(node) => *node == item.node,
+        Selection::List(items) => {
+            matches!(items.as_slice(), [selected] if selected.node == item.node)
+        }
+        Selection::Star(_) => false,
+    }
+}
+
+/// A result as one value.
+fn payload(query: &Query) -> Option<String> {
+    Some(match &query.selection {
+        Selection::Star(_) => name(query.from.first()?)?,
+        Selection::Value(node) => printer::expression(node),
+        Selection::List(items) => {
+            let names = bind::names_of(items);
+            let fields: Vec<String> = names
+                .iter()
+                .zip(items)
+                .map(|(name, item)| {
+                    format!("{}: {}", printer::quoted(name), printer::expression(&item.node))
+                })
+                .collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+    })
+}
+
+/// The name of the document, and a FROM that has it.
+fn root_and_from(query: &Query) -> Option<(String, String)> {
+    let first = query.from.first()?;
+    let Collection::Path { root, steps } = &first.of else { return None };
+    if !first.iterates {
+        return if steps.is_empty() {
+            Some((name(first)?, printer::from(&query.from)))
+        } else {
+            None
+        };
+    }
+    if first.alias.as_ref() == Some(root) {
+        return None;
+    }
+    let from = printer::from(&query.from);
+    Some((root.clone(), format!("\nFROM {root}{}", from.replacen("\nFROM ", "\nJOIN ", 1))))
+}
+
+fn name(input: &crate::ast::Input) -> Option<String> {
+    if let Some(alias) = &input.alias {
+        return Some(alias.clone());
+    }
+    match &input.of {
+        Collection::Path { root, steps } => match steps.last() {
+            None => Some(root.clone()),
+            Some(Step::Name(name)) => Some(name.clone()),
+            Some(Step::Computed(_)) => None,
+        },
+        Collection::Query(_) => None,
+    }
+}

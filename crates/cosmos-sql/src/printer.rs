@@ -1,0 +1,305 @@
+//! A tree back to text that reads as the same tree: operators stand in parentheses, names that are
+//! no identifiers in quotes.
+
+use document::json;
+
+use crate::{
+    ast::{
+        Binary, Collection, Input, Node, NodeKind, Operator, Query, Selection, Step, Subquery,
+        Unary,
+    },
+    token::Word,
+};
+
+/// The text of an expression.
+pub(crate) fn expression(node: &Node) -> String {
+    let mut out = String::new();
+    push(node, &mut out);
+    out
+}
+
+/// The text of a query.
+pub(crate) fn query(query: &Query) -> String {
+    let mut out = "SELECT ".to_owned();
+    if query.distinct {
+        out.push_str("DISTINCT ");
+    }
+    if let Some(top) = &query.top {
+        out.push_str("TOP ");
+        push(&top.node, &mut out);
+        out.push(' ');
+    }
+    out.push_str(&selection(&query.selection));
+    out.push_str(&from(&query.from));
+    if let Some(filter) = &query.filter {
+        out.push_str("\nWHERE ");
+        push(filter, &mut out);
+    }
+    out.push_str(&group(&query.group));
+    out.push_str(&order(query));
+    if let Some((offset, limit)) = &query.window {
+        out.push_str("\nOFFSET ");
+        push(&offset.node, &mut out);
+        out.push_str(" LIMIT ");
+        push(&limit.node, &mut out);
+    }
+    out
+}
+
+fn selection(selection: &Selection) -> String {
+    match selection {
+        Selection::Star(_) => "*".to_owned(),
+        Selection::Value(node) => format!("VALUE {}", expression(node)),
+        Selection::List(items) => {
+            let item = |item: &crate::ast::Item| match &item.alias {
+                Some((alias, _)) if is_identifier(alias) => {
+                    format!("{} AS {alias}", expression(&item.node))
+                }
+                Some((alias, _)) => format!("{} AS {}", expression(&item.node), quoted(alias)),
+                None => expression(&item.node),
+            };
+            items.iter().map(item).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// FROM with the line break before it.
+pub(crate) fn from(inputs: &[Input]) -> String {
+    let mut out = String::new();
+    for (at, input) in inputs.iter().enumerate() {
+        out.push_str(if at == 0 { "\nFROM " } else { "\nJOIN " });
+        if let Some(alias) = input.alias.as_ref().filter(|_| input.iterates) {
+            out.push_str(alias);
+            out.push_str(" IN ");
+        }
+        match &input.of {
+            Collection::Path { root, steps } => {
+                out.push_str(root);
+                path(steps, &mut out);
+            }
+            Collection::Query(inner) => {
+                out.push_str(&format!("({})", query(inner)));
+            }
+        }
+        if let Some(alias) = input.alias.as_ref().filter(|_| !input.iterates) {
+            out.push_str(" AS ");
+            out.push_str(alias);
+        }
+    }
+    out
+}
+
+/// GROUP BY with the line break before it.
+pub(crate) fn group(keys: &[Node]) -> String {
+    match keys {
+        [] => String::new(),
+        keys => format!("\nGROUP BY {}", list(keys)),
+    }
+}
+
+/// ORDER BY with the line break before it.
+pub(crate) fn order(query: &Query) -> String {
+    let items: Vec<String> = query
+        .order
+        .iter()
+        .map(|item| {
+            format!("{} {}", expression(&item.node), if item.descending { "DESC" } else { "ASC" })
+        })
+        .collect();
+    if items.is_empty() { String::new() } else { format!("\nORDER BY {}", items.join(", ")) }
+}
+
+fn list(nodes: &[Node]) -> String {
+    nodes.iter().map(expression).collect::<Vec<_>>().join(", ")
+}
+
+/// A text in quotes.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    json::write_string(text, &mut out);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+fn is_identifier(name: &str) -> bool {
+    let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    starts && name.chars().all(|c| c.is_alphanumeric() || c == '_') && Word::find(name).is_none()
+}
+
+fn path(steps: &[Step], out: &mut String) {
+    for step in steps {
+        match step {
+            Step::Name(name) if is_identifier(name) => {
+                out.push('.');
+                out.push_str(name);
+            }
+            Step::Name(name) => out.push_str(&format!("[{}]", quoted(name))),
+            Step::Computed(node) => {
+                out.push('[');
+                push(node, out);
+                out.push(']');
+            }
+        }
+    }
+}
+
+fn push(node: &Node, out: &mut String) {
+    match &node.kind {
+        NodeKind::Literal(value) => out.push_str(&json::to_string(value.as_ref())),
+        NodeKind::Undefined => out.push_str("undefined"),
+        NodeKind::Parameter(name) | NodeKind::Name(name) => out.push_str(name),
+        NodeKind::Member { base, steps } => {
+            // A number with a dot behind it would be another number.
+            let wrapped = matches!(base.kind, NodeKind::Literal(_));
+            out.push_str(if wrapped { "(" } else { "" });
+            push(base, out);
+            out.push_str(if wrapped { ")" } else { "" });
+            path(steps, out);
+        }
+        NodeKind::Array(items) => out.push_str(&format!("[{}]", list(items))),
+        NodeKind::Object(fields) => {
+            let field =
+                |(name, value): &(String, Node)| format!("{}: {}", quoted(name), expression(value));
+            let fields: Vec<String> = fields.iter().map(field).collect();
+            out.push_str(&format!("{{{}}}", fields.join(", ")));
+        }
+        NodeKind::Call { name, udf, args } => {
+            out.push_str(if *udf { "udf." } else { "" });
+            out.push_str(&format!("{name}({})", list(args)));
+        }
+        NodeKind::Query(kind, inner) => {
+            out.push_str(match kind {
+                Subquery::Scalar => "",
+                Subquery::Exists => "EXISTS",
+                Subquery::Array => "ARRAY",
+                Subquery::All => "ALL",
+                Subquery::First => "FIRST",
+                Subquery::Last => "LAST",
+            });
+            out.push_str(&format!("({})", query(inner)));
+        }
+        _ => {
+            out.push('(');
+            operation(node, out);
+            out.push(')');
+        }
+    }
+}
+
+fn operation(node: &Node, out: &mut String) {
+    let not = |negated: &bool| if *negated { " NOT" } else { "" };
+    match &node.kind {
+        NodeKind::Not(inner) => {
+            out.push_str("NOT ");
+            push(inner, out);
+        }
+        NodeKind::Unary(operator, inner) => {
+            out.push_str(match operator {
+                Unary::Negate => "- ",
+                Unary::Plus => "+ ",
+                Unary::BitNot => "~ ",
+            });
+            // A number would take the sign for its own.
+            let wrapped = matches!(inner.kind, NodeKind::Literal(_));
+            out.push_str(if wrapped { "(" } else { "" });
+            push(inner, out);
+            out.push_str(if wrapped { ")" } else { "" });
+        }
+        NodeKind::Chain { first, rest } => {
+            push(first, out);
+            for (operator, other) in rest {
+                out.push_str(&format!(" {} ", sign(*operator)));
+                push(other, out);
+            }
+        }
+        NodeKind::Between { parts, negated } => {
+            let [value, low, high] = parts.as_ref();
+            push(value, out);
+            out.push_str(not(negated));
+            out.push_str(&format!(" BETWEEN {} AND {}", expression(low), expression(high)));
+        }
+        NodeKind::In { value, items, negated } => {
+            push(value, out);
+            out.push_str(not(negated));
+            out.push_str(&format!(" IN ({})", list(items)));
+        }
+        NodeKind::Like { value, pattern, escape, negated } => {
+            push(value, out);
+            out.push_str(not(negated));
+            out.push_str(&format!(" LIKE {}", expression(pattern)));
+            if let Some((escape, _)) = escape {
+                out.push_str(&format!(" ESCAPE {}", quoted(escape)));
+            }
+        }
+        NodeKind::Coalesce(items) => {
+            out.push_str(&items.iter().map(expression).collect::<Vec<_>>().join(" ?? "));
+        }
+        NodeKind::Conditional(parts) => {
+            let [condition, yes, no] = parts.as_ref();
+            push(condition, out);
+            out.push_str(&format!(" ? {} : {}", expression(yes), expression(no)));
+        }
+        _ => push(node, out),
+    }
+}
+
+fn sign(operator: Operator) -> &'static str {
+    match operator {
+        Operator::And => "AND",
+        Operator::Or => "OR",
+        Operator::Concat => "||",
+        Operator::Of(binary) => match binary {
+            Binary::Equal => "=",
+            Binary::NotEqual => "!=",
+            Binary::Less => "<",
+            Binary::LessOrEqual => "<=",
+            Binary::Greater => ">",
+            Binary::GreaterOrEqual => ">=",
+            Binary::Add => "+",
+            Binary::Subtract => "-",
+            Binary::Multiply => "*",
+            Binary::Divide => "/",
+            Binary::Modulo => "%",
+            Binary::BitAnd => "&",
+            Binary::BitOr => "|",
+            Binary::BitXor => "^",
+            Binary::ShiftLeft => "<<",
+            Binary::ShiftRight => ">>",
+            Binary::ShiftRightZero => ">>>",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser::parse;
+
+    #[test]
+    fn texts_read_as_the_same_tree() {
+        for text in [
+            "SELECT * FROM c",
+            "SELECT 1, 'a\\n\"b\\'' AS x, c[\"value\"], c['a b'] AS \"y z\", c.é FROM c",
+            "SELECT DISTINCT TOP @n VALUE {a: 1, 'b c': [1, -2.5, 1e300, undefined, null]} FROM c",
+            "SELECT VALUE x FROM x IN c.a[0]['b'] JOIN (SELECT VALUE y FROM y IN x.z) AS q JOIN x.p r",
+            "SELECT VALUE (SELECT VALUE 1)[0] FROM (SELECT c.a FROM c) s WHERE EXISTS(SELECT 1)",
+            "SELECT ARRAY(SELECT 1), 2 FROM c",
+            "SELECT VALUE ALL(SELECT 1) AND FIRST(SELECT 1) OR LAST(SELECT 1) FROM c",
+            "SELECT VALUE -1 - -2 - - c.a - -(-9223372036854775808) + +1 FROM c",
+            "SELECT (1).a, ('x').y FROM c",
+            "SELECT VALUE NOT a = b AND ~c << 1 >>> 2 >> 3 | d ^ e & f FROM a",
+            "SELECT VALUE a || b || (c || d) ?? e ?? (f ?? g) ? 1 : 2 ? 3 : 4 FROM a",
+            "SELECT VALUE a BETWEEN 1 AND 2 AND b NOT BETWEEN (c AND d) AND e FROM a",
+            "SELECT VALUE a IN (1, b) OR a NOT IN (2) AND a LIKE 'x!%' ESCAPE '!' FROM a",
+            "SELECT VALUE a NOT LIKE b || '%' = true FROM a",
+            "SELECT VALUE a + b - c * d / e % f < g <= h > i >= j != k <> l FROM a",
+            "SELECT VALUE udf.f(1, abs(c.a)) FROM c",
+            "SELECT c.a, COUNT(1) n FROM c WHERE c.b > @p GROUP BY c.a, c.b ORDER BY c.a, c.b DESC",
+            "SELECT VALUE c FROM c ORDER BY c.a DESC OFFSET 1 LIMIT @l",
+        ] {
+            let Ok(first) = parse(text) else { panic!("{text}") };
+            let printed = query(&first);
+            let Ok(second) = parse(&printed) else { panic!("{text} became {printed}") };
+            assert_eq!(first, second, "{text} became {printed}");
+        }
+    }
+}

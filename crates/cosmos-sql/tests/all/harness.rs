@@ -1,0 +1,197 @@
+//! Drives a query over documents the way a store does, and in every other way that is allowed.
+
+use std::sync::Arc;
+
+use cosmos_sql::{SqlError, compile};
+use document::{
+    DocBuf, Value, ValueRef,
+    json::{parse, parse_document, to_string},
+    key::{TypeOrder, encode},
+};
+use query::{
+    Context, Error,
+    json::select::{Flow, PageLimit, Resume, Run, Select},
+};
+
+/// A row of a table: documents as JSON lines, query, parameters as an object, and what comes of it:
+/// an array, or an error as `CODE start-end`, `unsupported WHAT` or `failed`.
+pub(crate) type Row<'t> = (&'t str, &'t str, &'t str, &'t str);
+
+/// Runs every row.
+pub(crate) fn check(rows: &[Row<'_>]) {
+    for (documents, query, parameters, want) in rows {
+        let got = answer(documents, query, parameters);
+        assert_eq!(got, *want, "{query} {parameters}");
+    }
+}
+
+/// What comes of a query: its results, the same however it is run.
+pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
+    let parameters = match parameters {
+        "" => Vec::new(),
+        text => parse_document(text.as_bytes(), 300).unwrap().into_iter().collect(),
+    };
+    let plan = match compile(query, &parameters) {
+        Ok(plan) => Arc::new(plan),
+        Err(SqlError::Invalid { code, start, end, .. }) => return format!("{code} {start}-{end}"),
+        Err(SqlError::Unsupported { what }) => return format!("unsupported {what}"),
+    };
+    let rows = rows(documents);
+    let whole = match pages(&plan, &rows, usize::MAX, Way::Plain) {
+        Ok(values) => values,
+        Err(_) => return "failed".to_owned(),
+    };
+    let shown = |values: &[Value]| to_string(Value::Array(values.to_vec()).as_ref());
+    let want = shown(&whole);
+    for size in [1, 2, 7, usize::MAX] {
+        for way in [Way::Plain, Way::Shuffled, Way::Sorted, Way::Stopping] {
+            let got = shown(&pages(&plan, &rows, size, way).unwrap());
+            assert_eq!(got, want, "{query} in pages of {size}, {way:?}");
+        }
+    }
+    admitted(&plan, query, &rows);
+    want
+}
+
+/// Every document that WHERE may keep is admitted by the condition for indexes.
+fn admitted(plan: &Arc<Select>, query: &str, rows: &[(Vec<u8>, DocBuf)]) {
+    let clauses = plan.clauses();
+    let plain = clauses.group.is_none()
+        && clauses.window.take.is_none()
+        && clauses.window.skip == 0
+        && plan.scans();
+    if !plain {
+        return;
+    }
+    for row in rows {
+        let kept = pages(plan, std::slice::from_ref(row), usize::MAX, Way::Plain).unwrap();
+        assert!(
+            kept.is_empty() || plan.sarg().admits(row.1.as_ref()),
+            "{query} {row:?} {:?}",
+            plan.sarg()
+        );
+    }
+}
+
+/// Documents by their keys, which are their ids or their line numbers.
+pub(crate) fn rows(documents: &str) -> Vec<(Vec<u8>, DocBuf)> {
+    let lines = documents.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut rows: Vec<(Vec<u8>, DocBuf)> = lines
+        .enumerate()
+        .map(|(at, line)| {
+            let document = parse_document(line.as_bytes(), 300).unwrap();
+            let mut key = Vec::new();
+            let number = Value::Int64(i64::try_from(at).unwrap());
+            let id = document.get("id").unwrap_or(&number);
+            encode(id.as_ref(), TypeOrder::Json, false, &mut key);
+            (key, document.to_buf())
+        })
+        .collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    rows
+}
+
+/// How rows are fed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By row key.
+    Plain,
+    /// In some other order.
+    Shuffled,
+    /// In the order of results, where there is one to be fed in.
+    Sorted,
+    /// By row key or in the order of results, stopping every few rows.
+    Stopping,
+}
+
+fn pages(
+    plan: &Arc<Select>,
+    rows: &[(Vec<u8>, DocBuf)],
+    items: usize,
+    way: Way,
+) -> Result<Vec<Value>, Error> {
+    let mut rows: Vec<&(Vec<u8>, DocBuf)> = rows.iter().collect();
+    let mut sorted = plan.streams();
+    match (way, plan.order_paths()) {
+        (Way::Shuffled, _) => {
+            rows.reverse();
+            let half = rows.len() / 2;
+            rows.rotate_left(half);
+            sorted = false;
+        }
+        (Way::Sorted | Way::Stopping, Some(paths)) => {
+            rows.sort_by_cached_key(|(key, document)| place(&paths, key, document));
+            sorted = true;
+        }
+        _ => {}
+    }
+    let mut values = Vec::new();
+    let mut resume: Option<Resume> = None;
+    for page in 0..10_000 {
+        let limit = PageLimit { items, bytes: 1 << 30 };
+        let token = resume.as_ref().map(Resume::to_bytes);
+        assert!(token.as_ref().is_none_or(|token| token.len() < 700));
+        let read = token.map(|token| Resume::from_bytes(&token).unwrap());
+        assert_eq!(read, resume);
+        let mut run = Run::new(Arc::clone(plan), Context::default(), resume, limit);
+        run.set_sorted(sorted);
+        let mut all = true;
+        // Once for nothing: a run can be begun again.
+        for _ in 0..2 {
+            run.begin();
+            let start = run.start_after();
+            let mut fed = 0;
+            all = true;
+            for (key, document) in &rows {
+                if start.as_ref().is_some_and(|start| key <= start) {
+                    continue;
+                }
+                if run.row(key, document.as_ref())? == Flow::Enough {
+                    all = rows.last().is_some_and(|(last, _)| last == key);
+                    break;
+                }
+                fed += 1;
+                if way == Way::Stopping && run.can_stop() && fed == 3 + 2 * page {
+                    all = false;
+                    break;
+                }
+            }
+        }
+        let found = run.finish(all)?;
+        assert!(found.values.len() <= items);
+        values.extend(found.values.into_iter().map(query::json::select::Output::into_value));
+        resume = found.resume;
+        if resume.is_none() {
+            return Ok(values);
+        }
+    }
+    panic!("the pages do not end");
+}
+
+/// Where a document stands among others by these paths.
+fn place(paths: &[(Vec<String>, bool)], key: &[u8], document: &DocBuf) -> (Vec<u8>, Vec<u8>) {
+    let mut place = Vec::new();
+    for (names, descending) in paths {
+        let root = ValueRef::Document(document.as_ref());
+        let value = names.iter().try_fold(root, |value, name| value.as_document()?.get(name));
+        let value = value.unwrap_or(ValueRef::Undefined);
+        encode(value, TypeOrder::Json, *descending, &mut place);
+    }
+    let mut key = key.to_vec();
+    if paths.first().is_some_and(|(_, descending)| *descending) {
+        key.iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    (place, key)
+}
+
+/// A value of an expression over no documents, as text.
+pub(crate) fn value(expression: &str) -> String {
+    let got = answer("", &format!("SELECT VALUE {expression}"), "");
+    match parse(got.as_bytes(), 300) {
+        Ok(Value::Array(values)) => match values.as_slice() {
+            [value] => to_string(value.as_ref()),
+            _ => "undefined".to_owned(),
+        },
+        _ => got,
+    }
+}
