@@ -7,3 +7,4 @@ mod errors;
 mod harness;
 mod queries;
 mod sargs;
+mod table;
