@@ -42,7 +42,7 @@ impl<'q> Binder<'q> {
     }
 
     fn constant(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
-        self.parameter(name, node.span()).map(|value| Expr::Constant(value.clone()))
+        self.filled_in(name, node.span()).map(Expr::Constant)
     }
 
     fn name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {

@@ -18,7 +18,7 @@ use self::scope::{Frame, Phase};
 use crate::{
     ast::{Count, Item, Node, NodeKind, Query, Selection, Step},
     error::{Fault, Span},
-    limits::MAX_PARAMETER_DEPTH,
+    limits::{MAX_FILLED_BYTES, MAX_PARAMETER_DEPTH},
 };
 
 pub(crate) use call::has_aggregate as aggregates;
@@ -27,7 +27,7 @@ pub(crate) use call::has_aggregate as aggregates;
 pub(crate) fn window(
     query: &Query,
     parameters: &[(String, Value)],
-) -> Result<(Option<u64>, Option<(u64, u64)>), Fault> {
+) -> Result<crate::plan::Window, Fault> {
     let binder = Binder::new(parameters);
     let top = query.top.as_ref().map(|top| binder.count(top)).transpose()?;
     let limits = match &query.window {
@@ -62,12 +62,14 @@ struct Binder<'q> {
     /// Queries around the place that is bound, the innermost last.
     frames: Vec<Frame<'q>>,
     slots: usize,
+    /// Bytes of parameters that were filled in.
+    filled: usize,
 }
 
 impl<'q> Binder<'q> {
     fn new(parameters: &'q [(String, Value)]) -> Self {
         let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
-        Self { parameters, frames: Vec::new(), slots: DOCUMENT + 1 }
+        Self { parameters, frames: Vec::new(), slots: DOCUMENT + 1, filled: 0 }
     }
 
     fn slot(&mut self) -> usize {
@@ -170,6 +172,21 @@ impl<'q> Binder<'q> {
     fn parameter(&self, name: &str, at: Span) -> Result<&'q Value, Fault> {
         let value = self.parameters.get(name).copied();
         value.ok_or_else(|| Fault::Parameter(at, name.to_owned()))
+    }
+}
+
+impl Binder<'_> {
+    /// A parameter as a constant: a copy for each place where it stands.
+    fn filled_in(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
+        let value = self.parameter(name, at)?;
+        self.filled = self.filled.saturating_add(query::expr::memory(value.as_ref()));
+        if MAX_FILLED_BYTES < self.filled {
+            let message = format!(
+                "The parameters take more than {MAX_FILLED_BYTES} bytes where they are used."
+            );
+            return Err(Fault::Limit(at, "SC3057", message));
+        }
+        Ok(value.clone())
     }
 }
 

@@ -3,8 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
+mod asks;
 mod errors;
 mod harness;
+mod maker;
+mod paging;
+mod plans;
 mod queries;
 mod sargs;
 mod table;

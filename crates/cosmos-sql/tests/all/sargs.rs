@@ -1,18 +1,16 @@
 //! The condition for indexes: what it is for a WHERE, and that it is implied by it.
 
 use cosmos_sql::compile;
-use document::{
-    Document, Value,
-    json::{parse_document, to_string},
-};
+use document::{Value, json::to_string};
 use query::{
     Context,
-    expr::Random,
     json::{
         sarg::{Sarg, Step, Test},
         select::{PageLimit, Run},
     },
 };
+
+use crate::maker::Maker;
 
 fn shown(sarg: &Sarg) -> String {
     let list = |parts: &[Sarg]| parts.iter().map(shown).collect::<Vec<_>>().join(", ");
@@ -109,143 +107,16 @@ fn conditions_are_derived() {
     }
 }
 
-/// Random expressions and documents over few names and values.
-struct Maker(Random);
-
-impl Maker {
-    fn pick<'t>(&self, of: &[&'t str]) -> &'t str {
-        let at = usize::try_from(self.0.next() % of.len() as u64).unwrap();
-        of[at]
-    }
-
-    fn constant(&self) -> &'static str {
-        self.pick(&[
-            "0",
-            "1",
-            "2.5",
-            "'a'",
-            "'ab'",
-            "'b'",
-            "''",
-            "true",
-            "false",
-            "null",
-            "undefined",
-            "[1]",
-            "{'p': 1}",
-            "-1",
-        ])
-    }
-
-    fn path(&self) -> &'static str {
-        self.pick(&["c.a", "c.b", "c.o.p", "c.t", "c.a.p", "c.o"])
-    }
-
-    fn operand(&self) -> String {
-        match self.0.next() % 8 {
-            0..4 => self.path().to_owned(),
-            4..7 => self.constant().to_owned(),
-            _ => format!("({} + 1)", self.path()),
-        }
-    }
-
-    fn filter(&self, depth: u32) -> String {
-        let inner = || self.filter(depth - 1);
-        match if depth == 0 { 6 + self.0.next() % 10 } else { self.0.next() % 16 } {
-            0 | 1 => format!("({} AND {})", inner(), inner()),
-            2 | 3 => format!("({} OR {})", inner(), inner()),
-            4 => format!("(NOT {})", inner()),
-            5 => format!("({} ?? {})", inner(), inner()),
-            6..10 => {
-                let operator = self.pick(&["=", "!=", "<", "<=", ">", ">="]);
-                format!("({} {operator} {})", self.operand(), self.operand())
-            }
-            10 => {
-                let not = self.pick(&["", "NOT "]);
-                let (value, low, high) = (self.operand(), self.operand(), self.operand());
-                format!("({value} {not}BETWEEN {low} AND {high})")
-            }
-            11 => {
-                let not = self.pick(&["", "NOT "]);
-                let (value, one) = (self.operand(), self.operand());
-                format!("({value} {not}IN ({}, {one}, {}))", self.constant(), self.constant())
-            }
-            12 => {
-                let not = self.pick(&["", "NOT "]);
-                let pattern = self.pick(&["'a%'", "'a'", "'%b'", "'_'", "''", "c.b", "'[a-b]%'"]);
-                format!("({} {not}LIKE {pattern})", self.operand())
-            }
-            13 => {
-                let name = self.pick(&["STARTSWITH", "CONTAINS", "ENDSWITH", "STRINGEQUALS"]);
-                let case = self.pick(&["", ", true", ", false", ", c.a"]);
-                format!("{name}({}, {}{case})", self.operand(), self.operand())
-            }
-            14 => {
-                let name = self.pick(&[
-                    "IS_DEFINED",
-                    "IS_NULL",
-                    "IS_STRING",
-                    "IS_BOOL",
-                    "IS_NUMBER",
-                    "IS_ARRAY",
-                    "IS_OBJECT",
-                    "IS_PRIMITIVE",
-                ]);
-                format!("{name}({})", self.operand())
-            }
-            _ => match self.0.next() % 3 {
-                0 => format!("ARRAY_CONTAINS({}, {})", self.path(), self.operand()),
-                1 => format!("EXISTS(SELECT VALUE x FROM x IN {})", self.path()),
-                _ => format!(
-                    "EXISTS(SELECT VALUE x FROM x IN {} WHERE x = {})",
-                    self.path(),
-                    self.operand()
-                ),
-            },
-        }
-    }
-
-    fn document(&self) -> Document {
-        let values = [
-            "0",
-            "1",
-            "2.5",
-            "\"a\"",
-            "\"ab\"",
-            "\"b\"",
-            "\"\"",
-            "true",
-            "false",
-            "null",
-            "[1]",
-            "[]",
-            "[\"a\",1,true]",
-            "{\"p\":1}",
-            "{\"p\":\"a\"}",
-            "{}",
-            "-1",
-            "3",
-        ];
-        let mut text = "{\"id\":\"1\"".to_owned();
-        for name in ["a", "b", "o", "t"] {
-            if !self.0.next().is_multiple_of(4) {
-                text += &format!(",\"{name}\":{}", self.pick(&values));
-            }
-        }
-        parse_document((text + "}").as_bytes(), 9).unwrap()
-    }
-}
-
 #[test]
 fn what_where_keeps_is_admitted() {
-    let maker = Maker(Random::new(7));
+    let maker = Maker::new(7);
     let (mut kept, mut refused) = (0, 0);
     for _ in 0..4_000 {
         let filter = maker.filter(3);
         let plan = compile(&format!("SELECT VALUE 1 FROM c WHERE {filter}"), &[]);
         let plan = std::sync::Arc::new(plan.unwrap());
         for _ in 0..12 {
-            let document = maker.document();
+            let document = maker.document(1);
             let limit = PageLimit { items: 1, bytes: 1 };
             let mut run = Run::new(plan.clone(), Context::default(), None, limit);
             run.row(b"1", document.to_buf().as_ref()).unwrap();

@@ -7,8 +7,6 @@ mod eval;
 mod logic;
 mod operators;
 mod set;
-#[cfg(test)]
-mod tests;
 mod walk;
 
 pub use env::Env;

@@ -16,6 +16,8 @@ pub(super) struct Kept {
     bytes: usize,
     /// Bytes of places and of what is around.
     around: usize,
+    /// Whether results were forgotten that come behind these.
+    more: bool,
 }
 
 impl Kept {
@@ -25,23 +27,16 @@ impl Kept {
             && self.results.last_key_value().is_some_and(|((last, _), _)| last.as_slice() < place)
     }
 
-    /// One more result.
+    /// One more result, at a place of its own.
     pub(super) fn add(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> Result<(), Error> {
         self.bytes = self.bytes.saturating_add(value.bytes());
         self.around = self.around.saturating_add(place.len() + ENTRY_BYTES);
-        if let Some((place, old)) = {
-            let bytes = place.len();
-            self.results.insert((place, ordinal), value).map(|old| (bytes, old))
-        } {
-            self.bytes -= old.bytes().min(self.bytes);
-            self.around -= (place + ENTRY_BYTES).min(self.around);
-        }
+        self.results.insert((place, ordinal), value);
         check(self.bytes.saturating_add(self.around))
     }
 
     /// Whether there is a result at this place.
     pub(super) fn has(&self, place: &[u8], ordinal: u64) -> bool {
-        // Places are looked up by value only where they are short: keys of DISTINCT.
         self.results.contains_key(&(place.to_vec(), ordinal))
     }
 
@@ -53,15 +48,16 @@ impl Kept {
                 break;
             }
             self.bytes = without;
+            self.more = true;
             if let Some(((place, _), _)) = self.results.pop_last() {
                 self.around -= (place.len() + ENTRY_BYTES).min(self.around);
             }
         }
     }
 
-    /// The results in order.
-    pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
-        self.results.into_iter()
+    /// The results in order, and whether more come behind them.
+    pub(super) fn into_results(self) -> (impl Iterator<Item = ((Vec<u8>, u64), Output)>, bool) {
+        (self.results.into_iter(), self.more)
     }
 }
 

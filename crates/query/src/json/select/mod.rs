@@ -8,8 +8,6 @@ mod kept;
 mod mark;
 mod run;
 mod source;
-#[cfg(test)]
-mod tests;
 
 pub use mark::Resume;
 pub use run::{Flow, Output, Page, PageLimit, Run};
@@ -91,7 +89,11 @@ pub struct Window {
 impl Window {
     /// The number of the first result that is not wanted any more.
     fn end(self) -> u64 {
-        self.take.map_or(u64::MAX, |take| self.skip.saturating_add(take))
+        match self.take {
+            None => u64::MAX,
+            Some(0) => 0,
+            Some(take) => self.skip.saturating_add(take),
+        }
     }
 }
 

@@ -239,14 +239,16 @@ impl Run {
             kept.add(place, ordinal, value)?;
         }
         let mut resume = None;
-        let mut results = kept.into_results().peekable();
+        let (results, more) = kept.into_results();
+        let mut results = results.peekable();
         while let Some(((place, ordinal), value)) = results.next() {
             if self.full {
                 break;
             }
             if self.gate.pass(&place).is_some_and(|from| from <= ordinal) {
                 let flow = self.deliver(value);
-                if flow == Flow::Enough && results.peek().is_some() && !self.is_over() {
+                let goes_on = more || results.peek().is_some();
+                if flow == Flow::Enough && goes_on && !self.is_over() {
                     resume = self.gate.mark(ordinal, self.done);
                 }
             }

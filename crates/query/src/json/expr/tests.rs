@@ -1,1 +1,0 @@
-//! Rows of expressions, without a parser.

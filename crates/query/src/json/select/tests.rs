@@ -1,1 +1,0 @@
-//! Rows of SELECT, without a parser.
