@@ -17,7 +17,7 @@ impl<'q> Binder<'q> {
     pub(super) fn from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
         for input in inputs {
-            let source = self.source(input, sources.is_empty())?;
+            let source = self.source(input, &mut sources)?;
             if let Some(name) = name_of(input) {
                 if self.frame().names.iter().any(|(known, _)| *known == name) {
                     return Err(Fault::Duplicate(input.at.0, name));
@@ -30,10 +30,20 @@ impl<'q> Binder<'q> {
         Ok(sources)
     }
 
-    fn source(&mut self, input: &'q ast::Input, first: bool) -> Result<Source, Fault> {
-        let outermost = first && self.frames.iter().all(|frame| frame.names.is_empty());
+    /// The source of a name; one that it is made of goes before it.
+    fn source(&mut self, input: &'q ast::Input, before: &mut Vec<Source>) -> Result<Source, Fault> {
+        let outermost = before.is_empty() && self.frames.iter().all(|frame| frame.names.is_empty());
         let of = match &input.of {
-            Collection::Query(query) => return self.results(query, input, outermost),
+            Collection::Query(query) => {
+                let results = self.results(query, outermost)?;
+                if !input.iterates {
+                    return Ok(results);
+                }
+                // The elements of each result.
+                let elements = Expr::Slot(results.slot);
+                before.push(results);
+                elements
+            }
             Collection::Path { root, steps } => {
                 let root = match self.find(root) {
                     None if outermost => DOCUMENT,
@@ -49,12 +59,7 @@ impl<'q> Binder<'q> {
         Ok(Source { slot: self.slot(), input })
     }
 
-    fn results(
-        &mut self,
-        query: &'q ast::Query,
-        input: &ast::Input,
-        outermost: bool,
-    ) -> Result<Source, Fault> {
+    fn results(&mut self, query: &'q ast::Query, outermost: bool) -> Result<Source, Fault> {
         let select = self.query(query)?;
         let slot = self.slot();
         let of = if outermost && !is_local(&select) {
@@ -62,10 +67,6 @@ impl<'q> Binder<'q> {
         } else {
             Input::Results(Box::new(select))
         };
-        if input.iterates {
-            // The elements of each result.
-            return Err(Fault::Unsupported("IN over the results of a query in FROM".to_owned()));
-        }
         Ok(Source { slot, input: of })
     }
 

@@ -189,7 +189,7 @@ impl Run {
         self.done = self.resume.as_ref().map_or(0, |resume| resume.done);
         self.ordinal = u64::MAX;
         self.passed = false;
-        self.full = self.clauses().window.end() <= self.done;
+        self.full = self.is_over();
         self.kept = Kept::default();
         self.groups = Groups::default();
         self.firsts = super::firsts::Firsts::default();
@@ -262,7 +262,8 @@ impl Run {
 
     /// Whether TOP or LIMIT is used up.
     fn is_over(&self) -> bool {
-        self.clauses().window.end() <= self.done
+        let window = self.clauses().window;
+        window.take == Some(0) || window.end() <= self.done
     }
 
     /// The row that the environment holds makes results.
@@ -345,6 +346,8 @@ impl Run {
 
     fn sorted_page(self, all: bool) -> Page {
         let mid = self.full && self.ordinal != u64::MAX;
+        // Without FROM there is one result, wherever the driver stops.
+        let all = all || !self.plan.scans();
         let resume = if self.is_over() || (all && !mid) {
             None
         } else if self.passed {
