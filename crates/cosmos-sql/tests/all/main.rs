@@ -6,6 +6,7 @@
 mod asks;
 mod errors;
 mod harness;
+mod laws;
 mod maker;
 mod paging;
 mod plans;
