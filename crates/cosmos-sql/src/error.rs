@@ -76,55 +76,48 @@ pub(crate) enum Fault {
 impl Fault {
     /// The error that clients see.
     pub(crate) fn into_error(self, text: &str) -> SqlError {
-        let part = |span: Span| text.get(span.start..span.end).unwrap_or_default();
-        let near = |span: Span| {
-            let near: String = part(span).chars().take(100).collect();
-            if near.is_empty() { "end of query".to_owned() } else { near }
-        };
-        let (code, span, message) = match self {
-            Self::Unsupported(what) => return SqlError::Unsupported { what },
+        if let Self::Unsupported(what) = self {
+            return SqlError::Unsupported { what };
+        }
+        let (code, span, message) = self.said(text);
+        let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
+        SqlError::Invalid { code, message, start: units(span.start), end: units(span.end) }
+    }
+
+    /// Its code, its place, and its text.
+    fn said(self, text: &str) -> (&'static str, Span, String) {
+        match self {
             Self::Syntax(at) => {
-                ("SC1001", at, format!("Syntax error, incorrect syntax near '{}'.", near(at)))
+                let near = near(text, at);
+                ("SC1001", at, format!("Syntax error, incorrect syntax near '{near}'."))
             }
             Self::Token(at) => {
-                ("SC1010", at, format!("Syntax error, invalid token '{}'.", near(at)))
+                ("SC1010", at, format!("Syntax error, invalid token '{}'.", near(text, at)))
             }
             Self::Number(at) => {
-                ("SC1011", at, format!("Syntax error, invalid numeric value token '{}'.", near(at)))
+                let near = near(text, at);
+                ("SC1011", at, format!("Syntax error, invalid numeric value token '{near}'."))
             }
-            Self::Literal(at) => (
-                "SC1012",
-                at,
-                format!("Syntax error, invalid string literal token '{}'.", near(at)),
-            ),
-            Self::Name(at, name) => {
-                ("SC2001", at, format!("Identifier '{name}' could not be resolved."))
+            Self::Literal(at) => {
+                let near = near(text, at);
+                ("SC1012", at, format!("Syntax error, invalid string literal token '{near}'."))
             }
-            Self::Parameter(at, name) => {
+            Self::Name(at, name) | Self::Parameter(at, name) => {
                 ("SC2001", at, format!("Identifier '{name}' could not be resolved."))
             }
             Self::Function(at, name) => {
                 ("SC2005", at, format!("'{name}' is not a recognized built-in function name."))
             }
-            Self::Arguments(at, name, counts) => (
-                "SC2050",
-                at,
-                format!("The {name} function requires {} argument(s).", shown(&counts)),
-            ),
-            Self::Ungrouped(at) => (
-                "SC2103",
-                at,
-                format!(
-                    "Property reference '{}' is invalid in the select list because it is not \
-                     contained in an aggregate function or the GROUP BY clause.",
-                    near(at)
-                ),
-            ),
-            Self::Aggregate(at, name) => (
-                "SC2102",
-                at,
-                format!("The aggregate function '{name}' is not allowed in this context."),
-            ),
+            Self::Arguments(at, name, counts) => {
+                let counts = shown(&counts);
+                ("SC2050", at, format!("The {name} function requires {counts} argument(s)."))
+            }
+            Self::Ungrouped(at) => ("SC2103", at, ungrouped(&near(text, at))),
+            Self::Aggregate(at, name) => {
+                let message =
+                    format!("The aggregate function '{name}' is not allowed in this context.");
+                ("SC2102", at, message)
+            }
             Self::StarWithoutFrom(at) => {
                 ("SC2048", at, "'SELECT *' is not valid if FROM clause is omitted.".to_owned())
             }
@@ -144,10 +137,22 @@ impl Fault {
                 ("SC2062", at, "The ESCAPE value must be a single character.".to_owned())
             }
             Self::Limit(at, code, message) => (code, at, message),
-        };
-        let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
-        SqlError::Invalid { code, message, start: units(span.start), end: units(span.end) }
+            Self::Unsupported(what) => ("SC2000", Span::default(), what),
+        }
     }
+}
+
+fn ungrouped(property: &str) -> String {
+    format!(
+        "Property reference '{property}' is invalid in the select list because it is not \
+         contained in an aggregate function or the GROUP BY clause."
+    )
+}
+
+/// What stands at a place, as messages show it.
+fn near(text: &str, at: Span) -> String {
+    let part = text.get(at.start..at.end).unwrap_or_default();
+    if part.is_empty() { "end of query".to_owned() } else { part.chars().take(100).collect() }
 }
 
 fn shown(counts: &std::ops::RangeInclusive<usize>) -> String {

@@ -15,6 +15,24 @@ use crate::{
 
 /// The query that a text is.
 pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
+    whole(text, |parser| parser.query())
+}
+
+/// The query that a text is, which may begin with its FROM.
+pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
+    whole(text, |parser| {
+        if !parser.is_word(Word::From) {
+            return parser.query();
+        }
+        let all = Selection::Value(Node::new(NodeKind::Literal(true.into()), parser.span()));
+        parser.clauses_after(false, None, all)
+    })
+}
+
+fn whole(
+    text: &str,
+    read: impl FnOnce(&mut Parser<'_>) -> Result<Box<Query>, Fault>,
+) -> Result<Box<Query>, Fault> {
     if MAX_TEXT_BYTES < text.len() {
         let message = format!(
             "The SQL query text exceeded the maximum limit of {MAX_TEXT_BYTES} characters."
@@ -23,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
     }
     let tokens = lexer::tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0, joins: 0, logic: 0, wraps: 0 };
-    let query = parser.query()?;
+    let query = read(&mut parser)?;
     match parser.kind() {
         Kind::End => {
             height::check(&query)?;
@@ -121,6 +139,16 @@ impl<'t> Parser<'t> {
         let distinct = self.take_word(Word::Distinct);
         let top = if self.take_word(Word::Top) { Some(self.count("TOP", true)?) } else { None };
         let selection = self.selection()?;
+        self.clauses_after(distinct, top, selection)
+    }
+
+    /// The clauses behind what is selected.
+    fn clauses_after(
+        &mut self,
+        distinct: bool,
+        top: Option<Count>,
+        selection: Selection,
+    ) -> Result<Box<Query>, Fault> {
         let from = if self.take_word(Word::From) { self.from()? } else { Vec::new() };
         let filter = if self.take_word(Word::Where) { Some(self.expression()?) } else { None };
         let mut group = Vec::new();

@@ -57,3 +57,85 @@ fn plans_answer_drivers() {
         assert_eq!(paths, order, "{query}");
     }
 }
+
+#[test]
+fn conditions_stand_without_select() {
+    let document = document::json::parse_document(b"{\"n\":1,\"t\":[1,2]}", 9).unwrap().to_buf();
+    for (condition, want) in [
+        ("from c where c.n=1", Ok(true)),
+        ("FROM c WHERE c.n = 2", Ok(false)),
+        ("from c", Ok(true)),
+        ("from c where c.nix", Ok(false)),
+        ("SELECT * FROM x WHERE x.n = 1", Ok(true)),
+        ("from c join t in c.t where t = 2", Ok(true)),
+        ("where c.n = 1", Err("SC1001")),
+        ("from c where d.n = 1", Err("SC2001")),
+        ("c.n = 1", Err("SC1001")),
+    ] {
+        let plan = cosmos_sql::compile_condition(condition);
+        let got = plan.map(|plan| plan.keeps(document.as_ref(), &query::Context::default()));
+        match (got, want) {
+            (Ok(got), Ok(want)) => assert_eq!(got.unwrap(), want, "{condition}"),
+            (Err(error), Err(code)) => assert!(error.to_string().starts_with(code), "{error}"),
+            (got, _) => panic!("{condition}: {got:?}"),
+        }
+    }
+}
+
+/// Tells every evaluation to stop.
+struct Over;
+
+impl query::expr::Watch for Over {
+    fn check(&self) -> Result<(), query::Error> {
+        Err(query::Error::new(query::Kind::Stopped, 50, "its time is over"))
+    }
+}
+
+#[test]
+fn long_work_is_stopped() {
+    let numbers = (0..1_000).map(|at| at.to_string()).collect::<Vec<_>>().join(",");
+    let text = format!("{{\"t\":[{numbers}],\"s\":\"{}\"}}", "a".repeat(100_000));
+    let document = document::json::parse_document(text.as_bytes(), 9).unwrap().to_buf();
+    for query in [
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t JOIN b IN c.t JOIN d IN c.t",
+        "SELECT VALUE 1 FROM c JOIN a IN c.t JOIN b IN c.t JOIN d IN c.t WHERE a + b + d = 1.5",
+        "SELECT VALUE (SELECT VALUE SUM(a * b) FROM a IN c.t JOIN b IN c.t JOIN d IN c.t) FROM c",
+        "SELECT DISTINCT VALUE c FROM c JOIN a IN c.t",
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t GROUP BY c.s",
+        "SELECT VALUE a FROM c JOIN a IN c.t ORDER BY c.s",
+        "SELECT VALUE MAKESET([a, c.s]) FROM c JOIN a IN c.t",
+        "SELECT VALUE ARRAY(SELECT VALUE c.s || 'b' FROM a IN c.t) FROM c",
+        "SELECT VALUE a FROM c JOIN a IN c.t WHERE c.s LIKE '%a_a%b%c'",
+        "SELECT VALUE a FROM c JOIN a IN c.t WHERE c.s IN ('a', 'b')",
+    ] {
+        let effort = std::sync::Arc::new(query::expr::Effort::watched(Over));
+        let context = query::Context { effort, ..query::Context::default() };
+        let limit = query::json::select::PageLimit { items: 10_000, bytes: 1 << 30 };
+        let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
+        let mut run = query::json::select::Run::new(plan, context, None, limit);
+        let error = run.row(b"1", document.as_ref()).unwrap_err();
+        assert_eq!(error.kind, query::Kind::Stopped, "{query}");
+    }
+}
+
+#[test]
+fn a_driver_may_stop_only_where_it_can_go_on() {
+    let document = document::json::parse_document(b"{\"a\":1}", 9).unwrap().to_buf();
+    for (query, stops) in [
+        ("SELECT * FROM c", true),
+        ("SELECT VALUE 1", true),
+        ("SELECT VALUE t FROM c JOIN t IN c.t", true),
+        ("SELECT * FROM c ORDER BY c.a", false),
+        ("SELECT DISTINCT c.a FROM c", false),
+        ("SELECT COUNT(1) FROM c", false),
+        ("SELECT VALUE x FROM (SELECT TOP 1 VALUE c FROM c) x", false),
+    ] {
+        let limit = query::json::select::PageLimit { items: 9, bytes: 1 << 20 };
+        let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
+        let context = query::Context::default();
+        let mut run = query::json::select::Run::new(plan, context, None, limit);
+        run.row(b"1", document.as_ref()).unwrap();
+        assert_eq!(run.can_stop(), stops, "{query}");
+        assert_eq!(run.finish(false).is_ok(), stops, "{query}");
+    }
+}

@@ -90,6 +90,11 @@ impl State {
         }
     }
 
+    /// Whether it reads values as a whole.
+    pub(super) fn reads(&self) -> bool {
+        matches!(self, Self::Extreme { .. } | Self::List(_) | Self::Set { .. })
+    }
+
     /// One more row; answers about how many bytes more are held.
     pub(super) fn add(&mut self, value: &Got<'_>) -> usize {
         let Some(inner) = value.value() else { return 0 };

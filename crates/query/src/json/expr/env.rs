@@ -1,6 +1,6 @@
 //! What expressions are evaluated in: the slots of names, and the account of work and memory.
 
-use document::{Value, ValueRef};
+use document::{ArrayRef, DocRef, Value, ValueRef};
 
 use super::DOCUMENT;
 use crate::{
@@ -66,6 +66,11 @@ impl<'a> Env<'a> {
         self.context.effort.charge(bytes)
     }
 
+    /// The work of reading a value as a whole.
+    pub(in crate::json) fn read(&self, value: &Got<'_>) -> Result<(), Error> {
+        self.context.effort.charge(value.value().map_or(0, weight))
+    }
+
     /// A value that was built: neither too large nor too deep.
     pub(in crate::json) fn built(&self, value: Value) -> Result<Got<'a>, Error> {
         let size = check_built(value.as_ref())?;
@@ -82,6 +87,15 @@ impl<'a> Env<'a> {
     /// So much is held no longer.
     pub(in crate::json) fn release(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes);
+    }
+}
+
+/// How many bytes there are to read in a value.
+pub(super) fn weight(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::Document(DocRef::Raw(raw)) | ValueRef::Array(ArrayRef::Raw(raw)) => raw.len(),
+        ValueRef::String(text) => text.len(),
+        other => Size::of(other).bytes,
     }
 }
 

@@ -3,10 +3,10 @@
 
 use document::{Document, Value, ValueRef};
 
-use super::{Binary, Env, Expr, Set, Subquery, Unary, logic, operators};
+use super::{Binary, Env, Expr, Set, Subquery, Unary, env::weight, logic, operators};
 use crate::{
     Error,
-    expr::{Got, Size},
+    expr::Got,
     json::{functions::Function, like::Like, to_i64},
 };
 
@@ -70,8 +70,7 @@ fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error
 
 fn among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
     let value = value.eval(env)?;
-    let Some(inner) = value.value() else { return Ok(Got::Missing) };
-    env.charge(Size::of(inner).bytes)?;
+    env.read(&value)?;
     Ok(logic::got(set.has(&value)))
 }
 
@@ -175,7 +174,7 @@ fn chain<'a>(
     for (operator, right) in rest {
         let right = right.eval(env)?;
         if matches!(operator, Binary::Equal | Binary::NotEqual) {
-            let size = |got: &Got<'_>| got.value().map_or(0, |value| Size::of(value).bytes);
+            let size = |got: &Got<'_>| got.value().map_or(0, weight);
             env.charge(size(&left).min(size(&right)))?;
         }
         left = operators::apply(*operator, &left, &right);

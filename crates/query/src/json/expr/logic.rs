@@ -55,7 +55,9 @@ pub(super) fn among<'a>(
     let value = value.eval(env)?;
     let mut whole = true;
     for item in items {
-        match operators::equal(&value, &item.eval(env)?) {
+        let item = item.eval(env)?;
+        env.read(&item)?;
+        match operators::equal(&value, &item) {
             Some(true) => return Ok(got(Some(true))),
             Some(false) => {}
             None => whole = false,

@@ -1,9 +1,15 @@
 //! What a driver asks a bound query before it scans.
 
-use super::{Input, Projection, SYSTEM_PROPERTIES, Select};
-use crate::json::{
-    aggregate::Kind,
-    expr::{DOCUMENT, Expr},
+use document::{DocRef, ValueRef};
+
+use super::{Flow, Input, Projection, SYSTEM_PROPERTIES, Select, source::expand};
+use crate::{
+    Context, Error,
+    expr::Got,
+    json::{
+        aggregate::Kind,
+        expr::{DOCUMENT, Env, Expr},
+    },
 };
 
 impl Select {
@@ -45,6 +51,17 @@ impl Select {
             needs |= slot == DOCUMENT && system;
         });
         needs
+    }
+
+    /// Whether a document makes a row that WHERE keeps: the query as a condition on one document.
+    pub fn keeps(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
+        let clauses = self.clauses();
+        let mut env = Env::new(clauses.slots, context);
+        env.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
+        let flow = expand(&clauses.from, &mut env, &mut |env| {
+            Ok(if clauses.keeps(env)? { Flow::Enough } else { Flow::More })
+        })?;
+        Ok(flow == Flow::Enough)
     }
 
     /// Whether it reads documents at all: it has a FROM.

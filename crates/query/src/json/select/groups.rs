@@ -40,6 +40,7 @@ impl Groups {
         let mut values = Vec::with_capacity(group.keys.len());
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
+            env.read(&value)?;
             identity(value.value(), &mut key);
             values.push(value);
         }
@@ -116,7 +117,11 @@ impl Rows {
     fn add<'a>(&mut self, group: &'a Group, env: &mut Env<'a>) -> Result<usize, Error> {
         let mut more = 0;
         for (aggregate, state) in group.aggregates.iter().zip(&mut self.states) {
-            more += state.add(&aggregate.of.eval(env)?);
+            let value = aggregate.of.eval(env)?;
+            if state.reads() {
+                env.read(&value)?;
+            }
+            more += state.add(&value);
         }
         self.bytes = self.bytes.saturating_add(more);
         Ok(more)

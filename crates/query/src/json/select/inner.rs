@@ -88,6 +88,7 @@ impl<'a> Found<'a> {
             bytes += memory(value.as_ref());
         }
         if clauses.distinct {
+            env.read(&value)?;
             let key = identity_of(&value);
             bytes += key.len();
             if !self.seen.insert(key) {
@@ -126,6 +127,7 @@ impl Clauses {
     ) -> Result<(), Error> {
         for order in &self.order {
             let value = order.by.eval(env)?;
+            env.read(&value)?;
             encode(value.operand(), TypeOrder::Json, order.descending, out);
         }
         env.charge(out.len())

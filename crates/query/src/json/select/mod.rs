@@ -1,16 +1,19 @@
 //! A bound SELECT: a plan that the binder makes, a driver asks about, and [`Run`] runs.
 
+mod any_order;
 mod ask;
 mod firsts;
 mod groups;
 mod inner;
 mod kept;
 mod mark;
+mod page;
 mod run;
 mod source;
 
 pub use mark::Resume;
-pub use run::{Flow, Output, Page, PageLimit, Run};
+pub use page::{Flow, Output, Page, PageLimit};
+pub use run::Run;
 pub use source::{Input, Source};
 
 use super::{aggregate::Aggregate, expr::Expr, sarg::Sarg};

@@ -4,118 +4,47 @@
 //! keys; with it that of sort keys, then of row keys, turned round when the first item descends;
 //! with DISTINCT that of the values, with GROUP BY that of the keys. A page ends at a place in that
 //! order, and the next one begins behind it.
+//!
+//! A driver makes a run, tells it [how rows come](Run::set_sorted), [begins](Run::begin), feeds
+//! [rows](Run::row) until there is enough, and [finishes](Run::finish).
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, Value, ValueRef};
+use document::{DocRef, ValueRef};
 
 use super::{
-    Clauses, Group, Input, Resume, Select,
-    groups::Groups,
-    kept::{Kept, check},
-    mark::Gate,
-    source::expand,
+    Clauses, Flow, Input, Output, Page, PageLimit, Resume, Select, firsts::Firsts, groups::Groups,
+    kept::Kept, mark::Gate, source::expand,
 };
 use crate::{
-    Context, Error,
-    expr::{Got, Size},
-    json::{
-        expr::{DOCUMENT, Env},
-        identity::identity,
-    },
+    Context, Error, Kind,
+    expr::Got,
+    json::expr::{DOCUMENT, Env},
 };
-
-/// Whether there is a use for more rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// Go on.
-    More,
-    /// The page is full.
-    Enough,
-}
-
-/// How large a page may be; one result is always in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageLimit {
-    /// Results.
-    pub items: usize,
-    /// Bytes of them, about; the result that exceeds them is the last.
-    pub bytes: usize,
-}
-
-/// A result.
-#[derive(Clone, Debug)]
-pub enum Output {
-    /// A stored document, or a part of one, as it is.
-    Raw(DocBuf),
-    /// A value.
-    Value(Value),
-}
-
-impl Output {
-    fn new(value: Got<'_>) -> Option<Self> {
-        match value {
-            Got::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
-            other => other.into_value().map(Self::Value),
-        }
-    }
-
-    /// The result, borrowed.
-    pub fn as_ref(&self) -> ValueRef<'_> {
-        match self {
-            Self::Raw(document) => ValueRef::Document(document.as_ref()),
-            Self::Value(value) => value.as_ref(),
-        }
-    }
-
-    /// The result, owned.
-    pub fn into_value(self) -> Value {
-        match self {
-            Self::Raw(document) => Value::Document(document.as_ref().to_tree()),
-            Self::Value(value) => value,
-        }
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            Self::Raw(document) => document.bytes().len(),
-            Self::Value(value) => Size::of(value.as_ref()).bytes,
-        }
-    }
-}
-
-/// One page of results.
-#[derive(Debug, Default)]
-pub struct Page {
-    /// The results.
-    pub values: Vec<Output>,
-    /// Where the next page begins; nothing when this is the last.
-    pub resume: Option<Resume>,
-}
 
 /// A query being run for one page.
 #[derive(Debug)]
 pub struct Run {
-    plan: Arc<Select>,
+    pub(super) plan: Arc<Select>,
     context: Arc<Context>,
-    resume: Option<Resume>,
-    limit: PageLimit,
+    pub(super) resume: Option<Resume>,
+    pub(super) limit: PageLimit,
     sorted: bool,
     /// The query that FROM collects first.
-    inner: Option<Box<Run>>,
+    pub(super) inner: Option<Box<Run>>,
     gate: Gate,
     page: Vec<Output>,
     bytes: usize,
     /// Results passed, since the first page.
-    done: u64,
+    pub(super) done: u64,
     /// The ordinal of the last row that passed, inside its place.
     ordinal: u64,
     /// Whether the last place passed the gate.
     passed: bool,
-    full: bool,
-    kept: Kept,
-    groups: Groups,
-    firsts: super::firsts::Firsts,
+    pub(super) full: bool,
+    pub(super) kept: Kept,
+    pub(super) groups: Groups,
+    pub(super) firsts: Firsts,
 }
 
 impl Run {
@@ -138,7 +67,10 @@ impl Run {
         let inner = match plan.clauses().from.first().map(|source| &source.input) {
             Some(Input::Collected(inner)) => {
                 let all = PageLimit { items: usize::MAX, bytes: usize::MAX };
-                Some(Box::new(Self::with(Arc::clone(inner), Arc::clone(&context), None, all)))
+                let mut inner = Self::with(Arc::clone(inner), Arc::clone(&context), None, all);
+                // Rows come in whatever order suits the query around it.
+                inner.sorted = false;
+                Some(Box::new(inner))
             }
             _ => None,
         };
@@ -160,7 +92,7 @@ impl Run {
             full: false,
             kept: Kept::default(),
             groups: Groups::default(),
-            firsts: super::firsts::Firsts::default(),
+            firsts: Firsts::default(),
         };
         run.begin();
         run
@@ -192,7 +124,7 @@ impl Run {
         self.full = self.is_over();
         self.kept = Kept::default();
         self.groups = Groups::default();
-        self.firsts = super::firsts::Firsts::default();
+        self.firsts = Firsts::default();
         if let Some(inner) = &mut self.inner {
             inner.begin();
         }
@@ -224,8 +156,12 @@ impl Run {
 
     /// The page. `all` says that every row there is was fed, or would have been behind
     /// [`Flow::Enough`]: there is no next page then, unless it is known otherwise. A driver that
-    /// stopped earlier says false, which only helps where it [may](Run::can_stop).
+    /// stopped earlier says false, which fails unless it [may](Run::can_stop).
     pub fn finish(mut self, all: bool) -> Result<Page, Error> {
+        if !all && !self.sorted && !self.full {
+            let text = "the query needs all its rows before it has a result";
+            return Err(Error::new(Kind::Unsupported, 0, text));
+        }
         let (plan, context) = (Arc::clone(&self.plan), Arc::clone(&self.context));
         self.collected(&plan, &context)?;
         if let Some(group) = &plan.clauses().group {
@@ -256,7 +192,7 @@ impl Run {
         Ok(Page { values: self.page, resume })
     }
 
-    fn clauses(&self) -> &Clauses {
+    pub(super) fn clauses(&self) -> &Clauses {
         self.plan.clauses()
     }
 
@@ -267,7 +203,7 @@ impl Run {
     }
 
     /// The row that the environment holds makes results.
-    fn take<'a>(
+    pub(super) fn take<'a>(
         &mut self,
         plan: &'a Select,
         env: &mut Env<'a>,
@@ -357,134 +293,6 @@ impl Run {
         };
         Page { values: self.page, resume }
     }
-
-    /// How many results the page may need, and whether none of them is passed over.
-    fn need(&self) -> (usize, bool) {
-        let window = self.clauses().window;
-        let skip = window.skip.saturating_sub(self.done);
-        // What stands before a mark that was cut is only known when all is there.
-        if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
-            return (usize::MAX, false);
-        }
-        let items = u64::try_from(self.limit.items).unwrap_or(u64::MAX);
-        let most = skip.saturating_add(items).saturating_add(1);
-        let most = most.min(window.end().saturating_sub(self.done));
-        (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
-    }
-
-    /// Keeps a result that may be in the page.
-    fn keep<'a>(
-        &mut self,
-        clauses: &'a Clauses,
-        env: &mut Env<'a>,
-        position: &[u8],
-        ordinal: u64,
-    ) -> Result<(), Error> {
-        let mut place = Vec::new();
-        clauses.order_key(env, &mut place)?;
-        let by_value = clauses.distinct;
-        let (most, none_passed_over) = self.need();
-        if !by_value {
-            clauses.push_position(position, &mut place);
-            if self.is_outside(&place, ordinal, most) {
-                return Ok(());
-            }
-        }
-        let value = clauses.projection.of(env)?;
-        if value.value().is_none() {
-            return Ok(());
-        }
-        if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
-            let mut key = Vec::new();
-            identity(value.value(), &mut key);
-            clauses.push_position(position, &mut place);
-            let Some(value) = Output::new(value) else { return Ok(()) };
-            return self.firsts.add(key, place, ordinal, value);
-        }
-        let mut ordinal = ordinal;
-        if by_value {
-            ordinal = 0;
-            identity(value.value(), &mut place);
-            if self.is_outside(&place, 0, most) || self.kept.has(&place, 0) {
-                return Ok(());
-            }
-        }
-        let Some(value) = Output::new(value) else { return Ok(()) };
-        env.charge(value.bytes())?;
-        self.kept.add(place, ordinal, value)?;
-        self.kept.shrink(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
-        Ok(())
-    }
-
-    fn is_outside(&self, place: &[u8], ordinal: u64, most: usize) -> bool {
-        self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal))
-            || self.kept.is_behind(place, most)
-    }
-
-    fn join_group<'a>(
-        &mut self,
-        clauses: &'a Clauses,
-        group: &'a Group,
-        env: &mut Env<'a>,
-    ) -> Result<(), Error> {
-        let plain = clauses.order.is_empty() && !clauses.distinct;
-        // A group may come to nothing, so that more of them may be needed than there are results.
-        let certain = plain && matches!(clauses.projection, super::Projection::Fields(_));
-        let most = if certain { self.need().0 } else { usize::MAX };
-        let resume = self.resume.as_ref().filter(|_| plain);
-        let groups = &mut self.groups;
-        let mut behind = false;
-        let before = |key: &[u8]| resume.is_some_and(|resume| !resume.may_be_behind(key, 0));
-        if most != usize::MAX {
-            let mut key = Vec::new();
-            for (expr, _) in &group.keys {
-                identity(expr.eval(env)?.value(), &mut key);
-            }
-            behind = groups.is_behind(&key, most);
-        }
-        if !behind {
-            groups.add(group, env, |key| !before(key))?;
-            groups.shrink(most);
-        }
-        check(groups.bytes())
-    }
-
-    /// The groups make results.
-    fn grouped(&mut self, plan: &Select, group: &Group, context: &Context) -> Result<(), Error> {
-        let clauses = plan.clauses();
-        if group.keys.is_empty() && self.full {
-            return Ok(());
-        }
-        let groups = std::mem::take(&mut self.groups);
-        let mut env = Env::new(clauses.slots, context);
-        groups.finish(group, &mut env, |key, env| {
-            self.keep(clauses, env, key, 0)?;
-            Ok(Flow::More)
-        })
-    }
-
-    /// What FROM collects, or the one row of a query without FROM, makes rows.
-    fn collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
-        let clauses = plan.clauses();
-        if !plan.scans() {
-            if !self.full {
-                self.take(plan, &mut Env::new(clauses.slots, context), b"")?;
-            }
-            return Ok(());
-        }
-        let Some(inner) = self.inner.take() else { return Ok(()) };
-        let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
-        for (at, value) in (0_u64..).zip(inner.finish(true)?.values) {
-            let mut env = Env::new(clauses.slots, context);
-            let value = value.into_value();
-            env.charge(Size::of(value.as_ref()).bytes)?;
-            env.set(slot, Got::Own(value));
-            if self.take(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Clauses {
@@ -496,7 +304,7 @@ impl Clauses {
     }
 
     /// Appends a row key so that it decides where sort keys are the same.
-    fn push_position(&self, position: &[u8], place: &mut Vec<u8>) {
+    pub(super) fn push_position(&self, position: &[u8], place: &mut Vec<u8>) {
         if !self.order.first().is_some_and(|order| order.descending) {
             place.extend_from_slice(position);
             return;

@@ -1,0 +1,151 @@
+//! Running a query over rows that come in any order: results and groups are kept until all rows
+//! came, no more of them than the page may need.
+
+use super::{Clauses, Flow, Group, Output, Projection, Run, Select, kept::check};
+use crate::{
+    Context, Error,
+    expr::{Got, Size},
+    json::{
+        expr::{DOCUMENT, Env},
+        identity::identity,
+    },
+};
+
+impl Run {
+    /// How many results the page may need, and whether none of them is passed over.
+    pub(super) fn need(&self) -> (usize, bool) {
+        let window = self.clauses().window;
+        let skip = window.skip.saturating_sub(self.done);
+        // What stands before a mark that was cut is only known when all is there.
+        if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
+            return (usize::MAX, false);
+        }
+        let items = u64::try_from(self.limit.items).unwrap_or(u64::MAX);
+        let most = skip.saturating_add(items).saturating_add(1);
+        let most = most.min(window.end().saturating_sub(self.done));
+        (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
+    }
+
+    /// Keeps a result that may be in the page.
+    pub(super) fn keep<'a>(
+        &mut self,
+        clauses: &'a Clauses,
+        env: &mut Env<'a>,
+        position: &[u8],
+        ordinal: u64,
+    ) -> Result<(), Error> {
+        let mut place = Vec::new();
+        clauses.order_key(env, &mut place)?;
+        let by_value = clauses.distinct;
+        let (most, none_passed_over) = self.need();
+        if !by_value {
+            clauses.push_position(position, &mut place);
+            if self.is_outside(&place, ordinal, most) {
+                return Ok(());
+            }
+        }
+        let value = clauses.projection.of(env)?;
+        if value.value().is_none() {
+            return Ok(());
+        }
+        if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
+            let mut key = Vec::new();
+            env.read(&value)?;
+            identity(value.value(), &mut key);
+            clauses.push_position(position, &mut place);
+            let Some(value) = Output::new(value) else { return Ok(()) };
+            return self.firsts.add(key, place, ordinal, value);
+        }
+        let mut ordinal = ordinal;
+        if by_value {
+            ordinal = 0;
+            env.read(&value)?;
+            identity(value.value(), &mut place);
+            if self.is_outside(&place, 0, most) || self.kept.has(&place, 0) {
+                return Ok(());
+            }
+        }
+        let Some(value) = Output::new(value) else { return Ok(()) };
+        env.charge(value.bytes())?;
+        self.kept.add(place, ordinal, value)?;
+        self.kept.shrink(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
+        Ok(())
+    }
+
+    fn is_outside(&self, place: &[u8], ordinal: u64, most: usize) -> bool {
+        self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal))
+            || self.kept.is_behind(place, most)
+    }
+
+    pub(super) fn join_group<'a>(
+        &mut self,
+        clauses: &'a Clauses,
+        group: &'a Group,
+        env: &mut Env<'a>,
+    ) -> Result<(), Error> {
+        let plain = clauses.order.is_empty() && !clauses.distinct;
+        // A group may come to nothing, so that more of them may be needed than there are results.
+        let certain = plain && matches!(clauses.projection, Projection::Fields(_));
+        let most = if certain { self.need().0 } else { usize::MAX };
+        let resume = self.resume.as_ref().filter(|_| plain);
+        let groups = &mut self.groups;
+        let mut behind = false;
+        let before = |key: &[u8]| resume.is_some_and(|resume| !resume.may_be_behind(key, 0));
+        if most != usize::MAX {
+            let mut key = Vec::new();
+            for (expr, _) in &group.keys {
+                let value = expr.eval(env)?;
+                env.read(&value)?;
+                identity(value.value(), &mut key);
+            }
+            behind = groups.is_behind(&key, most);
+        }
+        if !behind {
+            groups.add(group, env, |key| !before(key))?;
+            groups.shrink(most);
+        }
+        check(groups.bytes())
+    }
+
+    /// The groups make results.
+    pub(super) fn grouped(
+        &mut self,
+        plan: &Select,
+        group: &Group,
+        context: &Context,
+    ) -> Result<(), Error> {
+        let clauses = plan.clauses();
+        if group.keys.is_empty() && self.full {
+            return Ok(());
+        }
+        let groups = std::mem::take(&mut self.groups);
+        let mut env = Env::new(clauses.slots, context);
+        groups.finish(group, &mut env, |key, env| {
+            self.keep(clauses, env, key, 0)?;
+            Ok(Flow::More)
+        })
+    }
+
+    /// What FROM collects, or the one row of a query without FROM, makes rows.
+    pub(super) fn collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
+        let clauses = plan.clauses();
+        if !plan.scans() {
+            if !self.full {
+                self.take(plan, &mut Env::new(clauses.slots, context), b"")?;
+            }
+            return Ok(());
+        }
+        let Some(inner) = self.inner.take() else { return Ok(()) };
+        let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
+        for (at, value) in (0_u64..).zip(inner.finish(true)?.values) {
+            let mut env = Env::new(clauses.slots, context);
+            let value = value.into_value();
+            env.charge(Size::of(value.as_ref()).bytes)?;
+            env.set(slot, Got::Own(value));
+            if self.take(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

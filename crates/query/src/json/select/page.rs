@@ -1,0 +1,74 @@
+//! A page of results, and how large it may be.
+
+use document::{DocBuf, Value, ValueRef};
+
+use super::Resume;
+use crate::expr::{Got, Size};
+
+/// Whether there is a use for more rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    More,
+    /// The page is full.
+    Enough,
+}
+
+/// How large a page may be; one result is always in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageLimit {
+    /// Results.
+    pub items: usize,
+    /// Bytes of them, about; the result that exceeds them is the last.
+    pub bytes: usize,
+}
+
+/// A result.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// A stored document, or a part of one, as it is.
+    Raw(DocBuf),
+    /// A value.
+    Value(Value),
+}
+
+impl Output {
+    pub(super) fn new(value: Got<'_>) -> Option<Self> {
+        match value {
+            Got::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
+            other => other.into_value().map(Self::Value),
+        }
+    }
+
+    /// The result, borrowed.
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Self::Raw(document) => ValueRef::Document(document.as_ref()),
+            Self::Value(value) => value.as_ref(),
+        }
+    }
+
+    /// The result, owned.
+    pub fn into_value(self) -> Value {
+        match self {
+            Self::Raw(document) => Value::Document(document.as_ref().to_tree()),
+            Self::Value(value) => value,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Raw(document) => document.bytes().len(),
+            Self::Value(value) => Size::of(value.as_ref()).bytes,
+        }
+    }
+}
+
+/// One page of results.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The results.
+    pub values: Vec<Output>,
+    /// Where the next page begins; nothing when this is the last.
+    pub resume: Option<Resume>,
+}
