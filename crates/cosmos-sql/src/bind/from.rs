@@ -16,6 +16,7 @@ use crate::{
 impl<'q> Binder<'q> {
     pub(super) fn from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
+        self.frame().enters = true;
         for input in inputs {
             let source = self.source(input, &mut sources)?;
             if let Some(name) = name_of(input) {
@@ -27,12 +28,15 @@ impl<'q> Binder<'q> {
             }
             sources.push(source);
         }
+        self.frame().enters = false;
         Ok(sources)
     }
 
     /// The source of a name; one that it is made of goes before it.
     fn source(&mut self, input: &'q ast::Input, before: &mut Vec<Source>) -> Result<Source, Fault> {
-        let outermost = before.is_empty() && self.frames.iter().all(|frame| frame.names.is_empty());
+        // Only what is in FROM, all the way, has the documents to itself.
+        let outermost = before.is_empty()
+            && self.frames.iter().all(|frame| frame.enters && frame.names.is_empty());
         let of = match &input.of {
             Collection::Query(query) => {
                 let results = self.results(query, outermost)?;
@@ -117,7 +121,7 @@ impl<'q> Binder<'q> {
 
 /// Whether each document has results of its own, whatever the others are.
 fn is_local(select: &Select) -> bool {
-    select.streams() && select.clauses().window == Window::default()
+    select.scans() && select.streams() && select.clauses().window == Window::default()
 }
 
 /// The name that an input has.

@@ -33,7 +33,8 @@ fn a_hundred_thousand_cases_answer_the_same_from_an_index() {
     let (mut found, mut left_out, mut narrow) = (0, 0, 0);
     for _ in 0..QUERIES {
         let query = asked(&maker);
-        let plan = Arc::new(compile(&query, &[]).unwrap_or_else(|error| panic!("{query}: {error}")));
+        let plan =
+            Arc::new(compile(&query, &[]).unwrap_or_else(|error| panic!("{query}: {error}")));
         narrow += usize::from(*plan.sarg() != Sarg::All);
         for _ in 0..SETS {
             let start = usize::try_from(maker.number(DOCUMENTS - 8)).unwrap();
@@ -57,7 +58,10 @@ fn asked(maker: &Maker) -> String {
         0 => maker.query(),
         1 => format!("SELECT VALUE c FROM c.o AS c WHERE {filter}"),
         2 => format!("SELECT VALUE c FROM c IN c.t WHERE {}", element(maker, "c")),
-        3 => format!("SELECT c.id, x FROM c JOIN x IN c.t WHERE {} AND {filter}", element(maker, "x")),
+        3 => format!(
+            "SELECT c.id, x FROM c JOIN x IN c.t WHERE {} AND {filter}",
+            element(maker, "x")
+        ),
         4 => {
             let inner = element(maker, "x");
             let of = maker.pick(&["c.t", "c.a", "c.o"]);

@@ -58,6 +58,23 @@ fn queries_answer_what_the_table_says() {
     assert!(LEAST <= cases.len(), "{}", cases.len());
 }
 
+#[test]
+fn every_function_and_aggregate_is_asked() {
+    let asked: Vec<String> = cases().iter().map(|case| case.query.to_uppercase()).collect();
+    let aggregates = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKELIST", "MAKESET"];
+    let functions = query::json::functions::all().map(|function| function.name);
+    for name in functions.chain(aggregates) {
+        let begins = format!("{name}(");
+        let begins_word = |query: &str, at: usize| {
+            let before = query.get(..at).and_then(|before| before.chars().next_back());
+            before.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+        };
+        let asks =
+            |query: &&String| query.match_indices(&begins).any(|(at, _)| begins_word(query, at));
+        assert!(asked.iter().any(|query| asks(&query)), "{name}");
+    }
+}
+
 /// The results where only those rows are fed that the condition for indexes admits.
 fn filtered(case: &Case) -> String {
     let parameters = match case.parameters.as_str() {

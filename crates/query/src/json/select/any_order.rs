@@ -129,13 +129,12 @@ impl Run {
     /// What FROM collects, or the one row of a query without FROM, makes rows.
     pub(super) fn collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
         let clauses = plan.clauses();
-        if !plan.scans() {
-            if !self.full {
+        let Some(inner) = self.inner.take() else {
+            if !plan.scans() && !self.full {
                 self.take(plan, &mut Env::new(clauses.slots, context), b"")?;
             }
             return Ok(());
-        }
-        let Some(inner) = self.inner.take() else { return Ok(()) };
+        };
         let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
         for (at, value) in (0_u64..).zip(inner.finish(true)?.values) {
             let mut env = Env::new(clauses.slots, context);

@@ -158,6 +158,8 @@ impl Run {
     /// [`Flow::Enough`]: there is no next page then, unless it is known otherwise. A driver that
     /// stopped earlier says false, which fails unless it [may](Run::can_stop).
     pub fn finish(mut self, all: bool) -> Result<Page, Error> {
+        // Without FROM no row counts.
+        let all = all || !self.plan.scans();
         if !all && !self.sorted && !self.full {
             let text = "the query needs all its rows before it has a result";
             return Err(Error::new(Kind::Unsupported, 0, text));
@@ -282,8 +284,6 @@ impl Run {
 
     fn sorted_page(self, all: bool) -> Page {
         let mid = self.full && self.ordinal != u64::MAX;
-        // Without FROM there is one result, wherever the driver stops.
-        let all = all || !self.plan.scans();
         let resume = if self.is_over() || (all && !mid) {
             None
         } else if self.passed {
