@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod asks;
+mod clients;
 mod errors;
 mod harness;
 mod laws;

@@ -21,12 +21,12 @@ use query::{
 use crate::harness::{answer, rows};
 
 /// A query of the table.
-struct Case {
-    place: String,
-    documents: String,
-    query: String,
-    parameters: String,
-    want: String,
+pub(crate) struct Case {
+    pub(crate) place: String,
+    pub(crate) documents: String,
+    pub(crate) query: String,
+    pub(crate) parameters: String,
+    pub(crate) want: String,
 }
 
 /// The fewest cases there are.
@@ -90,7 +90,7 @@ fn filtered(case: &Case) -> String {
 }
 
 /// All results, fetched in pages of so many.
-pub(crate) fn results(plan: &Arc<Select>, rows: &[(Vec<u8>, DocBuf)], items: usize) -> String {
+fn results(plan: &Arc<Select>, rows: &[(Vec<u8>, DocBuf)], items: usize) -> String {
     let mut values: Vec<Value> = Vec::new();
     let mut resume: Option<Resume> = None;
     loop {
@@ -119,7 +119,7 @@ pub(crate) fn results(plan: &Arc<Select>, rows: &[(Vec<u8>, DocBuf)], items: usi
 }
 
 /// All cases of all files.
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/table");
     let mut files: Vec<_> =
         fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
