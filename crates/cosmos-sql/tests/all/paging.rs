@@ -8,7 +8,7 @@ use crate::{harness::answer, maker::Maker};
 fn pages_add_up() {
     let maker = Maker::new(3);
     let mut full = 0;
-    for round in 0..1_000 {
+    for round in 0..300 {
         let rows: Vec<String> = (0..maker.number(25))
             .map(|id| {
                 let document = maker.document(id);
@@ -20,7 +20,7 @@ fn pages_add_up() {
         assert!(got.starts_with('['), "round {round}: {query}: {got}");
         full += usize::from(got.len() > 20);
     }
-    assert!(100 < full, "{full}");
+    assert!(30 < full, "{full}");
 }
 
 #[test]
