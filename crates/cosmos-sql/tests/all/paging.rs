@@ -33,13 +33,13 @@ fn long_keys_are_passed_one_by_one() {
         (0..count).map(row).collect::<Vec<_>>().join("\n")
     };
     for unlike in [1, 600, 1_200] {
-        let documents = rows(20, unlike);
+        let documents = rows(9, unlike);
         for query in [
             "SELECT VALUE RIGHT(c.id, 3) FROM c",
             "SELECT VALUE RIGHT(c.id, 3) FROM c JOIN t IN c.t",
             "SELECT VALUE RIGHT(c.id, 3) FROM c ORDER BY c.a",
             "SELECT VALUE RIGHT(c.id, 3) FROM c ORDER BY c.a DESC, c.t",
-            "SELECT VALUE RIGHT(c.id, 3) FROM c JOIN t IN c.t ORDER BY c.a OFFSET 5 LIMIT 20",
+            "SELECT VALUE RIGHT(c.id, 3) FROM c JOIN t IN c.t ORDER BY c.a OFFSET 5 LIMIT 10",
             "SELECT DISTINCT VALUE c.a FROM c",
             "SELECT DISTINCT c.a, c.t FROM c ORDER BY c.a DESC",
             "SELECT COUNT(1) AS n, c.a FROM c GROUP BY c.a",
