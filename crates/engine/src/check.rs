@@ -7,7 +7,7 @@ use expiry::Header;
 use store::{Direction, Limit, Range, Snapshot, Store};
 
 use crate::{
-    Collection, Engine, Error, LiveView,
+    Collection, Engine, Error, LiveView, Shape,
     error::Halt,
     index::draft,
     keys,
@@ -85,18 +85,23 @@ impl<S: Store> LiveView<S> {
     /// Every entry a row should have is there and says the same about its life.
     async fn check_row(&self, row: &Row, checked: &mut Checked) -> Result<(), Halt> {
         let Some(header) = row.header() else { return Ok(()) };
+        let scope = self.state.record.partition();
         for (index, partial) in self.state.record.indexes.iter().zip(&self.state.partial) {
             if !index.ready || !index.has_entries() {
                 continue;
             }
-            let drafted = draft(index, partial.as_deref(), row.document(), &row.key)?;
-            for (key, _) in drafted.into_iter().flat_map(|drafted| drafted.entries) {
+            let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
+            let entries = drafted.into_iter().flat_map(|drafted| drafted.entries);
+            let timed = (index.shape == Shape::Timeline)
+                .then(|| keys::timeline(index.id, header.class, header.ts, &row.key));
+            for key in entries.map(|(key, _)| key).chain(timed.flatten()) {
                 let stored = self.snapshot.get(self.collection.entries(), &key).await?;
                 let agrees = stored.as_ref().is_some_and(|value| {
                     Header::split(value).is_ok_and(|(entry, _)| entry.same_life(&header))
                 });
                 if !agrees {
-                    let id = row.document().get("_id").map(document::shell);
+                    let id = row.document().get("_id").or_else(|| row.document().get("id"));
+                    let id = id.map(document::shell);
                     checked.differ(format!(
                         "document {id:?} lacks its entry in index '{}'",
                         index.name
@@ -109,7 +114,10 @@ impl<S: Store> LiveView<S> {
 
     /// Every live entry has its row.
     async fn check_entries(&self, checked: &mut Checked) -> Result<(), Halt> {
-        for index in self.state.record.indexes.iter().filter(|index| index.has_entries()) {
+        let record = &self.state.record;
+        let changes = record.items.map(|_| crate::item::changes_index());
+        let indexes = record.indexes.iter().filter(|index| index.has_entries());
+        for index in indexes.chain(&changes) {
             let mut rest = Some(Range::prefix(&keys::index(index.id)));
             while let Some(range) = rest {
                 let page = self.entries(index, &range, Direction::Forward, PAGE).await?;

@@ -13,6 +13,8 @@ pub enum What {
     Collection,
     /// An index.
     Index,
+    /// A document or a small record of a door.
+    Document,
 }
 
 /// What the caller does about a failure. Doors match it exhaustively.
@@ -43,6 +45,8 @@ pub enum Kind {
     IndexRefused,
     /// A document has arrays where an index allows at most one.
     ParallelArrays,
+    /// It is not the version that was asked for, or does not meet the condition given.
+    Precondition,
     /// Too many writers of the same document: try again.
     Conflict,
     /// A document or request is larger than allowed.
@@ -127,6 +131,8 @@ pub(crate) enum Halt {
     Again,
     /// A document has several entries in these indexes for the first time: note that first.
     Multikey(Vec<u32>),
+    /// A dead item is in the way whose death is not in the feed: tell it first.
+    Untold,
     Failed(Error),
 }
 

@@ -7,19 +7,28 @@
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
 //!           <collection> t                             written by whoever trims the books
-//! rows      <id component>                             row
+//! resources r <part components>                        small record of a door
+//! rows      <id component>                             row of a document
+//!           <hash> <partition components> <id component>   row of an item
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
+//!           <index> <path> <component> <row key>       entry of an item's value at a path
+//!           <index> <partition> <components>           entry of a unique index of items
+//!           0 <stamp> <row key>                        entry of an item in the order of changes
+//!           <index> <class> <second> <row key>         entry of an item in a timeline
+//!           ffffffff <stamp> <position>                event of a feed
+//!           fffffffe                                   how far deaths have been told
 //! ```
 
 use bytes::Bytes;
 use document::{
     ValueRef,
-    key::{TypeOrder, encode},
+    key::{TypeOrder, encode, skip},
 };
 use expiry::Class;
+use query::json::sarg::Step;
 
-use crate::catalog::{Model, Namespace};
+use crate::catalog::{Model, Namespace, Partition};
 
 /// Key of the counter of collection ids.
 pub(crate) const NEXT_ID: &[u8] = b"n";
@@ -41,6 +50,107 @@ pub(crate) fn row(id: ValueRef<'_>) -> Vec<u8> {
     let mut key = Vec::with_capacity(16);
     encode(id, TypeOrder::Bson, false, &mut key);
     key
+}
+
+/// Key of a door's small record.
+pub(crate) fn resource(parts: &[&str]) -> Vec<u8> {
+    let mut key = vec![b'r'];
+    for part in parts {
+        encode(ValueRef::String(part), TypeOrder::Bson, false, &mut key);
+    }
+    key
+}
+
+/// Beginning of the row keys of a logical partition.
+pub(crate) fn partition(hash: &[u8], values: &[ValueRef<'_>]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(hash.len() + 32);
+    key.extend_from_slice(hash);
+    for value in values {
+        encode(*value, TypeOrder::Json, false, &mut key);
+    }
+    key
+}
+
+/// The logical partition that a row key begins with.
+pub(crate) fn partition_of(row_key: &[u8], partition: Partition) -> &[u8] {
+    let rest = row_key.get(usize::from(partition.hash_bytes)..);
+    let id = (0..partition.values).fold(rest, |rest, _| skip(rest?, false));
+    let len = id.map_or(row_key.len(), |id| row_key.len() - id.len());
+    row_key.get(..len).unwrap_or(row_key)
+}
+
+/// Beginning of the entries of values at a path.
+pub(crate) fn item_path(id: u32, path: &[Step]) -> Vec<u8> {
+    let mut key = index(id);
+    for step in path {
+        match step {
+            Step::Property(name) => {
+                encode(ValueRef::String(name), TypeOrder::Json, false, &mut key);
+            }
+            Step::Elements => key.push(1),
+        }
+    }
+    key.push(0);
+    key
+}
+
+/// The index that holds items in the order of their last changes.
+pub(crate) const CHANGES: u32 = 0;
+
+/// Key of an item's last change.
+pub(crate) fn change(stamp: u64, row_key: &[u8]) -> Bytes {
+    let mut key = changes_after(stamp);
+    key.extend_from_slice(row_key);
+    Bytes::from(key)
+}
+
+/// Where the changes of a commit begin.
+pub(crate) fn changes_after(stamp: u64) -> Vec<u8> {
+    let mut key = index(CHANGES);
+    key.extend_from_slice(&stamp.to_be_bytes());
+    key
+}
+
+/// Where the entries of a class in a timeline begin from this second on.
+pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
+    let mut key = index(id);
+    key.push(class);
+    key.extend_from_slice(&((second as u64) ^ (1 << 63)).to_be_bytes());
+    key
+}
+
+/// Key of an item in a timeline: when it was written or is to die. `None` for one that never dies.
+pub(crate) fn timeline(id: u32, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
+    let second = match class {
+        Class::Never => return None,
+        Class::Inherit => ts,
+        Class::Explicit { deadline } => deadline,
+    };
+    let mut key = timeline_from(id, class_code(class), second);
+    key.extend_from_slice(row_key);
+    Some(Bytes::from(key))
+}
+
+/// The index that holds the events of a feed.
+pub(crate) const EVENTS: u32 = u32::MAX;
+
+/// Key of an event: the commit that entered it, and its position in that.
+pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
+    let mut key = events_after(stamp);
+    key.extend_from_slice(&position.to_be_bytes());
+    Bytes::from(key)
+}
+
+/// Where the events of a commit begin.
+pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
+    let mut key = index(EVENTS);
+    key.extend_from_slice(&stamp.to_be_bytes());
+    key
+}
+
+/// Key of how far deaths have been told.
+pub(crate) fn told() -> Bytes {
+    Bytes::from((EVENTS - 1).to_be_bytes().to_vec())
 }
 
 /// Prefix of all entries of an index.

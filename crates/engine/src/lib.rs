@@ -10,24 +10,34 @@ mod check;
 mod engine;
 mod error;
 mod expire;
+mod feed;
 mod index;
+mod item;
 mod keys;
 pub mod limits;
 mod read;
+mod resource;
 mod rest;
 mod rules;
 mod view;
 mod write;
 
 pub use catalog::{
-    Books, Collection, Dialect, IndexSpec, Model, Namespace, Ordering, Record, State,
+    Books, Collection, Dialect, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Namespace,
+    Ordering, Partition, Policy, PolicyRule, Record, Shape, State,
 };
 pub use check::Checked;
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
 pub use expire::{Amount, Forecast, KeepNothing, Persist, Preview, Unreaped, Within};
+pub use feed::{Event, EventKind, EventPage, Events};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
+pub use item::{
+    Change, Changes, Definition, Flow, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange,
+    ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink,
+};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
+pub use resource::{Expect, Resource};
 pub use rules::Rules;
 pub use view::LiveView;
 // What a door needs of the layers below to name its types and say what it wants.

@@ -22,3 +22,7 @@ pub const MAX_NAMESPACE_BYTES: usize = 255;
 pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
 /// Units of one commit call.
 pub const COMMIT_UNITS: usize = 1_000;
+/// Items that indexes may name for one walk before the rows are walked instead.
+pub const MAX_CANDIDATES: usize = 20_000;
+/// Deaths of a class that are entered in a feed in one commit.
+pub const TOLD_AT_ONCE: usize = 256;

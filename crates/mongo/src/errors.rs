@@ -96,6 +96,10 @@ impl From<engine::Error> for Error {
         let code = match error.kind {
             Kind::Invalid => BadValue,
             Kind::NotFound(What::Index) => IndexNotFound,
+            // This door's operations on documents find none, or refuse keys.
+            Kind::NotFound(What::Document) => NoSuchKey,
+            Kind::Exists(What::Document) => DuplicateKey,
+            Kind::Precondition => WriteConflict,
             Kind::NotFound(What::Collection | What::Database) => NamespaceNotFound,
             Kind::Exists(What::Index) => IndexOptionsConflict,
             Kind::Exists(What::Collection | What::Database) => NamespaceExists,

@@ -5,4 +5,5 @@ mod bounds;
 mod choose;
 mod implied;
 
+pub(crate) use bounds::successor;
 pub(crate) use choose::{Access, Chosen, choose};

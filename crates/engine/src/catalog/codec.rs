@@ -4,7 +4,10 @@
 use document::{DocRef, Document, Number, Value, ValueRef, array, doc, validate};
 use expiry::{DateRule, Default, FloorPair, Settings};
 
-use super::{IndexSpec, Model, Namespace, Record, record::Books};
+use super::{
+    FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Namespace, Partition, Policy, Record,
+    Shape, record::Books,
+};
 use crate::Error;
 
 const FORMAT: i64 = 1;
@@ -21,7 +24,7 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
         Books::Building(build) => doc! { "build": int(build), "ready": false },
         Books::Ready(build) => doc! { "build": int(build), "ready": true },
     };
-    let tree = doc! {
+    let mut tree = doc! {
         "format": FORMAT,
         "id": i64::from(record.id),
         "model": i64::from(record.model.code()),
@@ -38,11 +41,74 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
         "created": int(record.created),
         "options": record.options.clone(),
     };
+    if let Some(items) = &record.items {
+        tree.push("items", encode_items(items));
+    }
     tree.to_buf().into_bytes().into()
 }
 
 fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn encode_items(items: &ItemSettings) -> Document {
+    doc! {
+        "hash": i64::from(items.partition.hash_bytes),
+        "values": i64::from(items.partition.values),
+        "changed": int(items.changed),
+        "changed_ts": items.changed_ts,
+        "ruled_ts": items.ruled_ts,
+        "feed": items.feed.as_ref().map_or(Value::Null, encode_feed),
+    }
+}
+
+fn encode_feed(feed: &FeedSettings) -> Value {
+    let begun = |begun: FeedBegun| array![int(begun.since), begun.inherit_s, begun.explicit_s];
+    Value::Document(doc! {
+        "retention_s": feed.retention_s,
+        "floor_s": feed.floor_s,
+        "begun": feed.begun.map_or(Value::Null, begun),
+    })
+}
+
+fn decode_feed(value: Value) -> Result<Option<FeedSettings>, Error> {
+    if value == Value::Null {
+        return Ok(None);
+    }
+    let mut fields = Fields::of(value, "feed")?;
+    let begun = match fields.take("begun")? {
+        Value::Null => None,
+        Value::Array(parts) => match parts.as_slice() {
+            [Value::Int64(since), Value::Int64(inherit_s), Value::Int64(explicit_s)] => {
+                let since = u64::try_from(*since).map_err(|_| missing("begun"))?;
+                Some(FeedBegun { since, inherit_s: *inherit_s, explicit_s: *explicit_s })
+            }
+            _ => return Err(missing("begun")),
+        },
+        _ => return Err(missing("begun")),
+    };
+    let feed = FeedSettings {
+        retention_s: fields.int("retention_s")?,
+        floor_s: fields.int("floor_s")?,
+        begun,
+    };
+    fields.finish()?;
+    Ok(Some(feed))
+}
+
+fn decode_items(value: Value) -> Result<ItemSettings, Error> {
+    let mut fields = Fields::of(value, "items")?;
+    let mut byte = |name| u8::try_from(fields.int(name)?).map_err(|_| missing(name));
+    let partition = Partition { hash_bytes: byte("hash")?, values: byte("values")? };
+    let items = ItemSettings {
+        partition,
+        changed: fields.stamp("changed")?,
+        changed_ts: fields.int("changed_ts")?,
+        ruled_ts: fields.int("ruled_ts")?,
+        feed: decode_feed(fields.take("feed")?)?,
+    };
+    fields.finish()?;
+    Ok(items)
 }
 
 fn encode_rule(rule: &DateRule) -> Value {
@@ -56,7 +122,7 @@ fn encode_rule(rule: &DateRule) -> Value {
 
 fn encode_index(index: &IndexSpec) -> Value {
     let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
-    Value::Document(doc! {
+    let mut tree = doc! {
         "id": i64::from(index.id),
         "name": index.name.as_str(),
         "key": Value::Array(index.key.iter().map(part).collect()),
@@ -69,7 +135,14 @@ fn encode_index(index: &IndexSpec) -> Value {
         "multikey": index.multikey,
         "ready": index.ready,
         "shown": index.shown.clone(),
-    })
+    };
+    match &index.shape {
+        Shape::Fields => {}
+        Shape::Wild(policy) => tree.push("wild", policy.to_array()),
+        Shape::Tuple { scoped } => tree.push("tuple", *scoped),
+        Shape::Timeline => tree.push("timeline", true),
+    }
+    Value::Document(tree)
 }
 
 pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
@@ -106,6 +179,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
         books,
         created: fields.stamp("created")?,
         options: fields.document("options")?,
+        items: fields.optional("items").map(decode_items).transpose()?,
     };
     fields.finish()?;
     Ok(record)
@@ -173,9 +247,22 @@ fn decode_index(value: Value) -> Result<IndexSpec, Error> {
         multikey: fields.bool("multikey")?,
         ready: fields.bool("ready")?,
         shown: fields.document("shown")?,
+        shape: decode_shape(&mut fields)?,
     };
     fields.finish()?;
     Ok(index)
+}
+
+fn decode_shape(fields: &mut Fields) -> Result<Shape, Error> {
+    if let Some(policy) = fields.optional("wild") {
+        return Policy::from_array(policy).map(Shape::Wild).ok_or_else(|| missing("wild"));
+    }
+    match (fields.optional("tuple"), fields.optional("timeline")) {
+        (None, None) => Ok(Shape::Fields),
+        (Some(Value::Bool(scoped)), None) => Ok(Shape::Tuple { scoped }),
+        (None, Some(Value::Bool(true))) => Ok(Shape::Timeline),
+        _ => Err(missing("tuple")),
+    }
 }
 
 fn missing(name: &str) -> Error {
@@ -202,6 +289,11 @@ impl Fields {
 
     fn take(&mut self, name: &str) -> Result<Value, Error> {
         self.tree.remove(name).ok_or_else(|| missing(name))
+    }
+
+    /// One that records of earlier versions do not have.
+    fn optional(&mut self, name: &str) -> Option<Value> {
+        self.tree.remove(name)
     }
 
     fn optional_int(&mut self, name: &str) -> Result<Option<i64>, Error> {
@@ -281,6 +373,7 @@ mod tests {
             multikey: true,
             ready: true,
             shown: doc! { "v": 2 },
+            shape: Shape::Fields,
         };
         Record {
             id: 7,
@@ -293,6 +386,7 @@ mod tests {
             books: Books::Building(6),
             created: 5,
             options: doc! { "uuid": "u" },
+            items: None,
         }
     }
 
@@ -310,6 +404,31 @@ mod tests {
             let mut tree = DocRef::Raw(&encode(&record)).to_tree();
             tree.insert("books", doc! {});
             assert_eq!(decode(tree.to_buf().bytes()).unwrap().books, want);
+        }
+    }
+
+    #[test]
+    fn records_of_containers_round_trip() {
+        let policy = Policy(vec![super::super::PolicyRule {
+            steps: vec![query::json::sarg::Step::Elements],
+            below: true,
+            included: false,
+        }]);
+        for begun in [None, Some(FeedBegun { since: 4, inherit_s: i64::MIN, explicit_s: 9 })] {
+            let mut record = sample();
+            record.items = Some(ItemSettings {
+                partition: Partition { hash_bytes: 16, values: 3 },
+                changed: 8,
+                changed_ts: -4,
+                ruled_ts: 11,
+                feed: Some(FeedSettings { retention_s: 600, floor_s: i64::MIN, begun }),
+            });
+            record.indexes[0].shape = Shape::Wild(policy.clone());
+            assert_eq!(decode(&encode(&record)).unwrap(), record);
+            for shape in [Shape::Tuple { scoped: true }, Shape::Timeline] {
+                record.indexes[0].shape = shape;
+                assert_eq!(decode(&encode(&record)).unwrap(), record);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering as Atomic},
+    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering as Atomic},
 };
 
 use arc_swap::ArcSwap;
@@ -59,6 +59,8 @@ pub struct Collection {
     lowered: Notify,
     state: ArcSwap<State>,
     dropped: AtomicBool,
+    /// How much of the indexes being built is done, per cent.
+    built: AtomicU8,
 }
 
 /// Whether a list of operations stops at its first failure.
@@ -78,7 +80,21 @@ impl Collection {
             lowered: Notify::new(),
             state: ArcSwap::from_pointee(state),
             dropped: AtomicBool::new(false),
+            built: AtomicU8::new(0),
         }
+    }
+
+    /// How much of the indexes being built is done, per cent; 100 when all are in force.
+    pub fn index_progress(&self) -> u8 {
+        let ready = self.state.load().record.indexes.iter().all(|index| index.ready);
+        if ready { 100 } else { self.built.load(Atomic::Relaxed).min(99) }
+    }
+
+    /// Notes how many rows of how many a build has looked at.
+    pub(crate) fn built(&self, rows: usize, of: i64) {
+        let of = usize::try_from(of).unwrap_or(0).max(1);
+        let percent = rows.saturating_mul(100) / of;
+        self.built.store(u8::try_from(percent).unwrap_or(99), Atomic::Relaxed);
     }
 
     /// Its state as last published.

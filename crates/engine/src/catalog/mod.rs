@@ -4,6 +4,7 @@
 mod codec;
 mod collection;
 mod map;
+mod policy;
 mod record;
 
 pub(crate) use codec::{decode, encode};
@@ -11,7 +12,10 @@ pub(crate) use collection::{Change, PartialFilter, Publish, put_record};
 pub use collection::{Collection, Ordering, State};
 pub(crate) use map::Map;
 pub use map::Namespace;
-pub use record::{Books, IndexSpec, Model, Record};
+pub use policy::{Policy, PolicyRule};
+pub use record::{
+    Books, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Partition, Record, Shape,
+};
 
 use document::DocRef;
 use query::Filter;

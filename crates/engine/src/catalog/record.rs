@@ -3,7 +3,7 @@
 use document::Document;
 use expiry::Settings;
 
-use super::Namespace;
+use super::{Namespace, Policy};
 
 /// Which data model, and so which door, a database belongs to. Their namespaces are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,6 +25,23 @@ impl Model {
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         [Self::Documents, Self::Items].into_iter().find(|model| model.code() == code)
     }
+}
+
+/// What an index holds of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// The values at dotted paths, one entry per element of arrays, in BSON's order.
+    #[default]
+    Fields,
+    /// Every value at every path that a policy includes, in JSON's order.
+    Wild(Policy),
+    /// One entry: the values at paths of properties (`/a/b`), arrays not walked, in JSON's order.
+    Tuple {
+        /// A unique one counts within a logical partition.
+        scoped: bool,
+    },
+    /// When each item that can die would, by its class: what a feed of deaths is made from.
+    Timeline,
 }
 
 /// An index.
@@ -54,6 +71,8 @@ pub struct IndexSpec {
     pub ready: bool,
     /// The specification as the door shows it.
     pub shown: Document,
+    /// What it holds of a document.
+    pub shape: Shape,
 }
 
 impl IndexSpec {
@@ -116,12 +135,84 @@ pub struct Record {
     pub created: u64,
     /// What the door keeps with it.
     pub options: Document,
+    /// What only a collection of items has.
+    pub items: Option<ItemSettings>,
+}
+
+/// What a collection of items has beside its documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItemSettings {
+    /// How its row keys begin.
+    pub partition: Partition,
+    /// Stamp of the last change of its definition.
+    pub changed: u64,
+    /// Second of that change.
+    pub changed_ts: i64,
+    /// Second of the last change of its default TTL: what it killed died then.
+    pub ruled_ts: i64,
+    /// Its feed of all versions and deaths.
+    pub feed: Option<FeedSettings>,
+}
+
+/// A feed of all versions and deaths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedSettings {
+    /// How long events are kept, seconds.
+    pub retention_s: i64,
+    /// Events before this second are not shown any more, however long events are kept later.
+    pub floor_s: i64,
+    /// Since when it is kept; `None` until the timeline of items that were there is complete.
+    pub begun: Option<FeedBegun>,
+}
+
+/// The beginning of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedBegun {
+    /// Only later commits have events.
+    pub since: u64,
+    /// Items of class inherit written up to this second had died before.
+    pub inherit_s: i64,
+    /// Items with a deadline up to this second had died before.
+    pub explicit_s: i64,
+}
+
+impl FeedBegun {
+    /// A feed that begins with a commit.
+    pub(crate) fn at(settings: &Settings, stamp: store::Stamp) -> Self {
+        let floors = settings.floors(clock::Instant::from_ms(stamp.at_ms));
+        Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
+    }
+}
+
+/// The beginning of an item's row key: a hash of fixed length, then the partition key's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Partition {
+    /// Bytes of the hash.
+    pub hash_bytes: u8,
+    /// Values of the partition key.
+    pub values: u8,
 }
 
 impl Record {
     /// Whether writers keep sums by class.
     pub(crate) fn sums_classes(&self) -> bool {
         self.books != Books::Off && self.settings.by_class()
+    }
+
+    /// How row keys of items begin.
+    pub(crate) fn partition(&self) -> Option<Partition> {
+        self.items.map(|items| items.partition)
+    }
+
+    /// The index of deaths to come, where there is one.
+    pub(crate) fn timeline(&self) -> Option<&IndexSpec> {
+        self.indexes.iter().find(|index| index.shape == Shape::Timeline)
+    }
+
+    /// The feed of all versions and deaths, where it has begun.
+    pub(crate) fn feed(&self) -> Option<(FeedSettings, FeedBegun)> {
+        let feed = self.items?.feed?;
+        Some((feed, feed.begun?))
     }
 
     /// The index with this name.

@@ -22,6 +22,16 @@ pub(crate) type Edit<T> = dyn Fn(&State) -> Result<Option<(Arc<Apply>, T)>, Erro
 /// Applies a change to a record once the commit's stamp is known.
 pub(crate) type Apply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
+/// What became of an attempt to change a record.
+pub(crate) enum Changed<T, S: Store> {
+    /// It changed, and books may have begun.
+    Done(T, Option<Begun<S>>),
+    /// Nothing had to change.
+    Nothing,
+    /// Look again.
+    Refused,
+}
+
 impl<S: Store> Engine<S> {
     /// Makes a collection; an error when it exists.
     pub async fn create(
@@ -29,6 +39,17 @@ impl<S: Store> Engine<S> {
         model: Model,
         namespace: &Namespace,
         options: Document,
+    ) -> Result<Arc<Collection>, Error> {
+        let fill = move |record: &mut Record, _| record.options = options.clone();
+        self.create_with(model, namespace, Arc::new(fill)).await
+    }
+
+    /// Makes a collection whose record is completed in the commit that makes it.
+    pub(crate) async fn create_with(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        fill: Arc<Apply>,
     ) -> Result<Arc<Collection>, Error> {
         if MAX_NAMESPACE_BYTES < namespace.database.len() + namespace.collection.len() + 1 {
             let message = format!("namespace is too long: {namespace}");
@@ -39,7 +60,7 @@ impl<S: Store> Engine<S> {
                 let message = format!("Collection {namespace} already exists.");
                 return Err(Error::new(Kind::Exists(What::Collection), message));
             }
-            if let Some(collection) = self.try_create(model, namespace, &options).await? {
+            if let Some(collection) = self.try_create(model, namespace, &fill).await? {
                 return Ok(collection);
             }
         }
@@ -68,7 +89,7 @@ impl<S: Store> Engine<S> {
         &self,
         model: Model,
         namespace: &Namespace,
-        options: &Document,
+        fill: &Arc<Apply>,
     ) -> Result<Option<Arc<Collection>>, Error> {
         let seq = self.inner.store.published();
         let stored = self.inner.store.snapshot().get(Space::Catalog, keys::NEXT_ID).await?;
@@ -86,7 +107,8 @@ impl<S: Store> Engine<S> {
             dropped: Vec::new(),
             books: Books::Off,
             created: 0,
-            options: options.clone(),
+            options: Document::new(),
+            items: None,
         };
         let state = State::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
@@ -105,16 +127,18 @@ impl<S: Store> Engine<S> {
                 }
             })
         };
-        let prepared = Arc::clone(&change);
+        let (prepared, fill) = (Arc::clone(&change), Arc::clone(fill));
         let unit = Unit::new(conditions.into(), move |stamp| {
-            let record = Record { created: stamp.seq, ..record };
+            let mut record = Record { created: stamp.seq, ..record };
+            fill(&mut record, stamp);
             let next = Mutation::Put {
                 space: Space::Catalog,
                 key: keys::NEXT_ID.into(),
                 value: (id + 1).to_be_bytes().to_vec().into(),
             };
             let out = vec![put_record(&record), next];
-            prepared.prepare(Publish::State(Box::new(State::with(record, Vec::new()))));
+            let partial = record.indexes.iter().map(|_| None).collect();
+            prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
             out
         });
         let committed = self.commit_one(unit.with_fence(change)).await?;
@@ -156,39 +180,55 @@ impl<S: Store> Engine<S> {
         more: &[Mutation],
     ) -> Result<(Option<T>, Option<Begun<S>>), Error> {
         for _ in 0..MAX_ATTEMPTS {
-            let (seq, state) = collection.stable(|| self.inner.store.published()).await;
-            self.check_present(collection, &state)?;
-            let Some((apply, answer)) = edit(&state)? else { return Ok((None, None)) };
-            let record = state.record.clone();
-            let key = keys::record(record.model, &record.namespace);
-            let condition = Condition::NotNewer { space: Space::Catalog, key, seq };
-            let begun = Arc::new(Mutex::new(None));
-            let change = {
-                let (engine, held, begun) = (self.clone(), Arc::clone(collection), begun.clone());
-                let before = state.record.books;
-                Change::new(Arc::clone(collection), move |_| {
-                    let begin = engine.begin_books(&held, before);
-                    *begun.lock().unwrap_or_else(PoisonError::into_inner) = begin;
-                })
-            };
-            let prepared = Arc::clone(&change);
-            let dialect = Arc::clone(&self.inner.dialect);
-            let more = more.to_vec();
-            let unit = Unit::new(vec![condition], move |stamp| {
-                let mut record = record;
-                apply(&mut record, stamp);
-                let mut out = more;
-                out.push(put_record(&record));
-                let partial = partial_filters(&state, &record, &*dialect);
-                prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
-                out
-            });
-            if self.commit_one(unit.with_fence(change)).await?.is_some() {
-                let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
-                return Ok((Some(answer), begun));
+            match self.try_change(collection, edit, more, Vec::new()).await? {
+                Changed::Refused => {}
+                Changed::Nothing => return Ok((None, None)),
+                Changed::Done(answer, begun) => return Ok((Some(answer), begun)),
             }
         }
         Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
+    }
+
+    /// One attempt, under more conditions.
+    pub(crate) async fn try_change<T>(
+        &self,
+        collection: &Arc<Collection>,
+        edit: &Edit<T>,
+        more: &[Mutation],
+        mut conditions: Vec<Condition>,
+    ) -> Result<Changed<T, S>, Error> {
+        let (seq, state) = collection.stable(|| self.inner.store.published()).await;
+        self.check_present(collection, &state)?;
+        let Some((apply, answer)) = edit(&state)? else { return Ok(Changed::Nothing) };
+        let record = state.record.clone();
+        let key = keys::record(record.model, &record.namespace);
+        conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
+        let begun = Arc::new(Mutex::new(None));
+        let change = {
+            let (engine, held, begun) = (self.clone(), Arc::clone(collection), begun.clone());
+            let before = state.record.books;
+            Change::new(Arc::clone(collection), move |_| {
+                let begin = engine.begin_books(&held, before);
+                *begun.lock().unwrap_or_else(PoisonError::into_inner) = begin;
+            })
+        };
+        let prepared = Arc::clone(&change);
+        let dialect = Arc::clone(&self.inner.dialect);
+        let more = more.to_vec();
+        let unit = Unit::new(conditions, move |stamp| {
+            let mut record = record;
+            apply(&mut record, stamp);
+            let mut out = more;
+            out.push(put_record(&record));
+            let partial = partial_filters(&state, &record, &*dialect);
+            prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
+            out
+        });
+        if self.commit_one(unit.with_fence(change)).await?.is_none() {
+            return Ok(Changed::Refused);
+        }
+        let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(Changed::Done(answer, begun))
     }
 
     fn has_name(&self, collection: &Arc<Collection>, model: Model, name: &Namespace) -> bool {

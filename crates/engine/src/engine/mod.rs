@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clock::{Clock, Instant};
 use store::{Store, Timepiece};
 
-pub(crate) use admin::{Apply, Edit};
+pub(crate) use admin::{Apply, Changed, Edit};
 pub use open::Options;
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     catalog::Map,
     error::What,
     expire::{Persist, Reaper},
+    resource::Resources,
     view::{self, Holds},
 };
 
@@ -40,6 +41,7 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) store: S,
     pub(crate) clock: Arc<Clock>,
     pub(crate) map: Arc<Map>,
+    pub(crate) resources: Resources,
     pub(crate) holds: Arc<Holds>,
     pub(crate) reaper: Arc<Reaper>,
     pub(crate) dialect: Arc<dyn Dialect>,

@@ -12,6 +12,7 @@ use crate::{
     expire::{Persist, Reaper},
     keys,
     limits::{PAGE_BYTES, PAGE_ROWS},
+    resource::Resources,
     view::Holds,
 };
 
@@ -55,12 +56,14 @@ impl<S: Store> Engine<S> {
                 store.drop_space(space)?;
             }
         }
+        let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));
         store.set_drop_predicate(reaper.predicate());
         let inner = Inner {
             store,
             clock: options.clock,
             map,
+            resources,
             holds: Arc::new(Holds::default()),
             reaper,
             dialect: options.dialect,

@@ -38,6 +38,8 @@ const REAP_LEAST_BYTES: i64 = 64 * 1024;
 pub(super) struct Allowed {
     pub(super) floors: Floors,
     pub(super) dropped: Vec<u32>,
+    /// Events of a feed that were entered before this second.
+    pub(super) events_before_s: i64,
 }
 
 #[derive(Debug, Default)]
@@ -79,6 +81,11 @@ impl DropPredicate for Floored {
             let entries = matches!(space, Space::Index(_)) && !allowed.dropped.is_empty();
             if entries && keys::index_of(key).is_some_and(|id| allowed.dropped.contains(&id)) {
                 return true;
+            }
+            let events = matches!(space, Space::Index(_)) && i64::MIN < allowed.events_before_s;
+            if events && keys::index_of(key) == Some(keys::EVENTS) {
+                return Header::split(value)
+                    .is_ok_and(|(header, _)| header.ts < allowed.events_before_s);
             }
             Header::split(value).is_ok_and(|(header, _)| allowed.floors.is_dead(&header))
         })
@@ -128,6 +135,7 @@ impl<S: Store> Engine<S> {
     /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
     /// pass is due.
     pub async fn reap(&self, elapsed: Duration) -> Result<Duration, Error> {
+        self.tell_all().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map.all();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
@@ -176,13 +184,14 @@ impl<S: Store> Engine<S> {
             newest
         };
         let Some(due) = due else { return Ok(()) };
+        let events_before_s = due.events_before_s;
         let limited = if self.inner.rules.holds {
             self.inner.holds.limit(collection.id, due.floors, due.dropped)
         } else {
             Some((due.floors, due.dropped))
         };
         let Some((floors, dropped)) = limited else { return Ok(()) };
-        let allowed = Arc::new(Allowed { floors, dropped });
+        let allowed = Arc::new(Allowed { floors, dropped, events_before_s });
         self.allow(collection, allowed, estimate).await?;
         if keeps_any(&collection.state().record) {
             self.look_back(collection).await?;
@@ -277,7 +286,19 @@ impl<S: Store> Engine<S> {
             let view = self.view(collection).await?;
             let record = &view.state.record;
             let at = view.settled().min(self.inner.clock.reap_until());
-            let floors = record.settings.floors(at).bounded(view.seq + 1);
+            let mut floors = record.settings.floors(at).bounded(view.seq + 1);
+            let mut events_before_s = i64::MIN;
+            if let Some((feed, begun)) = record.feed() {
+                // What is not told is its event's previous image.
+                match view.told(begun).await {
+                    Ok(told) => floors = floors.least(&told),
+                    Err(halt) => {
+                        self.settle(collection, &view, halt).await?;
+                        continue;
+                    }
+                }
+                events_before_s = at.seconds().saturating_sub(feed.retention_s);
+            }
             let estimate = match view.estimate(&floors, walk).await {
                 Ok(estimate) => estimate,
                 Err(halt) => {
@@ -285,7 +306,8 @@ impl<S: Store> Engine<S> {
                     continue;
                 }
             };
-            return Ok((Allowed { floors, dropped: record.dropped.clone() }, estimate));
+            let dropped = record.dropped.clone();
+            return Ok((Allowed { floors, dropped, events_before_s }, estimate));
         }
     }
 

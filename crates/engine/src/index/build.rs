@@ -12,7 +12,8 @@ use super::{
     draft,
 };
 use crate::{
-    Collection, Engine, Error, IndexSpec, Kind, LiveView, Record, State,
+    Collection, Engine, Error, FeedBegun, FeedSettings, IndexSpec, Kind, LiveView, Record, Shape,
+    State,
     catalog::Books,
     engine::{Apply, Edit},
     error::Halt,
@@ -76,6 +77,7 @@ impl<S: Store> Engine<S> {
 
     async fn fill(&self, collection: &Arc<Collection>, wanted: &[u32]) -> Result<(), Error> {
         let mut rest = Some(Range::all());
+        let mut rows = 0;
         while let Some(range) = rest {
             let view = self.view(collection).await?;
             let page = match view.rows(&range, Direction::Forward, PAGE).await {
@@ -87,7 +89,13 @@ impl<S: Store> Engine<S> {
                 }
             };
             rest = match self.fill_page(&view, page.items, wanted).await {
-                Ok(true) => page.rest,
+                Ok(true) => {
+                    rows += page.examined;
+                    if let Ok(total) = view.totals().await {
+                        collection.built(rows, total.documents);
+                    }
+                    page.rest
+                }
                 Ok(false) => Some(range),
                 Err(halt) => {
                     self.settle(collection, &view, halt).await?;
@@ -128,11 +136,12 @@ impl<S: Store> Engine<S> {
         let mut all: Vec<(Bytes, Bytes)> = Vec::new();
         let mut dates = Vec::new();
         let mut conditions = self.row_conditions(view, &row);
+        let scope = record.partition();
         for (index, partial) in record.indexes.iter().zip(&view.state.partial) {
             if !index.has_entries() {
                 continue;
             }
-            let drafted = draft(index, partial.as_deref(), row.document(), &row.key)?;
+            let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
             let Some(drafted) = drafted else { continue };
             if drafted.multikey && !index.multikey {
                 return Err(Halt::Multikey(vec![index.id]));
@@ -150,6 +159,7 @@ impl<S: Store> Engine<S> {
             }
             all.extend(drafted.entries);
         }
+        all.extend(timeline_entry(record, &row));
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let rewritten = header.with_dates(&dates);
         let changed = header.dates.iter().ne(dates.iter().copied());
@@ -228,9 +238,15 @@ impl<S: Store> Engine<S> {
                 for id in &wanted {
                     let found = record.indexes.iter_mut().find(|index| index.id == *id);
                     let Some(index) = found else { continue };
+                    let after = index.expire_after;
                     if built {
                         index.ready = true;
-                        let after = index.expire_after;
+                        let timeline = index.shape == Shape::Timeline;
+                        if timeline && let Some(items) = &mut record.items {
+                            let begun = FeedBegun::at(&record.settings, stamp);
+                            items.feed =
+                                items.feed.map(|feed| FeedSettings { begun: Some(begun), ..feed });
+                        }
                         if after.is_some() {
                             change_rule(record, *id, after, stamp, floors);
                         }
@@ -250,6 +266,14 @@ impl<S: Store> Engine<S> {
             changed => changed.map(|_| ()),
         }
     }
+}
+
+/// The entry of an item in the timeline of its container.
+fn timeline_entry(record: &Record, row: &Row) -> Option<(Bytes, Bytes)> {
+    let (index, header) = (record.timeline()?, row.header()?);
+    let key = keys::timeline(index.id, header.class, header.ts, &row.key)?;
+    let len = u16::try_from(row.key.len()).unwrap_or(u16::MAX);
+    Some((key, Bytes::copy_from_slice(&len.to_be_bytes())))
 }
 
 /// Whether a build failed because of what is stored, rather than because of the store.

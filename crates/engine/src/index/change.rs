@@ -9,7 +9,7 @@ use store::{Stamp, Store};
 
 use super::entries::refused_value;
 use crate::{
-    Collection, Engine, Error, IndexSpec, Kind, Namespace, Record, State,
+    Collection, Engine, Error, IndexSpec, Kind, Namespace, Record, Shape, State,
     engine::{Apply, Edit},
     error::What,
     expire::apply_default,
@@ -318,6 +318,7 @@ impl IndexSpec {
             multikey: false,
             ready: false,
             shown: Document::new(),
+            shape: Shape::Fields,
         }
     }
 }

@@ -7,7 +7,10 @@ use document::{
 };
 use query::{Context, Filter};
 
-use crate::{Error, Kind, catalog::IndexSpec, keys, limits::MAX_ENTRIES_PER_DOCUMENT};
+use super::items;
+use crate::{
+    Error, Kind, Partition, Shape, catalog::IndexSpec, keys, limits::MAX_ENTRIES_PER_DOCUMENT,
+};
 
 /// A document's part in an index, before its commit is stamped.
 #[derive(Debug)]
@@ -20,13 +23,25 @@ pub(crate) struct Drafted {
     pub(crate) date: Option<i64>,
 }
 
-/// A document's part in an index; `None` when a partial or sparse index leaves it out.
+/// A document's part in an index; `None` when a partial or sparse index leaves it out. `scope` is
+/// how row keys begin where documents are items.
 pub(crate) fn draft(
     index: &IndexSpec,
     partial: Option<&Filter>,
     document: DocRef<'_>,
     row_key: &[u8],
+    scope: Option<Partition>,
 ) -> Result<Option<Drafted>, Error> {
+    match &index.shape {
+        Shape::Fields => {}
+        Shape::Wild(policy) => return items::wild(index, policy, document, row_key).map(Some),
+        Shape::Tuple { scoped } => {
+            let scope = scope.filter(|_| *scoped);
+            return Ok(Some(items::tuple(index, scope, document, row_key)));
+        }
+        // Its entries are made of headers.
+        Shape::Timeline => return Ok(None),
+    }
     if let Some(filter) = partial
         && !filter.matches(document, &Context::default())?
     {
@@ -206,6 +221,7 @@ mod tests {
             multikey: false,
             ready: true,
             shown: Document::new(),
+            shape: crate::Shape::Fields,
         }
     }
 
@@ -262,7 +278,7 @@ mod tests {
             (doc! { "a": 1 }, Some(1)),
             (doc! { "b": Value::Null }, Some(1)),
         ] {
-            let drafted = draft(&index, None, DocRef::Tree(&document), b"k").unwrap();
+            let drafted = draft(&index, None, DocRef::Tree(&document), b"k", None).unwrap();
             assert_eq!(drafted.map(|drafted| drafted.entries.len()), entries, "{document:?}");
         }
     }

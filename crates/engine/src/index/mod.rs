@@ -3,7 +3,9 @@
 mod build;
 mod change;
 mod entries;
+mod items;
 
 pub(crate) use change::duplicate;
 pub use change::{IndexChange, IndexChanged, missing_indexes};
 pub(crate) use entries::{Drafted, draft};
+pub(crate) use items::component;

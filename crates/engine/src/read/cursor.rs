@@ -379,6 +379,8 @@ fn carries_origin(stages: &[Stage]) -> bool {
 fn failed(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
-        Halt::Again | Halt::Multikey(_) => Error::new(Kind::Conflict, "looked again for nothing"),
+        Halt::Again | Halt::Multikey(_) | Halt::Untold => {
+            Error::new(Kind::Conflict, "looked again for nothing")
+        }
     }
 }

@@ -161,6 +161,7 @@ impl<S: Store> Engine<S> {
                 Ok(())
             }
             Halt::Multikey(indexes) => self.set_multikey(collection, indexes).await,
+            Halt::Untold => Box::pin(self.tell(collection)).await,
         }
     }
 }

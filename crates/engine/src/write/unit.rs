@@ -9,8 +9,9 @@ use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{Entered, count};
 use crate::{
-    Error, IndexSpec, LiveView, State,
+    Error, IndexSpec, Item, LiveView, Record, State,
     error::Halt,
+    feed::{put_event, put_timeline},
     index::{Drafted, draft},
     keys,
     view::Row,
@@ -25,6 +26,21 @@ pub(crate) struct Previous {
     entries: Vec<Bytes>,
     /// Keys in unique indexes that are being built: another row may hold them.
     unsure: Vec<Bytes>,
+    /// What replaces it is the same document: it keeps its birth.
+    same: bool,
+}
+
+impl Previous {
+    /// Its key in the timeline.
+    fn timeline(&self, record: &Record) -> Option<Bytes> {
+        let (index, entered) = (record.timeline()?, &self.entered);
+        keys::timeline(index.id, entered.class, entered.ts, &self.row.key)
+    }
+
+    /// What replaces it is another document in its place.
+    pub(crate) fn without_birth(self) -> Self {
+        Self { same: false, ..self }
+    }
 }
 
 /// A write of one document in one view.
@@ -36,12 +52,19 @@ pub(crate) struct Draft<'a, S: Store> {
 }
 
 /// The entries of a document in all indexes.
-struct Entries {
+pub(crate) struct Entries {
     all: Vec<(Bytes, Bytes)>,
-    unique: Vec<Bytes>,
+    pub(crate) unique: Vec<Bytes>,
     dates: Vec<(u32, i64)>,
     /// Indexes that get more than one entry of a document for the first time.
     multikey: Vec<u32>,
+}
+
+impl Entries {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
 }
 
 impl<S: Store> Draft<'_, S> {
@@ -50,7 +73,7 @@ impl<S: Store> Draft<'_, S> {
     }
 
     /// The conditions every write of a row shares.
-    fn conditions(&self, row_key: &Bytes) -> Vec<Condition> {
+    pub(crate) fn conditions(&self, row_key: &Bytes) -> Vec<Condition> {
         let seq = self.view.seq;
         let mut conditions = Vec::with_capacity(4);
         if self.versions {
@@ -81,13 +104,11 @@ impl<S: Store> Draft<'_, S> {
             }
             own.push(key);
         }
-        Ok(Previous { row, entered, entries: own, unsure })
+        Ok(Previous { row, entered, entries: own, unsure, same: true })
     }
 
     fn unique_in_making(&self, key: &[u8]) -> Option<&IndexSpec> {
-        let id = keys::index_of(key);
-        let mut indexes = self.state().record.indexes.iter();
-        indexes.find(|index| Some(index.id) == id && index.unique && !index.ready)
+        self.unique_index(key).filter(|index| !index.ready)
     }
 
     /// No commit since the view took or left these keys.
@@ -96,7 +117,8 @@ impl<S: Store> Draft<'_, S> {
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }
 
-    fn entries(&self, document: DocRef<'_>, row_key: &[u8]) -> Result<Entries, Error> {
+    /// A document's entries in all indexes.
+    pub(crate) fn entries(&self, document: DocRef<'_>, row_key: &[u8]) -> Result<Entries, Error> {
         let mut out = Entries {
             all: Vec::new(),
             unique: Vec::new(),
@@ -104,12 +126,13 @@ impl<S: Store> Draft<'_, S> {
             multikey: Vec::new(),
         };
         let state = self.state();
+        let scope = state.record.partition();
         for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
             if !index.has_entries() {
                 continue;
             }
             let Some(Drafted { entries, multikey, date }) =
-                draft(index, partial.as_deref(), document, row_key)?
+                draft(index, partial.as_deref(), document, row_key, scope)?
             else {
                 continue;
             };
@@ -127,6 +150,13 @@ impl<S: Store> Draft<'_, S> {
         Ok(out)
     }
 
+    /// The unique index that a key is of.
+    pub(crate) fn unique_index(&self, key: &[u8]) -> Option<&IndexSpec> {
+        let id = keys::index_of(key);
+        let mut indexes = self.state().record.indexes.iter();
+        indexes.find(|index| Some(index.id) == id && index.unique)
+    }
+
     /// Fails when another live document holds a value of a unique index.
     async fn check_unique(
         &self,
@@ -135,9 +165,7 @@ impl<S: Store> Draft<'_, S> {
         row_key: &[u8],
     ) -> Result<(), Halt> {
         for key in &entries.unique {
-            let id = keys::index_of(key);
-            let index = self.state().record.indexes.iter().find(|index| Some(index.id) == id);
-            let Some(index) = index else { continue };
+            let Some(index) = self.unique_index(key) else { continue };
             let held = self.view.unique(index, key).await?;
             if held.is_some_and(|held| held.row_key != row_key) {
                 return Err(crate::index::duplicate(index, document).into());
@@ -156,6 +184,18 @@ impl<S: Store> Draft<'_, S> {
     ) -> Result<Unit, Halt> {
         let entries = self.entries(body.as_ref(), &row_key)?;
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
+        self.put_checked(row_key, body, lifetime, previous, entries)
+    }
+
+    /// The same once it is known that no other live document holds its unique values.
+    pub(crate) fn put_checked(
+        &self,
+        row_key: Bytes,
+        body: DocBuf,
+        lifetime: Lifetime,
+        previous: Option<Previous>,
+        entries: Entries,
+    ) -> Result<Unit, Halt> {
         let mut conditions = self.conditions(&row_key);
         let space = self.view.collection.entries();
         conditions.extend(self.not_newer(&entries.unique));
@@ -172,11 +212,12 @@ impl<S: Store> Draft<'_, S> {
         let bytes = body.bytes().len();
         let draft = expiry::Draft {
             lifetime,
-            birth: previous.as_ref().map(|previous| previous.row.birth),
+            birth: previous.as_ref().filter(|held| held.same).map(|held| held.row.birth),
             dates: entries.dates,
             body_checksum: checksum(body.bytes()),
         };
         let rows = self.view.collection.rows();
+        let image = state.record.feed().map(|_| body.clone().into_bytes());
         // The row is made here, with room for its header: where commits are ordered time is dear.
         let room = draft.header_len();
         let mut value = Vec::with_capacity(room + bytes);
@@ -190,6 +231,18 @@ impl<S: Store> Draft<'_, S> {
             }
             let mut out = Vec::with_capacity(2 + entries.all.len() * 2);
             put_entries(&header, space, entries.all, previous.as_ref(), &mut out);
+            if state.record.items.is_some() {
+                let before = previous.as_ref().map(|previous| previous.row.stamp);
+                put_change(&header, space, &row_key, before, stamp.seq, &mut out);
+                put_feed(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
+                if let Some(body) = image {
+                    let before = previous.as_ref().map(|held| Item::of(held.row.clone()));
+                    let birth = draft.birth.unwrap_or(stamp.seq);
+                    let key = row_key.clone();
+                    let after = Item { key, body, stamp: stamp.seq, birth, ts };
+                    put_event(&state.record, space, stamp, before, Some(after), &mut out);
+                }
+            }
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             if let Some(previous) = &previous {
                 count(&state.record, &previous.entered, -1, &mut out);
@@ -212,15 +265,59 @@ impl<S: Store> Draft<'_, S> {
         }
         let state = Arc::clone(self.state());
         let (rows, space) = (self.view.collection.rows(), self.view.collection.entries());
-        Unit::new(conditions, move |_| {
+        Unit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
             count(&state.record, &previous.entered, -1, &mut out);
-            let gone = previous.entries.into_iter().map(|key| Mutation::Delete { space, key });
-            out.extend(gone);
+            let gone = previous.entries.iter().cloned();
+            out.extend(gone.map(|key| Mutation::Delete { space, key }));
+            if state.record.items.is_some() {
+                let key = keys::change(previous.row.stamp, &previous.row.key);
+                out.push(Mutation::Delete { space, key });
+                let record = &state.record;
+                let timeline = previous.timeline(record);
+                out.extend(timeline.map(|key| Mutation::Delete { space, key }));
+                let before = Item::of(previous.row.clone());
+                put_event(record, space, stamp, Some(before), None, &mut out);
+            }
             out.push(Mutation::Delete { space: rows, key: previous.row.key });
             out
         })
     }
+}
+
+/// Moves an item to its new place in the timeline.
+fn put_feed(
+    record: &Record,
+    space: Space,
+    previous: Option<&Previous>,
+    header: &[u8],
+    row_key: &[u8],
+    out: &mut Vec<Mutation>,
+) {
+    let Ok((header, _)) = Header::split(header) else { return };
+    let before = previous.and_then(|previous| previous.timeline(record));
+    let after = put_timeline(record, space, &header, row_key, out);
+    let gone = before.filter(|before| Some(before) != after.as_ref());
+    out.extend(gone.map(|key| Mutation::Delete { space, key }));
+}
+
+/// Moves an item to its new place in the order of changes.
+fn put_change(
+    header: &[u8],
+    space: Space,
+    row_key: &[u8],
+    before: Option<u64>,
+    stamp: u64,
+    out: &mut Vec<Mutation>,
+) {
+    if let Some(before) = before {
+        out.push(Mutation::Delete { space, key: keys::change(before, row_key) });
+    }
+    let Ok((header, _)) = Header::split(header) else { return };
+    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX).to_be_bytes();
+    let mut value = header.with_body(checksum(&len));
+    value.extend_from_slice(&len);
+    out.push(Mutation::Put { space, key: keys::change(stamp, row_key), value: value.into() });
 }
 
 /// Puts every entry again with the new header, also where the value is the same, and removes what

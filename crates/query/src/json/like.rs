@@ -248,6 +248,27 @@ mod tests {
     }
 
     #[test]
+    fn patterns_match_as_regular_expressions_do() {
+        let random = crate::expr::Random::new(11);
+        let some = |parts: &[&str], most: u64| {
+            let count = random.next() % (most + 1);
+            let part = |_| parts[usize::try_from(random.next() % parts.len() as u64).unwrap()];
+            (0..count).map(part).collect::<String>()
+        };
+        let mut matched = 0;
+        for _ in 0..5_000 {
+            let pattern = some(&["%", "%", "_", "a", "b", "[ab]", "[^a]"], 7);
+            let text = some(&["a", "b", "c"], 8);
+            let regular = pattern.replace('%', ".*").replace('_', ".");
+            let want = regex::Regex::new(&format!("^(?s:{regular})$")).unwrap().is_match(&text);
+            let got = Like::new(&pattern, None).matches(&text, &Effort::default()).unwrap();
+            assert_eq!(got, want, "{pattern:?} {text:?}");
+            matched += usize::from(got);
+        }
+        assert!(500 < matched, "{matched}");
+    }
+
+    #[test]
     fn hard_patterns_take_bounded_work() {
         let text = "a".repeat(200_000);
         let pattern = format!("{}b", "%a".repeat(1_000));

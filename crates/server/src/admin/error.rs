@@ -43,6 +43,7 @@ impl From<engine::Error> for Error {
             Kind::Exists(_)
             | Kind::DuplicateKey { .. }
             | Kind::IndexConflict { .. }
+            | Kind::Precondition
             | Kind::Conflict => (StatusCode::CONFLICT, "Conflict"),
             Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge"),
             Kind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "Unsupported"),

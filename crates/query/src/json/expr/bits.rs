@@ -42,3 +42,48 @@ pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
 pub(super) fn not<'a>(value: &Got<'_>) -> Got<'a> {
     bits(value).map_or(Got::Missing, |bits| signed(!bits))
 }
+
+#[cfg(test)]
+mod tests {
+    use document::json::{parse, to_string};
+
+    use super::*;
+
+    fn got(text: &str) -> Got<'static> {
+        match text {
+            "undefined" => Got::Missing,
+            text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
+        }
+    }
+
+    fn shown(got: &Got<'_>) -> String {
+        got.value().map_or("undefined".to_owned(), to_string)
+    }
+
+    #[test]
+    fn numbers_are_cut_to_32_bits() {
+        use Binary as B;
+        for (operator, a, b, want) in [
+            (B::BitAnd, "6", "3", "2"),
+            (B::BitOr, "6", "3", "7"),
+            (B::BitXor, "6", "3", "5"),
+            (B::BitAnd, "4294967295", "-1", "-1"),
+            (B::BitOr, "4294967296", "1", "1"),
+            (B::BitOr, "2.9", "0", "2"),
+            (B::BitOr, "-2.9", "0", "-2"),
+            (B::BitOr, "1e300", "0", "0"),
+            (B::ShiftLeft, "1", "31", "-2147483648"),
+            (B::ShiftLeft, "1", "32", "1"),
+            (B::ShiftRight, "-8", "1", "-4"),
+            (B::ShiftRightZero, "-8", "1", "2147483644"),
+            (B::BitOr, "\"1\"", "1", "undefined"),
+            (B::BitOr, "1", "undefined", "undefined"),
+            (B::BitOr, "null", "1", "undefined"),
+        ] {
+            assert_eq!(shown(&apply(operator, &got(a), &got(b))), want, "{operator:?} {a} {b}");
+        }
+        for (value, want) in [("0", "-1"), ("-1", "0"), ("2.5", "-3"), ("true", "undefined")] {
+            assert_eq!(shown(&not(&got(value))), want);
+        }
+    }
+}

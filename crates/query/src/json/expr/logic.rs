@@ -65,3 +65,30 @@ pub(super) fn among<'a>(
     }
     Ok(got(whole.then_some(false)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Context;
+
+    #[test]
+    fn nothing_is_neither_true_nor_false() {
+        let context = Context::default();
+        let all = [Some(true), Some(false), None];
+        for a in all {
+            for b in all {
+                let items = [a, b].map(|truth| match truth {
+                    Some(truth) => Expr::Constant(Value::Bool(truth)),
+                    None => Expr::Undefined,
+                });
+                let mut env = Env::new(1, &context);
+                let both =
+                    if a == Some(false) || b == Some(false) { Some(false) } else { a.and(b) };
+                let either = if a == Some(true) || b == Some(true) { Some(true) } else { a.and(b) };
+                assert_eq!(and(a, b), both);
+                assert_eq!(truth(&super::all(&items, &mut env).unwrap()), both, "{a:?} {b:?}");
+                assert_eq!(truth(&any(&items, &mut env).unwrap()), either, "{a:?} {b:?}");
+            }
+        }
+    }
+}

@@ -103,3 +103,74 @@ pub(super) fn plus<'a>(value: &Got<'_>) -> Got<'a> {
         _ => Got::Missing,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use document::json::{parse, to_string};
+
+    use super::*;
+
+    fn got(text: &str) -> Got<'static> {
+        match text {
+            "undefined" => Got::Missing,
+            text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
+        }
+    }
+
+    fn shown(got: &Got<'_>) -> String {
+        got.value().map_or("undefined".to_owned(), to_string)
+    }
+
+    #[test]
+    fn types_are_never_mixed() {
+        use Binary as B;
+        for (a, operator, b, want) in [
+            ("1", B::Equal, "1.0", "true"),
+            ("1", B::Equal, "\"1\"", "false"),
+            ("null", B::NotEqual, "0", "true"),
+            ("undefined", B::Equal, "undefined", "undefined"),
+            ("undefined", B::NotEqual, "1", "undefined"),
+            ("{\"a\":1,\"b\":2}", B::Equal, "{\"b\":2,\"a\":1}", "true"),
+            ("[1,2]", B::Equal, "[2,1]", "false"),
+            ("1", B::Less, "2", "true"),
+            ("9007199254740993", B::Greater, "9007199254740992", "true"),
+            ("\"a\"", B::LessOrEqual, "\"b\"", "true"),
+            ("\"a\"", B::Less, "1", "undefined"),
+            ("null", B::Less, "null", "false"),
+            ("null", B::GreaterOrEqual, "null", "true"),
+            ("false", B::Less, "true", "true"),
+            ("[1]", B::Less, "[2]", "undefined"),
+            ("{}", B::LessOrEqual, "{}", "undefined"),
+            ("undefined", B::Less, "1", "undefined"),
+            ("1", B::Add, "2", "3"),
+            ("0.5", B::Add, "0.5", "1"),
+            ("9223372036854775807", B::Add, "1", "9.223372036854776e+18"),
+            ("9223372036854775807", B::Subtract, "1", "9223372036854775806"),
+            ("4611686018427387904", B::Multiply, "2", "9.223372036854776e+18"),
+            ("6", B::Divide, "3", "2"),
+            ("1", B::Divide, "4", "0.25"),
+            ("1", B::Divide, "0", "undefined"),
+            ("-9223372036854775808", B::Divide, "-1", "9.223372036854776e+18"),
+            ("7", B::Modulo, "-4", "3"),
+            ("-7", B::Modulo, "4", "-3"),
+            ("7.5", B::Modulo, "2", "1.5"),
+            ("7", B::Modulo, "0", "undefined"),
+            ("1e308", B::Multiply, "10", "undefined"),
+            ("1", B::Add, "true", "undefined"),
+            ("\"a\"", B::Add, "\"b\"", "undefined"),
+        ] {
+            let value = apply(operator, &got(a), &got(b));
+            assert_eq!(shown(&value), want, "{a} {operator:?} {b}");
+        }
+        for (value, negated, same) in [
+            ("1", "-1", "1"),
+            ("-9223372036854775808", "9.223372036854776e+18", "-9223372036854775808"),
+            ("2.5", "-2.5", "2.5"),
+            ("\"1\"", "undefined", "undefined"),
+            ("undefined", "undefined", "undefined"),
+        ] {
+            assert_eq!(shown(&negate(&got(value))), negated);
+            assert_eq!(shown(&plus(&got(value))), same);
+        }
+    }
+}

@@ -136,7 +136,11 @@ impl Gate {
         };
         self.ties = if self.last.as_ref().is_some_and(same) { self.ties + 1 } else { 1 };
         let said = self.judge(place);
-        self.last = Some((place.to_vec(), said));
+        // The memory of the one before is used again.
+        let mut kept = self.last.take().map_or(Vec::new(), |(last, _)| last);
+        kept.clear();
+        kept.extend_from_slice(place);
+        self.last = Some((kept, said));
         said
     }
 

@@ -238,10 +238,14 @@ impl Run {
         position: &[u8],
     ) -> Result<Flow, Error> {
         let clauses = plan.clauses();
-        let mut place = Vec::with_capacity(position.len());
-        clauses.order_key(env, &mut place)?;
-        clauses.push_position(position, &mut place);
-        let from = self.gate.pass(&place);
+        let from = if clauses.order.is_empty() {
+            self.gate.pass(position)
+        } else {
+            let mut place = Vec::new();
+            clauses.order_key(env, &mut place)?;
+            clauses.push_position(position, &mut place);
+            self.gate.pass(&place)
+        };
         self.passed = from.is_some();
         let Some(from) = from else { return Ok(Flow::More) };
         let one = clauses.makes_one_row();

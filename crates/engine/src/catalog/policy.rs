@@ -1,0 +1,157 @@
+//! Which paths of an item an index holds: rules, of which the most precise one that fits decides.
+
+use document::{Document, Value, doc};
+use query::json::sarg::Step;
+
+/// What a rule is about: a path, or that and everything below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyRule {
+    /// The path from the root.
+    pub steps: Vec<Step>,
+    /// Everything below it too.
+    pub below: bool,
+    /// In the index, or not.
+    pub included: bool,
+}
+
+/// The paths of an index. What no rule is about is not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy(pub Vec<PolicyRule>);
+
+impl Policy {
+    /// Whether the index holds what is at a path. A longer rule is more precise, and one about the
+    /// path alone more than one about what is below.
+    pub fn covers(&self, path: &[Step]) -> bool {
+        let fitting = self.0.iter().filter(|rule| rule.fits(path));
+        let best = fitting.max_by_key(|rule| (rule.steps.len(), !rule.below));
+        best.is_some_and(|rule| rule.included)
+    }
+
+    /// Whether anything at or below a path may be held: a rule about it, or one further down.
+    pub(crate) fn may_cover_below(&self, path: &[Step]) -> bool {
+        let further = |rule: &PolicyRule| {
+            rule.included
+                && ((path.len() <= rule.steps.len() && rule.steps.starts_with(path))
+                    || (rule.below && path.starts_with(&rule.steps)))
+        };
+        self.0.iter().any(further)
+    }
+
+    /// As it is stored.
+    pub(crate) fn to_array(&self) -> Value {
+        let step = |step: &Step| match step {
+            Step::Property(name) => Value::String(name.clone()),
+            Step::Elements => Value::Null,
+        };
+        let rule = |rule: &PolicyRule| {
+            Value::Document(doc! {
+                "steps": Value::Array(rule.steps.iter().map(step).collect()),
+                "below": rule.below,
+                "included": rule.included,
+            })
+        };
+        Value::Array(self.0.iter().map(rule).collect())
+    }
+
+    /// From its stored form; `None` when that is damaged.
+    pub(crate) fn from_array(value: Value) -> Option<Self> {
+        let Value::Array(rules) = value else { return None };
+        rules.into_iter().map(rule_from).collect::<Option<_>>().map(Self)
+    }
+}
+
+fn rule_from(value: Value) -> Option<PolicyRule> {
+    let Value::Document(mut fields) = value else { return None };
+    let Some(Value::Array(steps)) = fields.remove("steps") else { return None };
+    let step = |value| match value {
+        Value::String(name) => Some(Step::Property(name)),
+        Value::Null => Some(Step::Elements),
+        _ => None,
+    };
+    let steps = steps.into_iter().map(step).collect::<Option<_>>()?;
+    let flag = |fields: &mut Document, name| match fields.remove(name) {
+        Some(Value::Bool(flag)) => Some(flag),
+        _ => None,
+    };
+    let (below, included) = (flag(&mut fields, "below")?, flag(&mut fields, "included")?);
+    fields.is_empty().then_some(PolicyRule { steps, below, included })
+}
+
+impl PolicyRule {
+    fn fits(&self, path: &[Step]) -> bool {
+        if self.below { path.starts_with(&self.steps) } else { path == self.steps }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Vec<Step> {
+        let step = |part| match part {
+            "[]" => Step::Elements,
+            name => Step::Property(String::from(name)),
+        };
+        text.split('/').filter(|part| !part.is_empty()).map(step).collect()
+    }
+
+    fn policy(rules: &[(&str, bool, bool)]) -> Policy {
+        let rule = |(text, below, included): &(&str, bool, bool)| PolicyRule {
+            steps: path(text),
+            below: *below,
+            included: *included,
+        };
+        Policy(rules.iter().map(rule).collect())
+    }
+
+    #[test]
+    fn the_most_precise_rule_decides() {
+        let rules = policy(&[
+            ("/", true, true),
+            ("/a", true, false),
+            ("/a/b", true, true),
+            ("/a/b", false, false),
+            ("/c/[]/d", false, false),
+        ]);
+        for (text, covered, below) in [
+            ("/x", true, true),
+            ("/x/[]/y", true, true),
+            ("/a", false, true),
+            ("/a/x", false, true),
+            ("/a/b", false, true),
+            ("/a/b/c", true, true),
+            ("/c/[]/d", false, true),
+            ("/c/[]/e", true, true),
+        ] {
+            assert_eq!(rules.covers(&path(text)), covered, "{text}");
+            assert_eq!(rules.may_cover_below(&path(text)), below, "{text}");
+        }
+        let narrow = policy(&[("/", true, false), ("/a/b", false, true)]);
+        for (text, covered, below) in [
+            ("/a", false, true),
+            ("/a/b", true, true),
+            ("/a/b/c", false, false),
+            ("/b", false, false),
+        ] {
+            assert_eq!(narrow.covers(&path(text)), covered, "{text}");
+            assert_eq!(narrow.may_cover_below(&path(text)), below, "{text}");
+        }
+        assert!(!Policy::default().covers(&path("/a")));
+    }
+
+    #[test]
+    fn policies_round_trip_and_damaged_ones_are_refused() {
+        let rules = policy(&[("/", true, true), ("/a/[]/b", false, false)]);
+        assert_eq!(Policy::from_array(rules.to_array()), Some(rules));
+        for damaged in [
+            Value::Null,
+            document::array![1],
+            document::array![
+                doc! { "steps": document::array![1], "below": true, "included": true }
+            ],
+            document::array![doc! { "steps": document::array![], "below": 1, "included": true }],
+        ] {
+            assert_eq!(Policy::from_array(damaged.clone()), None, "{damaged:?}");
+        }
+    }
+}

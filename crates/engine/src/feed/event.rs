@@ -1,0 +1,168 @@
+//! An event, how it is stored, and what a write enters besides its item.
+
+use bytes::Bytes;
+use clock::Instant;
+use document::{DocBuilder, DocRef, ValueRef};
+use expiry::{Draft, Header, Lifetime, checksum};
+use store::{Mutation, Space, Stamp};
+
+use crate::{Error, Item, Record, keys};
+
+/// What happened to an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// It was created.
+    Create,
+    /// It was replaced or edited.
+    Replace,
+    /// Somebody removed it.
+    Delete,
+    /// Its time was up.
+    Expire,
+}
+
+impl EventKind {
+    fn code(self) -> i32 {
+        match self {
+            Self::Create => 1,
+            Self::Replace => 2,
+            Self::Delete => 3,
+            Self::Expire => 4,
+        }
+    }
+
+    fn from_code(code: i32) -> Option<Self> {
+        [Self::Create, Self::Replace, Self::Delete, Self::Expire]
+            .into_iter()
+            .find(|kind| kind.code() == code)
+    }
+}
+
+/// An event of a feed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// What happened.
+    pub kind: EventKind,
+    /// The commit that entered it: feeds go on behind it.
+    pub stamp: u64,
+    /// When it happened; of a death the deadline.
+    pub at: Instant,
+    /// The item's key.
+    pub key: Bytes,
+    /// The item before.
+    pub before: Option<Item>,
+    /// The item after.
+    pub after: Option<Item>,
+}
+
+impl Event {
+    /// The stored form, behind a header that only carries the second it was entered in.
+    pub(crate) fn encode(&self, entered: Stamp) -> Vec<u8> {
+        let mut body = DocBuilder::new();
+        body.append("k", ValueRef::Int32(self.kind.code()));
+        body.append("t", ValueRef::Int64(self.at.ms));
+        body.append("i", ValueRef::Binary { subtype: 0, bytes: &self.key });
+        for (name, item) in [("b", &self.before), ("a", &self.after)] {
+            if let Some(item) = item {
+                body.document(name, |out| {
+                    let int = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+                    out.append("s", ValueRef::Int64(int(item.stamp)));
+                    out.append("b", ValueRef::Int64(int(item.birth)));
+                    out.append("t", ValueRef::Int64(item.ts));
+                    out.append("d", ValueRef::Document(item.document()));
+                });
+            }
+        }
+        let body = body.finish();
+        let draft = Draft {
+            lifetime: Lifetime::Never,
+            birth: None,
+            dates: Vec::new(),
+            body_checksum: checksum(body.bytes()),
+        };
+        let mut out = draft.stamp(entered.seq, entered.at_ms.div_euclid(1000));
+        out.extend_from_slice(body.bytes());
+        out
+    }
+
+    /// From its stored form, and the second it was entered in.
+    pub(crate) fn decode(value: &Bytes) -> Result<(Self, i64), Error> {
+        let (header, body) = Header::split_row(value)?;
+        let event = Self::read(header.stamp, value, DocRef::Raw(body));
+        let event = event.ok_or_else(|| Error::corrupt("an event of a feed is damaged"))?;
+        Ok((event, header.ts))
+    }
+
+    fn read(stamp: u64, value: &Bytes, body: DocRef<'_>) -> Option<Self> {
+        let ValueRef::Int32(kind) = body.get("k")? else { return None };
+        let ValueRef::Int64(at_ms) = body.get("t")? else { return None };
+        let ValueRef::Binary { bytes: key, .. } = body.get("i")? else { return None };
+        let key = value.slice_ref(key);
+        let item = |name| match body.get(name) {
+            None => Some(None),
+            Some(ValueRef::Document(fields)) => read_item(value, &key, fields).map(Some),
+            Some(_) => None,
+        };
+        let (before, after) = (item("b")?, item("a")?);
+        let kind = EventKind::from_code(kind)?;
+        Some(Self { kind, stamp, at: Instant::from_ms(at_ms), key: key.clone(), before, after })
+    }
+}
+
+fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
+    let int = |name| match fields.get(name)? {
+        ValueRef::Int64(value) => Some(value),
+        _ => None,
+    };
+    let stamp = |name| u64::try_from(int(name)?).ok();
+    let Some(ValueRef::Document(DocRef::Raw(body))) = fields.get("d") else { return None };
+    Some(Item {
+        key: key.clone(),
+        body: value.slice_ref(body),
+        stamp: stamp("s")?,
+        birth: stamp("b")?,
+        ts: int("t")?,
+    })
+}
+
+/// Enters the event of a write, where its container has a feed.
+pub(crate) fn put_event(
+    record: &Record,
+    space: Space,
+    stamp: Stamp,
+    before: Option<Item>,
+    after: Option<Item>,
+    out: &mut Vec<Mutation>,
+) {
+    if record.feed().is_none() {
+        return;
+    }
+    let kind = match (&before, &after) {
+        (None, _) => EventKind::Create,
+        (Some(before), Some(after)) if before.birth == after.birth => EventKind::Replace,
+        (Some(_), Some(_)) => EventKind::Create,
+        (Some(_), None) => EventKind::Delete,
+    };
+    let key = before.as_ref().or(after.as_ref()).map(|item| item.key.clone()).unwrap_or_default();
+    let at = Instant::from_ms(stamp.at_ms);
+    let event = Event { kind, stamp: stamp.seq, at, key, before, after };
+    // Units of several writes number theirs when they are put together.
+    let value = event.encode(stamp).into();
+    out.push(Mutation::Put { space, key: keys::event(stamp.seq, 0), value });
+}
+
+/// Enters an item in the timeline, where its container has one, and answers its key.
+pub(crate) fn put_timeline(
+    record: &Record,
+    space: Space,
+    header: &Header<'_>,
+    row_key: &[u8],
+    out: &mut Vec<Mutation>,
+) -> Option<Bytes> {
+    let key = keys::timeline(record.timeline()?.id, header.class, header.ts, row_key)?;
+    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX).to_be_bytes();
+    let mut value = header.with_body(checksum(&len));
+    value.extend_from_slice(&len);
+    out.push(Mutation::Put { space, key: key.clone(), value: value.into() });
+    Some(key)
+}

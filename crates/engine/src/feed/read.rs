@@ -1,0 +1,96 @@
+//! Reads a feed: first what has died is told, so that no reader waits for housekeeping.
+
+use std::sync::Arc;
+
+use query::Context;
+use store::{Direction, Limit, Range, Snapshot, Store};
+
+use super::Event;
+use crate::{
+    Collection, Engine, Error, ItemRange, LiveView,
+    error::Halt,
+    keys,
+    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS},
+    rest::rest,
+};
+
+/// Which events are wanted.
+#[derive(Clone, Debug)]
+pub struct Events {
+    /// Those of commits behind this one.
+    pub after: u64,
+    /// Of items in this part.
+    pub range: ItemRange,
+    /// About how many; all of one commit come together.
+    pub items: usize,
+    /// About how many bytes.
+    pub bytes: usize,
+}
+
+/// A page of events in the order of commits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventPage {
+    /// The events.
+    pub events: Vec<Event>,
+    /// Go on behind this commit.
+    pub next: u64,
+    /// Whether there may be more already.
+    pub more: bool,
+    /// The commits that the answer certainly knows.
+    pub seq: u64,
+}
+
+impl<S: Store> Engine<S> {
+    /// A page of events; `None` where no feed is kept.
+    pub async fn events(
+        &self,
+        collection: &Arc<Collection>,
+        wanted: &Events,
+        context: &Context,
+    ) -> Result<Option<EventPage>, Error> {
+        loop {
+            self.tell(collection).await?;
+            let view = self.view(collection).await?;
+            match view.events(wanted, context).await {
+                Ok(page) => return Ok(page),
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+    }
+}
+
+impl<S: Store> LiveView<S> {
+    async fn events(&self, wanted: &Events, context: &Context) -> Result<Option<EventPage>, Halt> {
+        let Some((feed, begun)) = self.state.record.feed() else { return Ok(None) };
+        let oldest_s = feed.floor_s.max(self.instant.seconds().saturating_sub(feed.retention_s));
+        let after = wanted.after.max(begun.since);
+        let mut found = EventPage { seq: self.seq, ..EventPage::default() };
+        let (mut bytes, mut last) = (0, wanted.after);
+        let mut left = Some(Range {
+            start: keys::events_after(after.saturating_add(1)),
+            end: Some(keys::events_after(self.seq.saturating_add(1))),
+        })
+        .filter(|range| !range.is_empty());
+        while let Some(range) = left {
+            let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
+            let (space, direction) = (self.collection.entries(), Direction::Forward);
+            let page = self.snapshot.scan(space, &range, direction, limit).await?;
+            rest(context, page.rows.len() * CANDIDATE_WORK).await?;
+            let end = page.rows.last().filter(|_| page.more);
+            left = end.map(|(key, _)| range.after(key, direction));
+            for (_, value) in page.rows {
+                let (event, entered_s) = Event::decode(&value)?;
+                let full = wanted.items <= found.events.len() || wanted.bytes <= bytes;
+                if full && last != event.stamp {
+                    return Ok(Some(EventPage { next: last, more: true, ..found }));
+                }
+                last = event.stamp;
+                if oldest_s <= entered_s && wanted.range.holds(&event.key) {
+                    bytes += value.len();
+                    found.events.push(event);
+                }
+            }
+        }
+        Ok(Some(EventPage { next: self.seq.max(last), ..found }))
+    }
+}

@@ -1,0 +1,212 @@
+//! An item's entries: one for each value at an included path, or one for a tuple of paths. Arrays
+//! are only walked where a policy says so; nothing there is a value of its own.
+
+use bytes::Bytes;
+use document::{
+    DocRef, Document, ValueRef,
+    key::{TypeOrder, encode},
+};
+use query::json::sarg::Step;
+
+use super::entries::Drafted;
+use crate::{
+    Error, Kind,
+    catalog::{IndexSpec, Partition, Policy},
+    keys,
+    limits::MAX_ENTRIES_PER_DOCUMENT,
+};
+
+/// The entries of an item under a policy.
+pub(super) fn wild(
+    index: &IndexSpec,
+    policy: &Policy,
+    document: DocRef<'_>,
+    row_key: &[u8],
+) -> Result<Drafted, Error> {
+    let mut walk = Walk { index, policy, row_key, path: Vec::new(), entries: Vec::new() };
+    walk.properties(document)?;
+    let mut entries = walk.entries;
+    entries.sort();
+    entries.dedup();
+    Ok(Drafted { entries, multikey: false, date: None })
+}
+
+struct Walk<'a> {
+    index: &'a IndexSpec,
+    policy: &'a Policy,
+    row_key: &'a [u8],
+    path: Vec<Step>,
+    entries: Vec<(Bytes, Bytes)>,
+}
+
+impl Walk<'_> {
+    fn properties(&mut self, document: DocRef<'_>) -> Result<(), Error> {
+        for (name, value) in document.iter() {
+            self.path.push(Step::Property(name.to_owned()));
+            self.value(value)?;
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
+        if self.policy.covers(&self.path) {
+            let mut key = keys::item_path(self.index.id, &self.path);
+            component(value, false, &mut key);
+            self.entries.push(plain(key, self.row_key));
+            if MAX_ENTRIES_PER_DOCUMENT < self.entries.len() {
+                let message = "an item has more values than its index may hold";
+                return Err(Error::new(Kind::TooLarge, message));
+            }
+        }
+        let inner = matches!(value, ValueRef::Document(_) | ValueRef::Array(_));
+        if !inner || !self.policy.may_cover_below(&self.path) {
+            return Ok(());
+        }
+        match value {
+            ValueRef::Document(inner) => self.properties(inner),
+            ValueRef::Array(values) => {
+                self.path.push(Step::Elements);
+                for value in values.iter() {
+                    self.value(value)?;
+                }
+                self.path.pop();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A value in an index by path: of objects and arrays only what they are.
+pub(crate) fn component(value: ValueRef<'_>, descending: bool, out: &mut Vec<u8>) {
+    let empty = Document::new();
+    let value = match value {
+        ValueRef::Document(_) => ValueRef::Document(DocRef::Tree(&empty)),
+        ValueRef::Array(_) => ValueRef::Array(document::ArrayRef::Tree(&[])),
+        scalar => scalar,
+    };
+    encode(value, TypeOrder::Json, descending, out);
+}
+
+fn plain(mut key: Vec<u8>, row_key: &[u8]) -> (Bytes, Bytes) {
+    key.extend_from_slice(row_key);
+    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX);
+    (key.into(), Bytes::copy_from_slice(&len.to_be_bytes()))
+}
+
+/// The one entry of an item in an index over a tuple of paths. Where a unique one finds nothing it
+/// takes null.
+pub(super) fn tuple(
+    index: &IndexSpec,
+    scope: Option<Partition>,
+    document: DocRef<'_>,
+    row_key: &[u8],
+) -> Drafted {
+    let mut key = keys::index(index.id);
+    if let Some(scope) = scope {
+        key.extend_from_slice(keys::partition_of(row_key, scope));
+    }
+    let nothing = if index.unique { ValueRef::Null } else { ValueRef::Undefined };
+    for (pointer, descending) in &index.key {
+        let value = at(document, pointer).unwrap_or(nothing);
+        encode(value, TypeOrder::Json, *descending, &mut key);
+    }
+    let entry = if index.unique {
+        (key.into(), Bytes::copy_from_slice(row_key))
+    } else {
+        plain(key, row_key)
+    };
+    Drafted { entries: vec![entry], multikey: false, date: None }
+}
+
+/// The value at a path of properties, `/a/b` with `~0` for `~` and `~1` for `/` in names.
+fn at<'a>(document: DocRef<'a>, pointer: &str) -> Option<ValueRef<'a>> {
+    let mut value = ValueRef::Document(document);
+    for name in steps(pointer) {
+        let ValueRef::Document(inner) = value else { return None };
+        value = inner.get(&name)?;
+    }
+    Some(value)
+}
+
+/// The names along a path as an index keeps it.
+pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"))
+}
+
+impl IndexSpec {
+    /// An index over a tuple of paths of properties, each with its direction (`true`: descending);
+    /// a unique one counts within a logical partition.
+    pub fn tuple(name: impl Into<String>, paths: &[(Vec<String>, bool)], unique: bool) -> Self {
+        let pointer = |path: &Vec<String>| {
+            let escaped = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
+            escaped.fold(String::new(), |pointer, name| pointer + "/" + &name)
+        };
+        let key = paths.iter().map(|(path, descending)| (pointer(path), *descending)).collect();
+        Self { unique, shape: crate::Shape::Tuple { scoped: unique }, ..Self::new(name, key) }
+    }
+
+    /// An index of every value that a policy includes.
+    pub fn wild(name: impl Into<String>, policy: Policy) -> Self {
+        Self { shape: crate::Shape::Wild(policy), ..Self::new(name, vec![("*".to_owned(), false)]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{Value, array, doc};
+
+    use super::*;
+    use crate::PolicyRule;
+
+    fn everything() -> Policy {
+        Policy(vec![PolicyRule { steps: Vec::new(), below: true, included: true }])
+    }
+
+    #[test]
+    fn every_value_at_an_included_path_has_an_entry() {
+        let document = doc! {
+            "a": 1,
+            "b": doc! { "c": array![1, 1, "x", doc! { "d": Value::Null }] },
+            "e": array![],
+        };
+        let drafted =
+            wild(&IndexSpec::wild("w", everything()), &everything(), DocRef::Tree(&document), b"k");
+        // a, b, b.c, its two different scalars, the object in it, its d, e
+        assert_eq!(drafted.unwrap().entries.len(), 8);
+        let mut policy = everything();
+        policy.0.push(PolicyRule {
+            steps: vec![Step::Property("b".into())],
+            below: true,
+            included: false,
+        });
+        let drafted =
+            wild(&IndexSpec::wild("w", policy.clone()), &policy, DocRef::Tree(&document), b"k");
+        assert_eq!(drafted.unwrap().entries.len(), 2);
+    }
+
+    #[test]
+    fn a_tuple_is_one_entry_and_a_unique_one_takes_nothing_as_null() {
+        let paths = [(vec!["a".to_owned(), "x/y".to_owned()], false), (vec!["b".to_owned()], true)];
+        let key = |unique: bool, document: Document| {
+            let index = IndexSpec::tuple("t", &paths, unique);
+            let scope = Partition { hash_bytes: 2, values: 1 };
+            let mut row_key = vec![7, 7];
+            encode(ValueRef::String("p"), TypeOrder::Json, false, &mut row_key);
+            row_key.extend_from_slice(b"rest");
+            let drafted = tuple(&index, Some(scope), DocRef::Tree(&document), &row_key);
+            drafted.entries.into_iter().next().unwrap().0
+        };
+        let inner = doc! { "a": doc! { "x/y": 1 } };
+        assert_eq!(
+            key(true, inner.clone()),
+            key(true, doc! { "a": doc! { "x/y": 1.0 }, "b": Value::Null })
+        );
+        assert_ne!(
+            key(false, inner.clone()),
+            key(false, doc! { "a": doc! { "x/y": 1.0 }, "b": Value::Null })
+        );
+        assert!(key(true, inner).starts_with(&[0, 0, 0, 0, 7, 7]));
+    }
+}

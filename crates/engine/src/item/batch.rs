@@ -1,0 +1,312 @@
+//! Actions that become one unit: what each of them leaves is what the next one sees.
+
+use std::collections::{BTreeMap, HashSet};
+
+use bytes::Bytes;
+use document::{DocBuf, DocRef};
+use store::{Condition, Mutation, Space, Stamp, Store, Unit};
+
+use super::{
+    Item, ItemDone,
+    write::{ItemAction, ItemWrite, ItemWriter, Match},
+};
+use crate::{
+    Error, Kind, Lifetime,
+    error::{Halt, What},
+    keys,
+    view::Row,
+    write::{Draft, Entries},
+};
+
+/// An item as the actions so far leave it.
+struct Pending {
+    /// As stored before.
+    stored: Option<Row>,
+    /// Whether an action so far wrote it.
+    written: bool,
+    /// Whether an action so far removed it: what comes then is another item.
+    removed: bool,
+    now: Option<New>,
+}
+
+impl Pending {
+    /// Stamp of its creation, when these actions did not create it.
+    fn birth(&self) -> Option<u64> {
+        self.stored.as_ref().filter(|_| !self.removed).map(|row| row.birth)
+    }
+}
+
+struct New {
+    body: DocBuf,
+    lifetime: Lifetime,
+    entries: Entries,
+}
+
+/// Actions in one view.
+pub(super) struct Batch<'a, S: Store> {
+    draft: Draft<'a, S>,
+    pending: BTreeMap<Bytes, Pending>,
+    outcomes: Vec<Outcome>,
+}
+
+/// What became of an action, its stamp apart.
+struct Outcome {
+    key: Bytes,
+    created: bool,
+    body: Option<Bytes>,
+    /// The stored row where nothing was written.
+    read: Option<Item>,
+    birth: Option<u64>,
+    entries: usize,
+}
+
+/// What the actions answer once they are committed.
+pub(super) struct Outcomes(Vec<Outcome>);
+
+impl<'a, S: Store> Batch<'a, S> {
+    pub(super) fn new(draft: Draft<'a, S>) -> Self {
+        Self { draft, pending: BTreeMap::new(), outcomes: Vec::new() }
+    }
+
+    /// One action.
+    pub(super) async fn act(
+        &mut self,
+        write: &ItemWrite,
+        writer: &dyn ItemWriter,
+    ) -> Result<(), Halt> {
+        let key = &write.key.0;
+        if !self.pending.contains_key(key) {
+            let view = self.draft.view;
+            let stored = view.get(key).await?;
+            if stored.is_none() && view.is_untold(key).await? {
+                return Err(Halt::Untold);
+            }
+            let pending = Pending { stored, written: false, removed: false, now: None };
+            self.pending.insert(key.clone(), pending);
+        }
+        let default = self.draft.view.state.record.settings.default;
+        let held = self.held(key);
+        check_version(write.if_match, held.as_ref())?;
+        let (body, lifetime) = match (&write.action, &held) {
+            (ItemAction::Create(_), Some(_)) => {
+                return Err(Error::new(Kind::Exists(What::Document), "the item exists").into());
+            }
+            (ItemAction::Create(body) | ItemAction::Upsert(body), _)
+            | (ItemAction::Replace(body), Some(_)) => {
+                (body.clone(), writer.lifetime(default, body.as_ref())?)
+            }
+            (ItemAction::Patch(patch), Some(item)) => patch(item, default)?,
+            (ItemAction::Delete, Some(_)) => {
+                self.delete(key);
+                return Ok(());
+            }
+            (ItemAction::Read, Some(item)) => {
+                self.note(key, false, Some(item.body.clone()), Some(item.clone()), 0);
+                return Ok(());
+            }
+            (
+                ItemAction::Replace(_)
+                | ItemAction::Patch(_)
+                | ItemAction::Delete
+                | ItemAction::Read,
+                None,
+            ) => {
+                let error = Error::new(Kind::NotFound(What::Document), "the item does not exist");
+                return Err(error.into());
+            }
+        };
+        self.put(key, body, lifetime, held.is_none()).await
+    }
+
+    /// The item as the actions so far leave it. One they wrote has no stamp yet.
+    fn held(&self, key: &Bytes) -> Option<Item> {
+        let pending = self.pending.get(key)?;
+        if !pending.written {
+            return pending.stored.clone().map(Item::of);
+        }
+        let new = pending.now.as_ref()?;
+        let body = new.body.clone().into_bytes();
+        let birth = pending.birth().unwrap_or(0);
+        Some(Item { key: key.clone(), body, stamp: 0, birth, ts: 0 })
+    }
+
+    async fn put(
+        &mut self,
+        key: &Bytes,
+        body: DocBuf,
+        lifetime: Lifetime,
+        created: bool,
+    ) -> Result<(), Halt> {
+        let entries = self.draft.entries(body.as_ref(), key)?;
+        self.check_unique(key, &entries, body.as_ref()).await?;
+        let (bytes, count) = (body.clone().into_bytes(), entries.len());
+        if let Some(pending) = self.pending.get_mut(key) {
+            pending.written = true;
+            pending.now = Some(New { body, lifetime, entries });
+        }
+        self.note(key, created, Some(bytes), None, count);
+        Ok(())
+    }
+
+    fn delete(&mut self, key: &Bytes) {
+        if let Some(pending) = self.pending.get_mut(key) {
+            pending.written = true;
+            pending.removed = true;
+            pending.now = None;
+        }
+        self.note(key, false, None, None, 0);
+    }
+
+    fn note(
+        &mut self,
+        key: &Bytes,
+        created: bool,
+        body: Option<Bytes>,
+        read: Option<Item>,
+        entries: usize,
+    ) {
+        let birth = self.pending.get(key).and_then(Pending::birth);
+        self.outcomes.push(Outcome { key: key.clone(), created, body, read, birth, entries });
+    }
+
+    /// Fails when another live item holds a unique value, as the actions so far leave it.
+    async fn check_unique(
+        &self,
+        key: &Bytes,
+        entries: &Entries,
+        document: DocRef<'_>,
+    ) -> Result<(), Halt> {
+        for unique in &entries.unique {
+            let others = self.pending.iter().filter(|(other, _)| *other != key);
+            let mut claims = others.filter_map(|(_, pending)| pending.now.as_ref());
+            let claimed = claims.any(|new| new.entries.unique.contains(unique));
+            let index = self.draft.unique_index(unique);
+            let Some(index) = index else { continue };
+            let held = self.draft.view.unique(index, unique).await?;
+            let held = held.is_some_and(|held| {
+                let rewritten = |pending: &Pending| pending.written;
+                held.row_key != *key && !self.pending.get(&held.row_key).is_some_and(rewritten)
+            });
+            if claimed || held {
+                return Err(crate::index::duplicate(index, document).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The unit of all actions; none when they only read.
+    pub(super) async fn unit(self) -> Result<(Option<Unit>, Outcomes), Halt> {
+        let Self { draft, pending, outcomes } = self;
+        let outcomes = Outcomes(outcomes);
+        if !pending.values().any(|pending| pending.written) {
+            return Ok((None, outcomes));
+        }
+        let mut units = Vec::with_capacity(pending.len());
+        for (key, pending) in pending {
+            let Pending { stored, written, removed, now } = pending;
+            if !written || (stored.is_none() && now.is_none()) {
+                units.push(untouched(&draft, &key, stored));
+                continue;
+            }
+            let previous = match stored {
+                Some(row) if removed => Some(draft.previous(row).await?.without_birth()),
+                Some(row) => Some(draft.previous(row).await?),
+                None => None,
+            };
+            match (previous, now) {
+                (Some(previous), None) => units.push(draft.remove(previous)),
+                (previous, Some(New { body, lifetime, entries })) => {
+                    units.push(draft.put_checked(key, body, lifetime, previous, entries)?);
+                }
+                (None, None) => {}
+            }
+        }
+        Ok((Some(together(units)), outcomes))
+    }
+}
+
+/// What was only read, or came and went, has to be as it was.
+fn untouched<S: Store>(draft: &Draft<'_, S>, key: &Bytes, stored: Option<Row>) -> Unit {
+    let mut conditions = draft.conditions(key);
+    conditions.extend(stored.map(|row| Condition::Before(row.death.ms)));
+    Unit::new(conditions, |_| Vec::new())
+}
+
+/// Several units as one. A key that one removes and another puts is put.
+fn together(mut units: Vec<Unit>) -> Unit {
+    if units.len() == 1
+        && let Some(unit) = units.pop()
+    {
+        return unit;
+    }
+    let mut conditions = Vec::new();
+    let mut writes = Vec::with_capacity(units.len());
+    for unit in units {
+        conditions.extend(unit.conditions);
+        writes.push(unit.write);
+    }
+    Unit::new(conditions, move |stamp: Stamp| {
+        let mut out: Vec<Mutation> = writes.into_iter().flat_map(|write| write(stamp)).collect();
+        let put: HashSet<(Space, Bytes)> = out
+            .iter()
+            .filter_map(|mutation| match mutation {
+                Mutation::Put { space, key, .. } => Some((*space, key.clone())),
+                _ => None,
+            })
+            .collect();
+        out.retain(|mutation| match mutation {
+            Mutation::Delete { space, key } => !put.contains(&(*space, key.clone())),
+            _ => true,
+        });
+        number_events(&mut out, stamp.seq);
+        out
+    })
+}
+
+/// Each write put its event in the first place of the commit.
+fn number_events(out: &mut [Mutation], stamp: u64) {
+    let first = keys::event(stamp, 0);
+    let mut positions = 0_u32..;
+    for mutation in out {
+        if let Mutation::Put { key, .. } = mutation
+            && *key == first
+            && let Some(position) = positions.next()
+        {
+            *key = keys::event(stamp, position);
+        }
+    }
+}
+
+fn check_version(wanted: Match, held: Option<&Item>) -> Result<(), Error> {
+    // Where there is nothing the action itself says so, or makes it.
+    if held.is_none_or(|item| wanted.is(item.stamp)) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Precondition, "the item is another version"))
+}
+
+impl Outcomes {
+    /// What each action answers after a commit with this stamp.
+    pub(super) fn done(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
+        let done = |outcome: Outcome| {
+            let item = match (outcome.read, outcome.body, stamp) {
+                // One that was read behind a write of the same unit has its stamp.
+                (Some(item), _, Some(stamp)) if item.stamp == 0 => {
+                    Some(stamped(item.key, item.body, outcome.birth, stamp))
+                }
+                (Some(item), ..) => Some(item),
+                (None, Some(body), Some(stamp)) => {
+                    Some(stamped(outcome.key, body, outcome.birth, stamp))
+                }
+                (None, ..) => None,
+            };
+            ItemDone { created: outcome.created, item, entries: outcome.entries }
+        };
+        self.0.into_iter().map(done).collect()
+    }
+}
+
+fn stamped(key: Bytes, body: Bytes, birth: Option<u64>, stamp: Stamp) -> Item {
+    let birth = birth.unwrap_or(stamp.seq);
+    Item { key, body, stamp: stamp.seq, birth, ts: stamp.at_ms.div_euclid(1000) }
+}

@@ -1,0 +1,104 @@
+//! The change feed, latest version of each item: an index by the stamp of the last write, so that
+//! it never shows what is dead, overwritten or removed.
+
+use std::sync::Arc;
+
+use query::Context;
+use store::{Direction, Limit, Range, Store};
+
+use super::{Item, ItemRange};
+use crate::{
+    Collection, Engine, Error, IndexSpec, LiveView,
+    error::Halt,
+    keys,
+    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
+    rest::rest,
+};
+
+/// Which changes are wanted.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    /// Those of commits behind this one.
+    pub after: u64,
+    /// And not before this second.
+    pub since_s: i64,
+    /// Of items in this part.
+    pub range: ItemRange,
+    /// About how many; all of one commit come together.
+    pub items: usize,
+    /// About how many bytes.
+    pub bytes: usize,
+}
+
+/// A page of changes in the order of commits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Change {
+    /// Items as they are now.
+    pub items: Vec<Item>,
+    /// Go on behind this commit.
+    pub next: u64,
+    /// Whether there may be more already.
+    pub more: bool,
+    /// The commits that the answer certainly knows.
+    pub seq: u64,
+}
+
+impl<S: Store> Engine<S> {
+    /// A page of changes.
+    pub async fn changes(
+        &self,
+        collection: &Arc<Collection>,
+        wanted: &Changes,
+        context: &Context,
+    ) -> Result<Change, Error> {
+        loop {
+            let view = self.view(collection).await?;
+            match view.changes(wanted, context).await {
+                Ok(change) => return Ok(change),
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+    }
+}
+
+/// The order of changes as an index.
+pub(crate) fn index() -> IndexSpec {
+    IndexSpec { id: keys::CHANGES, ready: true, ..IndexSpec::new("changes", Vec::new()) }
+}
+
+impl<S: Store> LiveView<S> {
+    async fn changes(&self, wanted: &Changes, context: &Context) -> Result<Change, Halt> {
+        let index = index();
+        let mut found = Change { next: wanted.after, seq: self.seq, ..Change::default() };
+        let (mut bytes, mut last) = (0, wanted.after);
+        let mut left = Some(Range {
+            start: keys::changes_after(wanted.after.saturating_add(1)),
+            end: Some(keys::changes_after(self.seq.saturating_add(1))),
+        })
+        .filter(|range| !range.is_empty());
+        while let Some(range) = left {
+            let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
+            let page = self.entries(&index, &range, Direction::Forward, limit).await?;
+            rest(context, page.examined * CANDIDATE_WORK).await?;
+            for entry in page.items {
+                let full = wanted.items <= found.items.len() || wanted.bytes <= bytes;
+                if full && last != entry.stamp {
+                    return Ok(Change { next: last, more: true, ..found });
+                }
+                last = entry.stamp;
+                if !wanted.range.holds(&entry.row_key) {
+                    continue;
+                }
+                let row = self.row_of(&entry).await?;
+                rest(context, ROW_WORK + row.body().len()).await?;
+                let item = Item::of(row);
+                if wanted.since_s <= item.ts {
+                    bytes += item.body.len();
+                    found.items.push(item);
+                }
+            }
+            left = page.rest;
+        }
+        Ok(Change { next: self.seq.max(last), ..found })
+    }
+}

@@ -1,0 +1,161 @@
+//! Containers: collections of items come and change, each with its definition in one commit.
+
+use std::sync::Arc;
+
+use document::Document;
+use store::{Stamp, Store};
+
+use crate::{
+    Books, Collection, DefaultTtl, Engine, Error, FeedBegun, FeedSettings, IndexSpec, ItemSettings,
+    Kind, Model, Namespace, Partition, Record, Shape, State,
+    engine::{Apply, Edit},
+    expire::apply_default,
+};
+
+/// What a container is, beside its items.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its default TTL.
+    pub default: DefaultTtl,
+    /// How row keys begin; never changes.
+    pub partition: Partition,
+    /// Its indexes, by name; unique ones never change.
+    pub indexes: Vec<IndexSpec>,
+    /// How long a feed of all versions and deaths keeps its events, seconds; `None`: no such feed.
+    pub retention_s: Option<i64>,
+    /// What the door keeps with it.
+    pub options: Document,
+}
+
+impl<S: Store> Engine<S> {
+    /// Makes a container; an error when it exists.
+    pub async fn create_container(
+        &self,
+        namespace: &Namespace,
+        definition: &Definition,
+    ) -> Result<Arc<Collection>, Error> {
+        let floors = self.inner.rules.floors;
+        let wanted = definition.clone();
+        let fill = move |record: &mut Record, stamp: Stamp| {
+            record.options = wanted.options.clone();
+            record.items = Some(ItemSettings {
+                partition: wanted.partition,
+                changed: stamp.seq,
+                changed_ts: stamp.at_ms.div_euclid(1000),
+                ruled_ts: stamp.at_ms.div_euclid(1000),
+                feed: None,
+            });
+            for spec in &wanted.indexes {
+                // There is nothing yet that would have to be added.
+                add(record, spec, true);
+            }
+            if wanted.default != DefaultTtl::Off {
+                apply_default(record, wanted.default, stamp, floors);
+                record.books = Books::Ready(stamp.seq);
+            }
+            set_feed(record, wanted.retention_s, stamp, true);
+        };
+        self.create_with(Model::Items, namespace, Arc::new(fill)).await
+    }
+
+    /// Changes a container's definition, when it is still the version with this stamp. What is to
+    /// be indexed anew waits for [`transform_indexes`](Self::transform_indexes).
+    pub async fn replace_container(
+        &self,
+        collection: &Arc<Collection>,
+        definition: &Definition,
+        version: Option<u64>,
+    ) -> Result<(), Error> {
+        let floors = self.inner.rules.floors;
+        let wanted = definition.clone();
+        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+            let changed = state.record.items.map(|items| items.changed);
+            if version.is_some() && version != changed {
+                let message = "the container is another version";
+                return Err(Error::new(Kind::Precondition, message));
+            }
+            let wanted = wanted.clone();
+            let apply = move |record: &mut Record, stamp: Stamp| {
+                replace(record, &wanted, stamp, floors);
+            };
+            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+        });
+        let begun = if collection.state().record.feed().is_some() {
+            self.change_told(collection, &*edit).await?
+        } else {
+            self.change_books(collection, &*edit).await?.1
+        };
+        self.build_books(collection, begun).await?;
+        // A feed begins when every item that is there is in its timeline.
+        self.build_indexes(collection, |index| index.shape == Shape::Timeline).await
+    }
+
+    /// Completes the indexes of a container that are not in force yet.
+    pub async fn transform_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        self.build_indexes(collection, |_| true).await
+    }
+}
+
+fn replace(record: &mut Record, wanted: &Definition, stamp: Stamp, floors: bool) {
+    record.options = wanted.options.clone();
+    if let Some(items) = &mut record.items {
+        items.changed = stamp.seq;
+        items.changed_ts = stamp.at_ms.div_euclid(1000);
+    }
+    let same = |held: &IndexSpec, spec: &IndexSpec| {
+        held.key == spec.key && held.shape == spec.shape && held.unique == spec.unique
+    };
+    let stays = |held: &IndexSpec| {
+        held.unique
+            || held.shape == Shape::Timeline
+            || wanted.indexes.iter().any(|spec| same(held, spec))
+    };
+    let gone: Vec<u32> =
+        record.indexes.iter().filter(|held| !stays(held)).map(|held| held.id).collect();
+    record.indexes.retain(|held| !gone.contains(&held.id));
+    record.dropped.extend(gone);
+    for spec in &wanted.indexes {
+        if !spec.unique && !record.indexes.iter().any(|held| same(held, spec)) {
+            add(record, spec, false);
+        }
+    }
+    if record.settings.default != wanted.default {
+        apply_default(record, wanted.default, stamp, floors);
+        if let Some(items) = &mut record.items {
+            items.ruled_ts = stamp.at_ms.div_euclid(1000);
+        }
+    }
+    set_feed(record, wanted.retention_s, stamp, false);
+}
+
+/// Begins, changes or ends a feed; in an `empty` container it is complete at once.
+fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: bool) {
+    let Some(items) = &mut record.items else { return };
+    let now_s = stamp.at_ms.div_euclid(1000);
+    match (retention_s, &mut items.feed) {
+        (None, None) => {}
+        (None, feed) => {
+            *feed = None;
+            let gone = record.indexes.iter().filter(|index| index.shape == Shape::Timeline);
+            record.dropped.extend(gone.map(|index| index.id));
+            record.indexes.retain(|index| index.shape != Shape::Timeline);
+        }
+        (Some(retention_s), Some(feed)) => {
+            feed.floor_s = feed.floor_s.max(now_s.saturating_sub(feed.retention_s));
+            feed.retention_s = retention_s;
+        }
+        (Some(retention_s), feed) => {
+            let begun = empty.then(|| FeedBegun::at(&record.settings, stamp));
+            *feed = Some(FeedSettings { retention_s, floor_s: i64::MIN, begun });
+            let timeline = IndexSpec::new("timeline", Vec::new());
+            add(record, &IndexSpec { shape: Shape::Timeline, ..timeline }, empty);
+        }
+    }
+}
+
+fn add(record: &mut Record, spec: &IndexSpec, ready: bool) {
+    debug_assert!(spec.shape != Shape::Fields);
+    let id = record.next_index;
+    record.next_index += 1;
+    record.indexes.push(IndexSpec { id, ready, ..spec.clone() });
+}

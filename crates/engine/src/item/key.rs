@@ -1,0 +1,88 @@
+//! Keys of items, ranges of them, and an item as it is read.
+
+use bytes::Bytes;
+use document::{
+    DocRef, ValueRef,
+    key::{TypeOrder, encode},
+};
+use store::Range;
+
+use crate::{keys, view::Row};
+
+/// Where an item is: its logical partition and its id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ItemKey(pub(crate) Bytes);
+
+impl ItemKey {
+    /// The key of an item by the hash of its partition key (of the length the container says), the
+    /// partition key's values and its id.
+    pub fn new(hash: &[u8], values: &[ValueRef<'_>], id: &str) -> Self {
+        let mut key = keys::partition(hash, values);
+        encode(ValueRef::String(id), TypeOrder::Json, false, &mut key);
+        Self(key.into())
+    }
+
+    /// Its bytes: items are walked in their order.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A part of a container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemRange(pub(crate) Range);
+
+impl ItemRange {
+    /// All items.
+    pub fn all() -> Self {
+        Self(Range::all())
+    }
+
+    /// One logical partition.
+    pub fn partition(hash: &[u8], values: &[ValueRef<'_>]) -> Self {
+        Self(Range::prefix(&keys::partition(hash, values)))
+    }
+
+    /// Items whose hashes lie in this half-open range; a hash that only begins like one counts.
+    pub fn hashes(start: &[u8], end: Option<&[u8]>) -> Self {
+        Self(Range { start: start.to_vec(), end: end.map(<[u8]>::to_vec) })
+    }
+
+    /// Whether an item is in it.
+    pub fn holds(&self, key: &[u8]) -> bool {
+        self.0.start.as_slice() <= key && self.0.end.as_ref().is_none_or(|end| key < end.as_slice())
+    }
+
+    /// Whether it is the whole container.
+    pub fn is_all(&self) -> bool {
+        self.0 == Range::all()
+    }
+}
+
+/// A live item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Its key's bytes.
+    pub key: Bytes,
+    /// What is stored: well-formed BSON.
+    pub body: Bytes,
+    /// Stamp of its last write: its version.
+    pub stamp: u64,
+    /// Stamp of its creation.
+    pub birth: u64,
+    /// Second of its last write.
+    pub ts: i64,
+}
+
+impl Item {
+    pub(crate) fn of(row: Row) -> Self {
+        let ts = row.header().map_or(0, |header| header.ts);
+        let body = row.value.slice(row.start..);
+        Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts }
+    }
+
+    /// The stored document.
+    pub fn document(&self) -> DocRef<'_> {
+        DocRef::Raw(&self.body)
+    }
+}

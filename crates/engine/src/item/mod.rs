@@ -1,0 +1,18 @@
+//! Items: documents with a partition key and an id of their own, written with conditions and in
+//! batches, read by key, by walk and in the order of their changes.
+
+mod batch;
+mod candidates;
+mod changes;
+mod container;
+mod key;
+mod ordered;
+mod scan;
+mod write;
+
+pub(crate) use changes::index as changes_index;
+pub use changes::{Change, Changes};
+pub use container::Definition;
+pub use key::{Item, ItemKey, ItemRange};
+pub use scan::{Flow, Scan, Scanned, Sink};
+pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Match, Patch};

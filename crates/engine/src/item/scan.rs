@@ -1,0 +1,216 @@
+//! A walk over items in one view: in the order of their keys, of which an index may leave out what
+//! cannot meet a condition, so that the answer is the same with and without it.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use bytes::Bytes;
+use query::{Context, json::sarg::Sarg};
+use store::{Direction, Limit, Range, Store};
+
+use super::{
+    Item, ItemRange, candidates,
+    ordered::{self, Ordered},
+};
+use crate::{
+    Collection, Engine, Error, LiveView,
+    error::Halt,
+    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
+    rest::rest,
+    view::Row,
+};
+
+/// What is walked.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// Which part of the container.
+    pub range: ItemRange,
+    /// Only items that may meet this are wanted.
+    pub sarg: Sarg,
+    /// Only items behind this key.
+    pub after: Option<Vec<u8>>,
+    /// The order that would spare sorting: paths of properties, each with its direction (`true`:
+    /// descending).
+    pub order: Vec<(Vec<String>, bool)>,
+    /// Look at no index.
+    pub no_index: bool,
+}
+
+impl Scan {
+    /// All items of a part of a container.
+    pub fn of(range: ItemRange) -> Self {
+        Self { range, sarg: Sarg::All, after: None, order: Vec::new(), no_index: false }
+    }
+}
+
+/// Whether a walk goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// The next item is wanted.
+    More,
+    /// That was enough.
+    Enough,
+}
+
+/// Who takes the items of a walk.
+pub trait Sink: Send {
+    /// A walk begins, or begins again in a new view: what was taken so far does not count. Items
+    /// come in the order that was asked for when they are `sorted`, else in that of their keys.
+    fn begin(&mut self, sorted: bool) -> Result<(), Error>;
+
+    /// The next item.
+    fn item(&mut self, item: &Item) -> Result<Flow, Error>;
+}
+
+/// How a walk went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scanned {
+    /// The commits it certainly knew.
+    pub seq: u64,
+    /// Indexes that were read, by name.
+    pub indexes: Vec<String>,
+    /// Index entries looked at.
+    pub entries: u64,
+    /// Items looked at.
+    pub items: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Whether all was walked.
+    pub ended: bool,
+}
+
+impl<S: Store> Engine<S> {
+    /// Walks items in one view.
+    pub async fn scan(
+        &self,
+        collection: &Arc<Collection>,
+        scan: &Scan,
+        context: &Context,
+        sink: &mut dyn Sink,
+    ) -> Result<Scanned, Error> {
+        loop {
+            let view = self.view(collection).await?;
+            match view.scan(scan, context, sink).await {
+                Ok(scanned) => return Ok(Scanned { seq: view.seq, ..scanned }),
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+    }
+}
+
+impl<S: Store> LiveView<S> {
+    async fn scan(
+        &self,
+        scan: &Scan,
+        context: &Context,
+        sink: &mut dyn Sink,
+    ) -> Result<Scanned, Halt> {
+        let mut scanned = Scanned::default();
+        let mut range = scan.range.0.clone();
+        if let Some(after) = &scan.after {
+            let behind = range.after(after, Direction::Forward);
+            range.start = range.start.max(behind.start);
+        }
+        let found = match scan.no_index {
+            true => None,
+            false => candidates::find(self, &scan.sarg, &range, context, &mut scanned).await?,
+        };
+        let ordered = match (&found, scan.no_index) {
+            (None, false) => ordered::find(&self.state.record, scan),
+            _ => None,
+        };
+        sink.begin(ordered.is_some())?;
+        match (found, ordered) {
+            (Some(keys), _) => self.scan_keys(keys, context, sink, &mut scanned).await?,
+            (None, Some(ordered)) => {
+                self.scan_ordered(&ordered, context, sink, &mut scanned).await?;
+            }
+            (None, None) => self.scan_rows(range, context, sink, &mut scanned).await?,
+        }
+        Ok(scanned)
+    }
+
+    /// Items in the order of an index that holds all of them.
+    async fn scan_ordered(
+        &self,
+        ordered: &Ordered<'_>,
+        context: &Context,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<(), Halt> {
+        scanned.indexes.push(ordered.index.name.clone());
+        let mut left = Some(ordered.range.clone());
+        let mut rows = 16;
+        while let Some(range) = left {
+            let limit = Limit { rows, bytes: PAGE_BYTES };
+            let page = self.entries(ordered.index, &range, ordered.direction, limit).await?;
+            rest(context, page.examined * CANDIDATE_WORK).await?;
+            for entry in page.items {
+                scanned.entries += 1;
+                let row = self.row_of(&entry).await?;
+                if take(row, context, sink, scanned).await? == Flow::Enough {
+                    return Ok(());
+                }
+            }
+            left = page.rest;
+            rows = (rows * 4).min(PAGE_ROWS);
+        }
+        scanned.ended = true;
+        Ok(())
+    }
+
+    async fn scan_keys(
+        &self,
+        keys: VecDeque<Bytes>,
+        context: &Context,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<(), Halt> {
+        for key in keys {
+            let row = self.get(&key).await?;
+            let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;
+            if take(row, context, sink, scanned).await? == Flow::Enough {
+                return Ok(());
+            }
+        }
+        scanned.ended = true;
+        Ok(())
+    }
+
+    async fn scan_rows(
+        &self,
+        range: Range,
+        context: &Context,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<(), Halt> {
+        let mut left = Some(range).filter(|range| !range.is_empty());
+        // Small pages first: many walks want few items.
+        let mut rows = 16;
+        while let Some(range) = left {
+            let limit = Limit { rows, bytes: PAGE_BYTES };
+            let page = self.rows(&range, Direction::Forward, limit).await?;
+            rest(context, page.examined * CANDIDATE_WORK).await?;
+            for row in page.items {
+                if take(row, context, sink, scanned).await? == Flow::Enough {
+                    return Ok(());
+                }
+            }
+            left = page.rest;
+            rows = (rows * 4).min(PAGE_ROWS);
+        }
+        scanned.ended = true;
+        Ok(())
+    }
+}
+
+async fn take(
+    row: Row,
+    context: &Context,
+    sink: &mut dyn Sink,
+    scanned: &mut Scanned,
+) -> Result<Flow, Halt> {
+    scanned.items += 1;
+    scanned.bytes += row.body().len() as u64;
+    rest(context, ROW_WORK + row.body().len()).await?;
+    Ok(sink.item(&Item::of(row))?)
+}

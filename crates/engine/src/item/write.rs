@@ -1,0 +1,221 @@
+//! Writes of items: any number of actions as one atomic unit, each seeing those before it. What
+//! was judged in a view is a condition of the commit; what is refused is looked at again.
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocRef};
+use query::Context;
+use store::{Direction, Limit, Outcome, Range, Store};
+
+use super::{Item, ItemKey, ItemRange, batch::Batch};
+use crate::{
+    Collection, DefaultTtl, Engine, Error, Kind, Lifetime, LiveView,
+    error::Halt,
+    limits::{MAX_ATTEMPTS, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
+    rest::rest,
+};
+
+/// Which version an action is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// Any.
+    Any,
+    /// The one with this stamp.
+    Stamp(u64),
+    /// None: what was named is no version of anything.
+    Nothing,
+}
+
+impl Match {
+    pub(super) fn is(self, stamp: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Stamp(wanted) => stamp == wanted,
+            Self::Nothing => false,
+        }
+    }
+}
+
+/// Edits a stored item under the default TTL in force.
+pub type Patch = Arc<dyn Fn(&Item, DefaultTtl) -> Result<(DocBuf, Lifetime), Error> + Send + Sync>;
+
+/// What is to be done with an item.
+#[derive(Clone)]
+pub enum ItemAction {
+    /// Makes it; fails when it exists.
+    Create(DocBuf),
+    /// Makes it or puts this in its place.
+    Upsert(DocBuf),
+    /// Puts this in its place; fails when it does not exist.
+    Replace(DocBuf),
+    /// Edits it.
+    Patch(Patch),
+    /// Removes it.
+    Delete,
+    /// Reads it.
+    Read,
+}
+
+impl std::fmt::Debug for ItemAction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Create(_) => "Create",
+            Self::Upsert(_) => "Upsert",
+            Self::Replace(_) => "Replace",
+            Self::Patch(_) => "Patch",
+            Self::Delete => "Delete",
+            Self::Read => "Read",
+        })
+    }
+}
+
+/// One action.
+#[derive(Clone, Debug)]
+pub struct ItemWrite {
+    /// The item.
+    pub key: ItemKey,
+    /// What is done with it.
+    pub action: ItemAction,
+    /// Only when it is this version.
+    pub if_match: Match,
+}
+
+/// What the door says about documents that are about to be written.
+pub trait ItemWriter: Send + Sync {
+    /// Checks a document against the default TTL in force and says what it asks for its life.
+    fn lifetime(&self, default: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error>;
+}
+
+/// What became of an action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemDone {
+    /// There was nothing before.
+    pub created: bool,
+    /// The item after it; none when it was removed.
+    pub item: Option<Item>,
+    /// Entries of indexes that it wrote, for whoever counts costs.
+    pub entries: usize,
+}
+
+/// The action that failed, and why. Nothing was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemFailure {
+    /// Its position.
+    pub at: usize,
+    /// Why.
+    pub error: Error,
+}
+
+impl<S: Store> Engine<S> {
+    /// Does all of these actions or none. Answers what became of each and the stamp of the commit
+    /// (of the view, when nothing was written).
+    pub async fn write_items(
+        &self,
+        collection: &Arc<Collection>,
+        writes: &[ItemWrite],
+        writer: &dyn ItemWriter,
+    ) -> Result<(Vec<ItemDone>, u64), ItemFailure> {
+        let failed = |error| ItemFailure { at: 0, error };
+        for _ in 0..MAX_ATTEMPTS {
+            let view = self.view(collection).await.map_err(failed)?;
+            let mut batch = Batch::new(self.draft(&view));
+            let mut halted = None;
+            for (at, write) in writes.iter().enumerate() {
+                if let Err(halt) = batch.act(write, writer).await {
+                    halted = Some((at, halt));
+                    break;
+                }
+            }
+            let built = match halted {
+                Some(halted) => Err(halted),
+                None => batch.unit().await.map_err(|halt| (0, halt)),
+            };
+            let (unit, pending) = match built {
+                Ok(built) => built,
+                Err((at, halt)) => {
+                    let settled = self.settle(collection, &view, halt).await;
+                    settled.map_err(|error| ItemFailure { at, error })?;
+                    continue;
+                }
+            };
+            let seq = view.seq;
+            drop(view);
+            let Some(unit) = unit else { return Ok((pending.done(None), seq)) };
+            let outcomes = self.inner.store.commit(vec![unit]).await;
+            match outcomes.map_err(|error| failed(error.into()))?.first() {
+                Some(Outcome::Committed(stamp)) => {
+                    return Ok((pending.done(Some(*stamp)), stamp.seq));
+                }
+                _ => continue,
+            }
+        }
+        let message = "too many writers of the same items";
+        Err(failed(Error::new(Kind::Conflict, message)))
+    }
+
+    /// One live item, and the commits that the answer certainly knows.
+    pub async fn item(
+        &self,
+        collection: &Arc<Collection>,
+        key: &ItemKey,
+    ) -> Result<(Option<Item>, u64), Error> {
+        loop {
+            let view = self.view(collection).await?;
+            match view.get(&key.0).await {
+                Ok(row) => return Ok((row.map(Item::of), view.seq)),
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+    }
+}
+
+impl<S: Store> Engine<S> {
+    /// Removes every item of a part of a container, and answers how many there were.
+    pub async fn remove_range(
+        &self,
+        collection: &Arc<Collection>,
+        range: &ItemRange,
+        context: &Context,
+    ) -> Result<usize, Error> {
+        let (mut removed, mut left) = (0, Some(range.0.clone()));
+        while let Some(range) = left {
+            let view = self.view(collection).await?;
+            left = match self.remove_page(&view, &range, context, &mut removed).await {
+                Ok(left) => left,
+                Err(halt) => {
+                    self.settle(collection, &view, halt).await?;
+                    Some(range)
+                }
+            };
+        }
+        Ok(removed)
+    }
+
+    /// Removes a page of a range; what was refused is still in what is left.
+    async fn remove_page(
+        &self,
+        view: &LiveView<S>,
+        range: &Range,
+        context: &Context,
+        removed: &mut usize,
+    ) -> Result<Option<Range>, Halt> {
+        let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
+        let page = view.rows(range, Direction::Forward, limit).await?;
+        let draft = self.draft(view);
+        let mut units = Vec::with_capacity(page.items.len());
+        for row in page.items {
+            rest(context, ROW_WORK + row.body().len()).await?;
+            units.push(draft.remove(draft.previous(row).await?));
+        }
+        let mut refused = false;
+        if !units.is_empty() {
+            for outcome in self.inner.store.commit(units).await? {
+                match outcome {
+                    Outcome::Committed(_) => *removed += 1,
+                    Outcome::Refused(_) => refused = true,
+                }
+            }
+        }
+        Ok(if refused { Some(range.clone()) } else { page.rest })
+    }
+}

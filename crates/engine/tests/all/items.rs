@@ -1,0 +1,366 @@
+//! Items: conditions, batches, unique keys within a partition, the order of changes, and death.
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use engine::{
+    Changes, Collection, DefaultTtl, Definition, Engine, Error, Flow, IndexSpec, Item, ItemAction,
+    ItemDone, ItemFailure, ItemKey, ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Match, Model,
+    Namespace, Partition, Policy, PolicyRule, Scan, Sink, What,
+};
+use test_kit::{Kit, PausingStore, ready};
+
+/// A container under test: partition key `/pk`, unique `/u`, everything indexed.
+pub(crate) struct Shelf {
+    pub(crate) kit: Kit,
+}
+
+pub(crate) struct Honour;
+
+impl ItemWriter for Honour {
+    fn lifetime(&self, _: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error> {
+        Ok(Lifetime::of(document.get("ttl")))
+    }
+}
+
+/// Takes everything.
+#[derive(Default)]
+pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
+
+impl Sink for All {
+    fn begin(&mut self, sorted: bool) -> Result<(), Error> {
+        self.0.clear();
+        self.1 = sorted;
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item) -> Result<Flow, Error> {
+        self.0.push(item.clone());
+        Ok(Flow::More)
+    }
+}
+
+pub(crate) fn everything() -> Policy {
+    Policy(vec![PolicyRule { steps: Vec::new(), below: true, included: true }])
+}
+
+pub(crate) fn definition(default: DefaultTtl) -> Definition {
+    Definition {
+        default,
+        partition: Partition { hash_bytes: 1, values: 1 },
+        indexes: vec![
+            IndexSpec::tuple("unique", &[(vec!["u".to_owned()], false)], true),
+            IndexSpec::wild("paths", everything()),
+        ],
+        retention_s: None,
+        options: Document::new(),
+    }
+}
+
+fn hash(pk: &str) -> [u8; 1] {
+    [pk.bytes().fold(7, |hash, byte| hash ^ byte)]
+}
+
+pub(crate) fn key(pk: &str, id: &str) -> ItemKey {
+    ItemKey::new(&hash(pk), &[ValueRef::String(pk)], id)
+}
+
+pub(crate) fn write(action: ItemAction, pk: &str, id: &str) -> ItemWrite {
+    ItemWrite { key: key(pk, id), action, if_match: Match::Any }
+}
+
+pub(crate) fn body(pk: &str, id: &str, more: Document) -> DocBuf {
+    let mut document = doc! { "id": id, "pk": pk };
+    for (name, value) in more.fields() {
+        document.push(name.clone(), value.clone());
+    }
+    if document.get("u").is_none() {
+        document.push("u", format!("of {id}"));
+    }
+    document.to_buf()
+}
+
+pub(crate) type Done = Result<(Vec<ItemDone>, u64), ItemFailure>;
+
+impl Shelf {
+    pub(crate) fn new(default: DefaultTtl) -> Self {
+        Self::with(&definition(default))
+    }
+
+    pub(crate) fn with(definition: &Definition) -> Self {
+        let kit = Kit::default();
+        let name = Namespace::new("db", "box");
+        ready(kit.engine.create_container(&name, definition)).unwrap();
+        Self { kit }
+    }
+
+    pub(crate) fn engine(&self) -> &Engine<PausingStore> {
+        &self.kit.engine
+    }
+
+    pub(crate) fn container(&self) -> Arc<Collection> {
+        self.engine().expect(Model::Items, &Namespace::new("db", "box")).unwrap()
+    }
+
+    pub(crate) fn write(&self, writes: &[ItemWrite]) -> Done {
+        ready(self.engine().write_items(&self.container(), writes, &Honour))
+    }
+
+    pub(crate) fn one(&self, action: ItemAction, pk: &str, id: &str) -> Result<ItemDone, Kind> {
+        let done = self.write(&[write(action, pk, id)]);
+        done.map(|(mut done, _)| done.remove(0)).map_err(|failure| failure.error.kind)
+    }
+
+    pub(crate) fn upsert(&self, pk: &str, id: &str, more: Document) -> ItemDone {
+        self.one(ItemAction::Upsert(body(pk, id, more)), pk, id).unwrap()
+    }
+
+    fn get(&self, pk: &str, id: &str) -> Option<Item> {
+        ready(self.engine().item(&self.container(), &key(pk, id))).unwrap().0
+    }
+
+    pub(crate) fn scan(&self, scan: &Scan) -> Vec<Item> {
+        self.scan_all(scan).0
+    }
+
+    pub(crate) fn scan_all(&self, scan: &Scan) -> All {
+        let mut all = All::default();
+        let context = test_kit::context();
+        ready(self.engine().scan(&self.container(), scan, &context, &mut all)).unwrap();
+        all
+    }
+
+    fn ids(&self, range: ItemRange) -> Vec<String> {
+        ids(&self.scan(&Scan::of(range)))
+    }
+
+    fn changes(&self, after: u64, items: usize) -> engine::Change {
+        let wanted =
+            Changes { after, since_s: 0, range: ItemRange::all(), items, bytes: usize::MAX };
+        ready(self.engine().changes(&self.container(), &wanted, &test_kit::context())).unwrap()
+    }
+
+    pub(crate) fn check(&self) {
+        let checked = ready(self.engine().check(&self.container())).unwrap();
+        assert_eq!(checked.differences, Vec::<String>::new());
+    }
+}
+
+pub(crate) fn ids(items: &[Item]) -> Vec<String> {
+    let id = |item: &Item| item.document().get("id").and_then(ValueRef::as_str).unwrap().to_owned();
+    items.iter().map(id).collect()
+}
+
+#[test]
+fn every_action_says_whether_there_was_an_item() {
+    let held = Shelf::new(DefaultTtl::Off);
+    let document = || body("a", "1", doc! {});
+    let missing = Err(Kind::NotFound(What::Document));
+    for action in [ItemAction::Replace(document()), ItemAction::Delete, ItemAction::Read] {
+        assert_eq!(held.one(action, "a", "1"), missing);
+    }
+    let made = held.one(ItemAction::Create(document()), "a", "1").unwrap();
+    let first = made.item.unwrap();
+    assert!(made.created && first.stamp == first.birth);
+    let taken = held.one(ItemAction::Create(document()), "a", "1");
+    assert_eq!(taken, Err(Kind::Exists(What::Document)));
+    let again = held.one(ItemAction::Upsert(document()), "a", "1").unwrap();
+    let second = again.item.unwrap();
+    assert!(!again.created && first.stamp < second.stamp && second.birth == first.birth);
+    assert_eq!(held.get("a", "1").unwrap(), second);
+    assert_eq!(held.one(ItemAction::Delete, "a", "1").unwrap().item, None);
+    assert_eq!(held.get("a", "1"), None);
+    let third = held.upsert("a", "1", doc! {});
+    assert!(third.created && second.stamp < third.item.unwrap().birth);
+    held.check();
+}
+
+#[test]
+fn a_version_that_is_no_more_is_refused() {
+    let held = Shelf::new(DefaultTtl::Off);
+    let stamp = held.upsert("a", "1", doc! {}).item.unwrap().stamp;
+    for (if_match, passes) in [
+        (Match::Stamp(stamp + 1), false),
+        (Match::Nothing, false),
+        (Match::Any, true),
+        (Match::Stamp(stamp), false),
+    ] {
+        let replaced = ItemAction::Replace(body("a", "1", doc! {}));
+        let done = held.write(&[ItemWrite { if_match, ..write(replaced, "a", "1") }]);
+        assert_eq!(done.is_ok(), passes, "{if_match:?}");
+        if let Err(failure) = done {
+            assert_eq!(failure.error.kind, Kind::Precondition);
+        }
+    }
+    // Where there is nothing, an upsert makes it.
+    let upsert = write(ItemAction::Upsert(body("a", "2", doc! {})), "a", "2");
+    assert!(held.write(&[ItemWrite { if_match: Match::Stamp(1), ..upsert }]).unwrap().0[0].created);
+}
+
+#[test]
+fn a_batch_sees_itself_and_is_all_or_nothing() {
+    let held = Shelf::new(DefaultTtl::Off);
+    held.upsert("a", "old", doc! { "u": 1 });
+    let batch = [
+        write(ItemAction::Create(body("a", "1", doc! { "u": 2 })), "a", "1"),
+        write(ItemAction::Read, "a", "1"),
+        write(ItemAction::Replace(body("a", "old", doc! { "u": 3 })), "a", "old"),
+        // What another of the batch gives up is free.
+        write(ItemAction::Create(body("a", "2", doc! { "u": 1 })), "a", "2"),
+        write(ItemAction::Delete, "a", "1"),
+        write(ItemAction::Create(body("a", "1", doc! { "u": 4 })), "a", "1"),
+    ];
+    let mut refused = batch.to_vec();
+    refused.push(write(ItemAction::Create(body("a", "3", doc! { "u": 4 })), "a", "3"));
+    let failure = held.write(&refused).unwrap_err();
+    assert!(matches!(failure.error.kind, Kind::DuplicateKey { .. }) && failure.at == 6);
+    assert_eq!(held.ids(ItemRange::all()), ["old"]);
+    let (done, stamp) = held.write(&batch).unwrap();
+    assert_eq!(done[1].item.as_ref().unwrap().stamp, stamp);
+    assert_eq!(held.ids(ItemRange::all()), ["1", "2", "old"]);
+    assert_eq!(held.get("a", "1").unwrap().birth, stamp);
+    held.check();
+    // The values that were given up and taken are held by whom the batch gave them.
+    for (u, free) in [(1, false), (2, true), (3, false), (4, false)] {
+        let made = held.one(ItemAction::Create(body("a", "new", doc! { "u": u })), "a", "new");
+        assert_eq!(made.is_ok(), free, "{u}");
+        let _ = held.one(ItemAction::Delete, "a", "new");
+    }
+}
+
+#[test]
+fn a_unique_value_counts_within_its_partition_and_while_its_item_lives() {
+    let held = Shelf::new(DefaultTtl::Infinite);
+    held.upsert("a", "1", doc! { "u": 1, "ttl": 10 });
+    held.upsert("b", "1", doc! { "u": 1 });
+    // Nothing there counts as null.
+    held.upsert("b", "2", doc! { "u": Value::Null });
+    let bare = doc! { "id": "3", "pk": "b" }.to_buf();
+    assert!(held.one(ItemAction::Create(bare), "b", "3").is_err());
+    let refused = |pk: &str, u: i32| {
+        held.one(ItemAction::Create(body(pk, "3", doc! { "u": u })), pk, "3").is_err()
+    };
+    assert!(refused("a", 1));
+    held.kit.move_to(9_999);
+    assert!(refused("a", 1));
+    held.kit.move_to(10_000);
+    assert!(!refused("a", 1));
+    held.check();
+}
+
+#[test]
+fn what_is_dead_is_nowhere_and_what_takes_its_place_is_new() {
+    for reap in [false, true] {
+        let mut held = Shelf::new(DefaultTtl::Seconds(10));
+        let first = held.upsert("a", "1", doc! {}).item.unwrap();
+        held.upsert("a", "2", doc! { "ttl": -1 });
+        held.kit.move_to(10_000);
+        if reap {
+            held.kit.reap();
+            ready(held.engine().reap_now(&held.container())).unwrap();
+        }
+        held.kit.restart();
+        assert_eq!(held.ids(ItemRange::all()), ["2"]);
+        assert_eq!(ids(&held.changes(0, 10).items), ["2"]);
+        assert_eq!(held.get("a", "1"), None);
+        let stale = ItemWrite {
+            if_match: Match::Stamp(first.stamp),
+            ..write(ItemAction::Delete, "a", "1")
+        };
+        let failure = held.write(&[stale]).unwrap_err();
+        assert_eq!(failure.error.kind, Kind::NotFound(What::Document));
+        let made = held.upsert("a", "1", doc! {});
+        assert!(made.created && first.stamp < made.item.unwrap().birth);
+        assert_eq!(ids(&held.changes(0, 10).items), ["2", "1"]);
+        held.check();
+    }
+}
+
+#[test]
+fn changes_come_in_the_order_of_commits_each_item_once() {
+    let held = Shelf::new(DefaultTtl::Off);
+    for id in ["1", "2", "3"] {
+        held.upsert("a", id, doc! {});
+    }
+    held.upsert("a", "1", doc! { "n": 1 });
+    let _ = held.one(ItemAction::Delete, "a", "2");
+    let batch: Vec<ItemWrite> = ["4", "5"]
+        .map(|id| write(ItemAction::Create(body("a", id, doc! {"u": id})), "a", id))
+        .into();
+    held.write(&batch).unwrap();
+    let (mut after, mut seen) = (0, Vec::new());
+    loop {
+        let page = held.changes(after, 1);
+        seen.push(ids(&page.items).join(" "));
+        after = page.next;
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(seen, ["3", "1", "4 5"]);
+    assert_eq!(held.changes(after, 1).items, []);
+    held.upsert("b", "6", doc! {});
+    assert_eq!(ids(&held.changes(after, 1).items), ["6"]);
+}
+
+#[test]
+fn a_range_is_walked_in_the_order_of_keys() {
+    let held = Shelf::new(DefaultTtl::Off);
+    for (pk, id) in [("a", "2"), ("b", "1"), ("a", "10"), ("a", "1")] {
+        held.upsert(pk, id, doc! { "u": id });
+    }
+    let partition = ItemRange::partition(&hash("a"), &[ValueRef::String("a")]);
+    assert_eq!(held.ids(partition.clone()), ["1", "10", "2"]);
+    let after = key("a", "1").bytes().to_vec();
+    let scan = Scan { after: Some(after), ..Scan::of(partition) };
+    assert_eq!(ids(&held.scan(&scan)), ["10", "2"]);
+    assert_eq!(
+        held.ids(ItemRange::hashes(&hash("b"), None)).len(),
+        4 - 3 * usize::from(hash("a") < hash("b"))
+    );
+}
+
+#[test]
+fn a_definition_is_replaced_as_one_commit() {
+    let mut held = Shelf::new(DefaultTtl::Off);
+    held.upsert("a", "1", doc! { "ttl": 5, "n": 1 });
+    let version = held.container().state().record.items.unwrap().changed;
+    let mut wanted = definition(DefaultTtl::Seconds(10));
+    wanted.indexes = vec![IndexSpec::tuple(
+        "n",
+        &[(vec!["n".to_owned()], true), (vec!["pk".to_owned()], false)],
+        false,
+    )];
+    let replace = |held: &Shelf, version| {
+        ready(held.engine().replace_container(&held.container(), &wanted, version))
+    };
+    assert_eq!(replace(&held, Some(version + 1)).unwrap_err().kind, Kind::Precondition);
+    replace(&held, Some(version)).unwrap();
+    let names = |held: &Shelf| {
+        let record = &held.container().state().record;
+        record.indexes.iter().map(|index| (index.name.clone(), index.ready)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&held), [("unique".to_owned(), true), ("n".to_owned(), false)]);
+    assert!(held.container().index_progress() < 100);
+    held.kit.restart();
+    ready(held.engine().transform_indexes(&held.container())).unwrap();
+    assert_eq!(names(&held), [("unique".to_owned(), true), ("n".to_owned(), true)]);
+    assert_eq!(held.container().index_progress(), 100);
+    held.check();
+    held.kit.move_to(5_000);
+    assert_eq!(held.ids(ItemRange::all()), Vec::<String>::new());
+}
+
+#[test]
+fn a_partition_is_removed_whole() {
+    let held = Shelf::new(DefaultTtl::Off);
+    for at in 0..300 {
+        held.upsert(if at % 3 == 0 { "a" } else { "b" }, &at.to_string(), doc! { "u": at });
+    }
+    let partition = ItemRange::partition(&hash("b"), &[ValueRef::String("b")]);
+    let (container, context) = (held.container(), test_kit::context());
+    let removed = held.engine().remove_range(&container, &partition, &context);
+    assert_eq!(ready(removed).unwrap(), 200);
+    assert_eq!(held.ids(ItemRange::all()).len(), 100);
+    held.check();
+}
