@@ -1,4 +1,5 @@
-//! Aggregates: what many values come to. The order they come in never counts, except in a list.
+//! Aggregates: what many values come to. The order they come in never counts: a
+//! list is in the order of rows.
 
 use std::{cmp::Ordering, collections::HashSet};
 
@@ -70,9 +71,17 @@ pub(super) enum State {
     CountIf(i64),
     Sum(Sum),
     Avg(Sum, i64),
-    Extreme { want: Ordering, found: Option<Value>, spoilt: bool },
-    List(Vec<Value>),
-    Set { values: Vec<Value>, keys: HashSet<Vec<u8>, foldhash::fast::RandomState> },
+    Extreme {
+        want: Ordering,
+        found: Option<Value>,
+        spoilt: bool,
+    },
+    /// Values with the positions of their rows.
+    List(Vec<(Box<[u8]>, Value)>),
+    Set {
+        values: Vec<Value>,
+        keys: HashSet<Vec<u8>, foldhash::fast::RandomState>,
+    },
 }
 
 impl State {
@@ -96,7 +105,7 @@ impl State {
     }
 
     /// One more row; answers about how many bytes more are held.
-    pub(super) fn add(&mut self, value: &Got<'_>) -> usize {
+    pub(super) fn add(&mut self, value: &Got<'_>, position: &[u8]) -> usize {
         let Some(inner) = value.value() else { return 0 };
         match self {
             Self::Count(count) => *count += 1,
@@ -116,8 +125,8 @@ impl State {
                 }
             }
             Self::List(values) => {
-                values.push(inner.to_value());
-                return memory(inner);
+                values.push((position.into(), inner.to_value()));
+                return position.len() + memory(inner);
             }
             Self::Set { values, keys } => {
                 let key = identity_of(value);
@@ -138,7 +147,10 @@ impl State {
             Self::Sum(sum) => sum.total(),
             Self::Avg(sum, count) => sum.over(count),
             Self::Extreme { found, spoilt, .. } => found.filter(|_| !spoilt).into(),
-            Self::List(values) => Got::Own(Value::Array(values)),
+            Self::List(mut values) => {
+                values.sort_by(|a, b| a.0.cmp(&b.0));
+                Got::Own(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
+            }
             Self::Set { mut values, .. } => {
                 values.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
                 Got::Own(Value::Array(values))
@@ -234,7 +246,7 @@ mod tests {
                 "undefined" => Got::Missing,
                 text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
             };
-            state.add(&value);
+            state.add(&value, b"");
         }
         state.result().value().map_or("undefined".to_owned(), to_string)
     }

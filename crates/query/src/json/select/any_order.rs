@@ -82,6 +82,7 @@ impl Run {
         clauses: &'a Clauses,
         group: &'a Group,
         env: &mut Env<'a>,
+        position: &[u8],
     ) -> Result<(), Error> {
         let plain = clauses.order.is_empty() && !clauses.distinct;
         // A group may come to nothing, so that more of them may be needed than there are results.
@@ -101,7 +102,7 @@ impl Run {
             behind = groups.is_behind(&key, most);
         }
         if !behind {
-            groups.add(group, env, |key| !before(key))?;
+            groups.add(group, env, position, |key| !before(key))?;
             groups.shrink(most);
         }
         check(groups.bytes())

@@ -29,11 +29,13 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// The row that the environment holds joins its group, if `wanted` wants that key.
+    /// The row that the environment holds, which has this position, joins its group, if `wanted`
+    /// wants that key.
     pub(super) fn add<'a>(
         &mut self,
         group: &'a Group,
         env: &mut Env<'a>,
+        position: &[u8],
         wanted: impl FnOnce(&[u8]) -> bool,
     ) -> Result<(), Error> {
         let mut key = Vec::new();
@@ -49,11 +51,11 @@ impl Groups {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
-            Some(rows) => rows.add(group, env)?,
+            Some(rows) => rows.add(group, env, position)?,
             None => {
                 let held: usize = values.iter().filter_map(Got::value).map(memory).sum();
                 let mut rows = Rows::new(group, values, key.len() + held + GROUP_BYTES);
-                rows.add(group, env)?;
+                rows.add(group, env, position)?;
                 let bytes = rows.bytes;
                 self.groups.insert(key, rows);
                 bytes
@@ -114,14 +116,19 @@ impl Rows {
         Self { keys: keys.into_iter().map(Got::into_value).collect(), states, bytes }
     }
 
-    fn add<'a>(&mut self, group: &'a Group, env: &mut Env<'a>) -> Result<usize, Error> {
+    fn add<'a>(
+        &mut self,
+        group: &'a Group,
+        env: &mut Env<'a>,
+        position: &[u8],
+    ) -> Result<usize, Error> {
         let mut more = 0;
         for (aggregate, state) in group.aggregates.iter().zip(&mut self.states) {
             let value = aggregate.of.eval(env)?;
             if state.reads() {
                 env.read(&value)?;
             }
-            more += state.add(&value);
+            more += state.add(&value, position);
         }
         self.bytes = self.bytes.saturating_add(more);
         Ok(more)

@@ -221,7 +221,7 @@ impl Run {
                 return Ok(Flow::More);
             }
             match &clauses.group {
-                Some(group) => self.join_group(clauses, group, env)?,
+                Some(group) => self.join_group(clauses, group, env, position)?,
                 None => self.keep(clauses, env, position, ordinal)?,
             }
             ordinal += 1;
