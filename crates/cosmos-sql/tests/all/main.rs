@@ -14,3 +14,4 @@ mod plans;
 mod queries;
 mod sargs;
 mod table;
+mod texts;
