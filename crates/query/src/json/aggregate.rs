@@ -1,11 +1,11 @@
-//! Aggregates: what many values come to. The order they come in never counts: a
-//! list is in the order of rows.
+//! Aggregates: what many values come to. The order they come in never counts: a list
+//! is in the order of rows.
 
-use std::{cmp::Ordering, collections::HashSet};
+use std::{cmp::Ordering, collections::HashMap};
 
 use document::{Value, ValueRef};
 
-use super::{expr::Expr, identity::identity_of, integer, number, order::compare};
+use super::{expr::Expr, form::precedes, identity::identity_of, integer, number, order::compare};
 use crate::expr::{Got, memory};
 
 /// Which aggregate.
@@ -80,7 +80,7 @@ pub(super) enum State {
     List(Vec<(Box<[u8]>, Value)>),
     Set {
         values: Vec<Value>,
-        keys: HashSet<Vec<u8>, foldhash::fast::RandomState>,
+        keys: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
     },
 }
 
@@ -95,7 +95,7 @@ impl State {
             Kind::Min => extreme(Ordering::Less),
             Kind::Max => extreme(Ordering::Greater),
             Kind::MakeList => Self::List(Vec::new()),
-            Kind::MakeSet => Self::Set { values: Vec::new(), keys: HashSet::default() },
+            Kind::MakeSet => Self::Set { values: Vec::new(), keys: HashMap::default() },
         }
     }
 
@@ -118,8 +118,10 @@ impl State {
             Self::Extreme { want, found, spoilt } => {
                 if super::expr::simple_class(inner).is_none() {
                     *spoilt = true;
-                } else if found.as_ref().is_none_or(|found| compare(inner, found.as_ref()) == *want)
-                {
+                } else if found.as_ref().is_none_or(|found| {
+                    let order = compare(inner, found.as_ref());
+                    order == *want || (order.is_eq() && precedes(inner, found.as_ref()))
+                }) {
                     *found = Some(inner.to_value());
                     return memory(inner);
                 }
@@ -131,7 +133,14 @@ impl State {
             Self::Set { values, keys } => {
                 let key = identity_of(value);
                 let bytes = key.len() + memory(inner);
-                if keys.insert(key) {
+                if let Some(at) = keys.get(&key) {
+                    if let Some(known) = values.get_mut(*at)
+                        && precedes(inner, known.as_ref())
+                    {
+                        *known = inner.to_value();
+                    }
+                } else {
+                    keys.insert(key, values.len());
                     values.push(inner.to_value());
                     return bytes;
                 }

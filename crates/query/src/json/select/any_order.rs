@@ -61,7 +61,7 @@ impl Run {
             ordinal = 0;
             env.read(&value)?;
             identity(value.value(), &mut place);
-            if self.is_outside(&place, 0, most) || self.kept.has(&place, 0) {
+            if self.is_outside(&place, 0, most) || self.kept.has(&place, &value) {
                 return Ok(());
             }
         }

@@ -8,7 +8,7 @@ use super::Group;
 use crate::{
     Error,
     expr::{Got, memory},
-    json::{aggregate::State, expr::Env, identity::identity},
+    json::{aggregate::State, expr::Env, form::precedes, identity::identity},
 };
 
 /// About what a group holds beside its values.
@@ -51,7 +51,10 @@ impl Groups {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
-            Some(rows) => rows.add(group, env, position)?,
+            Some(rows) => {
+                rows.take_forms(&values);
+                rows.add(group, env, position)?
+            }
             None => {
                 let held: usize = values.iter().filter_map(Got::value).map(memory).sum();
                 let mut rows = Rows::new(group, values, key.len() + held + GROUP_BYTES);
@@ -114,6 +117,17 @@ impl Rows {
     fn new(group: &Group, keys: Vec<Got<'_>>, bytes: usize) -> Self {
         let states = group.aggregates.iter().map(|aggregate| State::new(aggregate.kind)).collect();
         Self { keys: keys.into_iter().map(Got::into_value).collect(), states, bytes }
+    }
+
+    /// The same keys may come in forms that are taken in place of the ones before.
+    fn take_forms(&mut self, keys: &[Got<'_>]) {
+        for (known, key) in self.keys.iter_mut().zip(keys) {
+            if let (Some(known), Some(key)) = (known, key.value())
+                && precedes(key, known.as_ref())
+            {
+                *known = key.to_value();
+            }
+        }
     }
 
     fn add<'a>(
