@@ -10,7 +10,7 @@ use query::json::{
 use super::Binder;
 use crate::{
     ast::{self, Collection, Step},
-    error::Fault,
+    error::{Fault, Span},
 };
 
 impl<'q> Binder<'q> {
@@ -48,10 +48,10 @@ impl<'q> Binder<'q> {
                 before.push(results);
                 elements
             }
-            Collection::Path { root, steps } => {
+            Collection::Path { root, at, steps } => {
                 let root = match self.find(root) {
                     None if outermost => DOCUMENT,
-                    _ => self.resolve(root, input.at.0, input.at.0)?,
+                    _ => self.resolve(root, Span { end: at.0.start + root.len(), ..at.0 }, at.0)?,
                 };
                 if root == DOCUMENT && steps.is_empty() && !input.iterates && outermost {
                     return Ok(Source { slot: DOCUMENT, input: Input::Root });
@@ -131,7 +131,7 @@ fn name_of(input: &ast::Input) -> Option<String> {
     }
     match &input.of {
         Collection::Query(_) => None,
-        Collection::Path { root, steps } => match steps.last() {
+        Collection::Path { root, steps, .. } => match steps.last() {
             None => Some(root.clone()),
             Some(Step::Name(name)) => Some(name.clone()),
             Some(Step::Computed(_)) => None,
