@@ -46,7 +46,7 @@ pub(crate) struct Input {
 /// Where the values of a name come from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Collection {
-    Path { root: String, steps: Vec<Step> },
+    Path { root: String, at: Place, steps: Vec<Step> },
     Query(Box<Query>),
 }
 

@@ -187,7 +187,8 @@ impl<'t> Lexer<'t> {
         let text = self.text.get(start..self.at).unwrap_or_default();
         let exact = text.parse::<i64>().ok().filter(|_| whole).map(Value::Int64);
         let value = exact.or_else(|| {
-            text.parse::<f64>().ok().filter(|value| value.is_finite()).map(Value::Double)
+            // A whole number is one however it is written.
+            text.parse::<f64>().ok().and_then(|value| query::json::number(value).into_value())
         });
         match value {
             Some(value) if more.is_empty() => Ok(Kind::Number(value)),
@@ -227,7 +228,7 @@ mod tests {
             ("SELECT * from C", "SELECT Star FROM C end"),
             ("a--b\nc/* d\n */e", "a c e end"),
             ("'a''b' \"a\\\"b\" 'x\\n\\u00e9\\ud83d\\ude00'", "\"a'b\" \"a\\\"b\" \"x\\né😀\" end"),
-            ("1 1.5 .5 1. 1e3 0x1f", "1 1.5 0.5 1.0 1000.0 31 end"),
+            ("1 1.5 .5 1. 1e3 0x1f", "1 1.5 0.5 1 1000 31 end"),
             (
                 "9223372036854775807 9223372036854775808",
                 "9223372036854775807 9.223372036854776e+18 end",

@@ -73,7 +73,7 @@ pub(crate) fn from(inputs: &[Input]) -> String {
             out.push_str(" IN ");
         }
         match &input.of {
-            Collection::Path { root, steps } => {
+            Collection::Path { root, steps, .. } => {
                 out.push_str(root);
                 path(steps, &mut out);
             }

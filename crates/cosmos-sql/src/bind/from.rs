@@ -10,14 +10,15 @@ use query::json::{
 use super::Binder;
 use crate::{
     ast::{self, Collection, Step},
-    error::Fault,
+    error::{Fault, Span},
 };
 
 impl<'q> Binder<'q> {
     pub(super) fn from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
+        self.frame().enters = true;
         for input in inputs {
-            let source = self.source(input, sources.is_empty())?;
+            let source = self.source(input, &mut sources)?;
             if let Some(name) = name_of(input) {
                 if self.frame().names.iter().any(|(known, _)| *known == name) {
                     return Err(Fault::Duplicate(input.at.0, name));
@@ -27,17 +28,30 @@ impl<'q> Binder<'q> {
             }
             sources.push(source);
         }
+        self.frame().enters = false;
         Ok(sources)
     }
 
-    fn source(&mut self, input: &'q ast::Input, first: bool) -> Result<Source, Fault> {
-        let outermost = first && self.frames.iter().all(|frame| frame.names.is_empty());
+    /// The source of a name; one that it is made of goes before it.
+    fn source(&mut self, input: &'q ast::Input, before: &mut Vec<Source>) -> Result<Source, Fault> {
+        // Only what is in FROM, all the way, has the documents to itself.
+        let outermost = before.is_empty()
+            && self.frames.iter().all(|frame| frame.enters && frame.names.is_empty());
         let of = match &input.of {
-            Collection::Query(query) => return self.results(query, input, outermost),
-            Collection::Path { root, steps } => {
+            Collection::Query(query) => {
+                let results = self.results(query, outermost)?;
+                if !input.iterates {
+                    return Ok(results);
+                }
+                // The elements of each result.
+                let elements = Expr::Slot(results.slot);
+                before.push(results);
+                elements
+            }
+            Collection::Path { root, at, steps } => {
                 let root = match self.find(root) {
                     None if outermost => DOCUMENT,
-                    _ => self.resolve(root, input.at.0, input.at.0)?,
+                    _ => self.resolve(root, Span { end: at.0.start + root.len(), ..at.0 }, at.0)?,
                 };
                 if root == DOCUMENT && steps.is_empty() && !input.iterates && outermost {
                     return Ok(Source { slot: DOCUMENT, input: Input::Root });
@@ -49,12 +63,7 @@ impl<'q> Binder<'q> {
         Ok(Source { slot: self.slot(), input })
     }
 
-    fn results(
-        &mut self,
-        query: &'q ast::Query,
-        input: &ast::Input,
-        outermost: bool,
-    ) -> Result<Source, Fault> {
+    fn results(&mut self, query: &'q ast::Query, outermost: bool) -> Result<Source, Fault> {
         let select = self.query(query)?;
         let slot = self.slot();
         let of = if outermost && !is_local(&select) {
@@ -62,10 +71,6 @@ impl<'q> Binder<'q> {
         } else {
             Input::Results(Box::new(select))
         };
-        if input.iterates {
-            // The elements of each result.
-            return Err(Fault::Unsupported("IN over the results of a query in FROM".to_owned()));
-        }
         Ok(Source { slot, input: of })
     }
 
@@ -116,7 +121,7 @@ impl<'q> Binder<'q> {
 
 /// Whether each document has results of its own, whatever the others are.
 fn is_local(select: &Select) -> bool {
-    select.streams() && select.clauses().window == Window::default()
+    select.scans() && select.streams() && select.clauses().window == Window::default()
 }
 
 /// The name that an input has.
@@ -126,7 +131,7 @@ fn name_of(input: &ast::Input) -> Option<String> {
     }
     match &input.of {
         Collection::Query(_) => None,
-        Collection::Path { root, steps } => match steps.last() {
+        Collection::Path { root, steps, .. } => match steps.last() {
             None => Some(root.clone()),
             Some(Step::Name(name)) => Some(name.clone()),
             Some(Step::Computed(_)) => None,

@@ -22,6 +22,8 @@ pub(super) enum Phase {
 #[derive(Debug, Default)]
 pub(super) struct Frame<'q> {
     pub(super) names: Vec<(String, usize)>,
+    /// Whether its FROM is being bound.
+    pub(super) enters: bool,
     pub(super) phase: Phase,
     pub(super) keys: Vec<(&'q Node, usize)>,
     pub(super) aggregates: Vec<Aggregate>,

@@ -43,6 +43,7 @@ impl Parser<'_> {
             self.sign(Sign::Close)?;
             return Ok(Collection::Query(query));
         }
+        let start = self.span();
         let root = self.name()?;
         let mut steps = Vec::new();
         loop {
@@ -64,7 +65,8 @@ impl Parser<'_> {
                 self.sign(Sign::CloseBracket)?;
                 steps.push(step);
             } else {
-                return Ok(Collection::Path { root, steps });
+                let at = Place(start.to(self.before()));
+                return Ok(Collection::Path { root, at, steps });
             }
         }
     }

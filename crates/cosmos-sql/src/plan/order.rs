@@ -76,7 +76,7 @@ fn payload(query: &Query) -> Option<String> {
 /// The name of the document, and a FROM that has it.
 fn root_and_from(query: &Query) -> Option<(String, String)> {
     let first = query.from.first()?;
-    let Collection::Path { root, steps } = &first.of else { return None };
+    let Collection::Path { root, steps, .. } = &first.of else { return None };
     if !first.iterates {
         return if steps.is_empty() {
             Some((name(first)?, printer::from(&query.from)))
@@ -96,7 +96,7 @@ fn name(input: &crate::ast::Input) -> Option<String> {
         return Some(alias.clone());
     }
     match &input.of {
-        Collection::Path { root, steps } => match steps.last() {
+        Collection::Path { root, steps, .. } => match steps.last() {
             None => Some(root.clone()),
             Some(Step::Name(name)) => Some(name.clone()),
             Some(Step::Computed(_)) => None,

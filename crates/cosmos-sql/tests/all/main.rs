@@ -4,10 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod asks;
+mod clients;
 mod errors;
 mod harness;
+mod laws;
 mod maker;
 mod paging;
 mod plans;
 mod queries;
 mod sargs;
+mod table;
+mod texts;

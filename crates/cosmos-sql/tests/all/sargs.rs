@@ -57,7 +57,13 @@ fn conditions_are_derived() {
         ("c.a = 1 AND RAND() > 0.5", "a = 1"),
         ("2 < c.a", "a (2).."),
         ("c.a <= 2", "a ..[2]"),
-        ("c.a BETWEEN 1 AND 5", "and(a [1].., a ..[5])"),
+        ("c.a BETWEEN 1 AND 5", "a [1]..[5]"),
+        ("c.a < 5 AND c.b = 1 AND c.a >= 1", "and(a [1]..(5), b = 1)"),
+        ("c.a > 1 AND c.a > 2 AND c.a < 'x'", "and(a (1).., a (2).., a ..(\"x\"))"),
+        (
+            "EXISTS(SELECT VALUE x FROM x IN c.t WHERE x > 1 AND x < 3)",
+            "and(t/[] defined, t/[] (1).., t/[] ..(3))",
+        ),
         ("NOT (c.a BETWEEN 1 AND 5)", "or(a ..(1), a (5)..)"),
         ("c.a IN (1, 'x')", "a in [1,\"x\"]"),
         ("c.a IN (1, [2])", "a defined"),
@@ -111,7 +117,7 @@ fn conditions_are_derived() {
 fn what_where_keeps_is_admitted() {
     let maker = Maker::new(7);
     let (mut kept, mut refused) = (0, 0);
-    for _ in 0..4_000 {
+    for _ in 0..2_000 {
         let filter = maker.filter(3);
         let plan = compile(&format!("SELECT VALUE 1 FROM c WHERE {filter}"), &[]);
         let plan = std::sync::Arc::new(plan.unwrap());
@@ -127,5 +133,5 @@ fn what_where_keeps_is_admitted() {
             refused += usize::from(!admits);
         }
     }
-    assert!(2_000 < kept && 2_000 < refused, "{kept} {refused}");
+    assert!(1_000 < kept && 1_000 < refused, "{kept} {refused}");
 }

@@ -1,10 +1,11 @@
-//! Aggregates: what many values come to. The order they come in never counts, except in a list.
+//! Aggregates: what many values come to. The order they come in never counts: a list
+//! is in the order of rows.
 
-use std::{cmp::Ordering, collections::HashSet};
+use std::{cmp::Ordering, collections::HashMap};
 
 use document::{Value, ValueRef};
 
-use super::{expr::Expr, identity::identity_of, integer, number, order::compare};
+use super::{expr::Expr, form::precedes, identity::identity_of, integer, number, order::compare};
 use crate::expr::{Got, memory};
 
 /// Which aggregate.
@@ -70,9 +71,17 @@ pub(super) enum State {
     CountIf(i64),
     Sum(Sum),
     Avg(Sum, i64),
-    Extreme { want: Ordering, found: Option<Value>, spoilt: bool },
-    List(Vec<Value>),
-    Set { values: Vec<Value>, keys: HashSet<Vec<u8>, foldhash::fast::RandomState> },
+    Extreme {
+        want: Ordering,
+        found: Option<Value>,
+        spoilt: bool,
+    },
+    /// Values with the positions of their rows.
+    List(Vec<(Box<[u8]>, Value)>),
+    Set {
+        values: Vec<Value>,
+        keys: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
+    },
 }
 
 impl State {
@@ -86,7 +95,7 @@ impl State {
             Kind::Min => extreme(Ordering::Less),
             Kind::Max => extreme(Ordering::Greater),
             Kind::MakeList => Self::List(Vec::new()),
-            Kind::MakeSet => Self::Set { values: Vec::new(), keys: HashSet::default() },
+            Kind::MakeSet => Self::Set { values: Vec::new(), keys: HashMap::default() },
         }
     }
 
@@ -96,7 +105,7 @@ impl State {
     }
 
     /// One more row; answers about how many bytes more are held.
-    pub(super) fn add(&mut self, value: &Got<'_>) -> usize {
+    pub(super) fn add(&mut self, value: &Got<'_>, position: &[u8]) -> usize {
         let Some(inner) = value.value() else { return 0 };
         match self {
             Self::Count(count) => *count += 1,
@@ -109,20 +118,29 @@ impl State {
             Self::Extreme { want, found, spoilt } => {
                 if super::expr::simple_class(inner).is_none() {
                     *spoilt = true;
-                } else if found.as_ref().is_none_or(|found| compare(inner, found.as_ref()) == *want)
-                {
+                } else if found.as_ref().is_none_or(|found| {
+                    let order = compare(inner, found.as_ref());
+                    order == *want || (order.is_eq() && precedes(inner, found.as_ref()))
+                }) {
                     *found = Some(inner.to_value());
                     return memory(inner);
                 }
             }
             Self::List(values) => {
-                values.push(inner.to_value());
-                return memory(inner);
+                values.push((position.into(), inner.to_value()));
+                return position.len() + memory(inner);
             }
             Self::Set { values, keys } => {
                 let key = identity_of(value);
                 let bytes = key.len() + memory(inner);
-                if keys.insert(key) {
+                if let Some(at) = keys.get(&key) {
+                    if let Some(known) = values.get_mut(*at)
+                        && precedes(inner, known.as_ref())
+                    {
+                        *known = inner.to_value();
+                    }
+                } else {
+                    keys.insert(key, values.len());
                     values.push(inner.to_value());
                     return bytes;
                 }
@@ -138,7 +156,10 @@ impl State {
             Self::Sum(sum) => sum.total(),
             Self::Avg(sum, count) => sum.over(count),
             Self::Extreme { found, spoilt, .. } => found.filter(|_| !spoilt).into(),
-            Self::List(values) => Got::Own(Value::Array(values)),
+            Self::List(mut values) => {
+                values.sort_by(|a, b| a.0.cmp(&b.0));
+                Got::Own(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
+            }
             Self::Set { mut values, .. } => {
                 values.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
                 Got::Own(Value::Array(values))
@@ -234,7 +255,7 @@ mod tests {
                 "undefined" => Got::Missing,
                 text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
             };
-            state.add(&value);
+            state.add(&value, b"");
         }
         state.result().value().map_or("undefined".to_owned(), to_string)
     }

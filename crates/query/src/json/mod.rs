@@ -4,6 +4,7 @@
 pub mod aggregate;
 mod equal;
 pub mod expr;
+mod form;
 pub mod functions;
 mod identity;
 pub mod like;

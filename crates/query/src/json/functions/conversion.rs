@@ -6,6 +6,7 @@ use super::{Call, Function, UNDEFINED, row};
 use crate::{
     Error,
     expr::{Got, Size, budget::Growth, check_held},
+    json::number,
     limits::MAX_VALUE_DEPTH,
 };
 
@@ -13,7 +14,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("STRINGTOARRAY", 1..=1, |call| parsed(call, |value| matches!(value, Value::Array(_)))),
     row("STRINGTOBOOLEAN", 1..=1, |call| parsed(call, |value| matches!(value, Value::Bool(_)))),
     row("STRINGTONULL", 1..=1, |call| parsed(call, |value| matches!(value, Value::Null))),
-    row("STRINGTONUMBER", 1..=1, |call| parsed(call, |value| value.as_ref().is_number())),
+    row("STRINGTONUMBER", 1..=1, to_number),
     row("STRINGTOOBJECT", 1..=1, |call| parsed(call, |value| matches!(value, Value::Document(_)))),
     row("TOSTRING", 1..=1, to_string),
 ];
@@ -30,6 +31,15 @@ fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     };
     Growth::default().add(Size::of_text(text.len()))?;
     Ok(Got::Own(Value::String(text)))
+}
+
+/// A whole number is one however it was written.
+fn to_number<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let got = parsed(call, |value| value.as_ref().is_number())?;
+    Ok(match got {
+        Got::Own(Value::Double(value)) => number(value),
+        other => other,
+    })
 }
 
 /// The value that a JSON text is, if it is one of a kind.
@@ -69,6 +79,7 @@ mod tests {
             ("STRINGTONUMBER('3.14')", "3.14"),
             ("STRINGTONUMBER('   60   ')", "60"),
             ("STRINGTONUMBER('-1.79769e+308')", "-1.79769e+308"),
+            ("STRINGTONUMBER('1e2')", "100"),
             ("STRINGTONUMBER('1e999')", "undefined"),
             ("STRINGTONUMBER('Hello')", "undefined"),
             ("STRINGTONUMBER('true')", "undefined"),

@@ -64,13 +64,18 @@ pub enum Test {
 impl Sarg {
     /// What admits the documents that all of these admit.
     fn and(parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut kept = Vec::new();
+        let mut kept: Vec<Self> = Vec::new();
         for part in parts {
             match part {
                 Self::All => {}
                 Self::Never => return Self::Never,
                 Self::And(more) => kept.extend(more),
-                other => kept.push(other),
+                other => {
+                    let joined = |held: &mut Self| held.join(&other);
+                    if !kept.iter_mut().any(joined) {
+                        kept.push(other);
+                    }
+                }
             }
         }
         match kept.len() {
@@ -78,6 +83,32 @@ impl Sarg {
             1 => kept.pop().unwrap_or(Self::All),
             _ => Self::And(kept),
         }
+    }
+
+    /// Takes the other end of a range of one type into this one, if it is that. A path through
+    /// elements leads to several values, which need not be the same for both ends.
+    fn join(&mut self, other: &Self) -> bool {
+        let (Self::Test(path, Test::Range { lower, upper }), Self::Test(other_path, other)) =
+            (self, other)
+        else {
+            return false;
+        };
+        let Test::Range { lower: other_lower, upper: other_upper } = other else { return false };
+        if path.contains(&Step::Elements) || path != other_path {
+            return false;
+        }
+        let class =
+            |bound: &Bound| bound.as_ref().and_then(|(value, _)| simple_class(value.as_ref()));
+        let (from, to) = match (&lower, &upper, other_lower, other_upper) {
+            (Some(_), None, None, Some(_)) => (lower.clone(), other_upper.clone()),
+            (None, Some(_), Some(_), None) => (other_lower.clone(), upper.clone()),
+            _ => return false,
+        };
+        if class(&from) != class(&to) {
+            return false;
+        }
+        (*lower, *upper) = (from, to);
+        true
     }
 
     /// What admits the documents that one of these admits.

@@ -61,7 +61,7 @@ impl Run {
             ordinal = 0;
             env.read(&value)?;
             identity(value.value(), &mut place);
-            if self.is_outside(&place, 0, most) || self.kept.has(&place, 0) {
+            if self.is_outside(&place, 0, most) || self.kept.has(&place, &value) {
                 return Ok(());
             }
         }
@@ -82,6 +82,7 @@ impl Run {
         clauses: &'a Clauses,
         group: &'a Group,
         env: &mut Env<'a>,
+        position: &[u8],
     ) -> Result<(), Error> {
         let plain = clauses.order.is_empty() && !clauses.distinct;
         // A group may come to nothing, so that more of them may be needed than there are results.
@@ -101,7 +102,7 @@ impl Run {
             behind = groups.is_behind(&key, most);
         }
         if !behind {
-            groups.add(group, env, |key| !before(key))?;
+            groups.add(group, env, position, |key| !before(key))?;
             groups.shrink(most);
         }
         check(groups.bytes())
@@ -129,13 +130,12 @@ impl Run {
     /// What FROM collects, or the one row of a query without FROM, makes rows.
     pub(super) fn collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
         let clauses = plan.clauses();
-        if !plan.scans() {
-            if !self.full {
+        let Some(inner) = self.inner.take() else {
+            if !plan.scans() && !self.full {
                 self.take(plan, &mut Env::new(clauses.slots, context), b"")?;
             }
             return Ok(());
-        }
-        let Some(inner) = self.inner.take() else { return Ok(()) };
+        };
         let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
         for (at, value) in (0_u64..).zip(inner.finish(true)?.values) {
             let mut env = Env::new(clauses.slots, context);

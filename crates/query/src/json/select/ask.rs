@@ -64,9 +64,13 @@ impl Select {
         Ok(flow == Flow::Enough)
     }
 
-    /// Whether it reads documents at all: it has a FROM.
+    /// Whether it reads documents at all: it has a FROM, which is not about a query without one.
     pub fn scans(&self) -> bool {
-        !self.clauses().from.is_empty()
+        match self.clauses().from.first().map(|source| &source.input) {
+            None => false,
+            Some(Input::Collected(inner)) => inner.scans(),
+            Some(_) => true,
+        }
     }
 
     /// Whether rows become results one by one, in the order of row keys: a driver that feeds them

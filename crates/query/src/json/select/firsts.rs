@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Output, kept::check};
-use crate::Error;
+use crate::{Error, json::form::precedes};
 
 /// About what a value holds beside itself, its key and its place.
 const ENTRY_BYTES: usize = 160;
@@ -28,6 +28,9 @@ impl Firsts {
         if let Some(first) = self.values.get_mut(&key) {
             if (&place, ordinal) < (&first.0, first.1) {
                 (first.0, first.1) = (place, ordinal);
+            }
+            if precedes(value.as_ref(), first.2.as_ref()) {
+                first.2 = value;
             }
             return Ok(());
         }

@@ -8,7 +8,7 @@ use super::Group;
 use crate::{
     Error,
     expr::{Got, memory},
-    json::{aggregate::State, expr::Env, identity::identity},
+    json::{aggregate::State, expr::Env, form::precedes, identity::identity},
 };
 
 /// About what a group holds beside its values.
@@ -29,11 +29,13 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// The row that the environment holds joins its group, if `wanted` wants that key.
+    /// The row that the environment holds, which has this position, joins its group, if `wanted`
+    /// wants that key.
     pub(super) fn add<'a>(
         &mut self,
         group: &'a Group,
         env: &mut Env<'a>,
+        position: &[u8],
         wanted: impl FnOnce(&[u8]) -> bool,
     ) -> Result<(), Error> {
         let mut key = Vec::new();
@@ -49,11 +51,14 @@ impl Groups {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
-            Some(rows) => rows.add(group, env)?,
+            Some(rows) => {
+                rows.take_forms(&values);
+                rows.add(group, env, position)?
+            }
             None => {
                 let held: usize = values.iter().filter_map(Got::value).map(memory).sum();
                 let mut rows = Rows::new(group, values, key.len() + held + GROUP_BYTES);
-                rows.add(group, env)?;
+                rows.add(group, env, position)?;
                 let bytes = rows.bytes;
                 self.groups.insert(key, rows);
                 bytes
@@ -114,14 +119,30 @@ impl Rows {
         Self { keys: keys.into_iter().map(Got::into_value).collect(), states, bytes }
     }
 
-    fn add<'a>(&mut self, group: &'a Group, env: &mut Env<'a>) -> Result<usize, Error> {
+    /// The same keys may come in forms that are taken in place of the ones before.
+    fn take_forms(&mut self, keys: &[Got<'_>]) {
+        for (known, key) in self.keys.iter_mut().zip(keys) {
+            if let (Some(known), Some(key)) = (known, key.value())
+                && precedes(key, known.as_ref())
+            {
+                *known = key.to_value();
+            }
+        }
+    }
+
+    fn add<'a>(
+        &mut self,
+        group: &'a Group,
+        env: &mut Env<'a>,
+        position: &[u8],
+    ) -> Result<usize, Error> {
         let mut more = 0;
         for (aggregate, state) in group.aggregates.iter().zip(&mut self.states) {
             let value = aggregate.of.eval(env)?;
             if state.reads() {
                 env.read(&value)?;
             }
-            more += state.add(&value);
+            more += state.add(&value, position);
         }
         self.bytes = self.bytes.saturating_add(more);
         Ok(more)

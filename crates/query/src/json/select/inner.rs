@@ -55,7 +55,7 @@ impl Select {
                 let mut held = 0;
                 expand(&clauses.from, env, &mut |env| {
                     if clauses.keeps(env)? {
-                        groups.add(group, env, |_| true)?;
+                        groups.add(group, env, b"", |_| true)?;
                         env.hold(groups.bytes() - held)?;
                         held = groups.bytes();
                     }

@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Output;
-use crate::{Error, Kind, json::limits::MAX_RUN_BYTES};
+use crate::{
+    Error, Kind,
+    expr::Got,
+    json::{form::precedes, limits::MAX_RUN_BYTES},
+};
 
 /// About what a result holds beside its value and its place.
 const ENTRY_BYTES: usize = 128;
@@ -35,9 +39,16 @@ impl Kept {
         check(self.bytes.saturating_add(self.around))
     }
 
-    /// Whether there is a result at this place.
-    pub(super) fn has(&self, place: &[u8], ordinal: u64) -> bool {
-        self.results.contains_key(&(place.to_vec(), ordinal))
+    /// Whether there is a result at this place of values; this one may take over its form.
+    pub(super) fn has(&mut self, place: &[u8], value: &Got<'_>) -> bool {
+        let Some(known) = self.results.get_mut(&(place.to_vec(), 0)) else { return false };
+        if value.value().is_some_and(|value| precedes(value, known.as_ref()))
+            && let Some(value) = Output::new(value.clone())
+        {
+            self.bytes = self.bytes.saturating_sub(known.bytes()).saturating_add(value.bytes());
+            *known = value;
+        }
+        true
     }
 
     /// Forgets the last results above this number, or without which there are still so many bytes.

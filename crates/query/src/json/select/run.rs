@@ -121,7 +121,7 @@ impl Run {
         self.done = self.resume.as_ref().map_or(0, |resume| resume.done);
         self.ordinal = u64::MAX;
         self.passed = false;
-        self.full = self.clauses().window.end() <= self.done;
+        self.full = self.is_over();
         self.kept = Kept::default();
         self.groups = Groups::default();
         self.firsts = Firsts::default();
@@ -166,6 +166,8 @@ impl Run {
     /// [`Flow::Enough`]: there is no next page then, unless it is known otherwise. A driver that
     /// stopped earlier says false, which fails unless it [may](Run::can_stop).
     pub fn finish(mut self, all: bool) -> Result<Page, Error> {
+        // Without FROM no row counts.
+        let all = all || !self.plan.scans();
         if !all && !self.sorted && !self.full {
             let text = "the query needs all its rows before it has a result";
             return Err(Error::new(Kind::Unsupported, 0, text));
@@ -206,7 +208,8 @@ impl Run {
 
     /// Whether TOP or LIMIT is used up.
     fn is_over(&self) -> bool {
-        self.clauses().window.end() <= self.done
+        let window = self.clauses().window;
+        window.take == Some(0) || window.end() <= self.done
     }
 
     /// The row that the environment holds makes results.
@@ -226,7 +229,7 @@ impl Run {
                 return Ok(Flow::More);
             }
             match &clauses.group {
-                Some(group) => self.join_group(clauses, group, env)?,
+                Some(group) => self.join_group(clauses, group, env, position)?,
                 None => self.keep(clauses, env, position, ordinal)?,
             }
             ordinal += 1;

@@ -1,0 +1,155 @@
+//! Queries of the table asked by a client that does what their plans say: it sends the rewritten
+//! query and puts the results together itself. What it comes to has to be what the table says.
+
+use std::collections::HashSet;
+
+use cosmos_sql::plan_document;
+use document::{
+    Document, Value,
+    json::{parse, parse_document, to_string},
+};
+use query::json::{number, to_f64};
+
+use crate::{harness::answer, table::cases};
+
+/// What the client can do.
+const FEATURES: &[&str] = &[
+    "Aggregate",
+    "CountIf",
+    "Distinct",
+    "GroupBy",
+    "ListAndSetAggregate",
+    "MultipleAggregates",
+    "MultipleOrderBy",
+    "NonValueAggregate",
+    "OffsetAndLimit",
+    "OrderBy",
+    "Top",
+];
+
+const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
+
+#[test]
+fn clients_come_to_what_the_table_says() {
+    let (mut rewritten, mut wrong) = (0, Vec::new());
+    // Which form stands for several of the same value is the server's choice.
+    for case in cases().into_iter().filter(|case| !case.place.starts_with("forms.txt")) {
+        let parameters: Vec<(String, Value)> = match case.parameters.as_str() {
+            "" => Vec::new(),
+            text => parse_document(text.as_bytes(), 99).unwrap().into_iter().collect(),
+        };
+        let Ok(plan) = plan_document(&case.query, &parameters, FEATURES) else {
+            assert!(!case.want.starts_with('['), "{}: no plan", case.place);
+            continue;
+        };
+        let documents = with_resource_ids(&case.documents);
+        let direct = answer(&documents, &case.query, &case.parameters);
+        let Some(Value::Document(info)) = plan.get("queryInfo") else { panic!("{plan:?}") };
+        let Some(Value::String(sent)) = info.get("rewrittenQuery") else { panic!("{plan:?}") };
+        if sent.is_empty() || !direct.starts_with('[') {
+            continue;
+        }
+        rewritten += 1;
+        let results = answer(&documents, &sent.replace(FILTER, "true"), &case.parameters);
+        let got = match parse(results.as_bytes(), 99) {
+            Ok(Value::Array(results)) => to_string(Value::Array(together(info, results)).as_ref()),
+            _ => results,
+        };
+        if got != direct {
+            let place = &case.place;
+            wrong.push(format!(
+                "{place}: {}\n  sent {sent}\n  want {direct}\n  got  {got}",
+                case.query
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {rewritten}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(150 < rewritten, "{rewritten}");
+}
+
+/// The same items as a store has them.
+fn with_resource_ids(documents: &str) -> String {
+    let stored = documents.lines().enumerate().map(|(at, line)| {
+        let item = line.strip_suffix('}').unwrap();
+        format!("{item},\"_rid\":\"r{at}\"}}\n")
+    });
+    stored.collect()
+}
+
+fn field<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    match value {
+        Value::Document(fields) => fields.get(name),
+        _ => None,
+    }
+}
+
+fn list<'v>(info: &'v Document, name: &str) -> &'v [Value] {
+    match info.get(name) {
+        Some(Value::Array(values)) => values,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// What a client makes of the results of a rewritten query.
+fn together(info: &Document, results: Vec<Value>) -> Vec<Value> {
+    let mut values = if let [kind] = list(info, "aggregates") {
+        let items = results.iter().filter_map(|result| match result {
+            Value::Array(items) => items.first(),
+            _ => None,
+        });
+        items.filter_map(|item| aggregated(kind, item)).collect()
+    } else if !list(info, "groupByAliases").is_empty() {
+        results.iter().map(|result| grouped(info, result)).collect()
+    } else if !list(info, "orderBy").is_empty() {
+        results.iter().filter_map(|result| field(result, "payload").cloned()).collect()
+    } else {
+        results
+    };
+    if info.get("distinctType") != Some(&Value::from("None")) {
+        let mut seen = HashSet::new();
+        values.retain(|value| seen.insert(to_string(value.as_ref())));
+    }
+    let count = |name: &str| match info.get(name) {
+        Some(Value::Int64(count)) => usize::try_from(*count).unwrap(),
+        _ => usize::MAX,
+    };
+    let skip = if count("offset") == usize::MAX { 0 } else { count("offset") };
+    values.into_iter().skip(skip).take(count("limit").min(count("top"))).collect()
+}
+
+/// One group: its aggregates are made of their parts, the rest is as it came.
+fn grouped(info: &Document, result: &Value) -> Value {
+    let Some(payload) = field(result, "payload") else { panic!("{result:?}") };
+    let kinds = info.get("groupByAliasToAggregateType").unwrap();
+    let mut group = Document::new();
+    for alias in list(info, "groupByAliases") {
+        let Value::String(alias) = alias else { panic!("{alias:?}") };
+        let part = field(payload, alias);
+        let value = match field(kinds, alias) {
+            None | Some(Value::Null) => part.cloned(),
+            Some(kind) => part.and_then(|part| aggregated(kind, part)),
+        };
+        if let Some(value) = value {
+            group.push(alias.as_str(), value);
+        }
+    }
+    Value::Document(group)
+}
+
+/// What an aggregate comes to.
+fn aggregated(kind: &Value, part: &Value) -> Option<Value> {
+    let Value::String(kind) = kind else { panic!("{kind:?}") };
+    match kind.as_str() {
+        "Average" => {
+            let item = field(part, "item")?;
+            let (sum, count) = (field(item, "sum")?, field(item, "count")?);
+            number(to_f64(sum.as_ref())? / to_f64(count.as_ref())?).into_value()
+        }
+        "Min" | "Max" => {
+            let item = field(part, "item2")?;
+            let empty = field(item, "count") == Some(&Value::Int64(0));
+            field(item, &kind.to_lowercase()).filter(|_| !empty).cloned()
+        }
+        _ => field(part, "item").cloned(),
+    }
+}

@@ -1,0 +1,125 @@
+//! Texts that nobody meant: queries of the table with something taken out, put in or changed. They
+//! are refused with a place that is in the text, or they run.
+
+use cosmos_sql::{SqlError, compile};
+
+use crate::{harness::answer, maker::Maker, table::cases};
+
+/// Changes of each query.
+const CHANGES: u64 = 12;
+/// One of so many texts that compile is run in every way, too.
+const RUN: u64 = 12;
+
+#[test]
+fn changed_queries_are_refused_or_run() {
+    let maker = Maker::new(5);
+    let (mut refused, mut run) = (0, 0);
+    for case in cases() {
+        for _ in 0..CHANGES {
+            let text = changed(&maker, &case.query);
+            match compile(&text, &[]) {
+                Ok(_) if maker.number(RUN) == 0 => {
+                    run += 1;
+                    answer(&case.documents, &text, "");
+                }
+                Ok(_) => {}
+                Err(SqlError::Invalid { code, message, start, end }) => {
+                    refused += 1;
+                    let units = text.encode_utf16().count();
+                    assert!(start <= end && end <= units, "{text}: {code} {start}-{end}");
+                    assert!(code.starts_with("SC") && !message.is_empty(), "{text}");
+                }
+                Err(SqlError::Unsupported { what }) => assert!(!what.is_empty(), "{text}"),
+            }
+        }
+    }
+    assert!(5_000 < refused && 200 < run, "{refused} {run}");
+}
+
+/// A text with one or two changes.
+fn changed(maker: &Maker, text: &str) -> String {
+    let mut parts = parts(text);
+    for _ in 0..=maker.number(2) {
+        let at = usize::try_from(maker.number(parts.len() as u64)).unwrap();
+        let other = usize::try_from(maker.number(parts.len() as u64)).unwrap();
+        match maker.number(6) {
+            0 => {
+                parts.remove(at);
+            }
+            1 => parts.insert(at, parts[other].clone()),
+            2 => parts.swap(at, other),
+            3 => parts[at] = parts[other].clone(),
+            4 => parts.truncate(at + 1),
+            _ => {
+                let put = maker.pick(&[
+                    "(",
+                    ")",
+                    "[",
+                    "]",
+                    "{",
+                    "}",
+                    ",",
+                    ".",
+                    "c",
+                    "c.a",
+                    "1",
+                    "'x'",
+                    "\"",
+                    "NOT ",
+                    "-",
+                    "??",
+                    "?",
+                    ":",
+                    " AND ",
+                    " OR ",
+                    "SELECT ",
+                    " FROM c ",
+                    " JOIN ",
+                    " IN ",
+                    "@p",
+                    "*",
+                    "undefined",
+                    "null",
+                    "COUNT(1)",
+                    " GROUP BY c.a",
+                    " ORDER BY c.a",
+                    " DESC",
+                    "DISTINCT ",
+                    "TOP 1 ",
+                    " OFFSET 0 LIMIT 1",
+                    "EXISTS",
+                    "ARRAY",
+                    "\\",
+                    "é😀",
+                    "0x",
+                    "1e",
+                    "--",
+                    "/*",
+                    "\u{0}",
+                    " LIKE ",
+                    " BETWEEN ",
+                    " ESCAPE '!'",
+                ]);
+                parts.insert(at, put.to_owned());
+            }
+        }
+        if parts.is_empty() {
+            parts.push(String::new());
+        }
+    }
+    parts.concat()
+}
+
+/// Words, and characters that are no part of one.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for c in text.chars() {
+        match parts.last_mut() {
+            Some(word) if c.is_alphanumeric() && word.chars().all(char::is_alphanumeric) => {
+                word.push(c);
+            }
+            _ => parts.push(c.to_string()),
+        }
+    }
+    parts
+}

@@ -1,0 +1,46 @@
+//! Which form stands for values that are the same: 1 and 1.0, or properties in another order. The
+//! order in which they come does not count.
+
+use document::{ValueRef, json::to_string};
+
+/// Whether this form is taken in place of the other one of the same value.
+pub(super) fn precedes(form: ValueRef<'_>, other: ValueRef<'_>) -> bool {
+    if !has_forms(form) && !has_forms(other) {
+        return false;
+    }
+    let (form, other) = (to_string(form), to_string(other));
+    (form.len(), form) < (other.len(), other)
+}
+
+fn has_forms(value: ValueRef<'_>) -> bool {
+    matches!(value, ValueRef::Double(_) | ValueRef::Array(_) | ValueRef::Document(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json::parse;
+
+    use super::*;
+
+    #[test]
+    fn one_form_stands_for_all() {
+        for (form, other, precedes_other) in [
+            ("1", "1.0", true),
+            ("1.0", "1", false),
+            ("0", "-0.0", true),
+            ("1", "1", false),
+            ("\"a\"", "\"a\"", false),
+            ("[1]", "[1.0]", true),
+            ("{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", true),
+            ("{\"b\":2,\"a\":1}", "{\"a\":1,\"b\":2}", false),
+        ] {
+            let (form, other) =
+                (parse(form.as_bytes(), 9).unwrap(), parse(other.as_bytes(), 9).unwrap());
+            assert_eq!(
+                precedes(form.as_ref(), other.as_ref()),
+                precedes_other,
+                "{form:?} {other:?}"
+            );
+        }
+    }
+}
