@@ -39,7 +39,7 @@ impl<'a> Authorization<'a> {
         while let Some((part, behind)) = rest.split_once('&') {
             match part.split_once('=') {
                 Some(("type", kind)) => credential = Some(kind_of(kind)?),
-                Some(("ver", _)) => {}
+                Some(("ver", "1.0" | "1")) => {}
                 _ => return Err(Denied::Malformed),
             }
             rest = behind;

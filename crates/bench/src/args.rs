@@ -7,10 +7,11 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     address::Address,
     commands::Concern,
+    cosmos::Cosmos,
     work::{self, Entry, Settings, WORKS},
 };
 
-/// Loads a server that speaks the MongoDB wire protocol, and measures it.
+/// Loads a server that speaks the MongoDB wire protocol or the NoSQL REST API, and measures it.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "ebb-bench", version)]
 pub struct Bench {
@@ -30,6 +31,8 @@ pub(crate) enum Mode {
     Compare(Compare),
     /// Start a server on empty directories and measure how soon it answers.
     Start(Start),
+    /// Load a server that speaks the Azure Cosmos DB NoSQL REST API.
+    Cosmos(Box<Cosmos>),
 }
 
 /// Measure one server.
@@ -176,7 +179,8 @@ fn unknown(name: &str) -> String {
     format!("there is no workload {name:?}; there are {}, and all", names.join(", "))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A number of seconds, as typed.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
     Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
 }

@@ -6,8 +6,9 @@ use serde_json::json;
 
 use crate::{
     args::{Bench, Compare, Load, Mode, Run, Start},
+    compare, cosmos,
     error::{Error, Result},
-    figures::{Figures, medians},
+    figures::Figures,
     report::{self, Pair},
     start,
     target::Target,
@@ -21,6 +22,7 @@ pub fn main(bench: Bench) -> Result<()> {
         Mode::Run(run) => on_runtime(run.load.threads, self::run(run)),
         Mode::Compare(compare) => on_runtime(compare.load.threads, self::compare(compare)),
         Mode::Start(start) => on_runtime(1, self::start(start)),
+        Mode::Cosmos(cosmos) => on_runtime(cosmos.threads(), cosmos::run(*cosmos)),
     }
 }
 
@@ -33,12 +35,13 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
 }
 
 fn list() -> Result<()> {
-    let width = WORKS.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for entry in WORKS {
-        text += &format!("{:width$}  {}\n", entry.name, entry.about);
-    }
-    print(&text)
+    print(&names(WORKS.iter().map(|entry| (entry.name, entry.about))))
+}
+
+/// Names and what they mean, one a line.
+pub(crate) fn names<'a>(rows: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
+    let width = rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    rows.map(|(name, about)| format!("{name:width$}  {about}\n")).collect()
 }
 
 async fn run(args: Run) -> Result<()> {
@@ -62,23 +65,13 @@ async fn compare(args: Compare) -> Result<()> {
     let mut peer = Target::new(&args.peer_name, args.peer, args.peer_pid, args.peer_data_dir);
     let mut pairs = Vec::new();
     for entry in works {
-        let mut runs = [Vec::new(), Vec::new()];
-        for round in 0..args.rounds.max(1) {
+        let once = async |target: &mut Target, round: usize| {
             let mut settings = args.load.settings();
             settings.seed = settings.seed.wrapping_add(round as u64);
-            let mut sides = [(0, &mut ours), (1, &mut peer)];
-            if round % 2 == 1 {
-                sides.reverse();
-            }
-            for (side, target) in sides {
-                progress(&format!("{}, round {}: {}", entry.name, round + 1, target.label));
-                runs[side].push(work::run(entry, target, &settings).await?);
-            }
-        }
-        let [ours, peer] = runs.map(|runs| medians(&runs));
-        if let (Some(ours), Some(peer)) = (ours, peer) {
-            pairs.push(Pair { ours, peer });
-        }
+            progress(&format!("{}, round {}: {}", entry.name, round + 1, target.label));
+            work::run(entry, target, &settings).await
+        };
+        pairs.extend(compare::in_turn(args.rounds, &mut ours, &mut peer, once).await?);
     }
     ours.forget().await?;
     peer.forget().await?;
@@ -90,7 +83,7 @@ async fn start(args: Start) -> Result<()> {
     print_runs(&[figures], args.json)
 }
 
-fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
+pub(crate) fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     if json {
         let runs: Vec<_> = runs.iter().map(report::to_json).collect();
         return print(&format!("{:#}\n", json!(runs)));
@@ -98,7 +91,7 @@ fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     print(&report::table(runs))
 }
 
-fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
+pub(crate) fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
     if json {
         let pairs = pairs.iter().map(|pair| {
             json!({
@@ -119,11 +112,11 @@ fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()>
     print(&report::markdown(pairs, ours, peer))
 }
 
-fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
 /// A line for whoever waits. Losing it does no harm.
-fn progress(line: &str) {
+pub(crate) fn progress(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

@@ -11,13 +11,24 @@ use crate::{
     figures::Figures,
     histogram::Histogram,
     pause, process,
-    target::Target,
 };
 
+/// What is loaded: a server that can be connected to.
+pub(crate) trait Subject {
+    /// A connection to it.
+    type Link: Send + 'static;
+
+    /// Its process, where its CPU time and memory are read.
+    fn pid(&self) -> Option<u32>;
+
+    /// Connects.
+    fn open(&self) -> impl Future<Output = Result<Self::Link>>;
+}
+
 /// What one connection does, again and again.
-pub(crate) trait Worker: Send + 'static {
+pub(crate) trait Worker<L = Connection>: Send + 'static {
     /// Does it once. A refusal counts as a failure; any other error ends the measurement.
-    fn step(&mut self, link: &mut Connection) -> impl Future<Output = Result<()>> + Send;
+    fn step(&mut self, link: &mut L) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// How long and how wide.
@@ -45,14 +56,14 @@ struct Tally {
 }
 
 /// Lets a worker per connection do its work and says what came of it.
-pub(crate) async fn run<W: Worker>(
-    target: &Target,
+pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
+    target: &S,
     plan: Plan,
     mut worker: impl FnMut(usize) -> W,
 ) -> Result<Figures> {
     let mut links = Vec::with_capacity(plan.connections);
     for _ in 0..plan.connections {
-        links.push(target.connect().await?);
+        links.push(target.open().await?);
     }
     let start = clock::monotonic() + plan.warmup;
     let window = Window { start, end: start + plan.duration };
@@ -61,9 +72,9 @@ pub(crate) async fn run<W: Worker>(
         tasks.spawn(drive(worker(index), link, window));
     }
     pause::until(window.start).await;
-    let before = Usage::read(target)?;
+    let before = Usage::read(target.pid())?;
     pause::until(window.end).await;
-    let after = Usage::read(target)?;
+    let after = Usage::read(target.pid())?;
     let mut all = Tally::default();
     while let Some(tally) = tasks.join_next().await {
         let tally = tally.map_err(|error| Error::Usage(error.to_string()))??;
@@ -74,7 +85,7 @@ pub(crate) async fn run<W: Worker>(
     figures(plan, all, before, after)
 }
 
-async fn drive<W: Worker>(mut worker: W, mut link: Connection, window: Window) -> Result<Tally> {
+async fn drive<L, W: Worker<L>>(mut worker: W, mut link: L, window: Window) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut begin = clock::monotonic();
     while begin < window.end {
@@ -103,12 +114,12 @@ struct Usage {
 }
 
 impl Usage {
-    fn read(target: &Target) -> Result<Self> {
+    fn read(pid: Option<u32>) -> Result<Self> {
         Ok(Self {
             at: clock::monotonic(),
-            server: target.pid.map(process::cpu_time).transpose()?,
+            server: pid.map(process::cpu_time).transpose()?,
             client: process::own_cpu_time()?,
-            memory: target.pid.map(process::resident).transpose()?,
+            memory: pid.map(process::resident).transpose()?,
         })
     }
 }

@@ -1,5 +1,5 @@
-//! The load generator: speaks raw OP_MSG to any `mongodb://` address in a closed loop and measures
-//! rates, latencies, the server's CPU time and memory, and the lateness of expiry.
+//! The load generator: speaks raw OP_MSG to any `mongodb://` address, or the NoSQL REST API to any
+//! `http://` address, in a closed loop and measures rates, latencies, the server's CPU time and memory, and the lateness of expiry.
 //! It is not a driver and not a test: it expects a server that works.
 
 mod address;
@@ -7,7 +7,9 @@ mod args;
 mod cli;
 mod closed_loop;
 mod commands;
+mod compare;
 mod connection;
+mod cosmos;
 mod error;
 mod figures;
 mod histogram;
@@ -22,6 +24,7 @@ mod report;
 mod start;
 mod target;
 mod wire;
+mod witness;
 mod work;
 mod zipf;
 

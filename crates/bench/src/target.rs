@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     address::Address,
+    closed_loop::Subject,
     commands::{self, Concern},
     connection::Connection,
     error::{Error, Result},
@@ -128,6 +129,18 @@ impl Target {
         self.settle().await?;
         pause::pause(limits::REST_BETWEEN).await;
         Ok(())
+    }
+}
+
+impl Subject for Target {
+    type Link = Connection;
+
+    fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    fn open(&self) -> impl Future<Output = Result<Connection>> {
+        self.connect()
     }
 }
 

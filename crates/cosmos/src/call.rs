@@ -44,6 +44,13 @@ impl<'a> Call<'a> {
     ) -> Result<Self> {
         let link = Link::parse(parts.uri.path())?;
         let headers = Headers::read(&parts.headers)?;
+        if let Some(encoding) = headers.content_encoding.map(str::trim)
+            && !encoding.is_empty()
+            && !encoding.eq_ignore_ascii_case("identity")
+        {
+            let text = format!("The content encoding '{encoding}' is not supported.");
+            return Err(Failure::new(Fault::UnsupportedMediaType, text));
+        }
         let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0 };
         if call.link.kind != Resource::Certificate {
             let grant = call.grant(door)?;

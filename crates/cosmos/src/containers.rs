@@ -15,6 +15,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     item::Frame,
     partition_key::{self, Component, Kind, Scope},
+    reply::Owner,
     rid::Rid,
 };
 
@@ -77,6 +78,8 @@ pub(crate) struct Container {
     pub(crate) rid: String,
     pub(crate) key: partition_key::Definition,
     pub(crate) frame: Frame,
+    /// As answers about what lies in it name it.
+    pub(crate) owner: Option<Owner>,
     state: Arc<State>,
 }
 
@@ -89,8 +92,10 @@ impl Container {
             Some(_) => return None,
         };
         let (number, id) = (database.number, collection.id);
+        let rid = Rid::Container { database: number, container: id }.encode();
         Some(Self {
-            rid: Rid::Container { database: number, container: id }.encode(),
+            owner: Owner::new(&format!("dbs/{}/colls/{name}", database.name), &rid),
+            rid,
             frame: Frame::new(number, id),
             name: name.to_owned(),
             database: database.name.clone(),

@@ -5,11 +5,15 @@ use engine::Store;
 
 use crate::{
     call::Call,
+    containers as known,
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
-    reply::Reply,
-    routes::*,
+    reply::{Owner, Reply},
+    routes::{
+        account, batches, changes, containers, databases, feeds, offers, partition, permissions,
+        points, queries, ranges, users,
+    },
 };
 
 /// Answers a request that its sender may make.
@@ -18,8 +22,33 @@ pub(crate) async fn run<S: Store>(
     call: Call<'_>,
     body: Bytes,
 ) -> Result<Reply> {
-    let door = door.as_ref();
-    let call = &call;
+    let reply = route(door, &call, body).await?;
+    Ok(Reply { owner: owner(door, &call), ..reply })
+}
+
+/// What the resource of a request lies in.
+fn owner<S: Store>(door: &Door<S>, call: &Call<'_>) -> Option<Owner> {
+    let [database, name] = &call.link.owners;
+    match call.link.kind {
+        Resource::Containers | Resource::Users => {
+            let found = known::database(&door.engine, database)?;
+            Owner::new(&format!("dbs/{}", found.name), &found.rid().encode())
+        }
+        Resource::Documents
+        | Resource::Ranges
+        | Resource::PartitionKey
+        | Resource::Conflicts
+        | Resource::Procedures
+        | Resource::Triggers
+        | Resource::Udfs => {
+            let found = known::find(&door.engine, &door.containers, database, name);
+            found.ok()?.owner.clone()
+        }
+        _ => None,
+    }
+}
+
+async fn route<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result<Reply> {
     let named = call.link.name.is_some();
     let asks = call.headers.asks();
     match (call.link.kind, call.verb.as_str(), named) {

@@ -17,13 +17,25 @@ macro_rules! headers {
         }
 
         impl<'a> Headers<'a> {
-            /// Reads them in one pass; of a header that comes twice the last one counts.
+            /// Reads them in one pass. One that comes twice has to say the same twice: who stands in
+            /// between may have looked at the other one.
             pub(crate) fn read(map: &'a HeaderMap) -> Result<Self> {
                 let mut found = Self::default();
                 for (name, value) in map {
                     match name.as_str() {
-                        $($text_name => found.$text = Some(text(name.as_str(), value)?),)*
-                        $($flag_name => found.$flag = is_true(value.as_bytes()),)*
+                        $($text_name => {
+                            let text = text(name.as_str(), value)?;
+                            if found.$text.replace(text).is_some_and(|before| before != text) {
+                                return Err(twice(name.as_str()));
+                            }
+                        })*
+                        $($flag_name => {
+                            found.$flag = is_true(value.as_bytes());
+                            let all = map.get_all(name);
+                            if all.iter().any(|other| is_true(other.as_bytes()) != found.$flag) {
+                                return Err(twice(name.as_str()));
+                            }
+                        })*
                         _ => {}
                     }
                 }
@@ -41,6 +53,7 @@ headers! {
         host = "host",
         activity = "x-ms-activity-id",
         content_type = "content-type",
+        content_encoding = "content-encoding",
         prefer = "prefer",
         if_match = "if-match",
         if_none_match = "if-none-match",
@@ -105,6 +118,10 @@ impl Headers<'_> {
     }
 }
 
+fn twice(name: &str) -> Failure {
+    Failure::bad(format!("The header {name} is given twice with different values."))
+}
+
 fn text<'a>(name: &str, value: &'a http::HeaderValue) -> Result<&'a str> {
     std::str::from_utf8(value.as_bytes())
         .map_err(|_| Failure::bad(format!("The value of the header {name} is not UTF-8.")))
@@ -142,6 +159,24 @@ mod tests {
         assert_eq!(headers.session, None);
         let broken = self::map(&[("x-ms-session-token", b"\xff")]);
         assert!(Headers::read(&broken).unwrap_err().text.contains("x-ms-session-token"));
+    }
+
+    #[test]
+    fn a_header_given_twice_says_the_same_twice() {
+        for (name, one, other, good) in [
+            ("if-match", "a", "a", true),
+            ("if-match", "*", "a", false),
+            ("authorization", "a", "b", false),
+            ("x-ms-documentdb-isquery", "True", "true", true),
+            ("x-ms-documentdb-isquery", "true", "false", false),
+            ("x-ms-unknown", "a", "b", true),
+        ] {
+            let mut map = HeaderMap::new();
+            for text in [one, other] {
+                map.append(HeaderName::from_static(name), HeaderValue::from_static(text));
+            }
+            assert_eq!(Headers::read(&map).is_ok(), good, "{name} {one} {other}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What a route answers: a status, a body and the few headers that are not the same for all.
 
+use http::HeaderValue;
+
 use crate::charge;
 
 /// An answer to a request.
@@ -20,6 +22,25 @@ pub(crate) struct Reply {
     pub(crate) content_type: Option<&'static str>,
     /// Further headers.
     pub(crate) extra: Vec<(&'static str, String)>,
+    /// What the resource lies in.
+    pub(crate) owner: Option<Owner>,
+}
+
+/// What a resource lies in, as headers name it: clients keep session tokens under its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    /// Names, without a slash at either end.
+    pub(crate) path: HeaderValue,
+    /// Its resource id.
+    pub(crate) rid: HeaderValue,
+}
+
+impl Owner {
+    /// `None`: the names cannot stand in a header.
+    pub(crate) fn new(path: &str, rid: &str) -> Option<Self> {
+        let value = |text: &str| HeaderValue::from_bytes(text.as_bytes()).ok();
+        Some(Self { path: value(path)?, rid: value(rid)? })
+    }
 }
 
 impl Reply {

@@ -26,3 +26,11 @@ pub const COMMIT_UNITS: usize = 1_000;
 pub const MAX_CANDIDATES: usize = 20_000;
 /// Deaths of a class that are entered in a feed in one commit.
 pub const TOLD_AT_ONCE: usize = 256;
+/// Entries that an item is given room for in an index by path; half of them have to differ. An item
+/// of 2 MB has fewer.
+pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;
+/// Bits of an item's birth that tell it from others of the same commit: a batch has 100 actions at
+/// most.
+pub const BIRTH_BITS: u32 = 7;
+/// Actions of one batch of items.
+pub const MAX_BATCH: usize = 1 << BIRTH_BITS;

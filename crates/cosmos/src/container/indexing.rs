@@ -40,7 +40,7 @@ pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<I
             return Err(Failure::unsupported(what));
         }
     }
-    check_objects(&policy, "spatialIndexes")?;
+    check_spatial(&policy)?;
     let mut indexes = Vec::new();
     if mode == "none" {
         let named =
@@ -98,9 +98,20 @@ fn list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
     }
 }
 
-fn check_objects(policy: &Document, name: &str) -> Result<()> {
-    for entry in list(policy, name)?.unwrap_or_default() {
-        path_of(entry)?;
+/// Spatial indexes are kept, and nothing asks them.
+fn check_spatial(policy: &Document) -> Result<()> {
+    for entry in list(policy, "spatialIndexes")?.unwrap_or_default() {
+        let text = path_of(entry)?;
+        paths::parse(text).ok_or_else(|| invalid(text))?;
+        let Value::Document(fields) = entry else { continue };
+        let types = list(fields, "types")?.unwrap_or_default();
+        let known = ["Point", "LineString", "Polygon", "MultiPolygon"];
+        if types
+            .iter()
+            .any(|kind| !kind.as_ref().as_str().is_some_and(|kind| known.contains(&kind)))
+        {
+            return Err(Failure::bad("The type of a spatial index is not known."));
+        }
     }
     Ok(())
 }
@@ -135,8 +146,9 @@ fn rules(policy: &Document) -> Result<Policy> {
             let text = path_of(entry)?;
             // A tuple of array elements adds nothing that the rule for its array does not hold.
             let (steps, end) = match text.split_once("/[]/{") {
-                Some((array, _)) if included => {
-                    let (mut steps, _) = paths::parse(array).ok_or_else(|| invalid(text))?;
+                Some((array, tuple)) if included => {
+                    let parsed = paths::parse(array).filter(|_| paths::is_tuple(tuple));
+                    let (mut steps, _) = parsed.ok_or_else(|| invalid(text))?;
                     steps.push(Step::Elements);
                     (steps, End::Below)
                 }
@@ -176,6 +188,10 @@ fn composites(policy: &Document) -> Result<Vec<IndexSpec>> {
             return Err(Failure::bad(text));
         }
         let paths = entries.iter().map(composite_path).collect::<Result<Vec<_>>>()?;
+        let twice = |at: usize| paths.iter().skip(at + 1).any(|(path, _)| *path == paths[at].0);
+        if (0..paths.len()).any(twice) {
+            return Err(Failure::bad("A path occurs twice in a composite index."));
+        }
         found.push(IndexSpec::tuple(format!("composite {at}"), &paths, false));
     }
     Ok(found)

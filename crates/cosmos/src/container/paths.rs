@@ -18,6 +18,9 @@ pub(super) enum End {
 
 /// Reads a path. `None`: it is none.
 pub(super) fn parse(text: &str) -> Option<(Vec<Step>, End)> {
+    if text.is_empty() {
+        return None;
+    }
     let mut steps = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -56,6 +59,18 @@ pub(super) fn parse(text: &str) -> Option<(Vec<Step>, End)> {
     Some((steps, End::Open))
 }
 
+/// Whether what stands behind `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
+pub(super) fn is_tuple(text: &str) -> bool {
+    let Some(names) = text.strip_suffix("}/?") else { return false };
+    names.split(',').all(|name| {
+        let parsed = parse(&format!("/{}", name.trim()));
+        parsed.is_some_and(|(steps, end)| {
+            let properties = steps.iter().all(|step| matches!(step, Step::Property(_)));
+            end == End::Open && !steps.is_empty() && properties
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +97,17 @@ mod tests {
             assert_eq!(parse(text), want, "{text}");
         }
         assert_eq!(parse(&"/a".repeat(1000)), None);
+        assert_eq!(parse(""), None);
+        for (text, good) in [
+            ("a, b/c}/?", true),
+            ("a}/?", true),
+            ("a, b", false),
+            ("a, b/*}/?", false),
+            ("}/?", false),
+            ("/a, /b}/?", false),
+            ("a, []}/?", false),
+        ] {
+            assert_eq!(is_tuple(text), good, "{text}");
+        }
     }
 }

@@ -32,7 +32,8 @@ const REFUSED: [&str; 6] = [
 /// the service does. Answers how long deleted versions are kept, seconds.
 pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
-        if !super::empty(body.get(name)) && !is_off(body.get(name)) {
+        let off = name == "analyticalStorageTtl" && is_off(body.get(name));
+        if !super::empty(body.get(name)) && !off {
             return Err(Failure::unsupported(&format!("The property '{name}'")));
         }
     }
@@ -97,17 +98,26 @@ fn conflicts(body: &mut Document) -> Result<()> {
             );
             Ok(())
         }
-        Some(policy) => match policy.get("mode").and_then(|mode| mode.as_ref().as_str()) {
-            None => {
-                policy.insert("mode", "LastWriterWins");
-                Ok(())
-            }
-            Some(mode) if mode.eq_ignore_ascii_case("LastWriterWins") => Ok(()),
-            Some(mode) if mode.eq_ignore_ascii_case("Custom") => Ok(()),
-            Some(mode) => Err(Failure::bad(format!(
-                "The conflict resolution mode '{mode}' is not LastWriterWins or Custom."
-            ))),
-        },
+        Some(policy) => conflict_texts(policy),
+    }
+}
+
+fn conflict_texts(policy: &mut Document) -> Result<()> {
+    for name in ["mode", "conflictResolutionPath", "conflictResolutionProcedure"] {
+        if !matches!(policy.get(name), None | Some(Value::Null | Value::String(_))) {
+            return Err(Failure::bad(format!("The property '{name}' is not a text.")));
+        }
+    }
+    match policy.get("mode").and_then(|mode| mode.as_ref().as_str()) {
+        None => {
+            policy.insert("mode", "LastWriterWins");
+            Ok(())
+        }
+        Some(mode) if mode.eq_ignore_ascii_case("LastWriterWins") => Ok(()),
+        Some(mode) if mode.eq_ignore_ascii_case("Custom") => Ok(()),
+        Some(mode) => Err(Failure::bad(format!(
+            "The conflict resolution mode '{mode}' is not LastWriterWins or Custom."
+        ))),
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) fn read(body: &Document) -> Result<Vec<IndexSpec>> {
         let Some(Value::Array(paths)) = key.get("paths") else { return Err(wrong()) };
         count += paths.len();
         let parsed = paths.iter().map(path).collect::<Result<Vec<_>>>()?;
-        if parsed.is_empty() || seen.contains(&parsed) {
+        let twice = (0..parsed.len()).any(|at| parsed[at + 1..].contains(&parsed[at]));
+        if parsed.is_empty() || twice || seen.contains(&parsed) {
             return Err(wrong());
         }
         if MAX_UNIQUE_PATHS < count {

@@ -44,6 +44,10 @@ pub(super) fn response(reply: Reply, activity: String, known: u64) -> Response<F
     if let Some(count) = reply.count {
         put(&mut headers, "x-ms-item-count", count.to_string());
     }
+    if let Some(owner) = reply.owner {
+        headers.insert(HeaderName::from_static("x-ms-alt-content-path"), owner.path);
+        headers.insert(HeaderName::from_static("x-ms-content-path"), owner.rid);
+    }
     for (name, text) in reply.extra {
         put(&mut headers, name, text);
     }
@@ -77,7 +81,8 @@ mod tests {
     #[test]
     fn answers_carry_what_clients_read() {
         let reply = Reply { status: 201, seq: 7, ..Reply::default() }.tagged("\"e\"".to_owned());
-        let response = response(reply, "a".to_owned(), 9);
+        let owner = crate::reply::Owner::new("dbs/d", "AAAAAQ==");
+        let response = response(Reply { owner, ..reply }, "a".to_owned(), 9);
         let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
         assert_eq!(response.status(), 201);
         for (name, want) in [
@@ -86,6 +91,8 @@ mod tests {
             ("x-ms-request-charge", Some("0")),
             ("x-ms-activity-id", Some("a")),
             ("etag", Some("\"e\"")),
+            ("x-ms-alt-content-path", Some("dbs/d")),
+            ("x-ms-content-path", Some("AAAAAQ==")),
             ("content-type", None),
             ("x-ms-continuation", None),
         ] {

@@ -10,9 +10,6 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// Bits of an item's id that say which of the items of one commit it is.
-const WITHIN_COMMIT_BITS: u32 = 20;
-
 /// What the items of a container have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
@@ -31,12 +28,9 @@ impl Frame {
         Self { database, container, prefix }
     }
 
-    /// The resource id of an item. Items of one commit have the same birth, so that their keys have
-    /// to tell them apart.
+    /// The resource id of an item.
     pub(crate) fn rid(&self, item: &Item) -> Rid {
-        let within = crc32(&item.key) & ((1 << WITHIN_COMMIT_BITS) - 1);
-        let number = item.birth << WITHIN_COMMIT_BITS | u64::from(within);
-        Rid::in_container(self.database, self.container, number, Leaf::Item)
+        Rid::in_container(self.database, self.container, item.birth, Leaf::Item)
     }
 }
 
@@ -57,10 +51,6 @@ impl Frame {
         builder.append("_ts", ValueRef::Int64(item.ts));
         builder.finish()
     }
-}
-
-fn crc32(key: &[u8]) -> u32 {
-    crc32c::crc32c(key)
 }
 
 /// Appends an item.
@@ -115,8 +105,6 @@ mod tests {
             rid, rid
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
-        let other = Item { key: "other".into(), ..item.clone() };
-        assert_ne!(frame.rid(&other), frame.rid(&item), "of the same commit");
         let later = Item { birth: 6, ..item };
         assert_ne!(frame.rid(&later).encode(), rid);
     }

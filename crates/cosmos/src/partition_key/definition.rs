@@ -60,6 +60,9 @@ impl Definition {
         let version = match definition.get("version") {
             None if kind == "MultiHash" => 2,
             None => 1,
+            // Java's client has names for them.
+            Some(Value::String(name)) if name.eq_ignore_ascii_case("V1") => 1,
+            Some(Value::String(name)) if name.eq_ignore_ascii_case("V2") => 2,
             Some(version) => whole(version).unwrap_or(0),
         };
         let (kind, most) = match (kind, version) {
@@ -148,7 +151,11 @@ impl Definition {
         item: DocRef<'_>,
         header: Option<&str>,
     ) -> Result<Vec<Component>, Failure> {
-        let named = self.whole(header)?;
+        let named = match header.map(|header| self.scope(header)).transpose()? {
+            Some(Scope::Prefix(_)) => return Err(Failure::mismatch_of_definition()),
+            Some(Scope::Whole(components)) => components,
+            None => self.whole(None)?,
+        };
         let held = self.extract(item);
         check_len(&held)?;
         if named == held { Ok(held) } else { Err(Failure::mismatch_of_item()) }
@@ -190,6 +197,8 @@ mod tests {
             (r#"{"paths":["/a"],"kind":"Hash"}"#, Some(Kind::HashV1)),
             (r#"{"paths":["/a/b"],"kind":"Hash","version":2}"#, Some(Kind::HashV2)),
             (r#"{"paths":["/a"],"kind":"Hash","version":2.0}"#, Some(Kind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":"V2"}"#, Some(Kind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":"v1"}"#, Some(Kind::HashV1)),
             (r#"{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}"#, Some(Kind::MultiHash)),
             (r#"{"paths":["/a","/b"]}"#, Some(Kind::MultiHash)),
             (r#"{"paths":["/a","/b"],"kind":"Hash"}"#, None),
@@ -226,11 +235,11 @@ mod tests {
             (one, r#"{"a":{"b":"x"}}"#, Some("[{}]"), 1001),
             (one, r#"{"a":{"b":null}}"#, Some("[{}]"), 1001),
             (one, r#"{"a":{"b":"x"}}"#, None, 0),
-            (one, r#"{"a":{"b":"x"}}"#, Some("[]"), 0),
+            (one, r#"{"a":{"b":"x"}}"#, Some("[]"), 1001),
             (one, r#"{"a":{"b":"x"}}"#, Some("x"), 0),
             (one, r#"{"a":{"b":"x"}}"#, Some("[\"x\",\"y\"]"), 1001),
             (two, r#"{"a":"x","b":2}"#, Some("[\"x\",2]"), 200),
-            (two, r#"{"a":"x","b":2}"#, Some("[\"x\"]"), 0),
+            (two, r#"{"a":"x","b":2}"#, Some("[\"x\"]"), 1001),
             (system, r"{}", Some("[]"), 200),
         ] {
             let definition = parse(definition).unwrap();

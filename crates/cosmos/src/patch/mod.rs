@@ -47,6 +47,18 @@ impl Patch {
         Self::of(json::parse_document(text, MAX_DEPTH)?)
     }
 
+    /// Whether it is about the property of this name, or something in it.
+    pub(crate) fn touches(&self, name: &str) -> bool {
+        self.operations.iter().any(|operation| match operation {
+            Operation::Add(path, _)
+            | Operation::Set(path, _)
+            | Operation::Replace(path, _)
+            | Operation::Remove(path)
+            | Operation::Increment(path, _) => path.first() == name,
+            Operation::Move { from, to } => from.first() == name || to.first() == name,
+        })
+    }
+
     /// Reads an object.
     pub(crate) fn of(mut body: Document) -> Result<Self> {
         let condition = match body.remove("condition") {

@@ -71,8 +71,12 @@ impl Throughput {
         };
         let scale = match content.get("offerAutopilotSettings") {
             Some(Value::Document(settings)) => settings.get("maxThroughput"),
-            _ => None,
+            None | Some(Value::Null) => None,
+            Some(_) => return Err(Failure::bad("The settings of autoscale are not an object.")),
         };
+        if scale.is_some_and(|most| !matches!(most, Value::Null) && whole(most).is_none()) {
+            return Err(Failure::bad("The throughput of autoscale is not a whole number."));
+        }
         match (scale.and_then(whole), content.get("offerThroughput").and_then(whole)) {
             (Some(most), _) => Self::Autoscale(most).checked(),
             (None, Some(units)) => Self::Manual(units).checked(),
@@ -208,6 +212,8 @@ mod tests {
             (r#"{"offerThroughput":450}"#, None),
             (r#"{"offerThroughput":"400"}"#, None),
             (r#"{"offerAutopilotSettings":{"maxThroughput":100}}"#, None),
+            (r#"{"offerThroughput":400,"offerAutopilotSettings":{"maxThroughput":"x"}}"#, None),
+            (r#"{"offerThroughput":400,"offerAutopilotSettings":[]}"#, None),
             ("{}", None),
         ] {
             let content = json::parse_document(text.as_bytes(), 5).unwrap();

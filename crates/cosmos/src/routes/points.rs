@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{Item, ItemAction, ItemDone, ItemWrite, Store};
 
-use super::{common, condition::Condition};
+use super::{common, condition::Condition, locate};
 use crate::{
     call::Call,
     charge::Work,
@@ -55,13 +55,12 @@ pub(crate) async fn replace<S: Store>(
 ) -> Result<Reply> {
     let container = common::container(door, call)?;
     check_triggers(call)?;
-    let id = id(call)?;
     let item = Incoming::parse(body)?;
-    if item.id() != id {
+    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
+    let key = locate::find(door, call, &container, &components).await?;
+    if key != container.item_key(&components, item.id()) {
         return Err(Failure::bad("The id of an item cannot be changed by a replace."));
     }
-    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
-    let key = container.item_key(&components, id);
     let action = ItemAction::Replace(item.to_buf());
     let if_match = common::if_match(call.headers.if_match);
     write(door, call, &container, ItemWrite { key, action, if_match }).await
@@ -72,7 +71,7 @@ pub(crate) async fn patch<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]
     let container = common::container(door, call)?;
     check_triggers(call)?;
     let components = container.key.whole(call.headers.partition_key)?;
-    let key = container.item_key(&components, id(call)?);
+    let key = locate::find(door, call, &container, &components).await?;
     let action = patch_action(door, &container, Patch::parse(body)?).await?;
     let if_match = common::if_match(call.headers.if_match);
     write(door, call, &container, ItemWrite { key, action, if_match }).await
@@ -89,6 +88,7 @@ pub(super) async fn patch_action<S: Store>(
         Some(text) => Some(Condition::new(text, common::context(door).await)?),
     };
     let container = Arc::clone(container);
+    let keeps_ttl = !patch.touches("ttl");
     let edit = move |item: &Item, default| {
         if let Some(condition) = &condition
             && !condition.holds(&container.frame, item)?
@@ -98,7 +98,12 @@ pub(super) async fn patch_action<S: Store>(
         }
         let patched = patch::apply(&patch, &container.key, item.document());
         let stored = patched.map_err(|failure| failure.into_engine())?;
-        let lifetime = item::lifetime(default, stored.as_ref())?;
+        let lifetime = if keeps_ttl {
+            // What it says may be from a time when nobody looked at it.
+            engine::Lifetime::of(stored.get("ttl"))
+        } else {
+            item::lifetime(default, stored.as_ref())?
+        };
         Ok((stored, lifetime))
     };
     Ok(ItemAction::Patch(Arc::new(edit)))
@@ -109,7 +114,7 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
     let container = common::container(door, call)?;
     check_triggers(call)?;
     let components = container.key.whole(call.headers.partition_key)?;
-    let key = container.item_key(&components, id(call)?);
+    let key = locate::find(door, call, &container, &components).await?;
     let if_match = common::if_match(call.headers.if_match);
     let delete = ItemWrite { key, action: ItemAction::Delete, if_match };
     write(door, call, &container, delete).await
@@ -119,8 +124,11 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
 pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let container = common::container(door, call)?;
     let components = container.key.whole(call.headers.partition_key)?;
-    let key = container.item_key(&components, id(call)?);
-    let (found, seq) = door.engine.item(&container.collection, &key).await?;
+    let key = container.item_key(&components, locate::name(call)?);
+    let (mut found, seq) = door.engine.item(&container.collection, &key).await?;
+    if found.is_none() {
+        found = locate::by_rid(door, call, &container, &components).await?;
+    }
     session::check(call.seen, seq)?;
     let item = found.ok_or_else(Failure::no_entity)?;
     let etag = etag::quoted(item.stamp);
@@ -132,14 +140,6 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
     let reply = reply.charged(Work::PointRead, body.len()).tagged(etag);
     Ok(Reply { body, ..reply })
-}
-
-/// The id that the link names.
-fn id<'a>(call: &'a Call<'_>) -> Result<&'a str> {
-    let id = call.link.name.as_deref().unwrap_or_default();
-    // Nothing can have another one.
-    item::check_id(id).map_err(|_| Failure::no_entity())?;
-    Ok(id)
 }
 
 /// Does one write.

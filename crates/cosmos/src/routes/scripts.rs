@@ -103,7 +103,10 @@ impl Owner {
                 ("triggerType", &["Pre", "Post"][..], "Pre"),
                 ("triggerOperation", &["All", "Create", "Update", "Delete", "Replace"], "All"),
             ] {
-                let given = text(name).unwrap_or(usual);
+                let given = match body.get(name) {
+                    None | Some(Value::Null) => usual,
+                    Some(given) => given.as_ref().as_str().unwrap_or_default(),
+                };
                 if !known.contains(&given) {
                     let text = format!("The property '{name}' is one of {}.", known.join(", "));
                     return Err(Failure::bad(text));

@@ -13,7 +13,7 @@ use crate::{
     Error, Kind,
     catalog::{IndexSpec, Partition, Policy},
     keys,
-    limits::MAX_ENTRIES_PER_DOCUMENT,
+    limits::MAX_ENTRIES_PER_ITEM,
 };
 
 /// The entries of an item under a policy.
@@ -49,15 +49,26 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Many values at one path may be the same one.
+    fn check_count(&mut self) -> Result<(), Error> {
+        if self.entries.len() <= MAX_ENTRIES_PER_ITEM {
+            return Ok(());
+        }
+        self.entries.sort();
+        self.entries.dedup();
+        if MAX_ENTRIES_PER_ITEM / 2 < self.entries.len() {
+            let message = "an item has more values than its index may hold";
+            return Err(Error::new(Kind::TooLarge, message));
+        }
+        Ok(())
+    }
+
     fn value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         if self.policy.covers(&self.path) {
             let mut key = keys::item_path(self.index.id, &self.path);
             component(value, false, &mut key);
             self.entries.push(plain(key, self.row_key));
-            if MAX_ENTRIES_PER_DOCUMENT < self.entries.len() {
-                let message = "an item has more values than its index may hold";
-                return Err(Error::new(Kind::TooLarge, message));
-            }
+            self.check_count()?;
         }
         let inner = matches!(value, ValueRef::Document(_) | ValueRef::Array(_));
         if !inner || !self.policy.may_cover_below(&self.path) {

@@ -57,6 +57,8 @@ struct Outcome {
     /// The stored row where nothing was written.
     read: Option<Item>,
     birth: Option<u64>,
+    /// Its place among the items of the commit.
+    position: usize,
     entries: usize,
 }
 
@@ -166,7 +168,8 @@ impl<'a, S: Store> Batch<'a, S> {
         entries: usize,
     ) {
         let birth = self.pending.get(key).and_then(Pending::birth);
-        self.outcomes.push(Outcome { key: key.clone(), created, body, read, birth, entries });
+        let (key, position) = (key.clone(), 0);
+        self.outcomes.push(Outcome { key, created, body, read, birth, position, entries });
     }
 
     /// Fails when another live item holds a unique value, as the actions so far leave it.
@@ -202,7 +205,8 @@ impl<'a, S: Store> Batch<'a, S> {
             return Ok((None, outcomes));
         }
         let mut units = Vec::with_capacity(pending.len());
-        for (key, pending) in pending {
+        let outcomes = outcomes.placed(&pending);
+        for (position, (key, pending)) in pending.into_iter().enumerate() {
             let Pending { stored, written, removed, now } = pending;
             if !written || (stored.is_none() && now.is_none()) {
                 units.push(untouched(&draft, &key, stored));
@@ -216,7 +220,10 @@ impl<'a, S: Store> Batch<'a, S> {
             match (previous, now) {
                 (Some(previous), None) => units.push(draft.remove(previous)),
                 (previous, Some(New { body, lifetime, entries })) => {
-                    units.push(draft.put_checked(key, body, lifetime, previous, entries)?);
+                    let position = Some(position);
+                    let unit =
+                        draft.put_checked(key, body, lifetime, previous, entries, position)?;
+                    units.push(unit);
                 }
                 (None, None) => {}
             }
@@ -286,17 +293,26 @@ fn check_version(wanted: Match, held: Option<&Item>) -> Result<(), Error> {
 }
 
 impl Outcomes {
+    /// With the places that items have in the commit.
+    fn placed(mut self, pending: &BTreeMap<Bytes, Pending>) -> Self {
+        for outcome in &mut self.0 {
+            let before = pending.range::<Bytes, _>(..&outcome.key);
+            outcome.position = before.count();
+        }
+        self
+    }
+
     /// What each action answers after a commit with this stamp.
     pub(super) fn done(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
         let done = |outcome: Outcome| {
             let item = match (outcome.read, outcome.body, stamp) {
                 // One that was read behind a write of the same unit has its stamp.
                 (Some(item), _, Some(stamp)) if item.stamp == 0 => {
-                    Some(stamped(item.key, item.body, outcome.birth, stamp))
+                    Some(stamped(item.key, item.body, outcome.birth, outcome.position, stamp))
                 }
                 (Some(item), ..) => Some(item),
                 (None, Some(body), Some(stamp)) => {
-                    Some(stamped(outcome.key, body, outcome.birth, stamp))
+                    Some(stamped(outcome.key, body, outcome.birth, outcome.position, stamp))
                 }
                 (None, ..) => None,
             };
@@ -306,7 +322,7 @@ impl Outcomes {
     }
 }
 
-fn stamped(key: Bytes, body: Bytes, birth: Option<u64>, stamp: Stamp) -> Item {
-    let birth = birth.unwrap_or(stamp.seq);
+fn stamped(key: Bytes, body: Bytes, birth: Option<u64>, position: usize, stamp: Stamp) -> Item {
+    let birth = birth.unwrap_or_else(|| crate::write::birth(stamp.seq, position));
     Item { key, body, stamp: stamp.seq, birth, ts: stamp.at_ms.div_euclid(1000) }
 }

@@ -68,7 +68,7 @@ pub struct Item {
     pub body: Bytes,
     /// Stamp of its last write: its version.
     pub stamp: u64,
-    /// Stamp of its creation.
+    /// Number of its creation: that of no other item, larger than those created before.
     pub birth: u64,
     /// Second of its last write.
     pub ts: i64,
@@ -79,6 +79,11 @@ impl Item {
         let ts = row.header().map_or(0, |header| header.ts);
         let body = row.value.slice(row.start..);
         Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts }
+    }
+
+    /// Its key.
+    pub fn key(&self) -> ItemKey {
+        ItemKey(self.key.clone())
     }
 
     /// The stored document.

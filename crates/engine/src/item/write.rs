@@ -11,7 +11,7 @@ use super::{Item, ItemKey, ItemRange, batch::Batch};
 use crate::{
     Collection, DefaultTtl, Engine, Error, Kind, Lifetime, LiveView,
     error::Halt,
-    limits::{MAX_ATTEMPTS, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
+    limits::{MAX_ATTEMPTS, MAX_BATCH, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
     rest::rest,
 };
 
@@ -116,6 +116,10 @@ impl<S: Store> Engine<S> {
         writer: &dyn ItemWriter,
     ) -> Result<(Vec<ItemDone>, u64), ItemFailure> {
         let failed = |error| ItemFailure { at: 0, error };
+        if MAX_BATCH < writes.len() {
+            let message = format!("a batch has at most {MAX_BATCH} actions");
+            return Err(failed(Error::new(Kind::TooLarge, message)));
+        }
         for _ in 0..MAX_ATTEMPTS {
             let view = self.view(collection).await.map_err(failed)?;
             let mut batch = Batch::new(self.draft(&view));

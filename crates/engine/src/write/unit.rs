@@ -14,6 +14,7 @@ use crate::{
     feed::{put_event, put_timeline},
     index::{Drafted, draft},
     keys,
+    limits::BIRTH_BITS,
     view::Row,
 };
 
@@ -184,10 +185,11 @@ impl<S: Store> Draft<'_, S> {
     ) -> Result<Unit, Halt> {
         let entries = self.entries(body.as_ref(), &row_key)?;
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
-        self.put_checked(row_key, body, lifetime, previous, entries)
+        self.put_checked(row_key, body, lifetime, previous, entries, None)
     }
 
-    /// The same once it is known that no other live document holds its unique values.
+    /// The same once it is known that no other live document holds its unique values. `position`
+    /// tells the items apart that one commit creates.
     pub(crate) fn put_checked(
         &self,
         row_key: Bytes,
@@ -195,6 +197,7 @@ impl<S: Store> Draft<'_, S> {
         lifetime: Lifetime,
         previous: Option<Previous>,
         entries: Entries,
+        position: Option<usize>,
     ) -> Result<Unit, Halt> {
         let mut conditions = self.conditions(&row_key);
         let space = self.view.collection.entries();
@@ -210,7 +213,7 @@ impl<S: Store> Draft<'_, S> {
         }
         let state = Arc::clone(self.state());
         let bytes = body.bytes().len();
-        let draft = expiry::Draft {
+        let mut draft = expiry::Draft {
             lifetime,
             birth: previous.as_ref().filter(|held| held.same).map(|held| held.row.birth),
             dates: entries.dates,
@@ -225,6 +228,8 @@ impl<S: Store> Draft<'_, S> {
         value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
             let ts = stamp.at_ms.div_euclid(1000);
+            let birth = position.map(|position| birth(stamp.seq, position));
+            draft.birth = draft.birth.or(birth);
             let header = draft.stamp(stamp.seq, ts);
             if let Some(room) = value.get_mut(..header.len()) {
                 room.copy_from_slice(&header);
@@ -283,6 +288,12 @@ impl<S: Store> Draft<'_, S> {
             out
         })
     }
+}
+
+/// The birth of an item: that of no other, also not of those that the same commit creates.
+pub(crate) fn birth(stamp: u64, position: usize) -> u64 {
+    let position = u64::try_from(position).unwrap_or(u64::MAX);
+    stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)
 }
 
 /// Moves an item to its new place in the timeline.

@@ -161,7 +161,7 @@ fn every_action_says_whether_there_was_an_item() {
     }
     let made = held.one(ItemAction::Create(document()), "a", "1").unwrap();
     let first = made.item.unwrap();
-    assert!(made.created && first.stamp == first.birth);
+    assert!(made.created && first.stamp == first.birth >> 7);
     let taken = held.one(ItemAction::Create(document()), "a", "1");
     assert_eq!(taken, Err(Kind::Exists(What::Document)));
     let again = held.one(ItemAction::Upsert(document()), "a", "1").unwrap();
@@ -218,7 +218,10 @@ fn a_batch_sees_itself_and_is_all_or_nothing() {
     let (done, stamp) = held.write(&batch).unwrap();
     assert_eq!(done[1].item.as_ref().unwrap().stamp, stamp);
     assert_eq!(held.ids(ItemRange::all()), ["1", "2", "old"]);
-    assert_eq!(held.get("a", "1").unwrap().birth, stamp);
+    let births = ["1", "2"].map(|id| held.get("a", id).unwrap().birth);
+    assert_eq!(births.map(|birth| birth >> 7), [stamp, stamp]);
+    assert_ne!(births[0], births[1]);
+    assert_eq!(done[5].item.as_ref().unwrap().birth, births[0]);
     held.check();
     // The values that were given up and taken are held by whom the batch gave them.
     for (u, free) in [(1, false), (2, true), (3, false), (4, false)] {

@@ -86,6 +86,7 @@ impl Shelf {
                 sarg: select.sarg().clone(),
                 after: run.start_after(),
                 order: select.order_paths().unwrap_or_default(),
+                seek: run.seek(),
                 no_index,
                 ..Scan::of(ItemRange::all())
             };
@@ -236,7 +237,8 @@ fn indexes(random: &mut fastrand::Rng) -> Vec<IndexSpec> {
     let path = |name: &str| vec![name.to_owned()];
     let mut indexes = vec![IndexSpec::wild("paths", Policy(rules))];
     if random.bool() {
-        let paths = [(path("a"), false), (path("b"), true)];
+        let turned = random.bool();
+        let paths = [(path("a"), turned), (path("b"), !turned)];
         indexes.push(IndexSpec::tuple("ab", &paths, false));
     }
     indexes

@@ -140,6 +140,14 @@ impl Run {
         Some(known.to_vec())
     }
 
+    /// Where a walk in the order of [`Select::order_paths`] may begin: the place of the last result
+    /// before, or its beginning. Places are the components of the values as they are ordered, then
+    /// the row's key, turned where the first path descends.
+    pub fn seek(&self) -> Option<Vec<u8>> {
+        let ordered = self.plan.order_paths().is_some() && !self.clauses().distinct;
+        self.resume.as_ref().filter(|_| ordered).map(|resume| resume.known().to_vec())
+    }
+
     /// One row: its key in the store's order, and its document.
     pub fn row(&mut self, position: &[u8], document: DocRef<'_>) -> Result<Flow, Error> {
         if let Some(inner) = &mut self.inner {

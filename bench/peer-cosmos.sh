@@ -1,0 +1,50 @@
+#!/bin/sh
+# Starts @vercel/cosmosdb-server 1.0.1 on a free port of 127.0.0.1 over plain http, to measure
+# against, and prints address and pid. It keeps everything in memory and looks at no key. It comes
+# from npm into a cache outside the repository; it is run here and never shipped. It closes every
+# connection after one answer unless it is started with keepAlive, so it is: nobody measures
+# handshakes. Stop it with: kill PID
+# With --path it only prints where the package is.
+set -eu
+
+version=1.0.1
+cache=${EBB_PEER_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ebb-bench}
+home=$cache/cosmosdb-server-$version
+package=$home/node_modules/@vercel/cosmosdb-server
+
+if [ ! -f "$package/lib/index.js" ]; then
+    mkdir -p "$cache"
+    work=$(mktemp -d "$cache/fetch.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$work" \
+        "@vercel/cosmosdb-server@$version" >&2
+    rm -rf "$home"
+    mv "$work" "$home"
+    trap - EXIT
+fi
+
+if [ "${1:-}" = --path ]; then
+    echo "$package"
+    exit 0
+fi
+
+data=$(mktemp -d "${TMPDIR:-/tmp}/ebb-peer.XXXXXX")
+PACKAGE=$package node --max-old-space-size=8192 -e '
+const { createHttpServer } = require(process.env.PACKAGE);
+const server = createHttpServer({ keepAlive: true });
+server.listen(0, "127.0.0.1", () => console.log(`port=${server.address().port}`));
+' >"$data/log" 2>&1 &
+pid=$!
+
+tries=0
+until grep -q '^port=' "$data/log"; do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 300 ] || ! kill -0 "$pid" 2>/dev/null; then
+        tail -n 5 "$data/log" >&2
+        exit 1
+    fi
+    sleep 0.1
+done
+
+echo "address=http://127.0.0.1:$(sed -n 's/^port=//p' "$data/log")"
+echo "pid=$pid"

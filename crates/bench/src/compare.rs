@@ -1,0 +1,50 @@
+//! Two servers measured in turn, in changing order. It knows neither servers nor workloads.
+
+use crate::{
+    error::Result,
+    figures::{Figures, medians},
+    report::Pair,
+};
+
+/// Medians of so many rounds of one workload on each of two servers.
+pub(crate) async fn in_turn<T>(
+    rounds: usize,
+    ours: &mut T,
+    peer: &mut T,
+    once: impl AsyncFn(&mut T, usize) -> Result<Figures>,
+) -> Result<Option<Pair>> {
+    let mut runs = [Vec::new(), Vec::new()];
+    for round in 0..rounds.max(1) {
+        let mut sides = [(0, &mut *ours), (1, &mut *peer)];
+        if round % 2 == 1 {
+            sides.reverse();
+        }
+        for (side, target) in sides {
+            runs[side].push(once(target, round).await?);
+        }
+    }
+    let [ours, peer] = runs.map(|runs| medians(&runs));
+    Ok(ours.zip(peer).map(|(ours, peer)| Pair { ours, peer }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn sides_take_turns() {
+        let order = RefCell::new(String::new());
+        let once = async |side: &mut char, round: usize| {
+            order.borrow_mut().push(*side);
+            let rate = if *side == 'o' { 10.0 } else { 1.0 } * (round + 1) as f64;
+            Ok(Figures { rate, ..Figures::default() })
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (ours, peer) = (&mut 'o', &mut 'p');
+        let pair = runtime.block_on(in_turn(3, ours, peer, once)).unwrap().unwrap();
+        assert_eq!((pair.ours.rate, pair.peer.rate), (20.0, 2.0));
+        assert_eq!(*order.borrow(), "oppoop");
+    }
+}

@@ -1,0 +1,96 @@
+//! Containers of the database that everything happens in: their links, how they come and go.
+
+use serde_json::{Value, json};
+
+use super::{
+    call::{Call, Verb},
+    link::Link,
+};
+use crate::error::{Error, Result};
+
+const DATABASE: &str = "ebb_bench";
+const NOT_FOUND: i32 = 404;
+const CONFLICT: i32 = 409;
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// A container that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Container {
+    /// `dbs/D/colls/C`.
+    pub(crate) link: String,
+    /// The resource id.
+    pub(crate) rid: String,
+}
+
+impl Container {
+    /// An empty container of this name in place of any that was there.
+    pub(crate) async fn create(link: &mut Link, name: &str, ttl: Option<i64>) -> Result<Self> {
+        let database = json!({ "id": DATABASE }).to_string();
+        let call = Call {
+            verb: Verb::Post,
+            kind: "dbs",
+            operation: "Create",
+            link: "",
+            under: "dbs",
+            headers: &[JSON],
+            body: database.as_bytes(),
+        };
+        unless(CONFLICT, link.call(&call).await.map(|_| ()))?;
+        Self::delete(link, name).await?;
+        let mut body = json!({
+            "id": name,
+            "partitionKey": { "paths": ["/pk"], "kind": "Hash", "version": 2 },
+        });
+        if let Some(ttl) = ttl {
+            body["defaultTtl"] = ttl.into();
+        }
+        let (owner, body) = (format!("dbs/{DATABASE}"), body.to_string());
+        let call = Call {
+            verb: Verb::Post,
+            kind: "colls",
+            operation: "Create",
+            link: &owner,
+            under: "/colls/",
+            headers: &[JSON, ("x-ms-offer-throughput", "400")],
+            body: body.as_bytes(),
+        };
+        let made = link.call(&call).await?.json()?;
+        let rid = made.get("_rid").and_then(Value::as_str);
+        let rid = rid.ok_or_else(|| Error::Answer("a container without _rid".to_owned()))?;
+        if !rid.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Error::Answer(format!("a container with the _rid {rid:?}")));
+        }
+        Ok(Self { link: format!("{owner}/colls/{name}"), rid: rid.to_owned() })
+    }
+
+    /// Deletes a container, if it is there.
+    pub(crate) async fn delete(link: &mut Link, name: &str) -> Result<()> {
+        delete(link, "colls", &format!("dbs/{DATABASE}/colls/{name}")).await
+    }
+
+    /// Deletes everything, if it is there.
+    pub(crate) async fn delete_all(link: &mut Link) -> Result<()> {
+        delete(link, "dbs", &format!("dbs/{DATABASE}")).await
+    }
+}
+
+async fn delete(link: &mut Link, kind: &'static str, of: &str) -> Result<()> {
+    let call = Call {
+        verb: Verb::Delete,
+        kind,
+        operation: "Delete",
+        link: of,
+        under: "/",
+        headers: &[],
+        body: b"",
+    };
+    unless(NOT_FOUND, link.call(&call).await.map(|_| ()))
+}
+
+/// A refusal with this status is as good as success.
+fn unless(status: i32, outcome: Result<()>) -> Result<()> {
+    match outcome {
+        Err(Error::Server { code, .. }) if code == status => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,98 @@
+//! The items that the REST workloads store, as JSON text. Pure; chance comes from the caller.
+
+use std::fmt::Write;
+
+use fastrand::Rng;
+
+use super::limits::{ORDER, PARTITION_ITEMS};
+use crate::{limits::FIELD_BYTES, records};
+
+/// When an item dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// As its container says.
+    Default,
+    /// Never.
+    Endless,
+    /// When this second since 1970 begins.
+    Until(i64),
+}
+
+impl Life {
+    /// The `ttl` of an item that is written in this second.
+    pub(crate) fn ttl(self, now: i64) -> Option<i64> {
+        match self {
+            Self::Default => None,
+            Self::Endless => Some(-1),
+            Self::Until(second) => Some((second - now).max(1)),
+        }
+    }
+}
+
+/// The `id` of an item.
+pub(crate) fn id(number: u64) -> String {
+    format!("user{number}")
+}
+
+/// The partition key of an item.
+pub(crate) fn partition(number: u64) -> String {
+    format!("p{}", number / PARTITION_ITEMS)
+}
+
+/// Partition keys of so many items.
+pub(crate) fn partitions(count: u64) -> u64 {
+    count.div_ceil(PARTITION_ITEMS)
+}
+
+/// A partition key as its header has it.
+pub(crate) fn header(partition: &str) -> String {
+    format!("[\"{partition}\"]")
+}
+
+/// Appends an item of 1 KB: a number to order by and ten texts.
+pub(crate) fn write(out: &mut String, id: &str, partition: &str, ttl: Option<i64>, rng: &mut Rng) {
+    let order = rng.u32(..ORDER);
+    // Writing into memory cannot fail.
+    let _ = write!(out, r#"{{"id":"{id}","pk":"{partition}","n":{order}"#);
+    for name in records::FIELD_NAMES {
+        let _ = write!(out, r#","{name}":"{}""#, records::text(FIELD_BYTES, rng));
+    }
+    let _ = match ttl {
+        None => write!(out, "}}"),
+        Some(ttl) => write!(out, r#","ttl":{ttl}}}"#),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn items_are_json() {
+        for (life, ttl) in [
+            (Life::Default, Value::Null),
+            (Life::Endless, Value::from(-1)),
+            (Life::Until(160), Value::from(60)),
+            (Life::Until(90), Value::from(1)),
+        ] {
+            let mut text = String::new();
+            write(&mut text, &id(1999), &partition(1999), life.ttl(100), &mut Rng::with_seed(1));
+            let item: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((&item["id"], &item["pk"]), (&"user1999".into(), &"p1".into()));
+            assert_eq!(item["ttl"], ttl);
+            assert!(item["n"].as_u64().unwrap() < u64::from(ORDER));
+            assert!((1000..1300).contains(&text.len()), "{}", text.len());
+        }
+    }
+
+    #[test]
+    fn partitions_are_counted() {
+        for (count, want) in [(1, 1), (1000, 1), (1001, 2), (100_000, 100)] {
+            assert_eq!(partitions(count), want);
+            assert_eq!(partition(count - 1), format!("p{}", want - 1));
+        }
+        assert_eq!(header("p1"), "[\"p1\"]");
+    }
+}

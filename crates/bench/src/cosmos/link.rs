@@ -1,0 +1,230 @@
+//! One HTTP connection to a server: sends a request, waits for its answer, opens the connection
+//! again where the server has closed it. One request at a time.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use super::{
+    call::{Call, Envelope},
+    date::Date,
+    key::Key,
+    limits::{DATE_LIFE, IDLE},
+    response::Parser,
+    url::Url,
+};
+use crate::error::{Error, Result};
+
+/// Characters of a message that are shown.
+const SHOWN: usize = 300;
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Link {
+    authority: String,
+    envelope: Envelope,
+    stream: Option<TcpStream>,
+    used: Duration,
+    date: Date,
+    dated: Duration,
+    outgoing: Vec<u8>,
+    incoming: Vec<u8>,
+    parser: Parser,
+}
+
+/// What the server says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer<'a> {
+    /// The status.
+    pub(crate) status: u16,
+    /// The body.
+    pub(crate) body: &'a [u8],
+    /// Where a feed goes on.
+    pub(crate) continuation: Option<&'a str>,
+}
+
+impl Link {
+    /// Connects.
+    pub(crate) async fn open(url: &Url, key: &Key) -> Result<Self> {
+        let now = clock::monotonic();
+        let authority = url.authority().to_owned();
+        let mut link = Self {
+            envelope: Envelope::new(&authority, key.clone(), &mut fastrand::Rng::new()),
+            authority,
+            stream: None,
+            used: now,
+            date: Date::from_ms(clock::wall_ms()),
+            dated: now,
+            outgoing: Vec::new(),
+            incoming: Vec::with_capacity(64 * 1024),
+            parser: Parser::default(),
+        };
+        link.stream = Some(link.connect().await?);
+        Ok(link)
+    }
+
+    /// Sends a request and gives its answer, whatever it is.
+    pub(crate) async fn send(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
+        let now = clock::monotonic();
+        if DATE_LIFE < now.saturating_sub(self.dated) {
+            (self.date, self.dated) = (Date::from_ms(clock::wall_ms()), now);
+        }
+        self.envelope.encode(call, &self.date, &mut self.outgoing);
+        let idle = now.saturating_sub(self.used);
+        let kept = self.stream.take().filter(|_| idle < IDLE);
+        let mut stream = match kept {
+            Some(stream) => stream,
+            None => self.connect().await?,
+        };
+        stream.write_all(&self.outgoing).await?;
+        self.receive(&mut stream).await?;
+        self.used = now;
+        let head = self.parser.head();
+        if !head.closes {
+            self.stream = Some(stream);
+        }
+        let body = self.parser.body(&self.incoming);
+        Ok(Answer { status: head.status, body, continuation: head.continuation.as_deref() })
+    }
+
+    /// Sends a request that must succeed.
+    pub(crate) async fn call(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
+        self.send(call).await?.accepted()
+    }
+
+    async fn connect(&self) -> Result<TcpStream> {
+        let stream = TcpStream::connect(&self.authority).await;
+        let stream = stream.map_err(Error::io(format_args!("connecting to {}", self.authority)))?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+
+    async fn receive(&mut self, stream: &mut TcpStream) -> Result<()> {
+        self.incoming.clear();
+        self.parser.clear();
+        loop {
+            if stream.read_buf(&mut self.incoming).await? == 0 {
+                return self.parser.end(&self.incoming);
+            }
+            if self.parser.feed(&self.incoming)? {
+                return Ok(());
+            }
+            self.incoming.reserve(self.parser.missing(&self.incoming));
+        }
+    }
+}
+
+impl<'a> Answer<'a> {
+    /// The answer, unless it is a refusal.
+    pub(crate) fn accepted(self) -> Result<Self> {
+        if (200..300).contains(&self.status) {
+            return Ok(self);
+        }
+        Err(Error::Server { code: i32::from(self.status), message: self.message() })
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Result<Value> {
+        serde_json::from_slice(self.body)
+            .map_err(|error| Error::Answer(format!("a body that is not JSON: {error}")))
+    }
+
+    /// Why the server refuses, in one line.
+    fn message(&self) -> String {
+        let body: Option<Value> = serde_json::from_slice(self.body).ok();
+        let said = body.as_ref().and_then(|body| body.get("message")).and_then(Value::as_str);
+        let text = said.map_or_else(|| String::from_utf8_lossy(self.body), Into::into);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ").chars().take(SHOWN).collect()
+    }
+}
+
+/// The beginning of an unexpected value.
+pub(crate) fn brief(value: &Value) -> String {
+    value.to_string().chars().take(SHOWN).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::cosmos::{call::Verb, key::EMULATOR};
+
+    const ROOT: Call<'_> = Call {
+        verb: Verb::Get,
+        kind: "",
+        operation: "Read",
+        link: "",
+        under: "",
+        headers: &[],
+        body: b"",
+    };
+
+    /// What comes of two requests to a server that gives each of its connections these answers, in
+    /// these pieces, and then closes it.
+    fn exchange(connections: &[&[&[&str]]]) -> Vec<Result<(u16, String)>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url: Url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+            let server = async {
+                for answers in connections {
+                    let (mut stream, _) = listener.accept().await.unwrap();
+                    for pieces in *answers {
+                        let mut request = Vec::new();
+                        while !request.ends_with(b"\r\n\r\n") {
+                            assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
+                        }
+                        for piece in *pieces {
+                            stream.write_all(piece.as_bytes()).await.unwrap();
+                            tokio::task::yield_now().await;
+                        }
+                    }
+                }
+            };
+            let client = async {
+                let mut link = Link::open(&url, &EMULATOR.parse().unwrap()).await.unwrap();
+                let mut got = Vec::new();
+                for _ in 0..2 {
+                    got.push(link.call(&ROOT).await.map(|answer| {
+                        (answer.status, String::from_utf8(answer.body.to_vec()).unwrap())
+                    }));
+                }
+                got
+            };
+            tokio::join!(server, client).1
+        })
+    }
+
+    #[test]
+    fn a_connection_is_kept_and_opened_again() {
+        let one = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\none";
+        let two = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntwo";
+        let split = ["HTTP/1.1 200 OK\r\ntransfer-enc", "oding: chunked\r\n\r\n2\r\ntw"];
+        let closing = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 3\r\n\r\none";
+        let kept: &[&[&[&str]]] = &[&[&[one], &[two]]];
+        let chunked: &[&[&[&str]]] = &[&[&[one], &[split[0], split[1], "\r\n1\r\no\r\n0\r\n\r\n"]]];
+        let closed: &[&[&[&str]]] = &[&[&[closing]], &[&[two]]];
+        for connections in [kept, chunked, closed] {
+            let got: Vec<_> = exchange(connections).into_iter().map(Result::unwrap).collect();
+            assert_eq!(got, [(200, "one".to_owned()), (200, "two".to_owned())]);
+        }
+    }
+
+    #[test]
+    fn refusals_are_told() {
+        let body = r#"{"code":"x","message":"bad\r\n key"}"#;
+        let said = format!("HTTP/1.1 401 No\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let bare = "HTTP/1.1 500 No\r\ncontent-length: 4\r\n\r\noops";
+        let got: Vec<String> = exchange(&[&[&[&said], &[bare]]])
+            .into_iter()
+            .map(|outcome| outcome.unwrap_err().to_string())
+            .collect();
+        assert_eq!(got, ["the server refused (401): bad key", "the server refused (500): oops"]);
+    }
+}

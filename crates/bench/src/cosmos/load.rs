@@ -1,0 +1,233 @@
+//! Fills a container with items in batches over several connections, with a bar on a terminal.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use fastrand::Rng;
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::{
+    call::{Call, Verb},
+    container::Container,
+    items::{self, Life},
+    limits::{BATCH, REWRITES},
+    link::{Answer, Link, brief},
+    target::Target,
+};
+use crate::{
+    error::{Error, Result},
+    limits::LOADERS,
+    load::bar,
+};
+
+const CREATED: u64 = 201;
+
+/// Which numbers are loaded: so many, from the first on, in steps that divide a partition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stock {
+    /// How many.
+    pub(crate) count: u64,
+    /// The first.
+    pub(crate) first: u64,
+    /// The distance to the next.
+    pub(crate) step: u64,
+    /// When they die.
+    pub(crate) life: Life,
+}
+
+/// Stores these items.
+pub(crate) async fn load(target: &Target, container: &Container, stock: Stock) -> Result<()> {
+    let next = Arc::new(AtomicU64::new(0));
+    let bar = bar(&format!("{}: {}", target.label, container.link), stock.count);
+    let mut tasks: JoinSet<Result<()>> = JoinSet::new();
+    for _ in 0..LOADERS {
+        let mut link = target.connect().await?;
+        let (next, bar) = (Arc::clone(&next), bar.clone());
+        let container = container.clone();
+        tasks.spawn(async move {
+            let batch = BATCH as u64;
+            loop {
+                let from = next.fetch_add(batch, Ordering::Relaxed);
+                if stock.count <= from {
+                    return Ok(());
+                }
+                let until = stock.count.min(from + batch);
+                let numbers = (from..until).map(|index| stock.first + index * stock.step);
+                let numbers: Vec<u64> = numbers.collect();
+                store(&mut link, &container, &numbers, stock.life).await?;
+                bar.inc(until - from);
+            }
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.map_err(|error| Error::Usage(error.to_string()))??;
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Stores items of one partition and sees to it that each dies when it should.
+async fn store(link: &mut Link, container: &Container, numbers: &[u64], life: Life) -> Result<()> {
+    let Some(first) = numbers.first() else { return Ok(()) };
+    let rng = &mut Rng::with_seed(*first);
+    let partition = items::partition(*first);
+    let mut batch = Batch::default();
+    for number in numbers {
+        batch.create(&items::id(*number), &partition, life.ttl(now()), rng);
+    }
+    let answer = batch.send(link, container, &partition).await?.json()?;
+    let results = answer.as_array().map(Vec::as_slice).unwrap_or_default();
+    if results.len() != numbers.len() {
+        return Err(Error::Answer(format!("a batch answered by {}", brief(&answer))));
+    }
+    for (number, result) in numbers.iter().zip(results) {
+        if result.get("statusCode").and_then(Value::as_u64) != Some(CREATED) {
+            return Err(Error::Answer(format!("an item of a batch: {}", brief(result))));
+        }
+        let stored = result.get("resourceBody").unwrap_or(&Value::Null);
+        if !dies_in_time(stored, life)? {
+            rewrite(link, container, *number, life).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes an item again whose second turned between the choice of its `ttl` and the write.
+async fn rewrite(link: &mut Link, container: &Container, number: u64, life: Life) -> Result<()> {
+    let rng = &mut Rng::with_seed(number);
+    let partition = items::partition(number);
+    for _ in 0..REWRITES {
+        let mut body = String::new();
+        items::write(&mut body, &items::id(number), &partition, life.ttl(now()), rng);
+        let stored = upsert(link, container, &partition, &body).await?.json()?;
+        if dies_in_time(&stored, life)? {
+            return Ok(());
+        }
+    }
+    let why = "the server's clock is not this machine's: no item dies in the second it should";
+    Err(Error::Answer(why.to_owned()))
+}
+
+fn now() -> i64 {
+    clock::wall_ms().div_euclid(1000)
+}
+
+/// Whether a stored item will die when it should.
+fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
+    let Life::Until(second) = life else { return Ok(true) };
+    let number = |name| stored.get(name).and_then(Value::as_i64);
+    match (number("_ts"), number("ttl")) {
+        (Some(stamp), Some(ttl)) => Ok(stamp.saturating_add(ttl) == second),
+        _ => Err(Error::Answer("an item comes back without _ts or ttl".to_owned())),
+    }
+}
+
+/// Creates or replaces an item.
+pub(crate) async fn upsert<'a>(
+    link: &'a mut Link,
+    container: &Container,
+    partition: &str,
+    body: &str,
+) -> Result<Answer<'a>> {
+    let call = Call {
+        verb: Verb::Post,
+        kind: "docs",
+        operation: "Upsert",
+        link: &container.link,
+        under: "/docs/",
+        headers: &[
+            ("content-type", "application/json"),
+            ("x-ms-documentdb-is-upsert", "True"),
+            ("x-ms-cosmos-intended-collection-rid", &container.rid),
+            ("x-ms-documentdb-partitionkey", &items::header(partition)),
+        ],
+        body: body.as_bytes(),
+    };
+    link.call(&call).await
+}
+
+/// Creations that happen together or not at all.
+#[derive(Debug, Default)]
+pub(crate) struct Batch(String);
+
+impl Batch {
+    /// Adds one.
+    pub(crate) fn create(&mut self, id: &str, partition: &str, ttl: Option<i64>, rng: &mut Rng) {
+        self.0.push(if self.0.is_empty() { '[' } else { ',' });
+        self.0.push_str(r#"{"operationType":"Create","resourceBody":"#);
+        items::write(&mut self.0, id, partition, ttl, rng);
+        self.0.push('}');
+    }
+
+    /// Sends them and makes ready for others.
+    pub(crate) async fn send<'a>(
+        &mut self,
+        link: &'a mut Link,
+        container: &Container,
+        partition: &str,
+    ) -> Result<Answer<'a>> {
+        self.0.push(']');
+        let call = Call {
+            verb: Verb::Post,
+            kind: "docs",
+            operation: "Batch",
+            link: &container.link,
+            under: "/docs/",
+            headers: &[
+                ("content-type", "application/json"),
+                ("x-ms-cosmos-is-batch-request", "True"),
+                ("x-ms-cosmos-batch-atomic", "True"),
+                ("x-ms-cosmos-batch-continue-on-error", "False"),
+                ("x-ms-cosmos-intended-collection-rid", &container.rid),
+                ("x-ms-documentdb-partitionkey", &items::header(partition)),
+            ],
+            body: self.0.as_bytes(),
+        };
+        let outcome = link.call(&call).await;
+        self.0.clear();
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_batch_is_json() {
+        let rng = &mut Rng::with_seed(1);
+        let mut batch = Batch::default();
+        batch.create("a", "p0", None, rng);
+        batch.create("b", "p0", Some(-1), rng);
+        batch.0.push(']');
+        let value: Value = serde_json::from_str(&batch.0).unwrap();
+        assert_eq!(value[0]["operationType"], "Create");
+        assert_eq!(value[0]["resourceBody"]["id"], "a");
+        assert_eq!(value[1]["resourceBody"]["ttl"], -1);
+        assert_eq!(value.as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn deaths_are_checked() {
+        for (stored, life, want) in [
+            (json!({}), Life::Default, Ok(true)),
+            (json!({}), Life::Endless, Ok(true)),
+            (json!({ "_ts": 100, "ttl": 60 }), Life::Until(160), Ok(true)),
+            (json!({ "_ts": 101, "ttl": 60 }), Life::Until(160), Ok(false)),
+            (json!({ "_ts": i64::MAX, "ttl": 60 }), Life::Until(160), Ok(false)),
+            (json!({ "_ts": 100 }), Life::Until(160), Err("without _ts or ttl")),
+            (Value::Null, Life::Until(160), Err("without _ts or ttl")),
+        ] {
+            match (dies_in_time(&stored, life), want) {
+                (Ok(got), Ok(want)) => assert_eq!(got, want, "{stored} {life:?}"),
+                (Err(got), Err(want)) => assert!(got.to_string().contains(want), "{got}"),
+                (got, want) => panic!("{stored}: {got:?} instead of {want:?}"),
+            }
+        }
+    }
+}

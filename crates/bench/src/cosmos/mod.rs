@@ -1,0 +1,20 @@
+//! The load for the NoSQL REST door: signed requests over HTTP/1.1 connections that are kept, as the
+//! Python SDK sends them. It shares nothing with the server and is no SDK: one answer at a time.
+
+mod args;
+mod call;
+mod container;
+mod date;
+mod items;
+mod key;
+mod limits;
+mod link;
+mod load;
+mod response;
+mod run;
+mod target;
+mod url;
+mod work;
+
+pub(crate) use args::Cosmos;
+pub(crate) use run::run;

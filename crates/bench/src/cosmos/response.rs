@@ -1,0 +1,320 @@
+//! Reads one HTTP/1.1 answer out of bytes that come in pieces: by length, in chunks or up to the end
+//! of the connection. It does no I/O.
+
+use std::ops::Range;
+
+use super::limits::{BODY_MAX, HEAD_MAX};
+use crate::error::{Error, Result};
+
+/// What is known of the answer so far.
+#[derive(Debug, Default)]
+pub(crate) struct Parser {
+    stage: Stage,
+    /// Bytes that need not be looked at again.
+    at: usize,
+    head: Head,
+    whole: Range<usize>,
+    chunks: Vec<u8>,
+}
+
+/// The status line and the headers that matter.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The status.
+    pub(crate) status: u16,
+    /// Whether the server closes the connection after it.
+    pub(crate) closes: bool,
+    /// Where a feed goes on.
+    pub(crate) continuation: Option<String>,
+    length: Option<usize>,
+    chunked: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Head,
+    Whole,
+    UntilEnd,
+    ChunkSize,
+    Chunk(usize),
+    Trailer,
+    Done,
+}
+
+impl Parser {
+    /// Makes ready for the next answer.
+    pub(crate) fn clear(&mut self) {
+        self.chunks.clear();
+        let chunks = std::mem::take(&mut self.chunks);
+        *self = Self { chunks, ..Self::default() };
+    }
+
+    /// Looks at all bytes that have come, and says whether the answer is whole.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
+        if 2 * BODY_MAX < bytes.len() {
+            return Err(too_large());
+        }
+        while self.step(bytes)? {}
+        if self.stage == Stage::Done && self.at < bytes.len() {
+            return Err(broken("more than one answer"));
+        }
+        Ok(self.stage == Stage::Done)
+    }
+
+    /// No more bytes will come.
+    pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.stage != Stage::UntilEnd {
+            let source = std::io::ErrorKind::UnexpectedEof.into();
+            return Err(Error::io("the server closed the connection")(source));
+        }
+        self.whole = self.at..bytes.len();
+        self.head.closes = true;
+        self.stage = Stage::Done;
+        Ok(())
+    }
+
+    /// Bytes that are still missing, as far as is known.
+    pub(crate) fn missing(&self, bytes: &[u8]) -> usize {
+        match self.stage {
+            Stage::Whole => self.whole.end.saturating_sub(bytes.len()),
+            _ => 0,
+        }
+    }
+
+    /// Status and headers.
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The body of a whole answer.
+    pub(crate) fn body<'a>(&'a self, bytes: &'a [u8]) -> &'a [u8] {
+        if self.head.chunked { &self.chunks } else { bytes.get(self.whole.clone()).unwrap_or(&[]) }
+    }
+
+    /// Whether there was something to do.
+    fn step(&mut self, bytes: &[u8]) -> Result<bool> {
+        match self.stage {
+            Stage::Head => self.read_head(bytes),
+            Stage::Whole if self.whole.end <= bytes.len() => {
+                self.at = self.whole.end;
+                self.stage = Stage::Done;
+                Ok(true)
+            }
+            Stage::UntilEnd if BODY_MAX < bytes.len() - self.at => Err(too_large()),
+            Stage::ChunkSize => {
+                let Some(line) = self.line(bytes)? else { return Ok(false) };
+                let size = chunk_size(line).ok_or_else(|| broken("a chunk has no size"))?;
+                if BODY_MAX - self.chunks.len() < size {
+                    return Err(too_large());
+                }
+                self.stage = if size == 0 { Stage::Trailer } else { Stage::Chunk(size) };
+                Ok(true)
+            }
+            Stage::Chunk(size) => {
+                let Some(chunk) = bytes.get(self.at..self.at + size + 2) else { return Ok(false) };
+                let Some(data) = chunk.strip_suffix(b"\r\n") else {
+                    return Err(broken("a chunk is longer than its size"));
+                };
+                self.chunks.extend_from_slice(data);
+                self.at += chunk.len();
+                self.stage = Stage::ChunkSize;
+                Ok(true)
+            }
+            Stage::Trailer => {
+                let Some(line) = self.line(bytes)? else { return Ok(false) };
+                if line.is_empty() {
+                    self.stage = Stage::Done;
+                }
+                Ok(true)
+            }
+            Stage::Whole | Stage::UntilEnd | Stage::Done => Ok(false),
+        }
+    }
+
+    fn read_head(&mut self, bytes: &[u8]) -> Result<bool> {
+        if !b"HTTP/1.".starts_with(bytes.get(..7).unwrap_or(bytes)) {
+            return Err(broken("it does not speak HTTP/1.1"));
+        }
+        let from = self.at.saturating_sub(3);
+        let Some(end) = position(&bytes[from..], b"\r\n\r\n").map(|end| from + end) else {
+            self.at = bytes.len();
+            return if HEAD_MAX < self.at { Err(broken("endless headers")) } else { Ok(false) };
+        };
+        self.head = parse_head(&bytes[..end])?;
+        self.at = end + 4;
+        let bodiless = matches!(self.head.status, 204 | 304);
+        self.stage = match self.head.length {
+            _ if bodiless => Stage::Whole,
+            _ if self.head.chunked => Stage::ChunkSize,
+            Some(length) if BODY_MAX < length => return Err(too_large()),
+            Some(_) => Stage::Whole,
+            None => Stage::UntilEnd,
+        };
+        let length = if bodiless { 0 } else { self.head.length.unwrap_or(0) };
+        self.whole = self.at..self.at + length;
+        Ok(true)
+    }
+
+    /// The next line, without its end, once it is whole.
+    fn line<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>> {
+        let rest = bytes.get(self.at..).unwrap_or(&[]);
+        let Some(end) = position(rest.get(..HEAD_MAX).unwrap_or(rest), b"\r\n") else {
+            return if HEAD_MAX <= rest.len() { Err(broken("an endless line")) } else { Ok(None) };
+        };
+        self.at += end + 2;
+        Ok(rest.get(..end))
+    }
+}
+
+fn parse_head(bytes: &[u8]) -> Result<Head> {
+    let text = std::str::from_utf8(bytes).map_err(|_| broken("headers that are not text"))?;
+    let mut lines = text.split("\r\n");
+    let mut words = lines.next().unwrap_or("").split(' ');
+    let version = words.next().unwrap_or("");
+    let status = words.next().and_then(|status| status.parse().ok());
+    let status = status.filter(|status| (200..600).contains(status));
+    let status = status.ok_or_else(|| broken("an answer has no final status"))?;
+    let mut head = Head { status, closes: version != "HTTP/1.1", ..Head::default() };
+    for line in lines {
+        let (name, value) = line.split_once(':').ok_or_else(|| broken("a header has no name"))?;
+        let value = value.trim_matches([' ', '\t']);
+        if name.eq_ignore_ascii_case("content-length") {
+            let length = value.parse().map_err(|_| broken("content-length is no number"))?;
+            head.length = Some(length);
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            head.chunked = value.eq_ignore_ascii_case("chunked");
+            if !head.chunked {
+                return Err(broken(&format!("transfer-encoding {value:?} was not asked for")));
+            }
+        } else if name.eq_ignore_ascii_case("connection") {
+            head.closes |= value.eq_ignore_ascii_case("close");
+        } else if name.eq_ignore_ascii_case("x-ms-continuation") && !value.is_empty() {
+            head.continuation = Some(value.to_owned());
+        }
+    }
+    Ok(head)
+}
+
+fn chunk_size(line: &[u8]) -> Option<usize> {
+    let line = std::str::from_utf8(line).ok()?;
+    let digits = line.split(';').next()?.trim();
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    usize::from_str_radix(digits, 16).ok().filter(|size| plain && *size <= BODY_MAX)
+}
+
+/// Where a short pattern begins.
+fn position<const N: usize>(bytes: &[u8], pattern: &[u8; N]) -> Option<usize> {
+    bytes.windows(N).position(|window| window == pattern)
+}
+
+fn broken(what: &str) -> Error {
+    Error::Protocol(what.to_owned())
+}
+
+fn too_large() -> Error {
+    broken("an answer is too large")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Status, body, whether the connection closes; the bytes come in steps of this size.
+    fn read(text: &str, step: usize) -> Result<(u16, String, bool)> {
+        let mut parser = Parser::default();
+        let bytes = text.as_bytes();
+        let mut upto = 0;
+        while upto < bytes.len() {
+            upto = bytes.len().min(upto + step);
+            if parser.feed(&bytes[..upto])? && upto < bytes.len() {
+                return Err(broken("done too early"));
+            }
+        }
+        if parser.stage != Stage::Done {
+            parser.end(bytes)?;
+        }
+        let body = String::from_utf8(parser.body(bytes).to_vec()).unwrap();
+        Ok((parser.head.status, body, parser.head.closes))
+    }
+
+    #[test]
+    fn answers_whole_and_in_pieces() {
+        for (text, status, body, closes) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, "hello", false),
+            ("HTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n", 200, "", false),
+            ("HTTP/1.1 201\r\nCONTENT-LENGTH:  2 \r\nConnection: Close\r\n\r\n{}", 201, "{}", true),
+            ("HTTP/1.0 404 Not Found\r\nContent-Length: 1\r\n\r\nx", 404, "x", true),
+            ("HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n", 204, "", false),
+            ("HTTP/1.1 204 No Content\r\n\r\n", 204, "", false),
+            ("HTTP/1.1 200 OK\r\n\r\nup to the end", 200, "up to the end", true),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+                 5\r\nhello\r\n1;x=y\r\n \r\nA\r\n0123456789\r\n0\r\n\r\n",
+                200,
+                "hello 0123456789",
+                false,
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nx-t: 1\r\nb: 2\r\n\r\n",
+                200,
+                "",
+                false,
+            ),
+        ] {
+            for step in [1, 2, 3, 7, text.len()] {
+                let got = read(text, step).unwrap_or_else(|error| panic!("{text}: {error}"));
+                assert_eq!(got, (status, body.to_owned(), closes), "{text} by {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let endless = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(HEAD_MAX));
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for (text, want) in [
+            ("\x10\0\0\0", "does not speak HTTP"),
+            ("SSH-2.0-x\r\n", "does not speak HTTP"),
+            ("HTTP/2 200\r\n\r\n", "does not speak HTTP"),
+            ("HTTP/1.1\r\n\r\n", "no final status"),
+            ("HTTP/1.1 abc\r\n\r\n", "no final status"),
+            ("HTTP/1.1 100 Continue\r\n\r\n", "no final status"),
+            ("HTTP/1.1 200 OK\r\nnothing\r\n\r\n", "no name"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "no number"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", "too large"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "was not asked for"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy", "more than one answer"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx", "closed the connection"),
+            ("HTTP/1.1 200 OK\r\nContent-Le", "closed the connection"),
+            ("", "closed the connection"),
+            (&endless, "endless headers"),
+            (&format!("{chunked}x\r\n"), "no size"),
+            (&format!("{chunked}+1\r\n"), "no size"),
+            (&format!("{chunked}\r\n"), "no size"),
+            (&format!("{chunked}ffffffffffffffff\r\n"), "no size"),
+            (&format!("{chunked}1\r\nab\r\n"), "longer than its size"),
+            (&format!("{chunked}{}", "1".repeat(HEAD_MAX + 1)), "endless line"),
+            (&format!("{chunked}5\r\nab"), "closed the connection"),
+        ] {
+            let error = read(text, text.len().max(1)).unwrap_err().to_string();
+            assert!(error.contains(want), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_parser_is_used_again() {
+        let mut parser = Parser::default();
+        let first =
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nx-ms-continuation: t\r\n\r\n\
+                      1\r\na\r\n0\r\n\r\n";
+        assert!(parser.feed(first).unwrap());
+        assert_eq!(parser.body(first), b"a");
+        assert_eq!(parser.head().continuation.as_deref(), Some("t"));
+        parser.clear();
+        let second = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nb";
+        assert!(!parser.feed(second).unwrap());
+        assert_eq!(parser.missing(second), 9);
+        assert_eq!(parser.head().continuation, None);
+    }
+}

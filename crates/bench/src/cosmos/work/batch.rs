@@ -1,0 +1,62 @@
+//! New items of one partition, a hundred in a transactional batch.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use fastrand::Rng;
+
+use super::{
+    super::{container::Container, items, limits::BATCH, link::Link, load::Batch, target::Target},
+    Settings,
+};
+use crate::{
+    closed_loop::{self, Plan, Worker},
+    error::{Error, Result},
+    figures::Figures,
+};
+
+const CONTAINER: &str = "batches";
+const ACCEPTED: u16 = 200;
+
+struct Creator {
+    container: Container,
+    partitions: u64,
+    next: Arc<AtomicU64>,
+    rng: Rng,
+    batch: Batch,
+}
+
+impl Worker<Link> for Creator {
+    async fn step(&mut self, link: &mut Link) -> Result<()> {
+        let partition = format!("p{}", self.rng.u64(..self.partitions));
+        let first = self.next.fetch_add(BATCH as u64, Ordering::Relaxed);
+        for number in first..first + BATCH as u64 {
+            self.batch.create(&items::id(number), &partition, None, &mut self.rng);
+        }
+        // A batch of which a part failed is answered by 207.
+        let answer = self.batch.send(link, &self.container, &partition).await?;
+        if answer.status == ACCEPTED {
+            return Ok(());
+        }
+        Err(Error::Answer(format!("a batch answered with {}", answer.status)))
+    }
+}
+
+/// Batches into a container of their own.
+pub(super) async fn run(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+    let container = target.create(CONTAINER, None).await?;
+    let next = Arc::new(AtomicU64::new(0));
+    let worker = |worker| Creator {
+        container: container.clone(),
+        partitions: items::partitions(settings.items),
+        next: Arc::clone(&next),
+        rng: settings.rng(worker),
+        batch: Batch::default(),
+    };
+    let figures = closed_loop::run(target, plan, worker).await?;
+    target.delete(CONTAINER).await?;
+    target.rest().await;
+    Ok(figures)
+}

@@ -1,0 +1,191 @@
+//! Half of a container's items die in one second of the wall clock while readers read: how long
+//! their reads take before and after, and whether anyone meets a dead item, or misses a live one.
+
+use std::{sync::Arc, time::Duration};
+
+use fastrand::Rng;
+use serde_json::Value;
+
+use super::{
+    super::{
+        container::Container,
+        items::{self, Life},
+        limits::{CHECK_PAUSE_MAX, DEFAULT_TTL, MARGIN, PARTITION_ITEMS},
+        link::Link,
+        load::{self, Stock},
+        target::Target,
+    },
+    Settings, point, query,
+};
+use crate::{
+    closed_loop::{self, Plan, Worker},
+    error::{Error, Result},
+    figures::Figures,
+    limits::{CHECK_PAUSE, REST_BETWEEN},
+    pause,
+    witness::Witness,
+};
+
+const CONTAINER: &str = "mortals";
+const FOUND: u16 = 200;
+const MISSING: u16 = 404;
+/// How far the wall clock's milliseconds may lie from the monotonic clock.
+const BLUR: Duration = Duration::from_millis(2);
+
+/// Odd items die.
+fn mortal(number: u64) -> bool {
+    number % 2 == 1
+}
+
+struct Reader {
+    witness: Arc<Witness>,
+    container: Container,
+    items: u64,
+    rng: Rng,
+}
+
+impl Worker<Link> for Reader {
+    async fn step(&mut self, link: &mut Link) -> Result<()> {
+        let number = self.rng.u64(..self.items);
+        let sent = clock::monotonic();
+        let answer = point::get(link, &self.container, number).await?;
+        let there = match answer.status {
+            FOUND => true,
+            MISSING => false,
+            _ => return answer.accepted().map(|_| ()),
+        };
+        if mortal(number) {
+            let (found, missed) = (u64::from(there), u64::from(!there));
+            self.witness.judge(sent, clock::monotonic(), found, missed);
+        } else if !there {
+            return Err(Error::Answer(format!("item {number} is missing")));
+        }
+        Ok(())
+    }
+}
+
+/// Looks by queries of one partition, for ids and for their number, until it is over.
+async fn look(
+    mut link: Link,
+    container: Container,
+    witness: Arc<Witness>,
+    items: u64,
+    mut rng: Rng,
+) -> Result<()> {
+    while !witness.is_over() {
+        let begin = clock::monotonic();
+        let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
+        let partition = items::partition(first);
+        let there = first..items.min(first + PARTITION_ITEMS);
+        let (all, mortals) =
+            (there.end - there.start, there.filter(|number| mortal(*number)).count() as u64);
+
+        let body = query::body("SELECT VALUE c.id", &partition, "");
+        let sent = clock::monotonic();
+        let answer = query::ask(&mut link, &container, Some(&partition), &body, None).await?;
+        let found = odd(&answer.json()?);
+        witness.judge(sent, clock::monotonic(), found, 0);
+
+        let body = query::body("SELECT VALUE COUNT(1)", &partition, "");
+        let sent = clock::monotonic();
+        let answer = query::ask(&mut link, &container, Some(&partition), &body, None).await?;
+        let count = query::sum(&answer.json()?)?;
+        let beyond = count.saturating_sub(all - mortals);
+        witness.judge(sent, clock::monotonic(), beyond, all.saturating_sub(count));
+        pause::pause(rest(clock::monotonic().saturating_sub(begin))).await;
+    }
+    Ok(())
+}
+
+/// How long to leave the server to the readers after a look that took so long: where it holds them
+/// up, it shall not do so for more than a tenth of the time.
+fn rest(look: Duration) -> Duration {
+    (look * 9).clamp(CHECK_PAUSE, CHECK_PAUSE_MAX)
+}
+
+/// How many ids of mortal items there are.
+fn odd(answer: &Value) -> u64 {
+    let ids = answer.get("Documents").and_then(Value::as_array).map(Vec::as_slice);
+    let numbers = ids.unwrap_or_default().iter().filter_map(|id| {
+        let digits = id.as_str()?.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        digits.parse().ok()
+    });
+    numbers.filter(|number| mortal(*number)).count() as u64
+}
+
+/// Loads, and says at which instant of the monotonic clock half of the items will die.
+async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
+    let container = target.create(CONTAINER, Some(DEFAULT_TTL)).await?;
+    let begin = clock::monotonic();
+    let survivors = Stock { count: items.div_ceil(2), first: 0, step: 2, life: Life::Endless };
+    load::load(target, &container, survivors).await?;
+    let took = clock::monotonic().saturating_sub(begin);
+    let before = REST_BETWEEN + plan.warmup + plan.duration + plan.warmup;
+    let wait = took * 2 + MARGIN + before;
+    let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+    let second = clock::wall_ms().saturating_add(wait).div_euclid(1000) + 1;
+    let mortals = Stock { count: items / 2, first: 1, step: 2, life: Life::Until(second) };
+    load::load(target, &container, mortals).await?;
+    let left = second.saturating_mul(1000) - clock::wall_ms();
+    let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+    if left < before {
+        let why = "the second half of the items took too long to load: take fewer of them";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    let at = clock::monotonic() + left;
+    target.rest().await;
+    Ok((container, at))
+}
+
+/// Measures quiet reads, then reads while half of the items die.
+pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+    let items = settings.expiry_items;
+    let (container, at) = prepare(target, plan, items).await?;
+    let witness = Arc::new(Witness::default());
+    witness.all_live_until(at.saturating_sub(BLUR));
+    witness.dead_from(at);
+    let reader = |worker| Reader {
+        witness: Arc::clone(&witness),
+        container: container.clone(),
+        items,
+        rng: settings.rng(worker),
+    };
+    let (link, rng) = (target.connect().await?, settings.rng(plan.connections));
+    let looker = look(link, container.clone(), Arc::clone(&witness), items, rng);
+    let looker = tokio::spawn(looker);
+    let quiet = closed_loop::run(target, plan, reader).await?;
+    let during = Plan { warmup: at.saturating_sub(clock::monotonic()), ..plan };
+    let mut figures = closed_loop::run(target, during, reader).await?;
+    witness.end();
+    looker.await.map_err(|error| Error::Usage(error.to_string()))??;
+    witness.report(&mut figures, &quiet);
+    target.delete(CONTAINER).await?;
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn looks_leave_time_to_the_readers() {
+        let ms = Duration::from_millis;
+        for (look, want) in [(0, 10), (1, 10), (20, 180), (60_000, 5000)] {
+            assert_eq!(rest(ms(look)), ms(want));
+        }
+    }
+
+    #[test]
+    fn mortal_items_are_known_by_their_ids() {
+        for (answer, want) in [
+            (json!({ "Documents": [] }), 0),
+            (json!({ "Documents": ["user1", "user2", "user33"] }), 2),
+            (json!({ "Documents": ["user", 7, null, "user5"] }), 1),
+            (json!(null), 0),
+        ] {
+            assert_eq!(odd(&answer), want, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Queries: the top of one partition, a count of everything.
+
+use fastrand::Rng;
+use serde_json::Value;
+
+use super::{
+    super::{
+        call::{Call, Verb},
+        container::Container,
+        items,
+        limits::TOP,
+        link::{Answer, Link, brief},
+        target::Target,
+    },
+    Settings,
+};
+use crate::{
+    closed_loop::{self, Plan, Worker},
+    error::{Error, Result},
+    figures::Figures,
+};
+
+/// Sends a query to one partition or to all, from the beginning or from where it has come.
+pub(super) async fn ask<'a>(
+    link: &'a mut Link,
+    container: &Container,
+    partition: Option<&str>,
+    body: &str,
+    continuation: Option<&str>,
+) -> Result<Answer<'a>> {
+    let key = partition.map(items::header);
+    let mut headers = vec![
+        ("content-type", "application/query+json"),
+        ("x-ms-documentdb-isquery", "true"),
+        ("x-ms-cosmos-intended-collection-rid", container.rid.as_str()),
+    ];
+    headers.push(match &key {
+        Some(key) => ("x-ms-documentdb-partitionkey", key),
+        None => ("x-ms-documentdb-query-enablecrosspartition", "True"),
+    });
+    headers.extend(continuation.map(|token| ("x-ms-continuation", token)));
+    let call = Call {
+        verb: Verb::Post,
+        kind: "docs",
+        operation: "SqlQuery",
+        link: &container.link,
+        under: "/docs/",
+        headers: &headers,
+        body: body.as_bytes(),
+    };
+    link.call(&call).await
+}
+
+/// The body of a query for one partition, which the text names as well: not every server heeds the
+/// header.
+pub(super) fn body(select: &str, partition: &str, order: &str) -> String {
+    format!(
+        "{{\"query\":\"{select} FROM c WHERE c.pk = @pk{order}\",\
+         \"parameters\":[{{\"name\":\"@pk\",\"value\":\"{partition}\"}}]}}"
+    )
+}
+
+struct Lister {
+    container: Container,
+    items: u64,
+    rng: Rng,
+}
+
+impl Worker<Link> for Lister {
+    async fn step(&mut self, link: &mut Link) -> Result<()> {
+        let number = self.rng.u64(..self.items);
+        let partition = items::partition(number);
+        let body = body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
+        let answer = ask(link, &self.container, Some(&partition), &body, None).await?;
+        let found = occurrences(answer.body, b"\"_etag\":");
+        if found == 0 || TOP < found || answer.continuation.is_some() {
+            return Err(Error::Answer(format!("{found} items at the top of {partition}")));
+        }
+        Ok(())
+    }
+}
+
+/// How often a name occurs in JSON whose texts hold no quotes.
+fn occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
+    bytes.windows(N).filter(|window| window == name).count()
+}
+
+/// The items of random partitions with the highest numbers.
+pub(super) async fn top(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+    let items = settings.items;
+    let container = target.need(items).await?;
+    let worker = |worker| Lister { container: container.clone(), items, rng: settings.rng(worker) };
+    closed_loop::run(target, plan, worker).await
+}
+
+struct Counter {
+    container: Container,
+    items: u64,
+}
+
+impl Worker<Link> for Counter {
+    async fn step(&mut self, link: &mut Link) -> Result<()> {
+        let body = r#"{"query":"SELECT VALUE COUNT(1) FROM c"}"#;
+        let (mut count, mut continuation) = (0, None::<String>);
+        loop {
+            let from = continuation.as_deref();
+            let answer = ask(link, &self.container, None, body, from).await?;
+            count += sum(&answer.json()?)?;
+            match answer.continuation {
+                Some(token) if continuation.as_deref() == Some(token) => {
+                    return Err(Error::Answer("a count that does not go on".to_owned()));
+                }
+                Some(token) => continuation = Some(token.to_owned()),
+                None => break,
+            }
+        }
+        if count == self.items {
+            return Ok(());
+        }
+        Err(Error::Answer(format!("a count of {count} instead of {}", self.items)))
+    }
+}
+
+/// The sum of the numbers that a query answered.
+pub(super) fn sum(answer: &Value) -> Result<u64> {
+    let values = answer.get("Documents").and_then(Value::as_array);
+    let sum = values.and_then(|values| values.iter().map(Value::as_u64).sum());
+    sum.ok_or_else(|| Error::Answer(format!("no number: {}", brief(answer))))
+}
+
+/// Counts of all items.
+pub(super) async fn count(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+    let items = settings.items;
+    let container = target.need(items).await?;
+    let worker = |_| Counter { container: container.clone(), items };
+    closed_loop::run(target, plan, worker).await
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sums() {
+        for (answer, want) in [
+            (json!({ "Documents": [100_000] }), Some(100_000)),
+            (json!({ "Documents": [1, 2] }), Some(3)),
+            (json!({ "Documents": [] }), Some(0)),
+            (json!({ "Documents": ["1"] }), None),
+            (json!({ "Documents": [{}] }), None),
+            (json!([1]), None),
+        ] {
+            assert_eq!(sum(&answer).ok(), want, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_partition_is_asked_by_name() {
+        let body: Value = serde_json::from_str(&body("SELECT *", "p1", " ORDER BY c.n")).unwrap();
+        assert_eq!(body["query"], "SELECT * FROM c WHERE c.pk = @pk ORDER BY c.n");
+        assert_eq!(body["parameters"], json!([{ "name": "@pk", "value": "p1" }]));
+    }
+
+    #[test]
+    fn names_are_counted() {
+        for (text, want) in [("", 0), ("{\"a\":1,\"b\":\"a\"}", 1), ("[{\"a\":1},{\"a\":2}]", 2)] {
+            assert_eq!(occurrences(text.as_bytes(), b"\"a\":"), want, "{text}");
+        }
+    }
+}

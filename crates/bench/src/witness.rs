@@ -1,0 +1,122 @@
+//! What those who read beside a mass expiry have seen: dead documents in replies, live ones missing.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use crate::figures::Figures;
+
+/// What all observers know and have found. Instants are nanoseconds of the monotonic clock.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    alive_until: AtomicU64,
+    dead_from: AtomicU64,
+    late: AtomicU64,
+    early: AtomicU64,
+    last_late: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Default for Witness {
+    fn default() -> Self {
+        let never = || AtomicU64::new(u64::MAX);
+        let none = || AtomicU64::new(0);
+        Self {
+            alive_until: never(),
+            dead_from: never(),
+            late: none(),
+            early: none(),
+            last_late: none(),
+            over: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Witness {
+    /// Nobody was dead for a reply that had arrived by then.
+    pub(crate) fn all_live_until(&self, at: Duration) {
+        self.alive_until.store(nanos(at), Ordering::Relaxed);
+    }
+
+    /// Everybody is dead for a request sent from then on.
+    pub(crate) fn dead_from(&self, at: Duration) {
+        self.dead_from.store(nanos(at), Ordering::Relaxed);
+    }
+
+    /// Nobody needs to look any more.
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nobody needs to look any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// A request, sent and answered then, has found so many mortal documents and missed so many.
+    pub(crate) fn judge(&self, sent: Duration, answered: Duration, found: u64, missed: u64) {
+        let (sent, answered) = (nanos(sent), nanos(answered));
+        let dead_from = self.dead_from.load(Ordering::Relaxed);
+        if 0 < found && dead_from <= sent {
+            self.late.fetch_add(found, Ordering::Relaxed);
+            self.last_late.fetch_max(sent - dead_from, Ordering::Relaxed);
+        }
+        if answered <= self.alive_until.load(Ordering::Relaxed) {
+            self.early.fetch_add(missed, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds what was found to the figures of the reads, beside those of a quiet time.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub(crate) fn report(&self, figures: &mut Figures, quiet: &Figures) {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        figures.failures += quiet.failures;
+        figures.extra("quiet reads per second", quiet.rate);
+        figures.extra("quiet p99, us", quiet.p99);
+        figures.extra("p99 while expiring, us", figures.p99);
+        figures.extra("p99 ratio", figures.p99 / quiet.p99.max(1.0));
+        figures.extra("dead documents seen", read(&self.late));
+        figures.extra("last one seen after, ms", read(&self.last_late) / 1e6);
+        figures.extra("live documents missed", read(&self.early));
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts() {
+        let at = Duration::from_nanos;
+        for (sent, answered, found, missed, late, early, last_late) in [
+            (10, 20, 1, 0, 0, 0, 0),
+            (10, 20, 0, 3, 0, 3, 0),
+            (90, 100, 0, 1, 0, 1, 0),
+            (90, 101, 0, 1, 0, 0, 0),
+            (149, 300, 1, 0, 0, 0, 0),
+            (150, 300, 2, 0, 2, 0, 0),
+            (170, 300, 1, 1, 1, 0, 20),
+            (170, 300, 0, 1, 0, 0, 0),
+        ] {
+            let witness = Witness::default();
+            witness.alive_until.store(100, Ordering::Relaxed);
+            witness.dead_from.store(150, Ordering::Relaxed);
+            witness.judge(at(sent), at(answered), found, missed);
+            let got = [&witness.late, &witness.early, &witness.last_late]
+                .map(|counter| counter.load(Ordering::Relaxed));
+            assert_eq!(got, [late, early, last_late], "{sent} {answered}");
+        }
+    }
+
+    #[test]
+    fn before_the_strike_is_known_nobody_is_late() {
+        let witness = Witness::default();
+        witness.judge(Duration::from_secs(1), Duration::from_secs(2), 5, 0);
+        assert_eq!(witness.late.load(Ordering::Relaxed), 0);
+    }
+}

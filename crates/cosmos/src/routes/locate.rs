@@ -1,0 +1,78 @@
+//! The item that a link means: by its id, or by its resource id, for which the logical partition is
+//! walked. Few clients name items so.
+
+use engine::{Flow, Item, ItemKey, Scan, Sink, Store};
+
+use super::common;
+use crate::{
+    call::Call,
+    containers::Container,
+    door::Door,
+    failure::{Failure, Result},
+    item,
+    partition_key::{Component, Scope},
+    rid::Rid,
+};
+
+/// The name in the link.
+pub(super) fn name<'a>(call: &'a Call<'_>) -> Result<&'a str> {
+    let id = call.link.name.as_deref().unwrap_or_default();
+    // Nothing can have another one.
+    item::check_id(id).map_err(|_| Failure::no_entity())?;
+    Ok(id)
+}
+
+/// The key of the item that a write is about.
+pub(super) async fn find<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    container: &Container,
+    components: &[Component],
+) -> Result<ItemKey> {
+    let key = container.item_key(components, name(call)?);
+    if rid(call).is_none() || door.engine.item(&container.collection, &key).await?.0.is_some() {
+        return Ok(key);
+    }
+    let found = by_rid(door, call, container, components).await?;
+    Ok(found.map_or(key, |item| item.key()))
+}
+
+fn rid(call: &Call<'_>) -> Option<Rid> {
+    Rid::parse(call.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
+}
+
+/// The live item with the resource id in the link.
+pub(super) async fn by_rid<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    container: &Container,
+    components: &[Component],
+) -> Result<Option<Item>> {
+    let Some(wanted) = rid(call) else { return Ok(None) };
+    let range = container.range(&Scope::Whole(components.to_vec()));
+    let mut search = Search { container, wanted, found: None };
+    let context = common::context(door).await;
+    door.engine.scan(&container.collection, &Scan::of(range), &context, &mut search).await?;
+    Ok(search.found)
+}
+
+struct Search<'a> {
+    container: &'a Container,
+    wanted: Rid,
+    found: Option<Item>,
+}
+
+impl Sink for Search<'_> {
+    fn begin(&mut self, _: bool) -> std::result::Result<(), engine::Error> {
+        self.found = None;
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
+        if self.container.frame.rid(item) != self.wanted {
+            return Ok(Flow::More);
+        }
+        self.found = Some(item.clone());
+        Ok(Flow::Enough)
+    }
+}
