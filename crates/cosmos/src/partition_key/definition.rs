@@ -235,11 +235,11 @@ mod tests {
             (one, r#"{"a":{"b":"x"}}"#, Some("[{}]"), 1001),
             (one, r#"{"a":{"b":null}}"#, Some("[{}]"), 1001),
             (one, r#"{"a":{"b":"x"}}"#, None, 0),
-            (one, r#"{"a":{"b":"x"}}"#, Some("[]"), 0),
+            (one, r#"{"a":{"b":"x"}}"#, Some("[]"), 1001),
             (one, r#"{"a":{"b":"x"}}"#, Some("x"), 0),
             (one, r#"{"a":{"b":"x"}}"#, Some("[\"x\",\"y\"]"), 1001),
             (two, r#"{"a":"x","b":2}"#, Some("[\"x\",2]"), 200),
-            (two, r#"{"a":"x","b":2}"#, Some("[\"x\"]"), 0),
+            (two, r#"{"a":"x","b":2}"#, Some("[\"x\"]"), 1001),
             (system, r"{}", Some("[]"), 200),
         ] {
             let definition = parse(definition).unwrap();

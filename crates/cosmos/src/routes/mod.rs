@@ -18,5 +18,6 @@ pub(crate) mod queries;
 pub(crate) mod ranges;
 mod scope;
 pub(crate) mod scripts;
+mod stored;
 pub(crate) mod users;
 mod versions;

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use cosmos_sql::{SqlError, compile, plan_document};
 use document::{DocRef, Document, Value, json};
 use engine::{Item, Scan, Scanned, Shape, Sink, Store};
-use query::json::{
-    sarg::{Sarg, Step},
-    select::{Output, Page, PageLimit, Resume, Run, Select},
-};
+use query::json::select::{Output, Page, PageLimit, Resume, Run, Select};
 
-use super::{common, scope};
+use super::{common, scope, stored};
 use crate::{
     call::Call,
     charge::Work,
@@ -19,7 +16,7 @@ use crate::{
     continuation,
     door::Door,
     failure::{Failure, Result},
-    item::{Frame, SYSTEM},
+    item::Frame,
     limits::{MAX_DEPTH, MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
     session, shown,
@@ -178,12 +175,11 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     }
     let context = common::context(door).await;
     let needs_system = question.plan.needs_system();
-    let sarg = stored(question.plan.sarg());
+    let sarg = stored::sarg(question.plan.sarg());
     let shared = query::Context::clone(&context);
     let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
-    let order = question.plan.order_paths().filter(|paths| paths.iter().all(is_stored));
-    let order = order.unwrap_or_default();
-    let (after, seek) = (run.start_after(), run.seek());
+    let order = stored::order(&question.plan);
+    let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
     let scan = Scan { sarg, after, order, seek, ..Scan::of(range) };
     let streams = question.plan.streams();
     let mut rows = Rows { run, streams, frame: needs_system.then_some(&container.frame) };
@@ -241,31 +237,6 @@ fn metrics(scanned: &Scanned, results: usize, bytes: usize) -> String {
          indexUtilizationRatio=1.00",
         scanned.items, scanned.bytes
     )
-}
-
-/// Whether indexes hold what is at a path: what the server sets is not stored.
-fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
-    names.first().is_none_or(|name| !SYSTEM.contains(&name.as_str()))
-}
-
-/// What an index may use of a condition: nothing about what the server sets.
-fn stored(sarg: &Sarg) -> Sarg {
-    match sarg {
-        Sarg::All => Sarg::All,
-        Sarg::Never => Sarg::Never,
-        Sarg::And(all) => {
-            let kept: Vec<Sarg> = all.iter().map(stored).filter(|one| *one != Sarg::All).collect();
-            if kept.is_empty() { Sarg::All } else { Sarg::And(kept) }
-        }
-        Sarg::Or(any) => {
-            let kept: Vec<Sarg> = any.iter().map(stored).collect();
-            if kept.contains(&Sarg::All) { Sarg::All } else { Sarg::Or(kept) }
-        }
-        Sarg::Test(path, test) => match path.first() {
-            Some(Step::Property(name)) if SYSTEM.contains(&name.as_str()) => Sarg::All,
-            _ => Sarg::Test(path.clone(), test.clone()),
-        },
-    }
 }
 
 /// Which indexes were read, in the form that clients decode.
