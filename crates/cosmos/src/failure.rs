@@ -37,6 +37,31 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// All of them.
+    pub(crate) const ALL: [Self; 21] = [
+        Self::BadRequest,
+        Self::PartitionKey,
+        Self::Recreated,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::Session,
+        Self::OwnerNotFound,
+        Self::MethodNotAllowed,
+        Self::Timeout,
+        Self::Conflict,
+        Self::Gone,
+        Self::PreconditionFailed,
+        Self::TooLarge,
+        Self::UnsupportedMediaType,
+        Self::FailedDependency,
+        Self::RetryWith,
+        Self::Internal,
+        Self::NotImplemented,
+        Self::Unavailable,
+        Self::Full,
+    ];
+
     /// Status, sub-status and name.
     const fn row(self) -> (u16, u32, &'static str) {
         match self {

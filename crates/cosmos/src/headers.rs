@@ -9,6 +9,9 @@ use crate::{
 
 macro_rules! headers {
     (texts { $($text:ident = $text_name:literal,)* } flags { $($flag:ident = $flag_name:literal,)* }) => {
+        /// The headers that are read.
+        pub(crate) const READ: &[&str] = &[$($text_name,)* $($flag_name,)*];
+
         /// What a request's headers say.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Headers<'a> {

@@ -5,6 +5,7 @@ mod account;
 mod batch;
 mod call;
 mod charge;
+mod compat;
 mod container;
 mod containers;
 mod continuation;
@@ -28,5 +29,6 @@ mod session;
 mod shown;
 
 pub use auth::{Keys, WELL_KNOWN_KEY};
+pub use compat::compat;
 pub use door::{Door, Settings};
 pub use http::{Certificate, NoCertificate, serve};

@@ -4,6 +4,7 @@
 mod batches;
 mod catalog;
 mod client;
+mod compat;
 mod connections;
 mod expiry;
 mod points;

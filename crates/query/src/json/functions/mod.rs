@@ -27,7 +27,7 @@ use crate::{
     expr::{Got, check_built, reach},
 };
 
-pub use names::is_later;
+pub use names::{LATER, is_later};
 
 /// A call: arguments are evaluated already, one that is undefined is [`Got::Missing`].
 #[derive(Debug)]

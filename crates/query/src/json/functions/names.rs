@@ -26,7 +26,7 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Names that are known and not there yet.
-const LATER: &[&str] = &[
+pub const LATER: &[&str] = &[
     "FULLTEXTCONTAINS",
     "FULLTEXTCONTAINSALL",
     "FULLTEXTCONTAINSANY",

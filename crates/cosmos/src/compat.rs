@@ -1,0 +1,166 @@
+//! What works, what differs and what is not there, as `docs/compat/cosmos-nosql.md` has it: words
+//! about rules and routes, and the tables of headers, errors and functions as the code has them.
+
+use std::fmt::Write;
+
+use query::json::functions;
+
+use crate::{failure::Fault, headers::READ};
+
+const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
+
+Printed from the tables of headers, errors and functions; a test keeps it true.
+
+The REST API as the official SDKs use it in gateway mode (Python, JavaScript, Go, Rust; Java and .NET
+with their connection mode set to gateway). *Works* means as in the service; what differs says how;
+what is not there answers an error that names it.
+
+## Rules of time to live
+
+* A container's `defaultTtl`: absent is off; -1; 1..2147483647. `null`, 0, other negatives, fractions,
+  texts and booleans are 400. `5.0` counts as 5. Together with `indexingMode` `none` it is 400, when
+  the container is made and when it is replaced. Replacing a container without it turns TTL off.
+* An item's root-level `ttl` is checked where TTL is on (400 with the service's text, in create,
+  upsert, replace, patch and batch) and kept as it came where TTL is off.
+* An item is gone at `_ts + ttl`, in whole seconds, on every path: point reads, queries, counts,
+  feeds, batches, conditions, unique keys. What is dead stays dead whatever is set later; in the
+  service what was not purged yet comes back when TTL is turned off.
+* In the feed of all versions a death is `"operationType":"delete"` with `"timeToLiveExpired":true`.
+
+"#;
+
+const ROUTES: &str = r#"## Routes
+
+| route | | |
+|---|---|---|
+| `GET /` | works | names the scheme, host and port of the request; one region |
+| `/dbs`, `/dbs/{db}` | works | POST (create, query), GET, DELETE |
+| `/dbs/{db}/colls`, `…/{c}` | works | POST, GET, PUT, DELETE |
+| `…/docs`, `…/docs/{id}` | works | create, upsert, read, replace, patch, delete, query, plan, batch, bulk, read feed, change feeds |
+| `…/pkranges` | works | one range for ever |
+| `…/operations/partitionkeydelete` | works | done when it is answered; a prefix of a hierarchical key is allowed |
+| `…/sprocs`, `…/triggers`, `…/udfs` | kept, not run | executing a procedure, and writes that name a trigger, are 501 |
+| `…/conflicts` | works | there are none |
+| `/dbs/{db}/users`, `…/permissions` | works | tokens live 10 minutes to 24 hours |
+| `/offers` | works | kept and shown; nothing is limited |
+| `//addresses` | 400 | direct mode is not there; the text says what to set |
+
+Links hold names or resource ids; a slash at the end changes nothing.
+"#;
+
+const REST: &str = r#"## Request charges
+
+A charge depends on the operation and the data alone, so that it is the same every time. In request
+units, with KB the kilobytes of the item or of the answer, at least 1:
+
+| operation | charge |
+|---|---|
+| point read, resources that are no items | 0.5 + 0.5 KB |
+| write | 4 + 1 KB; a delete 5 |
+| query, feed | 2.25 + 0.03 for each item looked at + 0.05 KB |
+
+Deaths cost nothing, and nobody is slowed down: 429 never happens.
+
+## Chosen where no system decides
+
+* Keys are checked with the machine's clock (15 minutes), data live by the database clock.
+* `If-Match` on an upsert of an item that is not there, or dead, creates it.
+* A patch may not change the id, the partition key, or a property that the server sets.
+* A permission of a token is checked by the names in its link; tokens are not taken back when their
+  permission is removed. Reading permissions needs a key that may do everything.
+* Version 1 partition keys longer than 100 characters are kept apart by their whole value, though
+  their hash sees only the beginning.
+* Names of a database and its containers have 254 bytes together; ids may not end with a space or
+  hold `/`, `\`, `?` or `#`.
+* A query of several partitions without permission to be one is 400 unless its WHERE names the
+  partition key.
+* Plans never ask a client to do more than it says it can; with one range the raw query always works.
+* A partition key whose value is an object or array counts as missing.
+* A JSON object with one name twice is 400.
+* Numbers are 64-bit integers where they are whole and fit, else doubles.
+
+## Not there
+
+Execution of scripts, vector and full-text indexes, computed properties, `ttlPropertyPath`, client
+encryption, HybridRow batches (.NET's `TransactionalBatch` and bulk), direct mode, several regions,
+Entra tokens of a real tenant (the emulator's form works).
+"#;
+
+/// Headers of requests that are known and change nothing, and why.
+const IGNORED: &[(&str, &str)] = &[
+    ("cache-control, accept, user-agent, x-ms-useragent, x-ms-version", "answers are the same"),
+    ("x-ms-client-id, x-ms-cosmos-correlated-activityid", "for the client's own logs"),
+    ("x-ms-cosmos-sdk-supportedcapabilities", "nothing that an answer would use"),
+    ("x-ms-cosmos-allow-tentative-writes", "one region"),
+    ("x-ms-read-key-type", "EPK headers say it themselves"),
+    ("x-ms-cosmos-query-version", "plans are of version 2"),
+    ("x-ms-documentdb-query-enable-scan", "a query never depends on an index"),
+    ("x-ms-documentdb-query-iscontinuationexpected", "a page that is not the last one has it"),
+    ("x-ms-indexing-directive", "every item is indexed by its container's policy"),
+    ("x-ms-cosmos-batch-ordered", "operations are in order always"),
+    ("x-ms-documentdb-populatepartitionstatistics", "one partition"),
+    ("x-ms-documentdb-script-enable-logging", "scripts are not run"),
+    ("x-ms-thinclient-\\*, x-ms-cosmos-use-thinclient, x-ms-noretry-449", "of other gateways"),
+    ("x-ms-cosmos-supported-serialization-formats", "answers are text"),
+    (
+        "x-ms-dedicatedgateway-max-age, x-ms-cosmos-priority-level, x-ms-cosmos-throughput-bucket",
+        "of services around the database",
+    ),
+];
+
+/// Aggregates of the query language.
+const AGGREGATES: [&str; 8] =
+    ["AVG", "COUNT", "COUNTIF", "MAKELIST", "MAKESET", "MAX", "MIN", "SUM"];
+
+/// The page.
+pub fn compat() -> String {
+    let mut out = RULES.to_owned();
+    out.push_str(ROUTES);
+    out.push_str("\n## Headers of requests\n\nRead: ");
+    out.push_str(&listed(READ.iter().copied()));
+    out.push_str(".\n\nKnown, and without effect:\n\n| header | because |\n|---|---|\n");
+    for (names, why) in IGNORED {
+        line(&mut out, format_args!("| {names} | {why} |"));
+    }
+    out.push_str("\n## Errors\n\n| status | sub-status | code |\n|--:|--:|---|\n");
+    for fault in Fault::ALL {
+        let (status, sub_status) = (fault.status(), fault.sub_status());
+        line(&mut out, format_args!("| {status} | {sub_status} | {} |", fault.code()));
+    }
+    out.push_str("\n## Functions of the query language\n\nWork: ");
+    let mut names: Vec<&str> = functions::all().map(|function| function.name).collect();
+    names.sort_unstable();
+    out.push_str(&listed(names.into_iter()));
+    out.push_str(".\n\nAggregates that work: ");
+    out.push_str(&listed(AGGREGATES.into_iter()));
+    out.push_str(".\n\nNot yet (an error names them): ");
+    out.push_str(&listed(functions::LATER.iter().copied()));
+    out.push_str(", ORDER BY RANK, user-defined functions.\n\n");
+    out.push_str(REST);
+    out
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to memory does not fail.
+    let written = writeln!(out, "{text}");
+    debug_assert!(written.is_ok());
+}
+
+#[cfg(test)]
+mod tests {
+    use query::json::aggregate::Kind;
+
+    use super::*;
+
+    #[test]
+    fn what_is_listed_is_there() {
+        assert!(AGGREGATES.iter().all(|name| Kind::find(name).is_some()));
+        assert!(functions::LATER.iter().all(|name| functions::find(name).is_none()));
+        let read = |names: &str| names.split(", ").any(|name| READ.contains(&name));
+        assert!(!IGNORED.iter().any(|(names, _)| read(names)));
+    }
+}

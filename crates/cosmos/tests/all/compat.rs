@@ -1,0 +1,14 @@
+//! `docs/compat/cosmos-nosql.md` is printed from the tables that the door works by.
+//! `EBB_UPDATE=1 cargo test -p cosmos compat` writes it.
+
+use std::{fs, path::PathBuf};
+
+#[test]
+fn the_page_says_what_the_code_does() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/compat/cosmos-nosql.md");
+    if std::env::var_os("EBB_UPDATE").is_some() {
+        fs::write(&path, cosmos::compat()).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == cosmos::compat(), "run EBB_UPDATE=1 cargo test -p cosmos compat");
+}
