@@ -42,7 +42,9 @@ impl<'a> Call<'a> {
         scheme: &'static str,
     ) -> Result<Self> {
         let link = Link::parse(parts.uri.path())?;
-        let headers = Headers::read(&parts.headers)?;
+        let mut headers = Headers::read(&parts.headers)?;
+        // HTTP/2 has no header for it.
+        headers.host = headers.host.or(parts.uri.authority().map(|authority| authority.as_str()));
         let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0 };
         if call.link.kind != Resource::Certificate {
             let grant = call.grant(door)?;

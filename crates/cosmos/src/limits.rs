@@ -66,7 +66,9 @@ pub(crate) const MAX_CONTINUATION_BYTES: usize = 64 * 1024;
 pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Headers of a request.
 pub(crate) const MAX_HEADERS: usize = 200;
-/// A head has to arrive within this long.
+/// Requests at once of one connection of HTTP/2.
+pub(crate) const MAX_STREAMS: u32 = 100;
+/// A head has to arrive within this long, and a connection without requests is kept for this long.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// A body has to arrive within this long.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
