@@ -92,8 +92,9 @@ impl<'a> Reader<'a> {
             Marker::Guid => Value::String(self.guid()?),
             Marker::Bytes(width) => {
                 let len = self.cursor.length(width)?;
+                let bytes = self.cursor.take(len)?;
                 self.room.spend(len)?;
-                Value::String(STANDARD.encode(self.cursor.take(len)?))
+                Value::String(STANDARD.encode(bytes))
             }
             // The others were told apart before.
             _ => Value::Null,

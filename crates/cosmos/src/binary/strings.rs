@@ -72,8 +72,9 @@ fn stored(form: Form, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) ->
 }
 
 fn plain(len: usize, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) -> Result<String> {
+    let bytes = cursor.take(len)?;
     room.spend(len)?;
-    let text = std::str::from_utf8(cursor.take(len)?);
+    let text = std::str::from_utf8(bytes);
     text.map(str::to_owned).map_err(|_| invalid("a string is not UTF-8", start))
 }
 
@@ -110,8 +111,8 @@ fn base64(
     if 2 < missing || 3 * groups < missing {
         return Err(invalid("a string of base64 has a wrong end", start));
     }
-    room.spend(4 * groups - if padded { 0 } else { missing })?;
     let bytes = cursor.take(3 * groups - missing)?;
+    room.spend(4 * groups - if padded { 0 } else { missing })?;
     Ok(match (url, padded) {
         (false, true) => STANDARD.encode(bytes),
         (false, false) => STANDARD_NO_PAD.encode(bytes),
