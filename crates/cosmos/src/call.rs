@@ -43,7 +43,7 @@ impl<'a> Call<'a> {
         scheme: &'static str,
     ) -> Result<Self> {
         let link = Link::parse(parts.uri.path())?;
-        let headers = Headers::read(&parts.headers)?;
+        let mut headers = Headers::read(&parts.headers)?;
         if let Some(encoding) = headers.content_encoding.map(str::trim)
             && !encoding.is_empty()
             && !encoding.eq_ignore_ascii_case("identity")
@@ -51,6 +51,8 @@ impl<'a> Call<'a> {
             let text = format!("The content encoding '{encoding}' is not supported.");
             return Err(Failure::new(Fault::UnsupportedMediaType, text));
         }
+        // HTTP/2 has no header for it.
+        headers.host = headers.host.or(parts.uri.authority().map(|authority| authority.as_str()));
         let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0 };
         if call.link.kind != Resource::Certificate {
             let grant = call.grant(door)?;

@@ -3,6 +3,7 @@
 
 mod account;
 mod batch;
+mod binary;
 mod call;
 mod charge;
 mod compat;

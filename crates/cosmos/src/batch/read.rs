@@ -3,6 +3,7 @@
 use document::{Document, Value, json};
 
 use crate::{
+    binary,
     failure::{Failure, Result},
     item::{Incoming, check_id},
     limits::{MAX_BATCH, MAX_BODY_BYTES, MAX_DEPTH},
@@ -44,12 +45,17 @@ impl Action {
 }
 
 /// Reads a request's body. An operation that is wrong in itself fails alone.
-pub(crate) fn read(text: &[u8]) -> Result<Vec<Result<Operation>>> {
-    if MAX_BODY_BYTES < text.len() {
+pub(crate) fn read(body: &[u8]) -> Result<Vec<Result<Operation>>> {
+    if MAX_BODY_BYTES < body.len() {
         return Err(Failure::too_large());
     }
     // An array of objects that hold items.
-    let Value::Array(operations) = json::parse(text, MAX_DEPTH + 2)? else {
+    let depth = MAX_DEPTH + 2;
+    let value = match binary::is_binary(body) {
+        true => binary::read(body, depth, MAX_BODY_BYTES)?,
+        false => json::parse(body, depth)?,
+    };
+    let Value::Array(operations) = value else {
         return Err(Failure::bad("The body of a batch is an array of operations."));
     };
     if !(1..=MAX_BATCH).contains(&operations.len()) {

@@ -13,6 +13,9 @@ use tokio_rustls::{
     },
 };
 
+/// What HTTP/2 is called when client and server agree on it.
+pub(super) const HTTP2: &[u8] = b"h2";
+
 /// Why there is no certificate.
 #[derive(Clone, Debug)]
 pub struct NoCertificate(String);
@@ -67,12 +70,13 @@ impl Certificate {
             return Err(NoCertificate("there is no certificate in the text".to_owned()));
         }
         let private = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(failed)?;
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(failed)?
             .with_no_client_auth()
             .with_single_cert(chain, private)
             .map_err(failed)?;
+        config.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
         Ok(Self { certificate, key, config: Arc::new(config) })
     }
 

@@ -1,4 +1,4 @@
-//! One client: TLS or not by its first byte, then one request after the other.
+//! One client: what it speaks by how it begins, then one request after the other.
 
 use std::{convert::Infallible, pin::pin, sync::Arc, sync::atomic::Ordering};
 
@@ -11,12 +11,12 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite},
     net::TcpStream,
     sync::watch,
 };
 
-use super::{body, respond};
+use super::{body, certificate, http2, opening::Opening, respond};
 use crate::{
     call::Call,
     dispatch,
@@ -26,9 +26,6 @@ use crate::{
     link::{Link, Resource},
 };
 
-/// First byte of a TLS handshake.
-const HANDSHAKE: u8 = 0x16;
-
 /// Serves a client until it leaves or `stop` says so.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
@@ -36,31 +33,48 @@ pub async fn serve<S: Store>(
     mut stop: watch::Receiver<bool>,
 ) {
     door.opened.fetch_add(1, Ordering::Relaxed);
-    let first = tokio::select! {
-        first = first_byte(&stream) => first,
+    let opening = tokio::select! {
+        opening = Opening::of(&stream) => opening,
         _ = stop.changed() => None,
     };
-    match (first, &door.settings.certificate) {
+    match (opening, &door.settings.certificate) {
         (None, _) => {}
-        (Some(HANDSHAKE), Some(certificate)) => {
+        (Some(Opening::Tls), Some(certificate)) => {
             let accepted = certificate.acceptor().accept(stream);
             // Who does not finish a handshake has nobody to tell.
             if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await {
-                converse(&door, stream, "https", stop).await;
+                let agreed = stream.get_ref().1.alpn_protocol();
+                match agreed == Some(certificate::HTTP2) {
+                    true => Box::pin(http2::converse(&door, stream, "https", stop)).await,
+                    false => converse(&door, stream, "https", stop).await,
+                }
             }
         }
-        (Some(_), _) => converse(&door, stream, "http", stop).await,
+        (Some(Opening::Tls | Opening::Http1), _) => converse(&door, stream, "http", stop).await,
+        (Some(Opening::Http2), _) => {
+            Box::pin(http2::converse(&door, stream, "http", stop)).await;
+        }
+        (Some(Opening::Unclear), _) => Box::pin(slow(&door, stream, stop)).await,
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Waits for a client to begin, and looks at how it does.
-async fn first_byte(stream: &TcpStream) -> Option<u8> {
-    let mut byte = [0];
-    let peeked = tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut byte)).await;
-    match peeked {
-        Ok(Ok(1..)) => Some(byte[0]),
-        _ => None,
+/// A client whose first bytes come one by one.
+async fn slow<S: Store>(
+    door: &Arc<Door<S>>,
+    mut stream: TcpStream,
+    mut stop: watch::Receiver<bool>,
+) {
+    let opening = tokio::select! {
+        opening = Opening::read(&mut stream) => opening,
+        _ = stop.changed() => None,
+    };
+    let Some((opening, first)) = opening else { return };
+    let (reader, writer) = stream.into_split();
+    let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
+    match opening {
+        Opening::Http2 => http2::converse(door, stream, "http", stop).await,
+        _ => converse(door, stream, "http", stop).await,
     }
 }
 
@@ -93,7 +107,7 @@ async fn converse<S: Store>(
 
 /// Answers a request. A change of resources that takes several steps is finished although its
 /// client has gone.
-async fn answer<S: Store>(
+pub(super) async fn answer<S: Store>(
     door: &Arc<Door<S>>,
     scheme: &'static str,
     request: Request<Incoming>,

@@ -4,7 +4,11 @@
 mod body;
 mod certificate;
 mod connection;
+mod http2;
+mod opening;
 mod respond;
+#[cfg(test)]
+mod tests;
 
 pub use certificate::{Certificate, NoCertificate};
 pub use connection::serve;

@@ -4,6 +4,7 @@ use document::{DocBuf, DocRef, Document, Value, json};
 
 use super::SYSTEM;
 use crate::{
+    binary,
     failure::{Failure, Result},
     limits::{MAX_DEPTH, MAX_ITEM_BYTES, MAX_ITEM_ID_BYTES},
 };
@@ -16,11 +17,14 @@ pub(crate) struct Incoming {
 
 impl Incoming {
     /// Reads a request's body.
-    pub(crate) fn parse(text: &[u8]) -> Result<Self> {
-        if MAX_ITEM_BYTES < text.len() {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
+        if MAX_ITEM_BYTES < body.len() {
             return Err(Failure::too_large());
         }
-        Self::of(json::parse_document(text, MAX_DEPTH)?)
+        Self::of(match binary::is_binary(body) {
+            true => binary::read_document(body, MAX_DEPTH, MAX_ITEM_BYTES)?,
+            false => json::parse_document(body, MAX_DEPTH)?,
+        })
     }
 
     /// Checks an object.

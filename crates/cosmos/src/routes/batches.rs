@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use super::{common, points};
 use crate::{
     batch::{self, Action, Operation, Outcome},
+    binary,
     call::Call,
     charge::{self, Work},
     containers::Container,
@@ -22,7 +23,7 @@ use crate::{
 /// `POST /dbs/{db}/colls/{c}/docs` with a batch
 pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
     let container = common::container(door, call)?;
-    if body.first().is_some_and(|byte| matches!(byte, 0x80..)) || is_hybrid(body) {
+    if is_hybrid(body) {
         return Err(Failure::unsupported("A batch in the form HybridRow"));
     }
     let operations = batch::read(body)?;
@@ -36,10 +37,10 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     Ok(Reply { charge, seq, ..Reply::json(status, batch::write(&outcomes)) })
 }
 
-/// A binary batch begins with a byte that no JSON text begins with.
+/// A batch in another binary form begins with a byte that no JSON begins with.
 fn is_hybrid(body: &[u8]) -> bool {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
-    first.is_some_and(|byte| byte.is_ascii_control())
+    !binary::is_binary(body) && first.is_some_and(|byte| matches!(byte, 0..0x20 | 0x7f..))
 }
 
 /// An operation as the engine does it, and what its answer needs.

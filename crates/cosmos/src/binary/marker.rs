@@ -1,0 +1,190 @@
+//! Markers: the byte that a value begins with, and what it says about those that follow. Lengths,
+//! counts and positions are named by the bytes that they take.
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marker {
+    Null,
+    Bool(bool),
+    /// A whole number within the marker.
+    Small(u8),
+    Number(Number),
+    String(Form),
+    /// 16 bytes in the order of .NET; a string in JSON.
+    Guid,
+    /// A length and bytes; a string of base64 in JSON.
+    Bytes(usize),
+    Array(Frame),
+    Object(Frame),
+    /// Numbers of one type: the marker of all, a count.
+    Numbers(usize),
+    /// Such arrays of one length: the marker of each, of their numbers, both counts.
+    Tables(usize),
+}
+
+/// What a number is stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Unsigned(usize),
+    Signed(usize),
+    Single,
+    Double,
+}
+
+/// What a string is stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One that both sides know.
+    System(u8),
+    /// One of a dictionary that is not in the body.
+    Dictionary,
+    /// So many bytes of UTF-8.
+    Short(usize),
+    /// A length and UTF-8.
+    Long(usize),
+    /// The position of an earlier one.
+    Earlier(usize),
+    /// 32 hexadecimal digits, low half first, with the usual dashes.
+    Guid { digits: Digits, quoted: bool },
+    /// A count of groups of four characters, what is missing at the end, bytes.
+    Base64 { width: usize, url: bool },
+    /// A count and half a byte for each character.
+    Digits(Digits),
+    /// A count, the lowest character if it is not U+0000, and so many bits for each.
+    Packed { bits: usize, based: bool, width: usize },
+}
+
+/// Characters of four bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Digits {
+    Lower,
+    Upper,
+    Date,
+}
+
+impl Digits {
+    /// The character of the low half of a byte.
+    pub(super) fn of(self, half: u8) -> u8 {
+        let all = match self {
+            Self::Lower => b"0123456789abcdef",
+            Self::Upper => b"0123456789ABCDEF",
+            Self::Date => b" 0123456789:-.TZ",
+        };
+        all.get(usize::from(half & 0xf)).copied().unwrap_or_default()
+    }
+}
+
+/// How long an array or object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    Empty,
+    One,
+    /// The length in bytes, and the count where there is one.
+    Long {
+        width: usize,
+        counted: bool,
+    },
+}
+
+impl Frame {
+    /// By the distance from the first marker of its kind.
+    fn of(distance: u8) -> Self {
+        match distance {
+            0 => Self::Empty,
+            1 => Self::One,
+            2 => Self::Long { width: 1, counted: false },
+            3 => Self::Long { width: 2, counted: false },
+            4 => Self::Long { width: 4, counted: false },
+            5 => Self::Long { width: 1, counted: true },
+            6 => Self::Long { width: 2, counted: true },
+            _ => Self::Long { width: 4, counted: true },
+        }
+    }
+}
+
+impl Number {
+    /// Those that arrays of numbers are made of.
+    pub(super) fn of_array(byte: u8) -> Option<Self> {
+        Some(match byte {
+            0xcd => Self::Single,
+            0xce => Self::Double,
+            0xd7 => Self::Unsigned(1),
+            0xd8 => Self::Signed(1),
+            0xd9 => Self::Signed(2),
+            0xda => Self::Signed(4),
+            0xdb => Self::Signed(8),
+            0xdc => Self::Unsigned(4),
+            _ => return None,
+        })
+    }
+
+    /// Those that stand alone.
+    fn of(byte: u8) -> Option<Self> {
+        Some(match byte {
+            0xc7 => Self::Unsigned(8),
+            0xc8 => Self::Unsigned(1),
+            0xc9 => Self::Signed(2),
+            0xca => Self::Signed(4),
+            0xcb => Self::Signed(8),
+            0xcc => Self::Double,
+            _ => return Self::of_array(byte),
+        })
+    }
+}
+
+impl Form {
+    fn of(byte: u8) -> Option<Self> {
+        Some(match byte {
+            0x20..=0x3f => Self::System(byte - 0x20),
+            0x40..=0x67 => Self::Dictionary,
+            0x71 => Self::Base64 { width: 1, url: false },
+            0x72 => Self::Base64 { width: 2, url: false },
+            0x73 => Self::Base64 { width: 1, url: true },
+            0x74 => Self::Base64 { width: 2, url: true },
+            0x75 => Self::Guid { digits: Digits::Lower, quoted: false },
+            0x76 => Self::Guid { digits: Digits::Upper, quoted: false },
+            0x77 => Self::Guid { digits: Digits::Lower, quoted: true },
+            0x78 => Self::Digits(Digits::Lower),
+            0x79 => Self::Digits(Digits::Upper),
+            0x7a => Self::Digits(Digits::Date),
+            0x7b => Self::Packed { bits: 4, based: true, width: 1 },
+            0x7c => Self::Packed { bits: 5, based: true, width: 1 },
+            0x7d => Self::Packed { bits: 6, based: true, width: 1 },
+            0x7e => Self::Packed { bits: 7, based: false, width: 1 },
+            0x7f => Self::Packed { bits: 7, based: false, width: 2 },
+            0x80..=0xbf => Self::Short(usize::from(byte - 0x80)),
+            0xc0 => Self::Long(1),
+            0xc1 => Self::Long(2),
+            0xc2 => Self::Long(4),
+            0xc3 => Self::Earlier(1),
+            0xc4 => Self::Earlier(2),
+            0xc5 => Self::Earlier(3),
+            0xc6 => Self::Earlier(4),
+            _ => return None,
+        })
+    }
+}
+
+impl Marker {
+    /// What a byte says.
+    pub(super) fn of(byte: u8) -> Option<Self> {
+        Some(match byte {
+            0x00..=0x1f => Self::Small(byte),
+            0x20..=0xc6 => Self::String(Form::of(byte)?),
+            0xd0 => Self::Null,
+            0xd1 => Self::Bool(false),
+            0xd2 => Self::Bool(true),
+            0xd3 => Self::Guid,
+            0xdd => Self::Bytes(1),
+            0xde => Self::Bytes(2),
+            0xdf => Self::Bytes(4),
+            0xe0..=0xe7 => Self::Array(Frame::of(byte - 0xe0)),
+            0xe8..=0xef => Self::Object(Frame::of(byte - 0xe8)),
+            0xf0 => Self::Numbers(1),
+            0xf1 => Self::Numbers(2),
+            0xf2 => Self::Tables(1),
+            0xf3 => Self::Tables(2),
+            _ => Self::Number(Number::of(byte)?),
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! Values, depth-limited: key order kept, a name twice in one object refused, and no more room
+//! taken than text of the allowed size would take.
+
+use std::collections::HashSet;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use document::{Document, Value};
+
+use super::{
+    FIRST_VALUE,
+    cursor::Cursor,
+    invalid,
+    marker::{Frame, Marker, Number},
+    strings,
+};
+use crate::failure::{Failure, Result};
+
+/// No value takes less as text, with the comma or bracket behind it.
+const LEAST: usize = 2;
+/// Two quotes and a colon around a name.
+const AROUND_NAME: usize = 3;
+
+/// What is left of the bytes that a body may have as text. References, and arrays of empty arrays,
+/// make much of little.
+#[derive(Debug)]
+pub(super) struct Room(usize);
+
+impl Room {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<()> {
+        self.0 = self.0.checked_sub(bytes).ok_or_else(Failure::too_large)?;
+        Ok(())
+    }
+}
+
+/// A body that is being read.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    cursor: Cursor<'a>,
+    room: Room,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(body: &'a [u8], room: usize) -> Self {
+        // Nothing stands behind the outermost value.
+        let room = Room(room.saturating_add(1));
+        Self { cursor: Cursor::new(body, FIRST_VALUE), room }
+    }
+
+    /// The value that is the whole body.
+    pub(super) fn whole(mut self, depth: usize) -> Result<Value> {
+        let value = self.value(depth)?;
+        if !self.cursor.is_at_end() {
+            return Err(invalid("there is more than one value", self.cursor.at()));
+        }
+        Ok(value)
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value> {
+        let start = self.cursor.at();
+        let marker = self.cursor.marker()?;
+        self.room.spend(LEAST)?;
+        match marker {
+            Marker::Array(frame) => {
+                let inner = inner(depth, start)?;
+                self.array(frame, inner).map(Value::Array)
+            }
+            Marker::Object(frame) => {
+                let inner = inner(depth, start)?;
+                self.object(frame, inner).map(Value::Document)
+            }
+            Marker::Numbers(width) => {
+                inner(depth, start)?;
+                self.numbers(width)
+            }
+            Marker::Tables(width) => {
+                inner(inner(depth, start)?, start)?;
+                self.tables(width)
+            }
+            leaf => self.leaf(leaf, start),
+        }
+    }
+
+    #[inline(never)]
+    fn leaf(&mut self, marker: Marker, start: usize) -> Result<Value> {
+        Ok(match marker {
+            Marker::Bool(value) => Value::Bool(value),
+            Marker::Small(value) => Value::Int64(i64::from(value)),
+            Marker::Number(number) => self.number(number)?,
+            Marker::String(form) => {
+                Value::String(strings::read(form, start, &mut self.cursor, &mut self.room)?)
+            }
+            Marker::Guid => Value::String(self.guid()?),
+            Marker::Bytes(width) => {
+                let len = self.cursor.length(width)?;
+                let bytes = self.cursor.take(len)?;
+                self.room.spend(len)?;
+                Value::String(STANDARD.encode(bytes))
+            }
+            // The others were told apart before.
+            _ => Value::Null,
+        })
+    }
+
+    /// Whole and within `i64` is an int64, anything else the nearest double. What was sent as a
+    /// double stays one.
+    fn number(&mut self, number: Number) -> Result<Value> {
+        let start = self.cursor.at();
+        let double = match number {
+            Number::Signed(width) => {
+                let unused = 64 - 8 * width;
+                let raw = self.cursor.raw(width)?.cast_signed();
+                return Ok(Value::Int64(raw << unused >> unused));
+            }
+            Number::Unsigned(width) => {
+                let raw = self.cursor.raw(width)?;
+                match i64::try_from(raw) {
+                    Ok(value) => return Ok(Value::Int64(value)),
+                    Err(_) => raw as f64,
+                }
+            }
+            Number::Single => {
+                let raw = u32::try_from(self.cursor.raw(4)?).unwrap_or_default();
+                f64::from(f32::from_bits(raw))
+            }
+            Number::Double => f64::from_bits(self.cursor.raw(8)?),
+        };
+        match double.is_finite() {
+            true => Ok(Value::Double(double)),
+            false => Err(invalid("a number is not finite", start)),
+        }
+    }
+
+    /// The first three parts are numbers with the lowest byte first, the others are not.
+    fn guid(&mut self) -> Result<String> {
+        self.room.spend(36)?;
+        let mut raw = |width| self.cursor.raw(width);
+        let (first, second, third) = (raw(4)?, raw(2)?, raw(2)?);
+        let (fourth, fifth) = (raw(2)?.swap_bytes() >> 48, raw(6)?.swap_bytes() >> 16);
+        Ok(format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{fifth:012x}"))
+    }
+
+    fn array(&mut self, frame: Frame, inner: usize) -> Result<Vec<Value>> {
+        let mut values = Vec::new();
+        self.each(frame, |reader| {
+            values.push(reader.value(inner)?);
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    fn object(&mut self, frame: Frame, inner: usize) -> Result<Document> {
+        let start = self.cursor.at();
+        let mut document = Document::new();
+        self.each(frame, |reader| {
+            let name = reader.name()?;
+            let value = reader.value(inner)?;
+            document.push(name, value);
+            Ok(())
+        })?;
+        let mut names = HashSet::with_capacity(document.len());
+        match document.fields().iter().find(|(name, _)| !names.insert(name.as_str())) {
+            None => Ok(document),
+            Some((name, _)) => Err(invalid(&format!("property '{name}' occurs twice"), start)),
+        }
+    }
+
+    fn name(&mut self) -> Result<String> {
+        let start = self.cursor.at();
+        let form = self.cursor.form()?;
+        self.room.spend(AROUND_NAME)?;
+        let name = strings::read(form, start, &mut self.cursor, &mut self.room)?;
+        match name.contains('\0') {
+            true => Err(invalid("a property name holds the character U+0000", start)),
+            false => Ok(name),
+        }
+    }
+
+    /// Reads what is in a frame, and checks that it is as long as the frame says.
+    fn each(&mut self, frame: Frame, mut next: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        let (width, counted) = match frame {
+            Frame::Empty => return Ok(()),
+            Frame::One => return next(self),
+            Frame::Long { width, counted } => (width, counted),
+        };
+        let start = self.cursor.at();
+        let len = self.cursor.length(width)?;
+        let wanted = if counted { Some(self.cursor.length(width)?) } else { None };
+        let outer = self.cursor.narrow(len)?;
+        let mut count = 0;
+        while !self.cursor.is_at_end() {
+            next(self)?;
+            count += 1;
+        }
+        self.cursor.widen(outer);
+        match wanted {
+            Some(wanted) if wanted != count => Err(invalid("a count is wrong", start)),
+            _ => Ok(()),
+        }
+    }
+
+    fn numbers(&mut self, width: usize) -> Result<Value> {
+        let number = self.number_of_array()?;
+        let count = self.cursor.length(width)?;
+        self.row(number, count)
+    }
+
+    fn tables(&mut self, width: usize) -> Result<Value> {
+        let start = self.cursor.at();
+        if self.cursor.marker()? != Marker::Numbers(width) {
+            return Err(invalid("there is no array of numbers", start));
+        }
+        let number = self.number_of_array()?;
+        let len = self.cursor.length(width)?;
+        let count = self.cursor.length(width)?;
+        let mut rows = Vec::new();
+        for _ in 0..count {
+            self.room.spend(LEAST)?;
+            rows.push(self.row(number, len)?);
+        }
+        Ok(Value::Array(rows))
+    }
+
+    fn number_of_array(&mut self) -> Result<Number> {
+        let start = self.cursor.at();
+        let number = Number::of_array(self.cursor.byte()?);
+        number.ok_or_else(|| invalid("there is no type of numbers", start))
+    }
+
+    fn row(&mut self, number: Number, count: usize) -> Result<Value> {
+        let mut values = Vec::new();
+        for _ in 0..count {
+            self.room.spend(LEAST)?;
+            values.push(self.number(number)?);
+        }
+        Ok(Value::Array(values))
+    }
+}
+
+/// How deep what is in a value may be.
+fn inner(depth: usize, start: usize) -> Result<usize> {
+    depth.checked_sub(1).ok_or_else(|| invalid("the value is nested too deeply", start))
+}

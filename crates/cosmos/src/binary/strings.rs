@@ -1,0 +1,158 @@
+//! Strings in all their forms.
+
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
+};
+
+use super::{
+    cursor::Cursor,
+    invalid,
+    marker::{Digits, Form},
+    reader::Room,
+    system::system,
+};
+use crate::failure::Result;
+
+/// Reads a string after its marker, which stands at `start`.
+pub(super) fn read(
+    form: Form,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+    room: &mut Room,
+) -> Result<String> {
+    match form {
+        Form::Earlier(width) => {
+            let at = cursor.length(width)?;
+            let wrong = || invalid("a reference is to no earlier string", start);
+            if !(super::FIRST_VALUE..start).contains(&at) {
+                return Err(wrong());
+            }
+            let mut earlier = cursor.earlier(at, start);
+            match earlier.form()? {
+                Form::Earlier(_) => Err(wrong()),
+                form => stored(form, at, &mut earlier, room),
+            }
+        }
+        form => stored(form, start, cursor, room),
+    }
+}
+
+/// A string that stands where it is read.
+fn stored(form: Form, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) -> Result<String> {
+    match form {
+        Form::System(number) => {
+            let text = system(number);
+            room.spend(text.len())?;
+            Ok(text.to_owned())
+        }
+        Form::Short(len) => plain(len, start, cursor, room),
+        Form::Long(width) => {
+            let len = cursor.length(width)?;
+            plain(len, start, cursor, room)
+        }
+        Form::Guid { digits, quoted } => {
+            room.spend(36)?;
+            guid(digits, quoted, cursor)
+        }
+        Form::Base64 { width, url } => base64(width, url, start, cursor, room),
+        Form::Digits(digits) => {
+            let count = cursor.length(1)?;
+            room.spend(count)?;
+            halves(digits, count, start, cursor)
+        }
+        Form::Packed { bits, based, width } => {
+            let count = cursor.length(width)?;
+            room.spend(count)?;
+            packed(bits, based, count, start, cursor)
+        }
+        Form::Dictionary => Err(invalid("a string of a dictionary is not supported", start)),
+        Form::Earlier(_) => Err(invalid("a reference is to a reference", start)),
+    }
+}
+
+fn plain(len: usize, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) -> Result<String> {
+    let bytes = cursor.take(len)?;
+    room.spend(len)?;
+    let text = std::str::from_utf8(bytes);
+    text.map(str::to_owned).map_err(|_| invalid("a string is not UTF-8", start))
+}
+
+fn guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<String> {
+    let mut text = String::with_capacity(38);
+    let quote = if quoted { "\"" } else { "" };
+    text.push_str(quote);
+    for (at, byte) in cursor.take(16)?.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push(char::from(digits.of(*byte)));
+        text.push(char::from(digits.of(byte >> 4)));
+    }
+    text.push_str(quote);
+    Ok(text)
+}
+
+/// The byte after the count of groups says how many characters at the end are padding, or, turned
+/// round, how many are left out.
+fn base64(
+    width: usize,
+    url: bool,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+    room: &mut Room,
+) -> Result<String> {
+    let groups = cursor.length(width)?;
+    let end = cursor.byte()?;
+    let (missing, padded) = match end {
+        0..=2 => (usize::from(end), true),
+        _ => (usize::from(!end), false),
+    };
+    if 2 < missing || 3 * groups < missing {
+        return Err(invalid("a string of base64 has a wrong end", start));
+    }
+    let bytes = cursor.take(3 * groups - missing)?;
+    room.spend(4 * groups - if padded { 0 } else { missing })?;
+    Ok(match (url, padded) {
+        (false, true) => STANDARD.encode(bytes),
+        (false, false) => STANDARD_NO_PAD.encode(bytes),
+        (true, true) => URL_SAFE.encode(bytes),
+        (true, false) => URL_SAFE_NO_PAD.encode(bytes),
+    })
+}
+
+fn halves(digits: Digits, count: usize, start: usize, cursor: &mut Cursor<'_>) -> Result<String> {
+    let bytes = cursor.take(count.div_ceil(2))?;
+    if count % 2 == 1 && bytes.last().is_some_and(|last| 0xf < *last) {
+        return Err(invalid("a packed string has a character too much", start));
+    }
+    let halves = bytes.iter().flat_map(|byte| [*byte, byte >> 4]);
+    Ok(halves.take(count).map(|half| char::from(digits.of(half))).collect())
+}
+
+/// At most seven bits for each character, the lowest first.
+fn packed(
+    bits: usize,
+    based: bool,
+    count: usize,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+) -> Result<String> {
+    let base = if based { u16::from(cursor.byte()?) } else { 0 };
+    let mut bytes = cursor.take((count * bits).div_ceil(8))?.iter();
+    let (mut window, mut filled, mut text) = (0_u16, 0, String::with_capacity(count));
+    for _ in 0..count {
+        if filled < bits {
+            window |= bytes.next().map_or(0, |byte| u16::from(*byte) << filled);
+            filled += 8;
+        }
+        let code = base + (window & ((1 << bits) - 1));
+        window >>= bits;
+        filled -= bits;
+        match u8::try_from(code) {
+            Ok(code) if code.is_ascii() => text.push(char::from(code)),
+            _ => return Err(invalid("a packed string is not ASCII", start)),
+        }
+    }
+    Ok(text)
+}

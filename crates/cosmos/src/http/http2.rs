@@ -1,0 +1,126 @@
+//! Conversations in HTTP/2: many requests at once, within the limits of HTTP/1.
+
+use std::{
+    convert::Infallible,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use engine::Store;
+use http_body_util::Full;
+use hyper::{
+    Response, StatusCode,
+    body::{Body, Frame, SizeHint},
+    server::conn::http2,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::watch,
+};
+
+use super::connection::answer;
+use crate::{
+    door::Door,
+    limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS},
+};
+
+/// A request, until its answer has been sent.
+struct Running(Arc<watch::Sender<usize>>);
+
+impl Running {
+    fn begin(count: &Arc<watch::Sender<usize>>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+/// The body of an answer.
+struct Answer {
+    body: Full<Bytes>,
+    _running: Running,
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Serves requests until the client leaves, has asked nothing for long, or `stop` says so.
+pub(super) async fn converse<S: Store>(
+    door: &Arc<Door<S>>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    scheme: &'static str,
+    mut stop: watch::Receiver<bool>,
+) {
+    let (count, running) = watch::channel(0);
+    let count = Arc::new(count);
+    let service = service_fn(|request| {
+        let (door, running) = (Arc::clone(door), Running::begin(&count));
+        async move {
+            let response = match request.headers().len() <= MAX_HEADERS {
+                true => answer(&door, scheme, request).await,
+                false => too_many_headers(),
+            };
+            Ok::<_, Infallible>(response.map(|body| Answer { body, _running: running }))
+        }
+    });
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
+        .max_concurrent_streams(MAX_STREAMS)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    tokio::select! {
+        // Whatever ended it, there is nobody left to tell.
+        _ = connection.as_mut() => return,
+        () = quiet(running.clone()) => {}
+        _ = stop.changed() => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        _ = connection => {}
+        // It does not answer.
+        () = quiet(running) => {}
+    }
+}
+
+/// Waits until nothing has been asked for as long as a head may take.
+async fn quiet(mut running: watch::Receiver<usize>) {
+    loop {
+        let ended = running.wait_for(|count| *count == 0).await.is_err();
+        let begun = tokio::time::timeout(HEAD_TIMEOUT, running.changed()).await;
+        if ended || begun.is_err() {
+            return;
+        }
+    }
+}
+
+fn too_many_headers() -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    response
+}

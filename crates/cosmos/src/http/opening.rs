@@ -1,0 +1,86 @@
+//! How a client begins, which tells what it speaks.
+
+use tokio::{io::AsyncReadExt, net::TcpStream};
+
+use crate::limits::HEAD_TIMEOUT;
+
+/// First byte of a TLS handshake.
+const HANDSHAKE: u8 = 0x16;
+/// What a client of HTTP/2 sends first.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// So many bytes of it no request of HTTP/1 begins with.
+const DECISIVE: usize = 4;
+
+/// What a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    Tls,
+    Http1,
+    Http2,
+    /// Too few bytes have come.
+    Unclear,
+}
+
+impl Opening {
+    /// Waits for a client to begin, and looks without taking anything; `None`: it does not.
+    pub(super) async fn of(stream: &TcpStream) -> Option<Self> {
+        let mut first = [0; PREFACE.len()];
+        match tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first)).await {
+            Ok(Ok(len @ 1..)) => first.get(..len).map(Self::by),
+            _ => None,
+        }
+    }
+
+    /// Takes bytes until they tell; `None`: they never do.
+    pub(super) async fn read(stream: &mut TcpStream) -> Option<(Self, Vec<u8>)> {
+        let mut first = Vec::with_capacity(PREFACE.len());
+        let told = async {
+            while let Ok(1..) = stream.read_buf(&mut first).await {
+                let opening = Self::by(&first);
+                if opening != Self::Unclear {
+                    return Some(opening);
+                }
+            }
+            None
+        };
+        let told = tokio::time::timeout(HEAD_TIMEOUT, told).await;
+        told.ok().flatten().map(|opening| (opening, first))
+    }
+
+    fn by(first: &[u8]) -> Self {
+        let same = first.iter().zip(PREFACE).take_while(|(a, b)| a == b).count();
+        match first.first() {
+            Some(&HANDSHAKE) => Self::Tls,
+            _ if same < first.len().min(PREFACE.len()) => Self::Http1,
+            _ if same < DECISIVE => Self::Unclear,
+            _ => Self::Http2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings() {
+        for (first, want) in [
+            (&b""[..], Opening::Unclear),
+            (b"P", Opening::Unclear),
+            (b"PR", Opening::Unclear),
+            (b"PRI", Opening::Unclear),
+            (b"PRI ", Opening::Http2),
+            (PREFACE, Opening::Http2),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0", Opening::Http2),
+            (b"PRI * HTTP/1.1\r\n", Opening::Http1),
+            (b"PRIX", Opening::Http1),
+            (b"PO", Opening::Http1),
+            (b"PROPFIND / ", Opening::Http1),
+            (b"GET / HTTP/1.1\r\n", Opening::Http1),
+            (b"\x16\x03\x01", Opening::Tls),
+            (b"\0", Opening::Http1),
+        ] {
+            assert_eq!(Opening::by(first), want, "{first:?}");
+        }
+    }
+}
