@@ -3,7 +3,6 @@
 package sdks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,9 +121,7 @@ func normal(t *testing.T, value any) any {
 
 func decode(t *testing.T, text []byte) (value any) {
 	t.Helper()
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	must(t, decoder.Decode(&value))
+	must(t, json.Unmarshal(text, &value))
 	return value
 }
 

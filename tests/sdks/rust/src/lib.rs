@@ -1,1 +1,1 @@
-//! Nothing here: the tests are in `tests/all`.
+//! Nothing: the tests of the Rust SDK are in `tests/all`.
