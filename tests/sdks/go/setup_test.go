@@ -211,18 +211,19 @@ type cell struct {
 }
 
 type expectations struct {
-	Matrix  []cell `json:"matrix"`
-	ItemTTL struct {
-		Accepted []json.RawMessage `json:"accepted"`
-		Refused  []json.RawMessage `json:"refused"`
-		Shown    map[string]string `json:"shown"`
-		Text     string            `json:"text"`
-	} `json:"itemTtl"`
+	Matrix             []cell            `json:"matrix"`
+	AcceptedDefaultTTL []int32           `json:"acceptedDefaultTtl"`
+	AcceptedItemTTL    []json.RawMessage `json:"acceptedItemTtl"`
+	RefusedItemTTL     []struct {
+		TTL    json.RawMessage `json:"ttl"`
+		Quoted string          `json:"quoted"`
+	} `json:"refusedItemTtl"`
+	Texts map[string]string `json:"texts"`
 }
 
 func expected(t *testing.T) (table expectations) {
 	t.Helper()
-	text, err := os.ReadFile(os.Getenv("EBB_TTL_CASES"))
+	text, err := os.ReadFile(os.Getenv("EBB_EXPECTATIONS"))
 	must(t, err)
 	must(t, json.Unmarshal(text, &table))
 	return table

@@ -158,7 +158,7 @@ func TestTheDefaultChanges(t *testing.T) {
 
 func TestContainerTTLIsChecked(t *testing.T) {
 	database := fresh(t)
-	for n, ttl := range []int32{5, -1, 1, 2147483647} {
+	for n, ttl := range expected(t).AcceptedDefaultTTL {
 		properties := byPath(fmt.Sprint("good", n), "/pk")
 		properties.DefaultTimeToLive = &ttl
 		found, err := create(t, database, properties).Read(ctx, nil)
@@ -182,43 +182,44 @@ func TestContainerTTLIsChecked(t *testing.T) {
 }
 
 func TestItemTTLIsChecked(t *testing.T) {
-	table := expected(t).ItemTTL
-	off := container(t)
+	table := expected(t)
 	for _, ttl := range []int32{-1, 100} {
 		t.Run(fmt.Sprint("default ", ttl), func(t *testing.T) {
 			on := container(t, ttl)
-			for n, value := range table.Accepted {
+			for n, value := range table.AcceptedItemTTL {
 				item := fmt.Sprintf(`{"id":"good%d","pk":"a","ttl":%s}`, n, value)
 				put(t, on, item)
-				equal(t, read(t, on, fmt.Sprint("good", n))["ttl"] != nil, `true`)
+				equal(t, read(t, on, fmt.Sprint("good", n)), item)
 			}
 			put(t, on, `{"id":"x","pk":"a"}`)
-			for _, value := range table.Refused {
-				item := []byte(fmt.Sprintf(`{"id":"x","pk":"a","ttl":%s}`, value))
-				patch := azcosmos.PatchOperations{}
-				patch.AppendSet("/ttl", decode(t, value))
+			for _, bad := range table.RefusedItemTTL {
+				text := fmt.Sprintf(table.Texts["itemTtl"], bad.Quoted)
+				item := []byte(fmt.Sprintf(`{"id":"x","pk":"a","ttl":%s}`, bad.TTL))
 				_, err := on.CreateItem(ctx, a, item, nil)
-				refused(t, err, 400, "0", table.Shown[string(value)]+" "+table.Text)
+				refused(t, err, 400, "0", text)
 				_, err = on.UpsertItem(ctx, a, item, nil)
-				refused(t, err, 400, "0", table.Text)
+				refused(t, err, 400, "0", text)
 				_, err = on.ReplaceItem(ctx, a, "x", item, nil)
-				refused(t, err, 400, "0", table.Text)
+				refused(t, err, 400, "0", text)
+				patch := azcosmos.PatchOperations{}
+				patch.AppendSet("/ttl", decode(t, bad.TTL))
 				_, err = on.PatchItem(ctx, a, "x", patch, nil)
-				refused(t, err, 400, "0", table.Text)
+				refused(t, err, 400, "0", text)
 				batch := on.NewTransactionalBatch(a)
 				batch.UpsertItem(item, nil)
 				answer, err := on.ExecuteTransactionalBatch(ctx, batch, nil)
-				if err == nil {
-					equal(t, statuses(answer), `[400]`)
-				} else {
-					refused(t, err, 400, "0", "")
-				}
+				must(t, err)
+				equal(t, statuses(answer), `[400]`)
 			}
 			equal(t, read(t, on, "x"), `{"id": "x", "pk": "a"}`)
 		})
 	}
-	for n, value := range append(table.Accepted, table.Refused...) {
-		item := fmt.Sprintf(`{"id":"any%d","pk":"a","ttl":%s}`, n, value)
+}
+
+func TestItemTTLMeansNothingWhereItIsOff(t *testing.T) {
+	table, off := expected(t), container(t)
+	for n, bad := range table.RefusedItemTTL {
+		item := fmt.Sprintf(`{"id":"any%d","pk":"a","ttl":%s}`, n, bad.TTL)
 		put(t, off, item)
 		equal(t, read(t, off, fmt.Sprint("any", n)), item)
 	}

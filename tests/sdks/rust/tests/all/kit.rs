@@ -153,6 +153,6 @@ pub(crate) fn within(key: impl Into<PartitionKey>) -> FeedScope {
 
 /// The tables that the tests of all SDKs share.
 pub(crate) fn expected() -> Value {
-    let text = std::fs::read_to_string(setting("EBB_TTL_CASES")).unwrap();
+    let text = std::fs::read_to_string(setting("EBB_EXPECTATIONS")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
