@@ -4,6 +4,7 @@ package sdks
 import (
 	"encoding/base64"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
@@ -14,10 +15,11 @@ func TestAWrongKeyIsRefused(t *testing.T) {
 	wrong, err := connect(os.Getenv("EBB_ENDPOINT"), base64.StdEncoding.EncodeToString([]byte("not the key of this account at all")))
 	must(t, err)
 	_, err = wrong.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: "go-intruder"}, nil)
-	if err == nil {
-		t.Fatal("a wrong key was accepted")
+	// The SDK asks for the account first, and tells only the text of what went wrong.
+	if err == nil || !strings.Contains(err.Error(), "RESPONSE 401") ||
+		!strings.Contains(err.Error(), "The input authorization token can't serve the request.") {
+		t.Fatalf("a wrong key: %v", err)
 	}
-	refused(t, err, 401, "0", "The input authorization token can't serve the request.")
 }
 
 func TestDatabases(t *testing.T) {

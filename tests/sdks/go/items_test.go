@@ -26,7 +26,7 @@ func TestLifeOfAnItem(t *testing.T) {
 	equal(t, created.RawResponse.StatusCode, `201`)
 	equal(t, bare(t, created.Value), `{"id": "1", "pk": "a", "n": 1}`)
 	whole := decode(t, created.Value).(object)
-	equal(t, string(created.ETag), string(text(t, whole["_etag"])))
+	equal(t, []any{string(created.ETag)}, string(text(t, []any{whole["_etag"]})))
 	for _, name := range []string{"_rid", "_self", "_etag", "_ts", "_attachments"} {
 		if whole[name] == nil {
 			t.Fatalf("no %s in %s", name, created.Value)

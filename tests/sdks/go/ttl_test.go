@@ -195,16 +195,19 @@ func TestItemTTLIsChecked(t *testing.T) {
 			for _, bad := range table.RefusedItemTTL {
 				text := fmt.Sprintf(table.Texts["itemTtl"], bad.Quoted)
 				item := []byte(fmt.Sprintf(`{"id":"x","pk":"a","ttl":%s}`, bad.TTL))
-				_, err := on.CreateItem(ctx, a, item, nil)
+				_, err := on.CreateItem(ctx, a, []byte(fmt.Sprintf(`{"id":"y","pk":"a","ttl":%s}`, bad.TTL)), nil)
 				refused(t, err, 400, "0", text)
 				_, err = on.UpsertItem(ctx, a, item, nil)
 				refused(t, err, 400, "0", text)
 				_, err = on.ReplaceItem(ctx, a, "x", item, nil)
 				refused(t, err, 400, "0", text)
-				patch := azcosmos.PatchOperations{}
-				patch.AppendSet("/ttl", decode(t, bad.TTL))
-				_, err = on.PatchItem(ctx, a, "x", patch, nil)
-				refused(t, err, 400, "0", text)
+				// The SDK leaves a null out of a patch.
+				if value := decode(t, bad.TTL); value != nil {
+					patch := azcosmos.PatchOperations{}
+					patch.AppendSet("/ttl", value)
+					_, err = on.PatchItem(ctx, a, "x", patch, nil)
+					refused(t, err, 400, "0", text)
+				}
 				batch := on.NewTransactionalBatch(a)
 				batch.UpsertItem(item, nil)
 				answer, err := on.ExecuteTransactionalBatch(ctx, batch, nil)

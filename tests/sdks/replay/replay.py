@@ -84,10 +84,23 @@ class Replay(unittest.TestCase):
         self.assertEqual((one["id"], one["minInclusive"], one["maxExclusive"]), ("0", "", "FF"))
         again = self.client.send("GET", by_rid + "/pkranges", rid=shown["_rid"], if_none_match=ranges.headers["etag"], **headers)
         self.assertEqual((again.status, again.text), (304, ""))
+
+    def test_items_by_resource_id(self):
+        container, shown = self.container()
+        database = self.client.send("GET", self.database).json["_rid"]
         self.put(container, {"id": "1", "pk": "a"})
         item = self.client.send("GET", container + "/docs/1", **A).json
-        found = self.client.send("GET", f"{by_rid}/docs/{item['_rid']}", rid=item["_rid"], **A)
-        self.assertEqual(found.json, item)
+        path = f"/dbs/{database}/colls/{shown['_rid']}/docs/{item['_rid']}"
+        self.assertEqual(self.client.send("GET", path, rid=item["_rid"], **A).json, item)
+        self.assertEqual(self.client.send("DELETE", path, rid=item["_rid"], **A).status, 204)
+
+    def test_delete_by_partition_key(self):
+        container, _ = self.container()
+        self.put(container, {"id": "1", "pk": "a"}, {"id": "1", "pk": "b"})
+        answer = self.client.send("POST", container + "/operations/partitionkeydelete", b"", **A)
+        self.assertEqual(answer.status, 200, answer.text)
+        left = self.client.query(container + "/docs", "SELECT VALUE c.pk FROM c", x_ms_documentdb_query_enablecrosspartition="True")
+        self.assertEqual(self.found(left), ["b"])
 
     def test_throughput(self):
         headers = {"x_ms_offer_throughput": "400"}
@@ -241,49 +254,60 @@ class Replay(unittest.TestCase):
                 break
         self.assertEqual(sorted(found), ["1", "2", "3", "4"])
 
-    def rewritten(self, docs, sql, parameters=()):
-        """Asks for a plan and runs the query in it, as the SDK does; answers both."""
-        plan = self.client.plan(docs, sql, parameters)
-        self.assertEqual(plan.status, 200, plan.text)
-        info = plan.json["queryInfo"]
-        self.assertEqual(plan.json["queryRanges"], [{"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}])
-        text = info["rewrittenQuery"].replace("{documentdb-formattableorderbyquery-filter}", "true") or sql
-        answer = self.client.query(docs, text, parameters, x_ms_documentdb_partitionkeyrangeid="0",
-                                   x_ms_documentdb_query_enablecrosspartition="True",
-                                   x_ms_documentdb_query_parallelizecrosspartitionquery="True")
-        return info, self.found(answer)
+    def ranged(self, docs, sql, parameters=()):
+        """A query of one range, as the SDK sends it after a plan."""
+        answer = self.client.query(
+            docs,
+            sql,
+            parameters,
+            x_ms_documentdb_partitionkeyrangeid="0",
+            x_ms_documentdb_query_enablecrosspartition="True",
+            x_ms_documentdb_query_parallelizecrosspartitionquery="True",
+        )
+        return self.found(answer)
 
-    def test_plan_of_order_by(self):
-        info, found = self.rewritten(self.shelf(), "SELECT c.id FROM c WHERE c.n > @n ORDER BY c.n DESC", [("@n", 0)])
-        self.assertEqual((info["orderBy"], info["orderByExpressions"]), (["Descending"], ["c.n"]))
-        self.assertEqual([row["orderByItems"] for row in found], [[{"item": 3}], [{"item": 2}], [{"item": 1}]])
-        self.assertEqual([row["payload"] for row in found], [{"id": "1"}, {"id": "3"}, {"id": "2"}])
-        self.assertTrue(all(row["_rid"] for row in found))
-
-    def test_plan_of_aggregates(self):
+    def test_plans(self):
+        """There is one range, so a plan leaves the whole query to the gateway."""
         docs = self.shelf()
-        info, found = self.rewritten(docs, "SELECT VALUE COUNT(1) FROM c")
-        self.assertEqual((info["aggregates"], info["hasSelectValue"]), (["Count"], True))
-        self.assertEqual(found, [[{"item": 4}]])
-        info, found = self.rewritten(docs, "SELECT VALUE AVG(c.n) FROM c")
-        self.assertEqual(info["aggregates"], ["Average"])
-        self.assertEqual(found, [[{"item": {"sum": 6, "count": 3}}]])
+        for sql, want in (
+            ("SELECT VALUE c.id FROM c WHERE c.n > @n ORDER BY c.n DESC", ["1", "3", "2"]),
+            ("SELECT VALUE COUNT(1) FROM c", [4]),
+            ("SELECT VALUE AVG(c.n) FROM c", [2]),
+            ("SELECT TOP 1 VALUE c.id FROM c ORDER BY c.id DESC", ["4"]),
+            ("SELECT VALUE c.id FROM c ORDER BY c.id OFFSET 1 LIMIT 2", ["2", "3"]),
+            ("SELECT DISTINCT VALUE c.kind FROM c ORDER BY c.kind", ["x", "y"]),
+            ("SELECT c.kind, COUNT(1) AS many FROM c WHERE c.kind = 'x' GROUP BY c.kind", [{"kind": "x", "many": 3}]),
+        ):
+            plan = self.client.plan(docs, sql, [("@n", 0)])
+            self.assertEqual(plan.status, 200, plan.text)
+            whole = {"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}
+            self.assertEqual(plan.json["queryRanges"], [whole])
+            info = plan.json["queryInfo"]
+            self.assertEqual((info["rewrittenQuery"], info["distinctType"]), ("", "None"))
+            for name in ("orderBy", "orderByExpressions", "aggregates", "groupByExpressions"):
+                self.assertEqual(info[name], [], sql)
+            for name in ("top", "offset", "limit"):
+                self.assertIsNone(info[name], sql)
+            self.assertEqual(self.ranged(docs, sql, [("@n", 0)]), want, sql)
 
-    def test_plan_of_group_by(self):
-        info, found = self.rewritten(self.shelf(), "SELECT c.kind, COUNT(1) AS many FROM c GROUP BY c.kind")
-        self.assertEqual(info["groupByExpressions"], ["c.kind"])
-        self.assertEqual(info["groupByAliasToAggregateType"], {"kind": None, "many": "Count"})
-        found.sort(key=lambda group: group["groupByItems"][0]["item"])
-        self.assertEqual([group["groupByItems"] for group in found], [[{"item": "x"}], [{"item": "y"}]])
-        self.assertEqual([group["payload"]["many"] for group in found], [{"item": 3}, {"item": 1}])
-
-    def test_plan_of_limits(self):
+    def test_rewritten_queries(self):
+        """What planners on the client's side (Windows, other SDKs) make of queries."""
         docs = self.shelf()
-        self.assertEqual(self.client.plan(docs, "SELECT TOP 5 * FROM c").json["queryInfo"]["top"], 5)
-        limits = self.client.plan(docs, "SELECT * FROM c OFFSET 1 LIMIT 2").json["queryInfo"]
-        self.assertEqual((limits["offset"], limits["limit"]), (1, 2))
-        for sql, kind in (("SELECT DISTINCT c.kind FROM c", "Unordered"), ("SELECT DISTINCT VALUE c.kind FROM c ORDER BY c.kind", "Ordered"), ("SELECT * FROM c", "None")):
-            self.assertEqual(self.client.plan(docs, sql).json["queryInfo"]["distinctType"], kind, sql)
+        rows = self.ranged(docs, 'SELECT c._rid, [{"item": c.n}] AS orderByItems, {"id": c.id} AS payload '
+                                 "FROM c WHERE (c.n > 0) AND (true) ORDER BY c.n DESC")
+        self.assertEqual([row["orderByItems"] for row in rows], [[{"item": 3}], [{"item": 2}], [{"item": 1}]])
+        self.assertEqual([row["payload"] for row in rows], [{"id": "1"}, {"id": "3"}, {"id": "2"}])
+        self.assertTrue(all(row["_rid"] for row in rows))
+        self.assertEqual(self.ranged(docs, 'SELECT VALUE [{"item": COUNT(1)}] FROM c'), [[{"item": 4}]])
+        average = 'SELECT VALUE [{"item": {"sum": SUM(c.n), "count": COUNT(c.n)}}] FROM c'
+        self.assertEqual(self.ranged(docs, average), [[{"item": {"sum": 6, "count": 3}}]])
+        groups = self.ranged(docs, 'SELECT [{"item": c.kind}] AS groupByItems, {"kind": c.kind, "many": {"item": COUNT(1)}} '
+                                   "AS payload FROM c GROUP BY c.kind")
+        groups.sort(key=lambda group: group["payload"]["kind"])
+        want = [{"groupByItems": [{"item": kind}], "payload": {"kind": kind, "many": {"item": many}}} for kind, many in (("x", 3), ("y", 1))]
+        self.assertEqual(groups, want)
+        undefined = self.ranged(docs, 'SELECT c._rid, [{"item": c.none}] AS orderByItems FROM c ORDER BY c.none')
+        self.assertEqual([row["orderByItems"] for row in undefined], [[{}]] * 4)
 
     def test_bad_queries(self):
         docs = self.shelf()
@@ -325,12 +349,12 @@ class Replay(unittest.TestCase):
         docs = container + "/docs"
         _, start = self.changes(docs, "*", **full)
         self.put(container, {"id": "1", "pk": "a", "ttl": 5}, {"id": "2", "pk": "a"})
-        advance(5)
         self.client.send("DELETE", docs + "/2", **A)
+        advance(5)
         found, _ = self.changes(docs, start, **full)
         kinds = [(change["metadata"]["operationType"], change["metadata"].get("timeToLiveExpired", False)) for change in found]
-        self.assertEqual(kinds, [("create", False), ("create", False), ("delete", True), ("delete", False)])
-        died = found[2]["metadata"]
+        self.assertEqual(kinds, [("create", False), ("create", False), ("delete", False), ("delete", True)])
+        died = found[3]["metadata"]
         self.assertEqual((died["id"], died["partitionKey"]), ("1", {"pk": "a"}))
 
     def test_feeds_that_are_refused(self):

@@ -33,7 +33,7 @@ async fn alive(container: &ContainerClient, lives: bool) {
             "SELECT VALUE c.id FROM c",
             "SELECT VALUE c.id FROM c WHERE c.n = 1",
             "SELECT VALUE c.id FROM c ORDER BY c.n",
-            "SELECT DISTINCT VALUE c.id FROM c",
+            "SELECT DISTINCT VALUE c.id FROM c ORDER BY c.id",
         ] {
             assert_eq!(query(container, scope(), sql).await, ids, "{sql}");
         }
@@ -190,8 +190,9 @@ async fn item_ttl_is_checked() {
         for case in bad {
             let text = text.replace("%s", case["quoted"].as_str().unwrap());
             let item = json!({"id": "x", "pk": "a", "ttl": case["ttl"]});
+            let new = json!({"id": "y", "pk": "a", "ttl": case["ttl"]});
             let patch = set("/ttl", case["ttl"].clone());
-            refused(on.create_item("a", "x", &item, None).await, 400, 0, &text);
+            refused(on.create_item("a", "y", &new, None).await, 400, 0, &text);
             refused(on.upsert_item("a", "x", &item, None).await, 400, 0, &text);
             refused(on.replace_item("a", "x", &item, None).await, 400, 0, &text);
             refused(on.patch_item("a", "x", patch, served()).await, 400, 0, &text);

@@ -4,6 +4,7 @@ package ebb;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.azure.cosmos.CosmosAsyncClient;
@@ -11,6 +12,7 @@ import com.azure.cosmos.CosmosAsyncUser;
 import com.azure.cosmos.CosmosClient;
 import com.azure.cosmos.CosmosContainer;
 import com.azure.cosmos.CosmosDatabase;
+import com.azure.cosmos.CosmosException;
 import com.azure.cosmos.models.CompositePath;
 import com.azure.cosmos.models.CompositePathSortOrder;
 import com.azure.cosmos.models.CosmosContainerProperties;
@@ -37,11 +39,15 @@ class AccountTest extends Ebb {
   @Test
   void aWrongKeyIsRefused() {
     byte[] wrong = "not the key of this account at all".getBytes(StandardCharsets.UTF_8);
-    refused(401, 0, "The input authorization token can't serve the request.", () -> {
+    // The SDK asks for the account first, and wraps what went wrong.
+    RuntimeException error = assertThrows(RuntimeException.class, () -> {
       try (CosmosClient intruder =
           connect(setting("EBB_HTTPS_ENDPOINT"), Base64.getEncoder().encodeToString(wrong))) {
         intruder.createDatabase("java-intruder");
       }
+    });
+    refused(401, 0, "The input authorization token can't serve the request.", () -> {
+      throw error instanceof CosmosException ? error : error.getCause();
     });
   }
 
@@ -84,7 +90,6 @@ class AccountTest extends Ebb {
     assertEquals(List.of("/a"), shown.getUniqueKeyPolicy().getUniqueKeys().get(0).getPaths());
     assertEquals(IndexingMode.CONSISTENT, shown.getIndexingPolicy().getIndexingMode());
     assertEquals("/*", shown.getIndexingPolicy().getIncludedPaths().get(0).getPath());
-    assertEquals("/\"_etag\"/?", shown.getIndexingPolicy().getExcludedPaths().get(0).getPath());
     assertNotNull(shown.getResourceId());
     assertNotNull(shown.getETag());
 
@@ -118,7 +123,8 @@ class AccountTest extends Ebb {
     List<CompositePath> found = container.read().getProperties().getIndexingPolicy().getCompositeIndexes().get(0);
     assertEquals("/b", found.get(1).getPath());
     assertEquals(CompositePathSortOrder.DESCENDING, found.get(1).getOrder());
-    refused(400, 0, "", () -> container.replace(new CosmosContainerProperties("c", "/other")));
+    properties.getPartitionKeyDefinition().setPaths(List.of("/other"));
+    refused(400, 0, "", () -> container.replace(properties));
   }
 
   @Test
@@ -129,7 +135,8 @@ class AccountTest extends Ebb {
     properties.setDefaultTimeToLiveInSeconds(10);
     refused(400, 0, why, () -> database.createContainer(properties));
     CosmosContainer container = create(properties.setDefaultTimeToLiveInSeconds(null));
-    refused(400, 0, why, () -> container.replace(properties.setDefaultTimeToLiveInSeconds(-1)));
+    CosmosContainerProperties found = container.read().getProperties();
+    refused(400, 0, why, () -> container.replace(found.setDefaultTimeToLiveInSeconds(-1)));
   }
 
   @Test
@@ -158,7 +165,7 @@ class AccountTest extends Ebb {
           .block().getProperties();
       assertEquals(PermissionMode.READ, permission.getPermissionMode());
       assertTrue(permission.getToken().startsWith("type=resource&ver=1"), permission.getToken());
-      try (CosmosClient reader = builder(setting("EBB_HTTPS_ENDPOINT")).permissions(List.of(permission)).buildClient()) {
+      try (CosmosClient reader = builder(setting("EBB_HTTPS_ENDPOINT")).resourceToken(permission.getToken()).buildClient()) {
         CosmosContainer there = reader.getDatabase(database.getId()).getContainer("c");
         assertEquals("1", there.readItem("1", A, JsonNode.class).getItem().get("id").asText());
         refused(403, 0, "", () -> there.createItem(item("{'id': '2', 'pk': 'a'}"), A, null));

@@ -177,7 +177,12 @@ abstract class Ebb {
 
   static List<JsonNode> query(CosmosContainer container, String sql, CosmosQueryRequestOptions options) {
     List<JsonNode> found = new ArrayList<>();
-    container.queryItems(sql, options, JsonNode.class).forEach(found::add);
+    container.queryItems(sql, options, JsonNode.class).forEach(item -> found.add(value(item)));
     return found;
+  }
+
+  /** A scalar comes from the SDK in an object of its own. */
+  static JsonNode value(JsonNode item) {
+    return item.has("_value") ? item.get("_value") : item;
   }
 }

@@ -113,7 +113,8 @@ class TtlTest extends Ebb {
   @Test
   void theDefaultChanges() {
     CosmosContainer container = container();
-    Consumer<Integer> set = ttl -> container.replace(new CosmosContainerProperties("c", "/pk").setDefaultTimeToLiveInSeconds(ttl));
+    CosmosContainerProperties properties = container.read().getProperties();
+    Consumer<Integer> set = ttl -> container.replace(properties.setDefaultTimeToLiveInSeconds(ttl));
     put(container, "{'id': '1', 'pk': 'a', 'n': 1}");
     advance(50);
     set.accept(100);
@@ -136,9 +137,10 @@ class TtlTest extends Ebb {
       assertEquals(ttl.asInt(), container("good" + n++, ttl.asInt()).read().getProperties().getDefaultTimeToLiveInSeconds());
     }
     CosmosContainer container = container();
+    CosmosContainerProperties properties = container.read().getProperties();
     for (int ttl : new int[] {0, -2, -10}) {
       refused(400, 0, "", () -> container("bad" + -ttl, ttl));
-      refused(400, 0, "", () -> container.replace(new CosmosContainerProperties("c", "/pk").setDefaultTimeToLiveInSeconds(ttl)));
+      refused(400, 0, "", () -> container.replace(properties.setDefaultTimeToLiveInSeconds(ttl)));
     }
     assertNull(container.read().getProperties().getDefaultTimeToLiveInSeconds());
   }
@@ -157,7 +159,7 @@ class TtlTest extends Ebb {
         ObjectNode item = item("{'id': 'x', 'pk': 'a'}");
         item.set("ttl", bad.get("ttl"));
         CosmosPatchOperations patch = CosmosPatchOperations.create().set("/ttl", bad.get("ttl"));
-        refused(400, 0, text, () -> on.createItem(item, A, null));
+        refused(400, 0, text, () -> on.createItem(item.deepCopy().put("id", "y"), A, null));
         refused(400, 0, text, () -> on.upsertItem(item, A, null));
         refused(400, 0, text, () -> on.replaceItem(item, "x", A, null));
         refused(400, 0, text, () -> on.patchItem("x", A, patch, JsonNode.class));
