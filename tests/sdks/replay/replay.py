@@ -266,29 +266,56 @@ class Replay(unittest.TestCase):
         )
         return self.found(answer)
 
-    def test_plans(self):
-        """There is one range, so a plan leaves the whole query to the gateway."""
+    def planned(self, docs, sql, parameters=()):
+        """Asks for a plan and runs the query that it tells, as the SDK does; answers both."""
+        plan = self.client.plan(docs, sql, parameters)
+        self.assertEqual(plan.status, 200, plan.text)
+        whole = {"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}
+        self.assertEqual(plan.json["queryRanges"], [whole])
+        info = plan.json["queryInfo"]
+        text = info["rewrittenQuery"].replace("{documentdb-formattableorderbyquery-filter}", "true") or sql
+        return info, self.ranged(docs, text, parameters)
+
+    def test_plan_of_order_by(self):
+        info, found = self.planned(self.shelf(), "SELECT c.id FROM c WHERE c.n > @n ORDER BY c.n DESC", [("@n", 0)])
+        self.assertEqual((info["orderBy"], info["orderByExpressions"]), (["Descending"], ["c.n"]))
+        self.assertEqual([row["orderByItems"] for row in found], [[{"item": 3}], [{"item": 2}], [{"item": 1}]])
+        self.assertEqual([row["payload"] for row in found], [{"id": "1"}, {"id": "3"}, {"id": "2"}])
+        self.assertTrue(all(row["_rid"] for row in found))
+
+    def test_plan_of_aggregates(self):
         docs = self.shelf()
-        for sql, want in (
-            ("SELECT VALUE c.id FROM c WHERE c.n > @n ORDER BY c.n DESC", ["1", "3", "2"]),
-            ("SELECT VALUE COUNT(1) FROM c", [4]),
-            ("SELECT VALUE AVG(c.n) FROM c", [2]),
-            ("SELECT TOP 1 VALUE c.id FROM c ORDER BY c.id DESC", ["4"]),
-            ("SELECT VALUE c.id FROM c ORDER BY c.id OFFSET 1 LIMIT 2", ["2", "3"]),
-            ("SELECT DISTINCT VALUE c.kind FROM c ORDER BY c.kind", ["x", "y"]),
-            ("SELECT c.kind, COUNT(1) AS many FROM c WHERE c.kind = 'x' GROUP BY c.kind", [{"kind": "x", "many": 3}]),
+        info, found = self.planned(docs, "SELECT VALUE COUNT(1) FROM c")
+        self.assertEqual((info["aggregates"], info["hasSelectValue"]), (["Count"], True))
+        self.assertEqual(found, [[{"item": 4}]])
+        info, found = self.planned(docs, "SELECT VALUE AVG(c.n) FROM c")
+        self.assertEqual(info["aggregates"], ["Average"])
+        self.assertEqual(found, [[{"item": {"sum": 6, "count": 3}}]])
+        info, found = self.planned(docs, "SELECT COUNT(1) AS many, SUM(c.n) AS total FROM c")
+        self.assertEqual(info["groupByAliasToAggregateType"], {"many": "Count", "total": "Sum"})
+        self.assertEqual(found, [{"payload": {"many": {"item": 4}, "total": {"item": 6}}}])
+
+    def test_plan_of_group_by(self):
+        info, found = self.planned(self.shelf(), "SELECT c.kind, COUNT(1) AS many FROM c GROUP BY c.kind")
+        self.assertEqual((info["groupByExpressions"], info["groupByAliases"]), (["c.kind"], ["kind", "many"]))
+        self.assertEqual(info["groupByAliasToAggregateType"], {"kind": None, "many": "Count"})
+        found.sort(key=lambda group: group["groupByItems"][0]["item"])
+        self.assertEqual([group["groupByItems"] for group in found], [[{"item": "x"}], [{"item": "y"}]])
+        self.assertEqual([group["payload"] for group in found],
+                         [{"kind": "x", "many": {"item": 3}}, {"kind": "y", "many": {"item": 1}}])
+
+    def test_plan_of_limits(self):
+        docs = self.shelf()
+        self.assertEqual(self.client.plan(docs, "SELECT TOP 5 * FROM c").json["queryInfo"]["top"], 5)
+        info, found = self.planned(docs, "SELECT VALUE c.id FROM c OFFSET 1 LIMIT 2")
+        # Each range gives what may be skipped too: the SDK skips.
+        self.assertEqual((info["offset"], info["limit"], len(found)), (1, 2, 3))
+        for sql, kind in (
+            ("SELECT DISTINCT c.kind FROM c", "Unordered"),
+            ("SELECT DISTINCT VALUE c.kind FROM c ORDER BY c.kind", "Ordered"),
+            ("SELECT * FROM c", "None"),
         ):
-            plan = self.client.plan(docs, sql, [("@n", 0)])
-            self.assertEqual(plan.status, 200, plan.text)
-            whole = {"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}
-            self.assertEqual(plan.json["queryRanges"], [whole])
-            info = plan.json["queryInfo"]
-            self.assertEqual((info["rewrittenQuery"], info["distinctType"]), ("", "None"))
-            for name in ("orderBy", "orderByExpressions", "aggregates", "groupByExpressions"):
-                self.assertEqual(info[name], [], sql)
-            for name in ("top", "offset", "limit"):
-                self.assertIsNone(info[name], sql)
-            self.assertEqual(self.ranged(docs, sql, [("@n", 0)]), want, sql)
+            self.assertEqual(self.client.plan(docs, sql).json["queryInfo"]["distinctType"], kind, sql)
 
     def test_rewritten_queries(self):
         """What planners on the client's side (Windows, other SDKs) make of queries."""

@@ -7,11 +7,12 @@ use std::net::TcpStream;
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::models::{ContainerProperties, PartitionKeyDefinition, TimeToLive};
 use azure_data_cosmos::options::{
-    ContentResponseOnWrite, ItemWriteOptions, OperationOptions, Region,
+    BinaryEncodingOptions, ConnectionPoolOptions, ContentResponseOnWrite, ItemWriteOptions,
+    OperationOptions, Region,
 };
 use azure_data_cosmos::{
-    AccountReference, ContainerClient, CosmosClient, CosmosError, DatabaseClient, PartitionKey,
-    Query, Result, RoutingStrategy,
+    AccountReference, ContainerClient, CosmosClient, CosmosClientBuilder, CosmosError,
+    CosmosRuntime, DatabaseClient, PartitionKey, Query, Result, RoutingStrategy,
 };
 use futures::TryStreamExt;
 use serde_json::Value;
@@ -24,11 +25,23 @@ pub(crate) fn setting(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
 }
 
+/// A client of HTTP/1.1 and JSON as text.
 pub(crate) async fn connect(endpoint: &str, key: &str) -> Result<CosmosClient> {
+    let pool = ConnectionPoolOptions::builder().with_is_http2_allowed(false).build()?;
+    let builder = CosmosClient::builder()
+        .with_runtime(CosmosRuntime::builder().with_connection_pool(pool).build().await?)
+        .with_binary_encoding_options(BinaryEncodingOptions::new().with_enabled(false));
+    build(builder, endpoint, key).await
+}
+
+/// A client as it comes, which prefers HTTP/2 and binary JSON.
+pub(crate) async fn connect_by_default(endpoint: &str, key: &str) -> Result<CosmosClient> {
+    build(CosmosClient::builder(), endpoint, key).await
+}
+
+async fn build(builder: CosmosClientBuilder, endpoint: &str, key: &str) -> Result<CosmosClient> {
     let account = AccountReference::with_authentication_key(endpoint.parse()?, key.to_owned());
-    CosmosClient::builder()
-        .build(account, RoutingStrategy::ProximityTo(Region::from("South Central US")))
-        .await
+    builder.build(account, RoutingStrategy::ProximityTo(Region::from("South Central US"))).await
 }
 
 pub(crate) async fn client() -> CosmosClient {

@@ -2,6 +2,7 @@
 
 mod account;
 mod change_feed;
+mod defaults;
 mod items;
 mod kit;
 mod partition_keys;

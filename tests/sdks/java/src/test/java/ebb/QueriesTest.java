@@ -58,7 +58,7 @@ class QueriesTest extends Ebb {
       {"SELECT VALUE c.n FROM c WHERE c.id = '6'", "[]"},
     };
     org.junit.jupiter.api.Assertions.assertAll(java.util.Arrays.stream(shapes).map(shape -> (Executable) () ->
-        assertEquals(json(shape[1]), JSON.valueToTree(query(container, shape[0])), shape[0])));
+        assertTrue(same(json(shape[1]), query(container, shape[0])), () -> shape[0] + " gives " + query(container, shape[0]))));
     equal("['1', '2']", query(container, "SELECT VALUE c.id FROM c ORDER BY c.id", within(A)));
     equal("[2]", query(container, "SELECT VALUE COUNT(1) FROM c", within(A)));
   }
@@ -98,7 +98,7 @@ class QueriesTest extends Ebb {
       put(container, "{'id': '" + want.get(n) + "', 'pk': '" + (n % 2 == 0 ? "a" : "b") + "'}");
     }
     for (String sql : List.of("SELECT VALUE c.id FROM c ORDER BY c.id", "SELECT VALUE c.id FROM c",
-        "SELECT VALUE c.id FROM c ORDER BY c.id OFFSET 0 LIMIT 100")) {
+        "SELECT TOP 100 VALUE c.id FROM c ORDER BY c.id")) {
       List<String> found = new ArrayList<>();
       String token = null;
       int pages = 0;
