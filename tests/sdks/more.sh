@@ -1,0 +1,17 @@
+# How the SDKs for Java and the replayed requests are run. Sourced by `run` after the common parts.
+
+# The SDK for Java speaks https: it trusts the emulators' certificates by a store of its own.
+run_java() {
+  need_java || return 1
+  local store="$work/trust.p12" certificate="$work/emulator.pem" server
+  rm -f "$store"
+  for server in "$EBB_ENDPOINT" "$EBB_SYSTEM_ENDPOINT"; do
+    python3 -c 'import sys, urllib.request as r; sys.stdout.buffer.write(r.urlopen(sys.argv[1]).read())' \
+      "$server/_explorer/emulator.pem" >"$certificate" || return 1
+    keytool -importcert -noprompt -alias "$server" -file "$certificate" -keystore "$store" \
+      -storetype PKCS12 -storepass changeit 2>/dev/null || return 1
+  done
+  EBB_TRUST_STORE="$store" mvn -B -ntp -q -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
+}
+
+run_replay() { PYTHONDONTWRITEBYTECODE=1 python3 "$here/replay/replay.py" -v; }

@@ -1,0 +1,11 @@
+//! EbbDB through the Rust SDK. The tests share the server's manual clock, so they run one at a time.
+
+mod account;
+mod change_feed;
+mod defaults;
+mod items;
+mod kit;
+mod partition_keys;
+mod queries;
+mod ttl;
+mod z_real_clock;

@@ -1,0 +1,230 @@
+//! Queries: shapes, parameters, paging with tokens across clients, plans of the gateway, and errors.
+
+use std::num::NonZeroU32;
+
+use azure_data_cosmos::feed::FeedScope;
+use azure_data_cosmos::models::{
+    CompositeIndex, CompositeIndexOrder, CompositeIndexProperty, IndexingPolicy,
+};
+use azure_data_cosmos::options::{MaxItemCountHint, QueryOptions, QueryPlanMode};
+use azure_data_cosmos::{ContainerClient, Query};
+use futures::{StreamExt, TryStreamExt};
+use serde_json::Value;
+
+use crate::kit::{
+    anywhere, by_paths, client, container, create, fresh, json, put, query, refused, try_query,
+    within,
+};
+
+async fn shelf(name: &str) -> ContainerClient {
+    let container = container(name, None).await;
+    put(
+        &container,
+        &[
+            json!({"id": "1", "pk": "a", "n": 3, "kind": "x", "tags": ["red", "blue"]}),
+            json!({"id": "2", "pk": "a", "n": 1, "kind": "y", "tags": ["red"]}),
+            json!({"id": "3", "pk": "b", "n": 2, "kind": "x", "tags": []}),
+            json!({"id": "4", "pk": "b", "n": 5, "kind": "x"}),
+            json!({"id": "5", "pk": "b", "n": 4.5, "kind": "y", "tags": ["green"]}),
+            json!({"id": "6", "pk": "b", "kind": "z", "s": "text"}),
+        ],
+    )
+    .await;
+    container
+}
+
+/// Query, answer, and whether the order of the answer is free.
+fn shapes() -> Vec<(&'static str, Value)> {
+    vec![
+        ("SELECT VALUE c.id FROM c WHERE c.n > 2 ORDER BY c.n", json!(["1", "5", "4"])),
+        (
+            "SELECT VALUE c.id FROM c WHERE IS_DEFINED(c.n) ORDER BY c.n DESC",
+            json!(["4", "5", "1", "3", "2"]),
+        ),
+        ("SELECT TOP 2 VALUE c.id FROM c ORDER BY c.n DESC", json!(["4", "5"])),
+        ("SELECT VALUE c.id FROM c ORDER BY c.id OFFSET 2 LIMIT 3", json!(["3", "4", "5"])),
+        ("SELECT DISTINCT VALUE c.kind FROM c ORDER BY c.kind", json!(["x", "y", "z"])),
+        ("SELECT VALUE COUNT(1) FROM c", json!([6])),
+        ("SELECT VALUE SUM(c.n) FROM c", json!([15.5])),
+        ("SELECT VALUE MIN(c.n) FROM c", json!([1])),
+        ("SELECT VALUE MAX(c.n) FROM c", json!([5])),
+        ("SELECT VALUE AVG(c.n) FROM c WHERE c.kind = 'y'", json!([2.75])),
+        ("SELECT VALUE COUNT(1) FROM c WHERE c.n > 100", json!([0])),
+        (
+            "SELECT c.id, t AS tag FROM c JOIN t IN c.tags WHERE c.pk = 'a' ORDER BY c.id",
+            json!([{"id": "1", "tag": "red"}, {"id": "1", "tag": "blue"}, {"id": "2", "tag": "red"}]),
+        ),
+        (
+            "SELECT VALUE c.id FROM c WHERE EXISTS (SELECT VALUE t FROM t IN c.tags WHERE t = 'green')",
+            json!(["5"]),
+        ),
+        ("SELECT VALUE UPPER(c.s) FROM c WHERE c.s LIKE 'te%'", json!(["TEXT"])),
+        ("SELECT c.n FROM c WHERE c.id = '6'", json!([{}])),
+    ]
+}
+
+#[tokio::test]
+async fn shapes_of_queries() {
+    let container = shelf("shapes_of_queries").await;
+    for (sql, want) in shapes() {
+        let found = try_query(&container, anywhere(), sql).await;
+        assert_eq!(json!(found.unwrap_or_else(|error| panic!("{sql}: {error}"))), want, "{sql}");
+    }
+    assert_eq!(
+        query(&container, within("a"), "SELECT VALUE c.id FROM c ORDER BY c.id").await,
+        ["1", "2"]
+    );
+    assert_eq!(query(&container, within("a"), "SELECT VALUE COUNT(1) FROM c").await, [json!(2)]);
+}
+
+#[tokio::test]
+async fn plans_of_the_gateway() {
+    let container = shelf("plans_of_the_gateway").await;
+    for (sql, want) in shapes() {
+        let options = QueryOptions::default().with_query_plan_mode(QueryPlanMode::GatewayOnly);
+        let found = async {
+            let items = container.query_items::<Value>(sql, anywhere(), Some(options)).await?;
+            items.try_collect::<Vec<Value>>().await
+        };
+        let found = found.await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(json!(found), want, "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn groups() {
+    let container = shelf("groups").await;
+    let sql = "SELECT c.kind, COUNT(1) AS many, SUM(c.n) AS total FROM c WHERE c.kind != 'z' GROUP BY c.kind";
+    let mut found = query(&container, anywhere(), sql).await;
+    found.sort_by_key(|group| group["kind"].to_string());
+    let want =
+        json!([{"kind": "x", "many": 3, "total": 10}, {"kind": "y", "many": 2, "total": 5.5}]);
+    assert_eq!(as_floats(json!(found)), as_floats(want));
+}
+
+/// The SDK adds up in floating point: 10 and 10.0 are one number.
+fn as_floats(value: Value) -> Value {
+    match value {
+        Value::Number(number) => json!(number.as_f64()),
+        Value::Array(items) => items.into_iter().map(as_floats).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, as_floats(value))).collect()
+        }
+        other => other,
+    }
+}
+
+#[tokio::test]
+async fn parameters() {
+    let container = shelf("parameters").await;
+    let sql = Query::from(
+        "SELECT VALUE c.id FROM c WHERE c.n = @n OR c.tags = @tags OR c.s = @s ORDER BY c.id",
+    )
+    .with_parameter("@n", 5)
+    .unwrap()
+    .with_parameter("@tags", ["red"])
+    .unwrap()
+    .with_parameter("@s", json!(null))
+    .unwrap();
+    assert_eq!(query(&container, anywhere(), sql).await, ["2", "4"]);
+}
+
+#[tokio::test]
+async fn pages() {
+    let container = container("pages", None).await;
+    let items: Vec<Value> = (0..25)
+        .map(|n| json!({"id": format!("{n:02}"), "pk": if n % 2 == 0 { "a" } else { "b" }}))
+        .collect();
+    put(&container, &items).await;
+    let want: Vec<Value> = items.iter().map(|item| item["id"].clone()).collect();
+    for sql in ["SELECT VALUE c.id FROM c ORDER BY c.id", "SELECT VALUE c.id FROM c"] {
+        let (mut found, mut token, mut pages) = (Vec::new(), None, 0);
+        loop {
+            // Each page is asked for by a client of its own.
+            let there = client().await.database_client("rust-pages");
+            let there = there.container_client("c", None).await.unwrap();
+            let mut options = QueryOptions::default()
+                .with_max_item_count(MaxItemCountHint::Limit(NonZeroU32::new(4).unwrap()));
+            if let Some(token) = token {
+                options = options.with_continuation_token(token);
+            }
+            let items = there.query_items::<Value>(sql, anywhere(), Some(options)).await.unwrap();
+            let mut stream = items.into_pages();
+            let Some(page) = stream.next().await else { break };
+            let page = page.unwrap();
+            assert!(page.items().len() <= 4, "{} items on a page of 4", page.items().len());
+            found.extend(page.into_items());
+            pages += 1;
+            assert!(pages < 30, "the pages do not end");
+            match stream.to_continuation_token() {
+                Ok(next) if found.len() < want.len() => token = Some(next),
+                _ => break,
+            }
+        }
+        found.sort_by_key(|id| id.to_string());
+        assert_eq!(found, want, "{sql}");
+        assert!(pages >= 7, "{pages} pages");
+    }
+}
+
+#[tokio::test]
+async fn composite_order() {
+    let index = CompositeIndex::default()
+        .with_property(CompositeIndexProperty::new("/x", CompositeIndexOrder::Ascending))
+        .with_property(CompositeIndexProperty::new("/y", CompositeIndexOrder::Descending));
+    let policy = IndexingPolicy::default().with_included_path("/*").with_composite_index(index);
+    let properties = by_paths("c", &["/pk"]).with_indexing_policy(policy);
+    let container = create(&fresh("composite_order").await, properties).await;
+    put(
+        &container,
+        &[
+            json!({"id": "1", "pk": "a", "x": 1, "y": 1}),
+            json!({"id": "2", "pk": "a", "x": 1, "y": 2}),
+            json!({"id": "3", "pk": "b", "x": 0, "y": 0}),
+        ],
+    )
+    .await;
+    let down =
+        query(&container, anywhere(), "SELECT VALUE c.id FROM c ORDER BY c.x, c.y DESC").await;
+    assert_eq!(down, ["3", "2", "1"]);
+    let why = "The order by query does not have a corresponding composite index that it can be served from.";
+    bad_query(&container, "SELECT * FROM c ORDER BY c.x, c.y", why).await;
+}
+
+#[tokio::test]
+async fn bad_queries() {
+    let container = container("bad_queries", None).await;
+    bad_query(&container, "SELECT * FORM c", "yntax error").await;
+    bad_query(&container, "SELECT nowhere.x FROM c", "Identifier 'nowhere' could not be resolved.")
+        .await;
+    bad_query(
+        &container,
+        "SELECT NOSUCH(c.x) FROM c",
+        "'NOSUCH' is not a recognized built-in function name.",
+    )
+    .await;
+}
+
+async fn bad_query(container: &ContainerClient, sql: &str, part: &str) {
+    for scope in [FeedScope::full_container(), within("a")] {
+        refused(try_query(container, scope, sql).await, 400, 0, part);
+    }
+}
+
+#[tokio::test]
+async fn feed_ranges() {
+    let container = shelf("feed_ranges").await;
+    let ranges = container.read_feed_ranges(None).await.unwrap();
+    let mut found = Vec::new();
+    for range in ranges {
+        found.extend(query(&container, FeedScope::range(range), "SELECT VALUE c.id FROM c").await);
+    }
+    found.sort_by_key(|id| id.to_string());
+    assert_eq!(found, ["1", "2", "3", "4", "5", "6"]);
+    // The range of a key is an area that may hold other keys too: the SDK asks for no less.
+    let ranges = container.feed_range_from_partition_key("a", None).await.unwrap();
+    assert_eq!(ranges.len(), 1);
+    let found =
+        query(&container, FeedScope::range(ranges[0].clone()), "SELECT VALUE c.id FROM c").await;
+    assert!(found.contains(&json!("1")) && found.contains(&json!("2")), "{found:?}");
+}
