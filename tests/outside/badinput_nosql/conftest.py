@@ -1,0 +1,41 @@
+"""One server a module, with a witness that has to stay served after every case."""
+
+import pytest
+
+from badinput_nosql.house import House
+
+
+@pytest.fixture(scope="module")
+def house():
+    """The server under attack. At the end it has to be small, whole and willing to stop."""
+    with House() as house:
+        yield house
+        house.leave()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "call":
+        item.failed_here = report.failed
+    return report
+
+
+@pytest.fixture(autouse=True)
+def healthy(request, house):
+    """After every case the witness is served, the process is the same, and all is as it was."""
+    yield
+    if getattr(request.node, "failed_here", False):
+        house.recover()
+        return
+    try:
+        house.health()
+    except AssertionError:
+        house.recover()
+        raise
+
+
+@pytest.fixture
+def wire(house):
+    with house.wire() as wire:
+        yield wire

@@ -1,0 +1,328 @@
+"""The server under attack, the witness that has to stay served, and the room: databases, containers
+and items that a refused request leaves as they were."""
+
+import contextlib
+import json
+import re
+import subprocess
+import threading
+import time
+from urllib.parse import quote
+
+from badinput.house import MOST_LOG, MOST_MEMORY
+from badinput.wire import WITHIN
+from badinput_nosql.wire import A, Wire, query, request
+from lib.server import READY_WITHIN, Server
+
+ITEMS = [
+    {"id": "1", "pk": "a", "n": 1, "s": "one", "list": [1, 2, 3], "o": {"p": 1}},
+    {"id": "2", "pk": "a", "n": 2, "s": "two"},
+    {"id": "3", "pk": "b", "n": 3, "s": "three"},
+]
+ONE = {"paths": ["/pk"], "kind": "Hash", "version": 2}
+TWO = {"paths": ["/t", "/u"], "kind": "MultiHash", "version": 2}
+CONTAINERS = [
+    {"id": "c", "partitionKey": ONE, "defaultTtl": -1},
+    {"id": "off", "partitionKey": ONE},
+    {"id": "h", "partitionKey": TWO},
+    {"id": "u", "partitionKey": ONE, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/n"]}]}},
+]
+#: Feeds that say all there is.
+FEEDS = [
+    "/dbs", "/dbs/room/colls", "/dbs/room/users", "/dbs/room/users/u/permissions", "/offers",
+    "/dbs/room/colls/c/sprocs",
+    "/dbs/room/colls/c/triggers", "/dbs/room/colls/c/udfs",
+    *(f"/dbs/room/colls/{it['id']}/docs" for it in CONTAINERS),
+]
+#: Seconds for which a signed request is sent again.
+FRESH = 300
+
+
+class Doors(Server):
+    """`ebb serve` with the NoSQL door alone."""
+
+    def command_line(self, ready):
+        line = super().command_line(ready)
+        line[line.index("--mongo-addr") + 1] = "off"
+        line[line.index("--cosmos-addr") + 1] = "127.0.0.1:0"
+        return line
+
+    def start(self):
+        self.starts += 1
+        ready = self.home / f"ready-{self.starts}"
+        self.log = self.home / f"log-{self.starts}"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                self.command_line(ready), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        until = time.monotonic() + READY_WITHIN
+        while not ready.exists():
+            if self.process.poll() is not None or until < time.monotonic():
+                text = self.log.read_text(errors="replace")[-4000:]
+                raise AssertionError(f"not ready (exit {self.process.poll()}): {text}")
+            time.sleep(0.002)
+        doors = json.loads(ready.read_text())
+        assert doors["mongo"] is None, doors
+        assert doors["cosmos"], "this binary has no NoSQL door"
+        host, port = doors["cosmos"].rsplit(":", 1)
+        self.address = (host, int(port))
+        self.admin_url = f"http://{doors['admin']}"
+        return self
+
+    def stop(self, within=10.0):
+        self.process.terminate()
+        return self.process.wait(within)
+
+
+class House:
+    """A server on a data directory, its witness and its room."""
+
+    def __init__(self, *flags):
+        self.server = Doors(data_dir=True, flags=flags)
+        self.seen = None
+
+    def __enter__(self):
+        self.start()
+        for path, body in [
+            ("/dbs", {"id": "sentinel"}), ("/dbs/sentinel/colls", {"id": "kept", "partitionKey": ONE}),
+            ("/dbs", {"id": "room"}), *(("/dbs/room/colls", it) for it in CONTAINERS), ("/dbs/room/users", {"id": "u"}),
+        ]:
+            self.make(path, body)
+        self.keep()
+        for item in ITEMS:
+            self.make("/dbs/sentinel/colls/kept/docs", item, pk(item))
+        self.furnish()
+        self.expected = self.sentinel()
+        assert b'"three"' in self.expected[0]
+        return self
+
+    def keep(self):
+        """What is there now is part of the room."""
+        self.kept = {feed: {it["id"] for it in self.listed(feed)} for feed in FEEDS if not feed.endswith(("/docs",
+            "/offers"))}
+
+    def furnish(self):
+        for item in ITEMS:
+            for container in ("c", "off", "u"):
+                self.make(f"/dbs/room/colls/{container}/docs", item, pk(item))
+        item = {"id": "1", "t": "x", "u": "y"}
+        self.make("/dbs/room/colls/h/docs", item, {"x-ms-documentdb-partitionkey": '["x","y"]'})
+        self.held = self.state()
+
+    def start(self):
+        self.server.start()
+        self.pid = self.server.process.pid
+        self.witness = self.wire()
+        self.asked = {}
+
+    def recover(self):
+        """After a failure the next case is judged fairly: by the same room, or by a new server."""
+        try:
+            assert self.server.alive()
+            assert self.sentinel() == self.expected
+            self.tidy()
+        except (AssertionError, OSError):
+            self.server.kill()
+            self.start()
+            self.expected, self.held = self.sentinel(), self.state()
+
+    def __exit__(self, *_):
+        self.witness.close()
+        self.server.close()
+
+    @property
+    def address(self):
+        return self.server.address
+
+    def wire(self, **options):
+        return Wire(self.address, **options)
+
+    def run(self, verb, path, body=None, headers=None, within=5.0, **options):
+        """A request of the witness; answers the reply."""
+        reply = self.witness.ask(request(verb, path, body, headers, **options), within)
+        assert reply is not None, f"closed after {verb} {path}"
+        return reply
+
+    def make(self, path, body, headers=None):
+        reply = self.run("POST", path, body, headers)
+        assert reply.status == 201, f"{path} {str(body)[:300]}: {reply}"
+        return reply.json
+
+    def remove(self, path, headers=None):
+        reply = self.run("DELETE", path, None, headers)
+        assert reply.status == 204, f"{path}: {reply}"
+
+    def ask_all(self, name, requests):
+        """Bodies of the answers to requests that are sent in one go and signed now and then."""
+        signed, data = self.asked.get(name, (0, b""))
+        if FRESH < time.monotonic() - signed or not data:
+            data = b"".join(requests())
+            self.asked[name] = (time.monotonic(), data)
+        self.witness.send(data)
+        replies = [self.witness.reply() for _ in range(data.count(b"\r\nx-ms-date:"))]
+        assert all(it and it.status == 200 for it in replies), replies
+        # Each answer about a permission has a token of its own.
+        return [re.sub(rb'"_token":"[^"]*"', b"", it.body) for it in replies]
+
+    def sentinel(self):
+        """All that is known of the witness's items."""
+        kept = "/dbs/sentinel/colls/kept"
+        return self.ask_all("sentinel", lambda: [
+            query("SELECT * FROM c ORDER BY c.n", path=f"{kept}/docs"),
+            request("GET", kept), request("GET", f"{kept}/docs"),
+        ])
+
+    def state(self):
+        """Everything that is stored, but for the sentinel's items, as bytes."""
+        return self.ask_all("state", lambda: [request("GET", path) for path in FEEDS])
+
+    def unchanged(self):
+        """Nothing of what was asked was done."""
+        state = self.state()
+        self.seen = Wire.sends
+        if state != self.held:
+            was, self.held = self.held, state
+            now = [(path, b[:300]) for path, a, b in zip(FEEDS, was, state) if a != b]
+            raise AssertionError(f"something was stored: {now}")
+
+    def tidy(self):
+        """Removes what was made, on purpose or not, and brings back what was there."""
+        for feed, kept in self.kept.items():
+            for it in self.listed(feed):
+                if it["id"] not in kept:
+                    self.run("DELETE", f"{feed}/{quote(it['id'], safe='')}")
+        for body in CONTAINERS:
+            self.run("PUT", f"/dbs/room/colls/{body['id']}", body)
+            docs = f"/dbs/room/colls/{body['id']}/docs"
+            for item in self.listed(docs):
+                key = [item["t"], item["u"]] if "t" in item else [item.get("pk", {})]
+                headers = {"x-ms-documentdb-partitionkey": json.dumps(key)}
+                self.run("DELETE", f"{docs}/{quote(item['id'], safe='')}", None, headers)
+        self.furnish()
+
+    def listed(self, feed):
+        body = self.run("GET", feed).json
+        return next(it for it in body.values() if isinstance(it, list))
+
+    def health(self):
+        """The process is the same and serves the witness at once."""
+        if self.seen != Wire.sends:
+            self.unchanged()
+        began = time.monotonic()
+        assert self.server.alive(), f"the server died: {self.log()[-3000:]}"
+        assert self.server.process.pid == self.pid
+        assert self.sentinel() == self.expected, "the witness's items have changed"
+        took = time.monotonic() - began
+        assert took < WITHIN, f"the witness waited for {took:.2f} s"
+
+    def refused(self, data, status, sub=0, text=None, within=WITHIN, tls=False):
+        """A request that is refused as it should be: answer, connection, and nothing stored.
+
+        `status` and `sub` are numbers or several; `text` is one of the answer's texts, or with `...`
+        at its end how one of them begins.
+        """
+        with self.wire(tls=tls) as wire:
+            reply = wire.ask(data, within)
+            judge(reply, status, sub, text)
+            wire.usable(reply)
+        self.unchanged()
+        return reply
+
+    def accepted(self, data, *statuses, within=WITHIN):
+        """A request that is odd and right."""
+        with self.wire() as wire:
+            reply = wire.ask(data, within)
+            assert reply is not None, "closed instead of an answer"
+            assert reply.status in (statuses or (200, 201, 204)), reply
+            wire.usable(reply)
+        return reply
+
+    def survived(self, data, *statuses, within=WITHIN):
+        """Bytes that are hardly a request: a refusal of HTTP, or the end, and nothing stored."""
+        with self.wire() as wire:
+            wire.send(data)
+            reply = wire.reply(within)
+            if reply is None:
+                assert None in statuses, "closed instead of an answer"
+            else:
+                assert reply.status in statuses, reply
+                if reply.status >= 400 and not reply.is_bare:
+                    reply.errors()
+                if reply.is_bare and reply.status >= 400:
+                    wire.ended()
+                else:
+                    wire.usable(reply)
+        self.unchanged()
+        return reply
+
+    def survived_any(self, data, within=WITHIN):
+        """The answer to a request, whatever it is."""
+        with self.wire() as wire:
+            reply = wire.ask(data, within)
+            assert reply is not None, "closed instead of an answer"
+            wire.usable(reply)
+        return reply
+
+    @contextlib.contextmanager
+    def undisturbed(self, longest=WITHIN):
+        """While the body runs, another client is served without a wait."""
+        over, waits, problems = threading.Event(), [0.0], []
+
+        def look():
+            try:
+                with self.wire() as wire:
+                    while not over.wait(0.02):
+                        began = time.monotonic()
+                        reply = wire.ask(request("GET", "/dbs/sentinel/colls/kept/docs/1", None, A), 30)
+                        assert reply is not None and reply.json["s"] == "one", reply
+                        waits.append(time.monotonic() - began)
+            except (AssertionError, OSError) as problem:
+                problems.append(problem)
+
+        bystander = threading.Thread(target=look, daemon=True)
+        bystander.start()
+        try:
+            yield
+        finally:
+            over.set()
+            bystander.join(40)
+        assert not problems, problems
+        assert max(waits) < longest, f"another client waited for {max(waits):.2f} s"
+
+    def log(self):
+        return self.server.log.read_text(errors="replace")
+
+    def leave(self):
+        """Bounded memory, a quiet log without panics, a clean end, and a directory that is whole."""
+        memory = self.server.rss()
+        assert memory < MOST_MEMORY, f"{memory >> 20} MiB are held at the end"
+        log = self.log()
+        assert "panick" not in log, log[-3000:]
+        assert len(log) < MOST_LOG, f"{len(log)} bytes of log: {log[:1000]}"
+        self.witness.close()
+        assert self.server.stop() == 0, self.log()[-2000:]
+        verified = self.server.verify()
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def pk(item):
+    return {"x-ms-documentdb-partitionkey": json.dumps([item["pk"]])}
+
+
+def several(wanted):
+    return wanted if isinstance(wanted, (tuple, set, list)) else (wanted,)
+
+
+def judge(reply, status, sub=0, text=None):
+    """A refusal of this kind, in the form that clients read."""
+    assert reply is not None, "closed instead of an error"
+    assert reply.status in several(status), f"instead of {status}: {reply}"
+    assert reply.sub in several(sub), f"sub-status {reply.sub} instead of {sub}: {reply}"
+    assert "application/json" in reply.headers["content-type"], reply.headers
+    texts = reply.texts()
+    if text is not None:
+        start = text.removesuffix("...")
+        right = (lambda it: it.startswith(start)) if start != text else (lambda it: it == text)
+        assert any(right(it) for it in texts), f"instead of {text!r}: {texts}"
+    return reply
+

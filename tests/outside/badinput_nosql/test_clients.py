@@ -1,0 +1,261 @@
+"""Clients that are slow, leave in the middle, never read, or come by the hundred."""
+
+import os
+import resource
+import threading
+import time
+
+import pytest
+
+from badinput.wire import WITHIN
+from badinput_nosql.house import ONE
+from badinput_nosql.wire import A, query, request
+
+DOCS = "/dbs/room/colls/c/docs"
+GET = request("GET", f"{DOCS}/1", None, A)
+POST = request("POST", DOCS, {"id": "1", "pk": "a"}, A)
+MANY = int(os.environ.get("CONNECTIONS", "500"))
+#: Bytes of resident memory that an idle connection may cost.
+PER_CONNECTION = 96 << 10
+
+
+@pytest.mark.parametrize("data, status", [(GET, 200), (POST, 409)], ids=["GET", "POST"])
+def test_drip_fed(house, data, status):
+    """Byte by byte, head and body; nothing else waits for it."""
+    with house.wire() as wire, house.undisturbed():
+        for at in range(len(data)):
+            wire.send(data[at : at + 1])
+            time.sleep(0.0005)
+        assert wire.reply(3).status == status
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "TLS"])
+def test_many_drip_fed_at_once(house, tls):
+    step = 37
+    wires = [house.wire(tls=tls) for _ in range(60)]
+    with house.undisturbed():
+        for at in range(0, len(POST), step):
+            for wire in wires:
+                wire.send(POST[at : at + step])
+    for wire in wires:
+        assert wire.reply(3).status == 409
+        wire.close()
+
+
+@pytest.fixture
+def many_descriptors():
+    """This process and the server it has started may hold hundreds of sockets."""
+    wanted = MANY + 1000
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+STATES = {"silent": b"", "after a request": GET, "in a line": b"GET /dbs", "in a head": GET[:-10],
+    "in a body": POST[:-1], "in a hello of TLS": b"\x16\x03\x01\x02\x00", "in a chunk": (
+    request("POST", DOCS, None, {**A, "content-length": None, "transfer-encoding": "chunked"}) + b"ff\r\n{")}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_hundreds_of_connections(house, many_descriptors, state):
+    """All at once: each costs little, and whoever goes on is served."""
+    pid = house.server.process.pid
+    _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, MANY + 1000), hard))
+    before, wires = house.server.rss(), []
+    with house.undisturbed():
+        for _ in range(MANY):
+            wire = house.wire()
+            wire.send(STATES[state])
+            wires.append(wire)
+        if state == "after a request":
+            for wire in wires:
+                assert wire.reply(5).status == 200
+    house.health()
+    grown = house.server.rss() - before
+    assert grown < MANY * PER_CONNECTION, f"{grown // MANY} bytes for each of {MANY} connections"
+    rest = {"silent": (GET, 200), "after a request": (GET, 200), "in a head": (GET[-10:], 200),
+        "in a body": (POST[-1:], 409)}.get(state)
+    if rest:
+        for wire in wires[:: max(1, MANY // 50)]:
+            wire.send(rest[0])
+            assert wire.reply(3).status == rest[1]
+    for i, wire in enumerate(wires):
+        wire.reset() if i % 2 else wire.close()
+
+
+def test_hundreds_of_requests_at_once(house, many_descriptors):
+    """A crowd that asks at the same moment is answered, each its own."""
+    wires = [house.wire() for _ in range(MANY)]
+    for i, wire in enumerate(wires):
+        wire.send([GET, POST, request("GET", f"{DOCS}/none", None, A), query("SELECT VALUE 1 FROM c"),
+            request("GET", "/dbs")][i % 5])
+    for i, wire in enumerate(wires):
+        assert wire.reply(10).status == [200, 409, 404, 200, 200][i % 5]
+        wire.close()
+
+
+def test_clients_that_leave_before_their_answer(house):
+    for i in range(200):
+        wire = house.wire()
+        wire.send(GET * 5)
+        wire.reset() if i % 2 else wire.close()
+
+
+def test_writers_that_leave_before_their_answer(house):
+    """A request that came whole is done or not, never by half; then all goes on."""
+    house.make("/dbs/room/colls", {"id": "left", "partitionKey": ONE})
+    for i in range(100):
+        wire = house.wire()
+        wire.send(request("POST", "/dbs/room/colls/left/docs", {"id": str(i), "pk": "a", "whole": [i] * 10}, A))
+        wire.reset() if i % 2 else wire.close()
+    rows = house.run("GET", "/dbs/room/colls/left/docs", None, {"x-ms-max-item-count": "1000"}).json["Documents"]
+    assert all(row["whole"] == [int(row["id"])] * 10 for row in rows)
+    house.remove("/dbs/room/colls/left")
+    house.held = house.state()
+
+
+def test_a_client_that_never_reads(house):
+    """Large answers wait for their reader: the server stops taking requests instead of memory."""
+    house.make("/dbs/room/colls", {"id": "large", "partitionKey": ONE})
+    for i in range(4):
+        house.make("/dbs/room/colls/large/docs", {"id": str(i), "pk": "a", "x": "x" * 900_000}, A)
+    before, deaf = house.server.rss(), [house.wire() for _ in range(4)]
+    data = request("GET", "/dbs/room/colls/large/docs")
+    for wire in deaf:
+        wire.socket.setblocking(False)
+        for _ in range(20_000):
+            try:
+                wire.socket.send(data)
+            except BlockingIOError:
+                break
+    with house.undisturbed():
+        time.sleep(0.5)
+    grown = house.server.rss() - before
+    assert grown < 4 * (48 << 20), f"{grown >> 20} MiB are held for 4 clients that do not read"
+    for wire in deaf:
+        wire.reset()
+    house.remove("/dbs/room/colls/large")
+    house.held = house.state()
+
+
+def test_a_client_that_sends_large_requests_and_never_reads(house):
+    before = house.server.rss()
+    with house.wire() as deaf, house.undisturbed():
+        deaf.socket.settimeout(0.5)
+        data = request("POST", DOCS, b'{"id":"1","x":"' + b"x" * (2 << 20) + b'"', A)
+        try:
+            for _ in range(20):
+                deaf.socket.sendall(data)
+        except (TimeoutError, ConnectionResetError, BrokenPipeError):
+            pass
+    assert house.server.rss() - before < 200 << 20
+
+
+def test_many_large_bodies_at_once(house):
+    """Memory is bounded by what may be under way, not by what is claimed."""
+    before = house.server.rss()
+    wires = [house.wire() for _ in range(40)]
+    body = b'{"id":"1","pk":"a","x":"' + b"x" * (2 << 20)
+    with house.undisturbed():
+        for wire in wires:
+            wire.send(request("POST", DOCS, None, {**A, "content-length": str(2 << 20)}) + body[: 2 << 20][:-10])
+    grown = house.server.rss() - before
+    assert grown < 40 * (6 << 20), f"{grown >> 20} MiB for 40 bodies"
+    for wire in wires:
+        wire.reset()
+
+
+def test_out_of_descriptors(house):
+    """Who cannot be served is turned away or waits; who is served goes on; then there is room again."""
+    pid = house.server.process.pid
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    held = len(os.listdir(f"/proc/{pid}/fd"))
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (held + 20, hard))
+    try:
+        wires = [house.wire() for _ in range(60)]
+        for wire in wires:
+            wire.send(GET)
+        house.health()
+        assert wires[0].reply().status == 200
+        for wire in wires:
+            wire.close()
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+    until = time.monotonic() + 5
+    while True:
+        with house.wire() as wire:
+            wire.send(GET)
+            try:
+                assert wire.reply().status == 200
+                return
+            except AssertionError:
+                assert time.monotonic() < until, "no connection is taken any more"
+
+
+def test_a_flood_of_bad_requests_is_no_flood_of_lines(house):
+    before = len(house.log())
+    bad = [b"\xff" * 16, b"\x16" + b"\xff" * 16, request("GET", "/x"), request("POST", DOCS, "{", A),
+        request("GET", "/dbs", None, {"authorization": "x"}), b"GET / HTTP/9\r\n\r\n"]
+    for i in range(1500):
+        with house.wire() as wire:
+            wire.send(bad[i % len(bad)])
+    house.health()
+    assert len(house.log()) - before < 64 << 10
+
+
+def test_writers_and_vandals(house):
+    """While bad input comes from four sides, what is right is done, and only that."""
+    house.make("/dbs/room/colls", {"id": "work", "partitionKey": ONE})
+    docs, over, problems = "/dbs/room/colls/work/docs", threading.Event(), []
+
+    def vandal(number):
+        bad = [request("POST", docs, "{", A), request("POST", docs, {"id": f"w{number}", "pk": "b"}, A),
+            request("POST", docs, {"pk": "a"}, A), query("SELEC", path=docs),
+               request("POST", docs, [{"operationType": "Create", "resourceBody": {"id": "half", "pk": "a"}},
+               {"operationType": "Read", "id": "none"}],
+                       {**A, "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}),
+                       b"\xff" * 100]
+        while not over.is_set():
+            try:
+                with house.wire() as wire:
+                    wire.ask(bad[number % len(bad)], 10)
+            except OSError as problem:
+                problems.append(problem)
+            number += 1
+
+    vandals = [threading.Thread(target=vandal, args=(i,), daemon=True) for i in range(4)]
+    for it in vandals:
+        it.start()
+    with house.wire() as wire:
+        for i in range(100):
+            assert wire.ask(request("POST", docs, {"id": str(i), "pk": "a"}, A), 10 * WITHIN).status == 201
+    over.set()
+    for it in vandals:
+        it.join(20)
+    rows = house.run("GET", docs, None, {"x-ms-max-item-count": "1000"}).json["Documents"]
+    assert not problems and sorted(int(row["id"]) for row in rows) == list(range(100))
+    house.remove("/dbs/room/colls/work")
+    house.held = house.state()
+
+
+@pytest.mark.real_clock
+def test_requests_have_a_deadline(house, torture):
+    """A request that has begun ends within a minute or so, or its connection does (long run only: the
+    ordinary one checks that it waits at all)."""
+    starts = [b"", b"G", GET[:-2], POST[:-1], b"\x16\x03\x01"]
+    wires = [house.wire() for _ in starts]
+    for wire, start in zip(wires, starts):
+        wire.send(start)
+    if not torture:
+        assert all(wire.silent(0.05) for wire in wires)
+        return
+    until = time.monotonic() + 80
+    for wire, start in zip(wires, starts):
+        reply = wire.reply(max(0.1, until - time.monotonic()))
+        assert reply is None or reply.status == 408, f"{len(start)} bytes: {reply}"
+    # The witness was silent for as long, and may have been left too.
+    house.witness.close()
+    house.witness = house.wire()

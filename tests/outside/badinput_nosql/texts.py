@@ -1,0 +1,27 @@
+"""Texts of errors that clients know by heart."""
+
+NO_ENTITY = "Entity with the specified id does not exist in the system."
+NO_RESOURCE = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
+EXISTS = "Entity with the specified id already exists in the system."
+UNIQUE = "Unique index constraint violation."
+PRECONDITION = "One of the specified pre-condition is not met."
+TOO_LARGE = "Request size is too large"
+MISMATCH = "PartitionKey extracted from document doesn't match the one specified in the header."
+OTHER_KEY = (
+    "Partition key provided either doesn't correspond to definition in the collection or doesn't "
+    "match partition key field values specified in the document."
+)
+SESSION = "The read session is not available for the input session token."
+SIGNATURE = "The input authorization token can't serve the request...."
+MODE_NONE = "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection"
+COMPOSITE = (
+    "The order by query does not have a corresponding composite index that it can be served from."
+)
+
+
+def ttl(value):
+    """What is said of an item's ttl; the value is quoted as it came."""
+    return (
+        f"The input ttl '{value}' is invalid. Ensure to provide a nonzero positive integer less "
+        "than or equal to '2147483647', or '-1' which means never expire."
+    )

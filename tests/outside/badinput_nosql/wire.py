@@ -1,0 +1,289 @@
+"""A client of raw bytes for HTTP: requests are written by hand, signed as clients sign them, and can
+be as wrong as a test wants; answers are read strictly."""
+
+import base64
+import email.utils
+import hashlib
+import hmac
+import json
+import re
+import socket
+import ssl
+import struct
+import time
+from urllib.parse import quote
+
+from badinput.wire import WITHIN, Silence
+
+#: The key that the emulators of everybody have.
+KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
+#: Largest answer: a page of 4 MiB with room around it.
+LARGEST_ANSWER = 8 << 20
+MESSAGE = re.compile(r"Message: (\{.*\})\r\nActivityId: ([^\r\n]*), Request URI: (.*)", re.DOTALL)
+#: Names of errors by their status.
+NAMES = {
+    400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound",
+    405: "MethodNotAllowed", 406: "NotAcceptable", 408: "RequestTimeout", 409: "Conflict",
+    410: "Gone", 412: "PreconditionFailed", 413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType", 424: "FailedDependency", 449: "RetryWith",
+    501: "NotImplemented", 503: "ServiceUnavailable",
+}
+
+PARTITION_KEY = "x-ms-documentdb-partitionkey"
+QUERY = {
+    "content-type": "application/query+json", "x-ms-documentdb-isquery": "True",
+    "x-ms-documentdb-query-enablecrosspartition": "True",
+}
+BATCH = {
+    "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
+    PARTITION_KEY: '["a"]',
+}
+BULK = {
+    "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False",
+    "x-ms-cosmos-batch-continue-on-error": "True", "x-ms-documentdb-partitionkeyrangeid": "0",
+}
+A = {PARTITION_KEY: '["a"]'}
+
+
+def http_date(offset=0.0):
+    """Now, or so many seconds later, as headers have it."""
+    return email.utils.formatdate(time.time() + offset, usegmt=True)
+
+
+def signed_parts(path):
+    """Kind and link of a path, as clients sign them."""
+    link = path.split("?")[0].strip("/")
+    if link.endswith("/operations/partitionkeydelete"):
+        return "partitionkey", link.removesuffix("/operations/partitionkeydelete")
+    parts = [part for part in link.split("/") if part]
+    if not parts:
+        return "", ""
+    if len(parts) % 2:
+        return parts[-1], "/".join(parts[:-1])
+    if parts[0] == "offers":
+        return "offers", parts[1].lower()
+    return parts[-2], link
+
+
+def signature(verb, kind, link, date, key=KEY):
+    """The base64 form of a request's signature."""
+    text = f"{verb.lower()}\n{kind.lower()}\n{link}\n{date.lower()}\n\n"
+    digest = hmac.new(base64.b64decode(key), text.encode("utf-8", "surrogateescape"), hashlib.sha256)
+    return base64.b64encode(digest.digest()).decode()
+
+
+def authorization(verb, path, date, key=KEY):
+    """The header of a request that is signed well."""
+    kind, link = signed_parts(path)
+    return quote(f"type=master&ver=1.0&sig={signature(verb, kind, link, date, key)}", safe="")
+
+
+def octets(text):
+    return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
+
+
+def request(verb, path, body=None, headers=None, *, key=KEY, extra=(), version="HTTP/1.1", date=None):
+    """A request's bytes. `headers` replace the usual ones, None takes one away; `extra` are pairs
+    that are added whatever there is."""
+    date = http_date() if date is None else date
+    if body is not None and not isinstance(body, (bytes, str)):
+        body = json.dumps(body)
+    body = None if body is None else octets(body)
+    found = {
+        "host": "localhost", "x-ms-date": date, "x-ms-version": "2020-07-15",
+        "accept": "application/json", "authorization": authorization(verb, path, date, key),
+    }
+    if body is not None or verb in ("POST", "PUT", "PATCH"):
+        found["content-type"] = "application/json"
+        found["content-length"] = str(len(body or b""))
+    found.update(headers or {})
+    lines = [octets(verb) + b" " + octets(path) + b" " + octets(version)]
+    for name, value in [*found.items(), *extra]:
+        if value is not None:
+            lines.append(octets(name) + b": " + octets(value))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + (body or b"")
+
+
+def query(text, parameters=(), path="/dbs/room/colls/c/docs", headers=None, **options):
+    """A query's request."""
+    body = {"query": text, "parameters": list(parameters)}
+    return request("POST", path, body, {**QUERY, **(headers or {})}, **options)
+
+
+class Reply:
+    """Status, headers and body of an answer."""
+
+    def __init__(self, status, headers, body):
+        self.status, self.pairs, self.body = status, headers, body
+        self.headers = dict(headers)
+
+    def __repr__(self):
+        return f"{self.status}/{self.sub} {self.body[:600]!r}"
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def sub(self):
+        return int(self.headers.get("x-ms-substatus") or 0)
+
+    @property
+    def closes(self):
+        return self.headers.get("connection", "").lower() == "close"
+
+    @property
+    def is_bare(self):
+        """Refused below the protocol, without a body."""
+        return not self.body
+
+    def errors(self):
+        """What the message says: texts, or the objects of a query that does not compile."""
+        about = self.json
+        assert about["code"] == NAMES.get(self.status), self
+        assert set(about) <= {"code", "message", "additionalErrorInfo"}, self
+        found = MESSAGE.fullmatch(about["message"])
+        assert found, f"a message of no known form: {self}"
+        assert found[2] == self.headers.get("x-ms-activity-id"), self
+        inner = json.loads(found[1])
+        (name, errors), = inner.items()
+        assert name in ("Errors", "errors") and errors, self
+        if name == "Errors":
+            assert all(isinstance(text, str) and text for text in errors), self
+        else:
+            for error in errors:
+                assert error["severity"] == "Error" and error["message"], self
+                assert re.fullmatch("SC[0-9]{4}", error["code"]), self
+        return errors
+
+    def texts(self):
+        """The texts of all errors."""
+        return [it if isinstance(it, str) else it["message"] for it in self.errors()]
+
+
+class Wire:
+    """One connection."""
+
+    #: How often anything was sent on any of them.
+    sends = 0
+
+    def __init__(self, address, tls=False, timeout=10.0):
+        self.address = address
+        self.socket = socket.create_connection(address, timeout=timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.read = b""
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def reset(self):
+        """Ends the connection with RST instead of FIN."""
+        linger = struct.pack("ii", 1, 0)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.socket.close()
+
+    def send(self, data, within=10.0):
+        """Sends as much as the server takes; answers whether it took all."""
+        Wire.sends += 1
+        self.socket.settimeout(within)
+        try:
+            self.socket.sendall(data)
+            return True
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
+            return False
+
+    def more(self, until):
+        """Waits for bytes; answers whether there were any before the end."""
+        left = until - time.monotonic()
+        if left <= 0:
+            raise Silence(f"{len(self.read)} bytes, then silence: {self.read[:200]!r}")
+        self.socket.settimeout(left)
+        try:
+            part = self.socket.recv(1 << 18)
+        except TimeoutError:
+            return self.more(until)
+        except (ConnectionResetError, BrokenPipeError, ssl.SSLError):
+            part = b""
+        self.read += part
+        return bool(part)
+
+    def take(self, count, until):
+        while len(self.read) < count:
+            if not self.more(until):
+                raise AssertionError(f"closed within an answer: {self.read[:300]!r}")
+        taken, self.read = self.read[:count], self.read[count:]
+        return taken
+
+    def line(self, until):
+        while b"\r\n" not in self.read:
+            if not self.more(until):
+                raise AssertionError(f"closed within an answer: {self.read[:300]!r}")
+        line, self.read = self.read.split(b"\r\n", 1)
+        return line
+
+    def reply(self, within=WITHIN, verb="GET"):
+        """The next answer, or None when the server closed instead."""
+        until = time.monotonic() + within
+        if not self.read and not self.more(until):
+            return None
+        version, status, *_ = self.line(until).split(b" ")
+        assert version in (b"HTTP/1.1", b"HTTP/1.0"), f"no answer: {version!r} {self.read[:200]!r}"
+        headers = []
+        while line := self.line(until):
+            name, value = line.decode("latin-1").split(":", 1)
+            assert re.fullmatch(r"[!-9;-~]+", name), f"a header of the name {name!r}"
+            headers.append((name.lower(), value.strip()))
+        assert len(dict(headers)) == len(headers), f"a header twice: {headers}"
+        reply = Reply(int(status), headers, b"")
+        if verb == "HEAD" or reply.status in (204, 304) or reply.status < 200:
+            return reply
+        assert "transfer-encoding" not in reply.headers, "an answer in chunks"
+        length = int(reply.headers["content-length"])
+        assert length <= LARGEST_ANSWER, f"an answer of {length} bytes"
+        reply.body = self.take(length, until)
+        return reply
+
+    def ask(self, data, within=WITHIN):
+        """Sends bytes; answers the reply, or None when the server closed instead."""
+        self.send(data)
+        return self.reply(within, "HEAD" if data.startswith(b"HEAD ") else "GET")
+
+    def good(self, within=WITHIN):
+        """A request that has to be served."""
+        reply = self.ask(request("GET", "/dbs"), within)
+        assert reply is not None and reply.status == 200, f"a good request is refused: {reply}"
+
+    def ended(self, within=WITHIN):
+        """The server has closed, without another byte."""
+        until = time.monotonic() + within
+        assert not self.read, f"bytes behind the answer: {self.read[:200]!r}"
+        assert not self.more(until), f"bytes where an end was due: {self.read[:200]!r}"
+
+    def usable(self, reply=None):
+        """The connection serves the next request, or is closed cleanly."""
+        if reply is not None and reply.closes:
+            return self.ended()
+        assert not self.read, f"bytes behind the answer: {self.read[:200]!r}"
+        answer = self.ask(request("GET", "/dbs"))
+        assert answer is None or answer.status == 200, f"then {answer}"
+
+    def silent(self, seconds):
+        """Nothing arrives and nothing is closed for this long."""
+        self.socket.settimeout(seconds)
+        try:
+            self.read += self.socket.recv(1)
+        except TimeoutError:
+            return True
+        except ConnectionResetError:
+            pass
+        return False
