@@ -174,7 +174,6 @@ BAD = {
     "SELECT x.id FROM c": "Identifier 'x' could not be resolved.",
     "SELECT NOSUCH(c.id) FROM c": "'NOSUCH' is not a recognized built-in function name.",
     "SELECT * FROM c WHERE c.a = @missing": "@missing",
-    "": "",
 }
 
 
