@@ -1,0 +1,79 @@
+// Starting a client: the account, its endpoints, and who is let in.
+'use strict';
+
+const assert = require('node:assert/strict');
+const https = require('node:https');
+const { test } = require('node:test');
+const { CosmosClient } = require('@azure/cosmos');
+const { setup, connect, refused, texts, endpoint, key } = require('./setup');
+
+const at = setup();
+const secure = process.env.EBB_HTTPS_ENDPOINT;
+const databases = async (client) => (await client.databases.readAll().fetchAll()).resources.map((d) => d.id);
+
+test('the account names the address that was used', async () => {
+  const { resource, headers } = await at.client.getDatabaseAccount();
+  assert.deepEqual(resource.writableLocations.map((l) => l.databaseAccountEndpoint), [`${endpoint}/`]);
+  assert.deepEqual(resource.readableLocations.map((l) => l.databaseAccountEndpoint), [`${endpoint}/`]);
+  assert.equal(resource.consistencyPolicy, 'Session');
+  assert.match(headers['x-ms-activity-id'], /^[0-9a-f-]{36}$/);
+  assert.equal((await at.client.getWriteEndpoint()).replace(/\/$/, ''), endpoint);
+});
+
+test('it echoes a host name', async () => {
+  const local = endpoint.replace('127.0.0.1', 'localhost');
+  const client = connect({ endpoint: local });
+  assert.ok((await databases(client)).includes(at.db.id));
+  assert.equal((await client.getWriteEndpoint()).replace(/\/$/, ''), local);
+});
+
+test('https with the certificate of the server', async () => {
+  const ca = await (await fetch(`${endpoint}/_explorer/emulator.pem`)).text();
+  const client = connect({ endpoint: secure, agent: new https.Agent({ ca }) });
+  assert.ok((await databases(client)).includes(at.db.id));
+  assert.ok((await client.getWriteEndpoint()).startsWith('https://'));
+});
+
+test('https with another certificate is refused by the client', async () => {
+  const client = connect({ endpoint: secure, agent: new https.Agent({ ca: [] }) });
+  await assert.rejects(databases(client));
+});
+
+test('a connection string', async () => {
+  const client = new CosmosClient(`AccountEndpoint=${endpoint}/;AccountKey=${key};`);
+  try {
+    assert.ok((await databases(client)).includes(at.db.id));
+  } finally {
+    client.dispose();
+  }
+});
+
+test('a wrong key is 401', async () => {
+  const client = connect({ key: Buffer.alloc(64, 'w').toString('base64') });
+  await refused(client.databases.readAll().fetchAll(), 401, texts.unauthorized);
+});
+
+test('the token provider signs for itself', async () => {
+  const client = connect({ key: undefined, tokenProvider: async () => 'type%3Dmaster%26ver%3D1.0%26sig%3Dforged' });
+  await refused(client.databases.readAll().fetchAll(), 401);
+});
+
+test('a token of local development', async () => {
+  const part = (value) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+  const now = Math.floor(Date.now() / 1000);
+  const head = { typ: 'JWT', alg: 'RS256', x5t: 'CosmosEmulatorPrimaryMaster', kid: 'CosmosEmulatorPrimaryMaster' };
+  const claims = {
+    aud: 'https://localhost.localhost', iss: 'https://sts.fake-issuer.net/7b1999a1-dfd7-440e-8204-00170979b984',
+    iat: now - 60, nbf: now - 60, exp: now + 3600, appid: 'localhost', sub: 'localhost', ver: '1.0',
+    scp: 'user_impersonation',
+  };
+  const token = `${part(head)}.${part(claims)}.${part(key)}`;
+  const client = connect({
+    key: undefined,
+    aadCredentials: { getToken: async () => ({ token, expiresOnTimestamp: (now + 3600) * 1000 }) },
+  });
+  const container = await at.make();
+  await container.items.create({ id: '1', pk: 'a' });
+  const same = client.database(at.db.id).container(container.id);
+  assert.equal((await same.item('1', 'a').read()).resource.id, '1');
+});
