@@ -52,6 +52,13 @@ for (const [name, [operation, status]] of Object.entries(failures)) {
   });
 }
 
+test('answers without the items', async () => {
+  const container = await at.make();
+  const { result } = await container.items.batch([create('1')], 'a', { contentResponseOnWriteEnabled: false });
+  assert.deepEqual(codes(result), [201]);
+  assert.equal(result[0].resourceBody, undefined);
+});
+
 test('a dead item is not there', async () => {
   const container = await at.make({ defaultTtl: 10 });
   await container.items.create({ id: '1', pk: 'a' });

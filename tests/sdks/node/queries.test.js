@@ -2,10 +2,9 @@
 'use strict';
 
 const assert = require('node:assert/strict');
-const { before, test } = require('node:test');
+const { test } = require('node:test');
 const { setup, connect, bare, ids, query, refused, clock, texts } = require('./setup');
 
-const at = setup();
 const people = [
   { id: '1', pk: 'a', name: 'Ada', age: 36, city: 'London', tags: ['x', 'y'], pets: [{ n: 'cat', age: 2 }] },
   { id: '2', pk: 'a', name: 'Bob', age: 25, city: 'Paris', tags: ['y'], pets: [] },
@@ -16,10 +15,10 @@ const people = [
 ];
 let container;
 let many;
-before(async () => {
-  container = await at.make({ id: 'people' });
+const at = setup(async ({ make }) => {
+  container = await make({ id: 'people' });
   for (const person of people) await container.items.create(person);
-  many = await at.make({ id: 'many' });
+  many = await make({ id: 'many' });
   for (let n = 0; n < 25; n += 1) await many.items.create({ id: `${n}`, pk: `${n % 3}`, n, same: n % 2, tags: ['x'] });
 });
 

@@ -40,8 +40,8 @@ function connect(options = {}) {
   return client;
 }
 
-/** Registers the hooks; the client and the file's database are there before the first test. */
-function setup() {
+/** Registers the hooks; client, the file's database and what prepare makes are there before the first test. */
+function setup(prepare = async () => {}) {
   let made = 0;
   const at = {
     /** Makes a container with a partition key `/pk`, unless told otherwise. */
@@ -54,6 +54,7 @@ function setup() {
     at.client = connect();
     const id = `node-${path.basename(process.argv[1], '.test.js')}`;
     at.db = (await at.client.databases.create({ id })).database;
+    await prepare(at);
   });
   after(() => opened.forEach((client) => client.dispose()));
   return at;

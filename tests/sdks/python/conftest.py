@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import urllib.request
 from contextlib import contextmanager
 from datetime import datetime, timezone
@@ -26,6 +27,7 @@ CODES = {
     412: "PreconditionFailed", 413: "RequestEntityTooLarge",
 }
 SYSTEM = {"_rid", "_self", "_etag", "_ts", "_attachments"}
+PATIENCE = int(os.environ.get("PATIENCE", "60"))
 numbers = itertools.count(1)
 
 
@@ -66,6 +68,19 @@ class Clock:
         body = json.dumps({"advance_seconds": seconds}).encode()
         headers = {"content-type": "application/json"}
         urllib.request.urlopen(urllib.request.Request(self.url, body, headers)).close()
+
+
+@pytest.fixture(autouse=True)
+def patience():
+    """A test that gets no answer fails instead of waiting for ever."""
+
+    def tired(_signal, _frame):
+        raise TimeoutError(f"no end after {PATIENCE} seconds")
+
+    signal.signal(signal.SIGALRM, tired)
+    signal.alarm(PATIENCE)
+    yield
+    signal.alarm(0)
 
 
 @pytest.fixture(scope="session")
