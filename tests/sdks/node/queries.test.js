@@ -45,8 +45,8 @@ const anyOrder = [
   ['SELECT VALUE AVG(c.age) FROM c WHERE c.age = 25', [25]],
   ['SELECT c.city, COUNT(1) AS n FROM c GROUP BY c.city',
     [{ city: 'London', n: 2 }, { city: 'Paris', n: 2 }, { city: 'Rome', n: 2 }]],
-  ['SELECT c.city, MAX(c.age) AS top, AVG(c.age) AS mean FROM c WHERE c.pk = \'a\' GROUP BY c.city',
-    [{ city: 'London', top: 36, mean: 30.5 }, { city: 'Paris', top: 25, mean: 25 }]],
+  ['SELECT c.city, MAX(c.age) AS most, AVG(c.age) AS mean FROM c WHERE c.pk = \'a\' GROUP BY c.city',
+    [{ city: 'London', most: 36, mean: 30.5 }, { city: 'Paris', most: 25, mean: 25 }]],
   ['SELECT * FROM c WHERE false', []],
 ];
 const inOrder = [

@@ -70,7 +70,7 @@ def test_a_container_made_again_is_empty(db, container, query, connect):
 
 
 def test_missing_parents_are_404(client, db):
-    with refused(404, text="Resource Not Found"):
+    with refused(404, 1003, "Resource Not Found"):
         client.get_database_client("no such database").create_container("c", PartitionKey("/pk"))
     with refused(404, text="Resource Not Found"):
         db.get_container_client("no such container").read()

@@ -170,7 +170,7 @@ BAD = {
     "SELECT * FRM c": TEXTS["syntaxError"],
     "SELECT": TEXTS["syntaxError"],
     "SELECT * FROM c WHERE": TEXTS["syntaxError"],
-    "SELECT * FROM c WHERE c.a = 'open": TEXTS["syntaxError"],
+    "SELECT * FROM c WHERE c.a = 'open": "Syntax error, invalid string literal token",
     "SELECT x.id FROM c": "Identifier 'x' could not be resolved.",
     "SELECT NOSUCH(c.id) FROM c": "'NOSUCH' is not a recognized built-in function name.",
     "SELECT * FROM c WHERE c.a = @missing": "@missing",

@@ -17,7 +17,7 @@ def permit(user, resource, mode, **more):
 
 def holder(connect, container, properties):
     """The same container, for a client that has only this token."""
-    client = connect([properties])
+    client = connect({container.container_link: properties["_token"]})
     return client.get_database_client(container.container_link.split("/")[1]).get_container_client(container.id)
 
 
