@@ -66,6 +66,18 @@ test('a wrong key is 401', async () => {
   await refused(client.databases.readAll().fetchAll(), 401, texts.unauthorized);
 });
 
+test('the secondary key does all, a read-only key reads', async () => {
+  const container = await at.make();
+  const open = (other) => connect({ key: other }).database(at.db.id).container(container.id);
+  await open(process.env.EBB_SECONDARY_KEY).items.create({ id: '1', pk: 'a' });
+  const reader = open(process.env.EBB_READONLY_KEY);
+  assert.equal((await reader.item('1', 'a').read()).resource.id, '1');
+  assert.equal((await reader.items.query('SELECT * FROM c').fetchAll()).resources.length, 1);
+  await refused(reader.items.create({ id: '2', pk: 'a' }), 403);
+  await refused(reader.item('1', 'a').delete(), 403);
+  await refused(reader.delete(), 403);
+});
+
 test('the token provider signs for itself', async () => {
   const client = connect({ key: undefined, tokenProvider: async () => 'type%3Dmaster%26ver%3D1.0%26sig%3Dforged' });
   await refused(client.databases.readAll().fetchAll(), 401);

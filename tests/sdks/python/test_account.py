@@ -75,6 +75,37 @@ def test_a_wrong_key_is_401(connect):
         list(client.list_databases())
 
 
+def test_the_secondary_key_does_all(connect, container):
+    database_id = container.container_link.split("/")[1]
+    same = connect(os.environ["EBB_SECONDARY_KEY"]).get_database_client(database_id).get_container_client(container.id)
+    same.create_item({"id": "1", "pk": "a"})
+    assert container.read_item("1", "a")["id"] == "1"
+
+
+def test_a_read_only_key_reads_and_queries(connect, container, query):
+    made = container.create_item({"id": "1", "pk": "a"})
+    client = connect(os.environ["EBB_READONLY_KEY"])
+    database = client.get_database_client(container.container_link.split("/")[1])
+    same = database.get_container_client(container.id)
+    assert same.read_item("1", "a") == made
+    assert list(query(same, "SELECT * FROM c")) == [made]
+    assert list(same.read_all_items()) == [made]
+    assert list(same.query_items_change_feed(start_time="Beginning"))[0]["id"] == "1"
+    for write in (
+        lambda: same.create_item({"id": "2", "pk": "a"}),
+        lambda: same.upsert_item({"id": "1", "pk": "a", "n": 1}),
+        lambda: same.replace_item("1", {"id": "1", "pk": "a", "n": 1}),
+        lambda: same.patch_item("1", "a", [{"op": "set", "path": "/n", "value": 1}]),
+        lambda: same.delete_item("1", "a"),
+        lambda: same.execute_item_batch([("upsert", ({"id": "1", "pk": "a"},))], partition_key="a"),
+        lambda: database.delete_container(container.id),
+        lambda: client.create_database("never"),
+    ):
+        with refused(403):
+            write()
+    assert list(container.read_all_items()) == [made]
+
+
 def test_a_key_that_is_no_base64_never_reaches_the_server(connect):
     with pytest.raises(Exception):
         connect("no key").create_database("never")
