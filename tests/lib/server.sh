@@ -1,0 +1,38 @@
+# Servers for tests from outside. Sourced; the caller has set root and work, and servers=().
+
+# The server under test: EBB_BIN, or this checkout's own build.
+find_server() {
+  if [ -z "${EBB_BIN:-}" ]; then
+    (cd "$root" && cargo build --release --bin ebb) || return 1
+    EBB_BIN="${CARGO_TARGET_DIR:-$root/target}/release/ebb"
+  fi
+  [ -x "$EBB_BIN" ] || { echo "no server at $EBB_BIN" >&2; return 1; }
+}
+
+# start_server NAME FLAGS...: waits until it is ready; its addresses are then in $work/NAME.ready.
+start_server() {
+  local name=$1 ready="$work/$1.ready" tries=0
+  shift
+  rm -f "$ready"
+  "$EBB_BIN" serve --admin-addr 127.0.0.1:0 --ready-file "$ready" "$@" >"$work/$name.log" 2>&1 &
+  servers+=($!)
+  until [ -s "$ready" ]; do
+    if ! kill -0 $! 2>/dev/null || [ $((tries += 1)) -gt 600 ]; then
+      echo "the server did not start:" >&2
+      tail -20 "$work/$name.log" >&2
+      return 1
+    fi
+    sleep 0.05
+  done
+}
+
+# address NAME DOOR: what the ready file says.
+address() { sed -n "s/.*\"$2\" *: *\"\([^\"]*\)\".*/\1/p" "$work/$1.ready"; }
+
+stop_servers() {
+  local pid status=0
+  for pid in "${servers[@]}"; do kill -TERM "$pid" 2>/dev/null; done
+  for pid in "${servers[@]}"; do wait "$pid" || status=1; done
+  servers=()
+  return $status
+}
