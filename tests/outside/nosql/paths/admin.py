@@ -1,0 +1,46 @@
+"""What the operator sees: the forecast, the preview, and counters of containers."""
+
+from nosql.paths.table import read
+
+
+@read("forecast: live items")
+def live(cell):
+    counts = [cell.server.expiry("r", name)["live"]["documents"] for name in ("r", "v")]
+    alive, dead = (len(cell.living(life)) for life in (True, False))
+    return cell.agreed(cell.judge(count, alive, dead) for count in counts)
+
+
+@read("forecast: the next hour")
+def hour(cell):
+    within = cell.server.expiry("r", "r")["dies_within"]["hour"]["documents"]
+    mortals = len(cell.living(True)) - len(cell.living(False))
+    if not cell.foreseen:
+        # What is not known of cannot be forecast; what is dead is not of the next hour.
+        assert within == 0, within
+        return live(cell)
+    return cell.judge(within, mortals, 0)
+
+
+@read("forecast: exact")
+def exact(cell):
+    assert cell.server.expiry("r", "r")["exact"] is True
+    assert cell.server.expiry("r", "v")["exact"] is True
+    return live(cell)
+
+
+@read("preview")
+def preview(cell):
+    """With a default of a second everything that inherits is dead at once; what is dead is not."""
+    dies = cell.server.expiry("r", "r", {"default": 1})["dies_now"]["documents"]
+    alive, dead = (sum(cell.dies(item) for item in cell.living(life)) for life in (True, False))
+    if alive == dead:
+        assert dies == alive, dies
+        return live(cell)
+    return cell.judge(dies, alive, dead)
+
+
+@read("preview of no default")
+def preview_of_off(cell):
+    reply = cell.server.expiry("r", "r", {"default": None})
+    assert reply["dies_now"]["documents"] == 0, reply
+    return live(cell)
