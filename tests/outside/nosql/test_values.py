@@ -3,6 +3,7 @@
 Every value by every way, with TTL on and off; a refusal changes nothing.
 """
 
+import itertools
 import json
 
 import pytest
@@ -11,6 +12,7 @@ from lib.server import Server
 from nosql.texts import ABSENT_TEXT, MODE_NONE, bad_ttl
 
 OUT = object()
+NUMBERS = itertools.count()
 
 #: name: (what the definition has, what is read back: None is no default, OUT a refusal)
 CONTAINER_VALUES = {
@@ -71,8 +73,7 @@ def server():
 @pytest.fixture
 def container(server):
     """A container that does not exist yet."""
-    container.number = getattr(container, "number", 0) + 1
-    return server.items.container("d", f"c{container.number}")
+    return server.items.container("d", f"c{next(NUMBERS)}")
 
 
 def default_of(container):
