@@ -95,8 +95,7 @@ class Pair:
             if value is not None else {"op": "remove", "path": f"/{name}"}
             for name, value in change.items() if value is not None or name in body]
         body.update(change)
-        body = {name: value for name, value in body.items()
-                if value is not None or name == "ttl" and "ttl" not in change}
+        body = {name: value for name, value in body.items() if value is not None}
         reply = self.container.patch(id, id[-1], operations)
         bad = change.get("ttl") is not None and self.refuses(change)
         status = 404 if life is None else 400 if bad else 200
