@@ -46,6 +46,15 @@ def body(id, pk, kind, n, **more):
     }
 
 
+def items_of(kind, pad):
+    """The items that are read: controls first, then the mortal ones."""
+    controls = [body(f"c{i}", "ab"[i % 2], "c", 900 + i, **life)
+                for i, life in enumerate(kind.controls)]
+    mortals = [body(f"f{i}", "ab"[i % 2], "m", 910 + i, **pad, **kind.mortal)
+               for i in range(FILLERS)]
+    return [*controls, *mortals, body("t", "a", "m", 999, only_t=True, **kind.mortal)]
+
+
 class Matrix:
     """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong."""
 
@@ -119,13 +128,7 @@ class Matrix:
         return reply.json
 
     def fill_reads(self):
-        pad = self.pad("r")
-        controls = [body(f"c{i}", "ab"[i % 2], "c", 900 + i, **life)
-                    for i, life in enumerate(self.kind.controls)]
-        mortals = [body(f"f{i}", "ab"[i % 2], "m", 910 + i, **pad, **self.kind.mortal)
-                   for i in range(FILLERS)]
-        mortals.append(body("t", "a", "m", 999, only_t=True, **self.kind.mortal))
-        self.items = [*controls, *mortals]
+        self.items = items_of(self.kind, self.pad("r"))
         for item in self.items:
             self.put("r", item)
             self.put("v", item)

@@ -11,9 +11,10 @@ import pytest
 from lib.ahead import ahead
 from lib.seed import SEED, TORTURE
 from nosql.deaths import kinds
-from nosql.matrix import INSTANTS, STATES, Matrix
-from nosql.paths import FILLERS, READS, WRITES
+from nosql.matrix import INSTANTS, STATES, Matrix, items_of
+from nosql.paths import FILLERS, READS, WRITES, Cell
 from nosql.paths.shapes import SHAPES
+from nosql.paths.table import plain
 
 KINDS = {kind.name: kind for kind in kinds()}
 PATHS = [path.name for path in [*READS, *WRITES]]
@@ -51,6 +52,17 @@ def test_every_state_and_every_kind_has_its_turn():
     assert len(set(PAIRS)) == len(PAIRS)
     assert {state for state, _ in PAIRS} == set(STATES)
     assert {kind for _, kind in PAIRS} == set(KINDS)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_every_shape_tells_the_living_from_the_dead(shape):
+    for kind in KINDS.values():
+        items = items_of(kind, {})
+        cell = Cell(None, None, items, None, kind.mortal)
+        for scope in (None, "a"):
+            alive, dead = (sorted(map(plain, shape.answer(cell.living(life, scope))))
+                           for life in (True, False))
+            assert alive != dead, (kind.name, scope)
 
 
 @pytest.mark.parametrize("state, kind", PAIRS)
