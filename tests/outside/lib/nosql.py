@@ -13,7 +13,7 @@ from email.utils import formatdate
 
 #: The key that the emulators of everybody have.
 KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
-SYSTEM = ("_rid", "_self", "_etag", "_attachments", "_ts")
+SYSTEM = ("_rid", "_self", "_etag", "_attachments", "_ts", "_lsn")
 #: Pages of one answer, more than which none of the tests has.
 PAGES = 20_000
 
@@ -63,6 +63,12 @@ def stripped(item):
     if not isinstance(item, dict):
         return item
     return {name: value for name, value in item.items() if name not in SYSTEM}
+
+
+def fits(changes, size):
+    """Whether a page of a change feed is no longer than was asked; one commit is not divided."""
+    stamps = [row["metadata"]["lsn"] if "metadata" in row else row["_lsn"] for row in changes]
+    return size is None or len(stamps) <= size or stamps[size - 1] == stamps[-1]
 
 
 class Reply:
@@ -150,7 +156,7 @@ class Client:
         if self.connection is None:
             self.connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
         try:
-            self.connection.request(method, urllib.parse.quote("/" + path), data, sent)
+            self.connection.request(method, urllib.parse.quote("/" + path, safe="/=-"), data, sent)
             reply = self.connection.getresponse()
             return Reply(reply.status, reply.headers, reply.read())
         except BaseException:
@@ -296,6 +302,6 @@ class Container:
                 return found, after
             assert reply.status == 200, reply
             documents = reply.json["Documents"]
-            assert size is None or len(documents) <= size, f"{len(documents)} on a page of {size}"
+            assert fits(documents, size), f"{len(documents)} on a page of {size}"
             found += documents
         raise AssertionError("the feed does not end")

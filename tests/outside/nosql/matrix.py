@@ -29,11 +29,14 @@ POLICY = {
     "compositeIndexes": [[{"path": "/g", "order": "ascending"},
                           {"path": "/k", "order": "descending"}]],
 }
-#: name: what its definition has beside the default. `r` is read, `w` written, `v` keeps versions.
+VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080}}
+#: name: what its definition has beside the default. `r` and `v` are read, `w` and `x` written;
+#: `v` and `x` keep all versions.
 CONTAINERS = {
     "r": {"indexingPolicy": POLICY},
     "w": {"indexingPolicy": POLICY, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]}},
-    "v": {"indexingPolicy": POLICY, "changeFeedPolicy": {"retentionDuration": 10_080}},
+    "v": {"indexingPolicy": POLICY, **VERSIONS},
+    "x": {"indexingPolicy": POLICY, **VERSIONS},
 }
 #: Bytes that make dead items worth reaping, in states that reap.
 PADS = {"r": 12 * 1024, "w": 1_200}
@@ -113,14 +116,14 @@ class Matrix:
         for name, container in self.containers.items():
             reply = container.define(**self.definition(name, self.kind.default))
             assert reply.status == 201, reply
-            mode = {"mode": ALL_VERSIONS} if name == "v" else {}
+            mode = {"mode": ALL_VERSIONS} if name in "vx" else {}
             rows, self.before[name] = container.changes("*", **mode)
             assert rows == []
         self.fill_reads()
         self.old = {}
         for path in WRITES:
             for instant in INSTANTS:
-                self.write_own("v" if path.versions else "w", f"{path.name} {instant}")
+                self.write_own("x" if path.versions else "w", f"{path.name} {instant}")
 
     def put(self, name, item):
         reply = self.containers[name].create(item)

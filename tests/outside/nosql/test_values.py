@@ -13,6 +13,8 @@ from nosql.texts import ABSENT_TEXT, MODE_NONE, bad_ttl
 
 OUT = object()
 NUMBERS = itertools.count()
+#: Containers of a database, which may have 500 of them.
+IN_A_DATABASE = 200
 
 #: name: (what the definition has, what is read back: None is no default, OUT a refusal)
 CONTAINER_VALUES = {
@@ -66,14 +68,17 @@ WAYS = ("create", "upsert", "upsert over", "replace", "patch set", "patch add", 
 @pytest.fixture(scope="module")
 def server():
     with Server(nosql=True) as server:
-        assert server.items.create_database("d").status == 201
         yield server
 
 
 @pytest.fixture
 def container(server):
     """A container that does not exist yet."""
-    return server.items.container("d", f"c{next(NUMBERS)}")
+    number = next(NUMBERS)
+    database = f"d{number // IN_A_DATABASE}"
+    if number % IN_A_DATABASE == 0:
+        assert server.items.create_database(database).status == 201
+    return server.items.container(database, f"c{number}")
 
 
 def default_of(container):

@@ -46,9 +46,9 @@ def less(rows, others):
 
 @dataclass
 class Cell:
-    """Where a path runs: `r` and `v` for reads, or an own item of container `w`."""
+    """Where a path runs: `r` and `v` for reads, or an own item of container `w` or `x`."""
 
-    #: The container; `v` is like it and has a feed of all versions and deletes.
+    #: The container; `v` has the items of `r`, and a feed of all versions and deletes.
     c: Any
     v: Any
     #: What was written into the container of reads: controls first.

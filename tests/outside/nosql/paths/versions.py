@@ -4,9 +4,10 @@ from lib.nosql import ALL_VERSIONS, RANGE, RANGE_OF_A, stripped
 from nosql.paths.table import FILLERS, Strange, plain, read, write
 
 
-def told(cell, headers=RANGE, size=None):
-    """All events since before the items."""
-    events = cell.v.changes(cell.before["v"], ALL_VERSIONS, size, headers)[0]
+def told(cell, headers=RANGE, size=None, own=False):
+    """All events since before the items: of those that are read, or of those that are written."""
+    container, name = (cell.c, "x") if own else (cell.v, "v")
+    events = container.changes(cell.before[name], ALL_VERSIONS, size, headers)[0]
     stamps = [event["metadata"]["lsn"] for event in events]
     if stamps != sorted(stamps):
         raise Strange(f"out of order: {stamps}")
@@ -25,7 +26,7 @@ def deaths(cell, events, scope=None):
     """Judges the events of the items for reads: none expired, or each mortal one exactly once."""
     ids = {item["id"] for item in cell.living(True, scope) if item["kind"] == "m"}
     ours = {item["id"] for item in cell.living(True, scope)}
-    mine = [of(event) for event in events if of(event)[1] in ours]
+    mine = [of(event) for event in events]
     made = sorted(id for kind, id, _ in mine if kind == "create")
     if made != sorted(ours):
         raise Strange(f"created: {made}")
@@ -95,7 +96,7 @@ def from_the_end(cell):
     """Only what happened later: the deaths, and each but once however often it is asked."""
     rows, after = cell.v.changes(cell.prepared, ALL_VERSIONS)
     mortals = sorted(item["id"] for item in cell.living(True) if item["kind"] == "m")
-    expired = sorted(id for _, id, by in map(of, rows) if by and id in mortals)
+    expired = sorted(id for _, id, by in map(of, rows) if by)
     again = [of(row) for row in cell.v.changes(after, ALL_VERSIONS)[0]]
     if any(by for _, _, by in again):
         raise Strange(f"told again: {again}")
@@ -106,7 +107,7 @@ def from_the_end(cell):
 
 def story(cell):
     """Operations on the own item, in order; a delete by expiry is `expired`."""
-    events = [event for event in told(cell)
+    events = [event for event in told(cell, own=True)
               if (event["metadata"].get("partitionKey") or {}).get("pk") == cell.pk
               or (event.get("current") or {}).get("pk") == cell.pk]
     return ["expired" if by else kind for kind, id, by in map(of, events) if id == "t"]
@@ -165,5 +166,8 @@ def batch(cell):
     reply = cell.c.batch(cell.pk, [
         {"operationType": "Create", "resourceBody": body},
         {"operationType": "Replace", "id": "t", "resourceBody": {**body, "n": 2}}])
-    return cell.judge((reply.status, story(cell)), (207, began),
-                      (200, began + ["expired", "create", "replace"]))
+    events = story(cell)
+    # What a batch wrote twice is one change or two.
+    events = events[:-1] if events[-1] == "replace" and reply.status == 200 else events
+    return cell.judge((reply.status, events), (207, began),
+                      (200, began + ["expired", "create"]))
