@@ -24,9 +24,9 @@ class Death:
     controls: list = field(default_factory=lambda: STAY)
 
     @property
-    def foreseen(self):
-        """Whether its container knows of the death beforehand."""
-        return self.strike is None
+    def patched(self):
+        """Whether its items are written again after they were made."""
+        return "patched" in self.name
 
 
 def default(value):

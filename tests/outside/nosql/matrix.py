@@ -63,6 +63,7 @@ class Matrix:
 
     def __init__(self, kind, state):
         self.kind = kind
+        self.default = kind.default
         data_dir, flags, self.then = STATES[state]
         self.server = Server(data_dir=data_dir, flags=flags, nosql=True)
         self.cells = {}
@@ -76,10 +77,13 @@ class Matrix:
             self.start = self.server.now_ms() // 1000
             self.dies_at = self.start + self.kind.after
             self.fill()
-            self.prepare()
+            if not self.kind.patched:
+                self.prepare()
             for after, step in self.kind.steps:
                 self.server.move_to((self.start + after) * 1000)
                 step(self)
+            if self.kind.patched:
+                self.prepare()
             self.struck = False
             for instant in INSTANTS:
                 self.at(instant)
@@ -104,6 +108,7 @@ class Matrix:
         return {**CONTAINERS[name], **({} if default is None else {"defaultTtl": default})}
 
     def set_default(self, value):
+        self.default = value
         for name, container in self.containers.items():
             reply = container.redefine(**self.definition(name, value))
             assert reply.status == 200, reply
@@ -163,8 +168,8 @@ class Matrix:
         name, old = self.old[pk] if own else ("r", None)
         return Cell(
             c=self.containers[name], v=self.containers["v"], items=self.items, server=self.server,
-            mortal=self.kind.mortal, now=getattr(self, "now", 0), foreseen=self.kind.foreseen,
-            patched="patched" in self.kind.name, dies_at=self.dies_at, pk=pk if own else "a",
+            mortal=self.kind.mortal, now=getattr(self, "now", 0), default=self.default,
+            patched=self.kind.patched, dies_at=self.dies_at, pk=pk if own else "a",
             old=old, before=self.before)
 
     def prepare(self):

@@ -12,13 +12,18 @@ def live(cell):
 
 @read("forecast: the next hour")
 def hour(cell):
+    """What will be dead then; what is dead now is not of the next hour."""
     within = cell.server.expiry("r", "r")["dies_within"]["hour"]["documents"]
-    mortals = len(cell.living(True)) - len(cell.living(False))
-    if not cell.foreseen:
-        # What is not known of cannot be forecast; what is dead is not of the next hour.
-        assert within == 0, within
+    return either(cell, within, cell.dies_soon)
+
+
+def either(cell, count, test):
+    """Judges a count of living items of some kind, if that tells which are alive."""
+    alive, dead = (sum(map(test, cell.living(life))) for life in (True, False))
+    if alive == dead:
+        assert count == alive, count
         return live(cell)
-    return cell.judge(within, mortals, 0)
+    return cell.judge(count, alive, dead)
 
 
 @read("forecast: exact")
@@ -32,11 +37,7 @@ def exact(cell):
 def preview(cell):
     """With a default of a second everything that inherits is dead at once; what is dead is not."""
     dies = cell.server.expiry("r", "r", {"default": 1})["dies_now"]["documents"]
-    alive, dead = (sum(cell.dies(item) for item in cell.living(life)) for life in (True, False))
-    if alive == dead:
-        assert dies == alive, dies
-        return live(cell)
-    return cell.judge(dies, alive, dead)
+    return either(cell, dies, cell.dies)
 
 
 @read("preview of no default")

@@ -56,7 +56,8 @@ class Cell:
     server: Any
     mortal: dict
     now: int = 0
-    foreseen: bool = True
+    #: The default of the container now.
+    default: int | None = None
     #: Whether the mortal items were patched after they were written.
     patched: bool = False
     #: The second of the death.
@@ -81,6 +82,11 @@ class Cell:
     def dies(self, item):
         """Whether a living item would be dead if the default became one second."""
         return "ttl" not in item
+
+    def dies_soon(self, item):
+        """Whether a living item will be dead in an hour as things stand."""
+        ttl = item.get("ttl", self.default)
+        return self.default is not None and 0 < ttl <= 3_600
 
     def all(self, rows, scope=None):
         """Judges whole items."""
