@@ -1,5 +1,7 @@
 """The law of expiry for items, and what the two kinds of change feed have to tell of them."""
 
+import itertools
+import operator
 from dataclasses import dataclass, field
 
 from ghosts.model import Model
@@ -15,17 +17,33 @@ class Event:
     previous: object
     second: int
 
+    def __str__(self):
+        writes = [body and body["write"] for body in (self.previous, self.current)]
+        return f"{self.kind} {self.id} at {self.second}, write {writes[0]} to {writes[1]}"
+
+
+def runs(rows, key, name):
+    """Rows with each run of the same key in the order of names."""
+    return [row for _, run in itertools.groupby(rows, key) for row in sorted(run, key=name)]
+
+
+def commit(event):
+    """What one commit wrote is in no order; every delete is one of its own."""
+    return event.current["commit"] if event.current else ("delete", event.previous["write"])
+
 
 def settled(events):
-    """Events with those deaths of one second, whose order is free, in the order of their ids."""
-    result, deaths = [], []
-    for event in [*events, None]:
-        if deaths and (event is None or event.kind != "expired" or event.second != deaths[0].second):
-            result += sorted(deaths, key=lambda one: one.id)
-            deaths = []
-        if event is not None:
-            (deaths if event.kind == "expired" else result).append(event)
-    return result
+    """What a feed has to keep to: the order of writes, that of deaths, and that of each item.
+
+    A death is told before anybody looks and before its id is taken again, so beside writes of other
+    items it may stand later than it was. Deaths of one second are in no order.
+    """
+    events = list(events)
+    writes = [event for event in events if event.kind != "expired"]
+    deaths = [event for event in events if event.kind == "expired"]
+    by_id = operator.attrgetter("id")
+    return [*runs(writes, commit, by_id), *runs(deaths, operator.attrgetter("second"), by_id),
+            *sorted(events, key=by_id)]
 
 
 @dataclass
@@ -66,6 +84,6 @@ class Items(Model):
         return max(life.ts + (ttl if own else self.default), self.changed)
 
     def latest(self, since):
-        """The latest versions of what was written after a write, in the order of writes."""
-        bodies = [life.body for life in self.live.values() if life.body["write"] > since]
-        return sorted(bodies, key=lambda body: body["write"])
+        """The latest versions of what was written by later commits, in their order."""
+        bodies = [life.body for life in self.live.values() if life.body["commit"] > since]
+        return sorted(bodies, key=lambda body: (body["commit"], body["id"]))
