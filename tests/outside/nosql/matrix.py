@@ -39,7 +39,7 @@ CONTAINERS = {
     "x": {"indexingPolicy": POLICY, **VERSIONS},
 }
 #: Bytes that make dead items worth reaping, in states that reap.
-PADS = {"r": 12 * 1024, "w": 1_200}
+PADS = {"r": 12 * 1024, "w": 1_200, "x": 4 * 1024}
 
 
 def body(id, pk, kind, n, **more):
@@ -145,7 +145,7 @@ class Matrix:
         return {"pad": "x" * PADS[name]} if "reap" in (self.then or "") else {}
 
     def write_own(self, name, pk):
-        item = {"id": "t", "pk": pk, "u": "u", "n": 1, **self.pad("w"), **self.kind.mortal}
+        item = {"id": "t", "pk": pk, "u": "u", "n": 1, **self.pad(name), **self.kind.mortal}
         self.old[pk] = name, self.put(name, item)
 
     def patch_mortals(self, operations):
