@@ -390,3 +390,27 @@ def test_the_matrix_of_classes(server, container, default):
         assert sorted(row["id"] for row in container.changes()[0]) == alive
         assert container.rows("SELECT VALUE COUNT(1) FROM c") == [len(alive)]
         assert sorted(id for id in lives if container.read(id, "a").status == 200) == alive
+
+
+def test_the_edges_of_32_bit_time():
+    """2038-01-19 and 2106-02-07 are seconds like any other."""
+    with Server(flags=["--reap-delay", "0"], nosql=True) as server:
+        assert server.items.create_database("d").status == 201
+        container = server.items.container("d", "edges")
+        assert container.define(defaultTtl=20).status == 201
+        lives = {"inherit": {}, "max": {"ttl": 2**31 - 1}, "never": {"ttl": -1}, "own": {"ttl": 12}}
+        for edge in (2**31, 2**32, 2**33):
+            server.move_to((edge - 10) * 1000)
+            for id, more in lives.items():
+                reply = container.create({"id": id, "pk": "a", **more})
+                assert (reply.status, reply.json["_ts"]) == (201, edge - 10)
+            for instant, dead in (
+                (1_999, set()), (2_000, {"own"}), (9_999, {"own"}), (10_000, {"own", "inherit"}),
+            ):
+                server.move_to(edge * 1000 + instant)
+                server.wait_for_passes(2)
+                alive = sorted(lives.keys() - dead)
+                assert sorted(container.rows("SELECT VALUE c.id FROM c")) == alive, (edge, instant)
+                assert container.rows("SELECT VALUE COUNT(1) FROM c") == [len(alive)]
+            for id in ("max", "never"):
+                assert container.delete(id, "a").status == 204
