@@ -98,7 +98,8 @@ def test_what_a_follower_notices(events, faults):
 
 
 def items():
-    return [{"id": id, "pk": "a", "kind": kind} for id, kind in (("c", "c"), ("m", "m"), ("t", "m"))]
+    kinds = {"c": "c", "m": "m", "t": "m"}
+    return [{"id": id, "pk": "a", "kind": kind} for id, kind in kinds.items()]
 
 
 def test_what_a_cell_notices():

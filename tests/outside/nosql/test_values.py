@@ -1,44 +1,17 @@
-"""The values of `defaultTtl` and of an item's `ttl`: what is taken, what is refused, in what words.
+"""The values of an item's `ttl`: what is taken, what is refused, in what words, and what they mean.
 
 Every value by every way, with TTL on and off; a refusal changes nothing.
 """
 
-import itertools
 import json
 
 import pytest
 
 from lib.server import Server
-from nosql.texts import ABSENT_TEXT, MODE_NONE, bad_ttl
+from nosql.texts import ABSENT_TEXT, bad_ttl
+from nosql.way import WAYS, Way
 
 OUT = object()
-NUMBERS = itertools.count()
-#: Containers of a database, which may have 500 of them.
-IN_A_DATABASE = 200
-
-#: name: (what the definition has, what is read back: None is no default, OUT a refusal)
-CONTAINER_VALUES = {
-    "absent": ({}, None),
-    "null": ({"defaultTtl": None}, OUT),
-    "0": ({"defaultTtl": 0}, OUT),
-    "-1": ({"defaultTtl": -1}, -1),
-    "-2": ({"defaultTtl": -2}, OUT),
-    "-10": ({"defaultTtl": -10}, OUT),
-    "1": ({"defaultTtl": 1}, 1),
-    "5": ({"defaultTtl": 5}, 5),
-    "2147483647": ({"defaultTtl": 2_147_483_647}, 2_147_483_647),
-    "2147483648": ({"defaultTtl": 2_147_483_648}, OUT),
-    "text": ({"defaultTtl": "5"}, OUT),
-    "fraction": ({"defaultTtl": 1.5}, OUT),
-    "true": ({"defaultTtl": True}, OUT),
-    "false": ({"defaultTtl": False}, OUT),
-    "-2147483648": ({"defaultTtl": -(2**31)}, OUT),
-    "huge": ({"defaultTtl": 2**53}, OUT),
-    "2^32 + 5": ({"defaultTtl": 2**32 + 5}, OUT),
-    "1e300": ({"defaultTtl": 1e300}, OUT),
-    "array": ({"defaultTtl": [5]}, OUT),
-    "object": ({"defaultTtl": {}}, OUT),
-}
 
 #: name: (the JSON of the value, seconds it means, or -1; OUT is a refusal where TTL is on)
 ITEM_VALUES = {
@@ -61,177 +34,6 @@ ITEM_VALUES = {
     "-2147483648": ("-2147483648", OUT),
 }
 DEFAULTS = {"off": None, "-1": -1, "n": 1_000}
-WAYS = ("create", "upsert", "upsert over", "replace", "patch set", "patch add", "batch create",
-        "batch upsert", "batch replace", "batch patch", "bulk create")
-
-
-@pytest.fixture(scope="module")
-def server():
-    with Server(nosql=True) as server:
-        yield server
-
-
-@pytest.fixture
-def container(server):
-    """A container that does not exist yet."""
-    number = next(NUMBERS)
-    database = f"d{number // IN_A_DATABASE}"
-    if number % IN_A_DATABASE == 0:
-        assert server.items.create_database(database).status == 201
-    return server.items.container(database, f"c{number}")
-
-
-def default_of(container):
-    reply = container.get()
-    assert reply.status == 200, reply
-    return reply.json.get("defaultTtl")
-
-
-def refused(reply):
-    assert reply.code == (400, 0), reply
-    assert reply.json["code"] == "BadRequest"
-    assert "ttl" in reply.error.lower(), "a text that does not name it"
-
-
-@pytest.mark.parametrize("value", CONTAINER_VALUES)
-def test_create_a_container(container, value):
-    more, expected = CONTAINER_VALUES[value]
-    reply = container.define(**more)
-    if expected is OUT:
-        refused(reply)
-        assert container.get().status == 404
-        return
-    assert reply.status == 201, reply
-    assert reply.json.get("defaultTtl") == expected == default_of(container)
-    assert ("defaultTtl" in reply.json) == (expected is not None)
-
-
-@pytest.mark.parametrize("before", DEFAULTS)
-@pytest.mark.parametrize("value", CONTAINER_VALUES)
-def test_replace_a_container(container, value, before):
-    was = DEFAULTS[before]
-    more, expected = CONTAINER_VALUES[value]
-    assert container.define(**({} if was is None else {"defaultTtl": was})).status == 201
-    etag = container.get().json["_etag"]
-    reply = container.redefine(**more)
-    if expected is OUT:
-        refused(reply)
-        assert default_of(container) == was
-        assert container.get().json["_etag"] == etag
-        return
-    assert reply.status == 200, reply
-    assert reply.json.get("defaultTtl") == expected == default_of(container)
-    assert ("defaultTtl" in reply.json) == (expected is not None)
-
-
-NONE = {"indexingMode": "none", "automatic": False}
-CONSISTENT = {"indexingMode": "consistent"}
-
-
-@pytest.mark.parametrize("ttl", [-1, 1, 1_000])
-class TestIndexingMode:
-    """No index, no expiry: in either direction, on create and on replace."""
-
-    def refused(self, reply):
-        assert reply.code == (400, 0), reply
-        assert MODE_NONE in reply.error
-
-    def test_create(self, container, ttl):
-        self.refused(container.define(indexingPolicy=NONE, defaultTtl=ttl))
-        assert container.get().status == 404
-
-    def test_ttl_where_there_is_no_index(self, container, ttl):
-        assert container.define(indexingPolicy=NONE).status == 201
-        self.refused(container.redefine(indexingPolicy=NONE, defaultTtl=ttl))
-        assert default_of(container) is None
-
-    def test_no_index_where_there_is_ttl(self, container, ttl):
-        assert container.define(indexingPolicy=CONSISTENT, defaultTtl=ttl).status == 201
-        self.refused(container.redefine(indexingPolicy=NONE, defaultTtl=ttl))
-        assert default_of(container) == ttl
-        assert container.get().json["indexingPolicy"]["indexingMode"] == "consistent"
-
-    def test_both_are_fine_one_after_the_other(self, container, ttl):
-        assert container.define(indexingPolicy=CONSISTENT, defaultTtl=ttl).status == 201
-        assert container.redefine(indexingPolicy=NONE).status == 200
-        assert default_of(container) is None
-        assert container.redefine(indexingPolicy=CONSISTENT, defaultTtl=ttl).status == 200
-        assert default_of(container) == ttl
-
-    @pytest.mark.parametrize("policy", [
-        {"indexingMode": "lazy"}, {"indexingMode": "Consistent"},
-        {"indexingMode": "consistent", "includedPaths": [], "excludedPaths": [{"path": "/*"}]}])
-    def test_other_modes_expire(self, server, container, ttl, policy):
-        assert container.define(indexingPolicy=policy, defaultTtl=ttl).status == 201
-        assert container.create({"id": "a", "pk": "a", "ttl": 3}).status == 201
-        server.advance(2_000)
-        assert container.read("a", "a").status == 200
-        server.advance(1_000)
-        assert container.read("a", "a").code == (404, 0)
-        assert container.rows("SELECT VALUE COUNT(1) FROM c") == [0]
-
-
-class Way:
-    """One way of writing a value as the `ttl` of an item; raw JSON, so that 5.0 is not 5."""
-
-    def __init__(self, container, way, text, more=()):
-        self.container, self.way = container, way
-        self.body = self.item({**dict(more), "ttl": "@"}).replace(b'"@"', text.encode())
-        self.put = json.dumps({"op": "add" if way == "patch add" else "set", "path": "/ttl",
-                               "value": "@"}).replace('"@"', text)
-
-    def item(self, more=()):
-        return json.dumps({"id": "a", "pk": "a", **dict(more)}).encode()
-
-    def prepare(self):
-        """Ways that change an item find one."""
-        if not any(word in self.way for word in ("over", "replace", "patch")):
-            return None
-        reply = self.call("POST", "", self.item({"first": True}))
-        assert reply.status == 201, reply
-        return reply.json
-
-    def call(self, method, path, body, headers=()):
-        key = {"x-ms-documentdb-partitionkey": '["a"]'}
-        return self.container.client.call(
-            method, self.container.docs + path, body, {**key, **dict(headers)})
-
-    def run(self):
-        """(the reply, status of the write, the text of its refusal if there is one)."""
-        if self.way.startswith(("batch", "bulk")):
-            return self.batch()
-        reply = {
-            "create": lambda: self.call("POST", "", self.body),
-            "upsert": self.upsert, "upsert over": self.upsert,
-            "replace": lambda: self.call("PUT", "/a", self.body),
-            "patch set": self.patch, "patch add": self.patch,
-        }[self.way]()
-        return reply, reply.status
-
-    def upsert(self):
-        return self.call("POST", "", self.body, {"x-ms-documentdb-is-upsert": "true"})
-
-    def patch(self):
-        body = f'{{"operations":[{self.put}]}}'.encode()
-        return self.call("PATCH", "/a", body, {"content-type": "application/json-patch+json"})
-
-    def batch(self):
-        kind = self.way.split()[1].capitalize()
-        body = self.body if kind != "Patch" else f'{{"operations":[{self.put}]}}'.encode()
-        id = b'"id":"a",' if kind in ("Patch", "Replace") else b""
-        key = b'"partitionKey":"[\\"a\\"]",' if self.way.startswith("bulk") else b""
-        atomic = "False" if key else "True"
-        sent = (b'[{"operationType":"%s",%s%s"resourceBody":%s}]'
-                % (kind.encode(), id, key, body))
-        headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": atomic,
-                   "x-ms-cosmos-batch-continue-on-error": "True" if key else "False"}
-        if key:
-            headers["x-ms-documentdb-partitionkeyrangeid"] = "0"
-        reply = self.call("POST", "", sent, headers)
-        if reply.status not in (200, 207):
-            return reply, reply.status
-        [one] = reply.json
-        return reply, one["statusCode"]
 
 
 @pytest.mark.parametrize("default", DEFAULTS)

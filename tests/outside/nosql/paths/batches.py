@@ -1,4 +1,4 @@
-"""Batches that touch a dead item: it is absent for each of their operations, and nothing is half."""
+"""Batches that touch a dead item: absent for each of their operations, and nothing is half."""
 
 import json
 
@@ -52,7 +52,8 @@ def batch(name, place):
         expected = []
         for status in (alive, dead):
             both = [status, 201 if fine(status) else FAILED]
-            expected.append((200 if fine(status) else 207, both if place == "first" else both[::-1]))
+            both = both if place == "first" else both[::-1]
+            expected.append((200 if fine(status) else 207, both))
         seen = cell.judge((reply.status, statuses), *expected)
         fits = fine(alive if seen else dead)
         there = cell.c.read("beside", cell.pk).status
@@ -70,7 +71,8 @@ def bulk(name):
         key = json.dumps([cell.pk])
         reply = cell.c.bulk([{**each, "partitionKey": key} for each in (one, beside)])
         assert reply.status in (200, 207), reply
-        seen = cell.judge([result["statusCode"] for result in reply.json], [alive, 201], [dead, 201])
+        statuses = [result["statusCode"] for result in reply.json]
+        seen = cell.judge(statuses, [alive, 201], [dead, 201])
         assert cell.c.read("beside", cell.pk).status == 200
         return seen
     return run
@@ -85,7 +87,7 @@ for one in OPERATIONS:
 @write("batch: a new life and its changes")
 def new_life(cell):
     """Inside one batch the dead is absent too, and the new one is there."""
-    body, reply = cell.body(ttl=-1), None
+    body = cell.body(ttl=-1)
     reply = cell.c.batch(cell.pk, [
         {"operationType": "Create", "resourceBody": body},
         {"operationType": "Read", "id": "t"},

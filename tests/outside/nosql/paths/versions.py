@@ -124,7 +124,8 @@ def create(cell):
     began = lives(cell)
     if reply.status == 201:
         cell.fresh(reply.json)
-    return cell.judge((reply.status, story(cell)), (409, began), (201, began + ["expired", "create"]))
+    return cell.judge((reply.status, story(cell)), (409, began),
+                      (201, began + ["expired", "create"]))
 
 
 @write("all versions: upsert", versions=True)
