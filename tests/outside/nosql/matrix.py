@@ -30,13 +30,15 @@ POLICY = {
                           {"path": "/k", "order": "descending"}]],
 }
 VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080}}
-#: name: what its definition has beside the default. `r` and `v` are read, `w` and `x` written;
-#: `v` and `x` keep all versions.
+#: name: what its definition has beside the default. `r`, `v` and `h` are read, `w` and `x` written;
+#: `v` and `x` keep all versions, `h` has a hierarchical partition key.
 CONTAINERS = {
     "r": {"indexingPolicy": POLICY},
     "w": {"indexingPolicy": POLICY, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]}},
     "v": {"indexingPolicy": POLICY, **VERSIONS},
     "x": {"indexingPolicy": POLICY, **VERSIONS},
+    "h": {"indexingPolicy": POLICY, "partitionKey": {
+        "paths": ["/pk", "/kind", "/id"], "kind": "MultiHash", "version": 2}},
 }
 #: Bytes that make dead items worth reaping, in states that reap.
 PADS = {"r": 12 * 1024, "w": 1_200, "x": 4 * 1024}
@@ -56,6 +58,11 @@ def items_of(kind, pad):
     mortals = [body(f"f{i}", "ab"[i % 2], "m", 910 + i, **pad, **kind.mortal)
                for i in range(FILLERS)]
     return [*controls, *mortals, body("t", "a", "m", 999, only_t=True, **kind.mortal)]
+
+
+def key_of(name, item):
+    """The partition key of an item in a container."""
+    return [item["pk"], item["kind"], item["id"]] if name == "h" else item["pk"]
 
 
 class Matrix:
@@ -131,15 +138,15 @@ class Matrix:
                 self.write_own("x" if path.versions else "w", f"{path.name} {instant}")
 
     def put(self, name, item):
-        reply = self.containers[name].create(item)
+        reply = self.containers[name].create(item, pk=key_of(name, item))
         assert reply.status == 201, f"{item}: {reply}"
         return reply.json
 
     def fill_reads(self):
         self.items = items_of(self.kind, self.pad("r"))
         for item in self.items:
-            self.put("r", item)
-            self.put("v", item)
+            for name in "rvh":
+                self.put(name, item)
 
     def pad(self, name):
         return {"pad": "x" * PADS[name]} if "reap" in (self.then or "") else {}
@@ -152,12 +159,13 @@ class Matrix:
         for at, item in enumerate(self.items):
             if item["kind"] == "m":
                 self.patch("v", item, operations)
+                self.patch("h", item, operations)
                 self.items[at] = stripped(self.patch("r", item, operations))
         for pk, (name, item) in self.old.items():
             self.old[pk] = name, self.patch(name, item, operations)
 
     def patch(self, name, item, operations):
-        reply = self.containers[name].patch(item["id"], item["pk"], operations)
+        reply = self.containers[name].patch(item["id"], key_of(name, item), operations)
         assert reply.status == 200, reply
         return reply.json
 
@@ -167,8 +175,8 @@ class Matrix:
         pk = f"{path.name} {instant}"
         name, old = self.old[pk] if own else ("r", None)
         return Cell(
-            c=self.containers[name], v=self.containers["v"], items=self.items, server=self.server,
-            mortal=self.kind.mortal, now=getattr(self, "now", 0), default=self.default,
+            c=self.containers[name], v=self.containers["v"], h=self.containers["h"], items=self.items,
+            server=self.server, mortal=self.kind.mortal, now=getattr(self, "now", 0), default=self.default,
             patched=self.kind.patched, dies_at=self.dies_at, pk=pk if own else "a",
             old=old, before=self.before)
 

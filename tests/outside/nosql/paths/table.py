@@ -51,10 +51,12 @@ class Cell:
     #: The container; `v` has the items of `r`, and a feed of all versions and deletes.
     c: Any
     v: Any
-    #: What was written into the container of reads: controls first.
+    #: What was written into the containers of reads: controls first.
     items: list
     server: Any
     mortal: dict
+    #: The container of a hierarchical partition key.
+    h: Any = None
     now: int = 0
     #: The default of the container now.
     default: int | None = None
