@@ -15,7 +15,7 @@ from lib.seed import SEED, TORTURE
 from nosql.pair import Pair
 
 COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 20))
-STEPS = 70
+STEPS = 60
 IDS = [f"id{i}{pk}" for i in range(5) for pk in "ab"]
 DEFAULTS = ["off", -1, 3, 10, 30]
 

@@ -7,7 +7,7 @@ import pytest
 from lib.seed import TORTURE
 from nosql.race import race
 
-SECONDS = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else 3))
+SECONDS = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else 2))
 
 
 @pytest.mark.parametrize("shifting", [False, True], ids=["settled", "shifting"])

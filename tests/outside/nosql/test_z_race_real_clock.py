@@ -7,7 +7,7 @@ import pytest
 from lib.seed import TORTURE
 from nosql.race import race
 
-SECONDS = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else 4))
+SECONDS = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else 3))
 
 pytestmark = pytest.mark.real_clock
 
