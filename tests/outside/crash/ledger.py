@@ -54,16 +54,19 @@ class Ledger:
         self.pending = {}
         #: The order in which an unanswered insertMany gave its documents.
         self.batch = []
+        #: An unanswered request changes all or nothing.
+        self.atomic = False
         self.acks = 0
 
     def get(self, key):
         return self.acked.get(key, ABSENT)
 
-    def intend(self, changes, batch=()):
+    def intend(self, changes, batch=(), atomic=False):
         """Before the send: what each document will be, as functions of begin and end."""
         self.begin = self.times.low()
         self.pending = changes
         self.batch = list(batch)
+        self.atomic = atomic
 
     def acknowledge(self, applied=None):
         """After the reply; `applied` are those keys that the reply says were changed."""
@@ -84,7 +87,7 @@ class Ledger:
         `found` maps keys to documents, `crashed` is when the server died. What is not there is
         dead from now on, whichever rule is made later.
         """
-        wrong = []
+        wrong = self.half(found, begin, end, crashed)
         for key in self.acked.keys() | self.pending.keys():
             states = [self.get(key)]
             if key in self.pending:
@@ -98,6 +101,18 @@ class Ledger:
         wrong += self.holes(found)
         self.pending, self.batch = {}, []
         return wrong
+
+    def half(self, found, begin, end, crashed):
+        """An unanswered request of which a part was done, where that may not be."""
+        done, undone = [], []
+        for key in self.pending if self.atomic else ():
+            was, will_be = self.get(key), self.pending[key](self.begin, crashed)
+            fits = [state.explains(found.get(key), begin, end) for state in (was, will_be)]
+            if fits == [False, True]:
+                done.append(key)
+            if fits == [True, False]:
+                undone.append(key)
+        return [f"half a batch: {done} done, {undone} not"] if done and undone else []
 
     def holes(self, found):
         """An ordered insertMany that got no answer has put in a beginning of its documents."""

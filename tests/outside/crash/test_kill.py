@@ -1,4 +1,5 @@
-"""kill -9 under load: every acknowledged write is there or has legally expired, nothing is half.
+"""kill -9 under load through both doors at once: every acknowledged write is there or has legally
+expired, nothing is half.
 
 ROUNDS says how many (default 12; 300 with --torture), SEED where they begin. After each of them
 `ebb verify` walks the directory as the crash left it.
@@ -21,7 +22,8 @@ ROUNDS = -(-int(os.environ.get("ROUNDS", 300 if TORTURE else 12)) // len(MODES))
 @pytest.mark.parametrize("clock, reap_delay", MODES)
 def test_kill_under_load(clock, reap_delay, capsys):
     slowest = 0.0
-    with Server(data_dir=True, clock=clock, flags=["--reap-delay", reap_delay]) as server:
+    flags = ["--reap-delay", reap_delay]
+    with Server(data_dir=True, clock=clock, flags=flags, nosql=True) as server:
         load = Load(server)
         for round in range(ROUNDS):
             try:
@@ -37,7 +39,10 @@ def test_kill_under_load(clock, reap_delay, capsys):
         sound(server)
     with capsys.disabled():
         print(f"\n{clock} clock, reap delay {reap_delay}: {ROUNDS} rounds, {load.acks()} writes "
-              f"acknowledged, {load.changer.changes} changes of rules and indexes, 0 lost; "
+              f"of documents and {load.item_acks()} of items acknowledged, "
+              f"{load.changer.changes} and {load.item_changer.changes} changes of rules and "
+              f"indexes, {load.follower.deaths} deaths told, 0 lost; "
               f"slowest start {slowest:.2f} s")
-    assert load.acks() > 5 * ROUNDS, "hardly any load"
+    assert load.acks() > 5 * ROUNDS and load.item_acks() > 5 * ROUNDS, "hardly any load"
     assert load.changer.changes > 0, "no change of rules or indexes"
+    assert load.item_changer.changes > 0, "no change of containers"

@@ -64,6 +64,19 @@ def test_a_batch_is_there_up_to_a_point(there, fine):
     assert (wrong == []) == fine, wrong
 
 
+@pytest.mark.parametrize("there, fine", [
+    ((), True), ((0, 1, 2), True), ((0,), False), ((1, 2), False)])
+def test_an_atomic_batch_is_there_or_not(there, fine):
+    made = Ledger(Times())
+    keys = [("plain", str(number)) for number in range(3)]
+    bodies = {key: {"id": key[1]} for key in keys}
+    changes = {key: (lambda k: lambda *_: State(bodies[k]))(key) for key in keys}
+    made.intend(changes, atomic=True)
+    found = {keys[number]: bodies[keys[number]] for number in there}
+    wrong = made.settle(found, begin=100.0, end=101.0, crashed=99.0)
+    assert (wrong == []) == fine, wrong
+
+
 def test_lives_are_whole_seconds_or_dates():
     assert Life(2).state({}, 10.9, 11.1) == State({}, 12, 13)
     assert Life(until=12.5).state({}, 10.9, 11.1) == State({}, 12.5, 12.5)

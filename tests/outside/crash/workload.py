@@ -1,12 +1,10 @@
 """Eight writers: inserts, updates, deletes, findAndModify, unique keys, insertMany, short lives."""
 
-import random
-import threading
-
 import pymongo
 from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, PyMongoError
 
-from crash.ledger import ABSENT, Ledger, Life, State
+from crash.ledger import ABSENT, Life, State
+from crash.worker import Worker
 from lib.server import date
 
 WRITERS = 8
@@ -36,41 +34,27 @@ def build(client):
     db["counters"].insert_one({"_id": "shared", "n": 0})
 
 
-class Writer:
-    """One client; ends when its server does. Faults it sees are in `wrong`."""
+class Writer(Worker):
+    """One client of the MongoDB door."""
 
     def __init__(self, number, seed, times):
+        super().__init__(f"writer {number}", seed * 1000 + number, times)
         self.number = number
-        self.times = times
-        self.random = random.Random(seed * 1000 + number)
-        self.ledger = Ledger(times)
-        self.wrong = []
         self.tags = 0
-        self.counted = []
         self.pending_count = 0
-        self.ended = None
 
     def attach(self, address):
-        """A thread runs once; the writer goes on in a new one after a restart."""
         self.db = pymongo.MongoClient(
             *address, directConnection=True, retryWrites=False, serverSelectionTimeoutMS=2_000
         )["torture"]
-        self.ended = None
-        threading.Thread(target=self.work, daemon=True, name=f"writer {self.number}").start()
+        self.begin()
 
-    def work(self):
-        try:
-            while True:
-                self.one()
-        except AutoReconnect as error:
-            self.ended = error
-        except PyMongoError as error:
-            if "shutting down" not in str(error) and "interrupted" not in str(error):
-                self.wrong.append(f"writer {self.number}: {error!r}")
-            self.ended = error
-        except Exception as error:
-            self.wrong.append(f"writer {self.number}: {error!r}")
-            self.ended = error
+    def is_end(self, error):
+        text = str(error)
+        return isinstance(error, AutoReconnect) or isinstance(error, PyMongoError) and (
+            "shutting down" in text or "interrupted" in text)
+
+    def close(self):
         self.db.client.close()
 
     def one(self):
@@ -109,19 +93,6 @@ class Writer:
             ruled = collection == "ruled"
             life = Life(until=at / 1000 + (LEAST if ruled else 1), perhaps=ruled)
         return body, life
-
-    def will_be(self, body, life):
-        return lambda begin, end: life.state(body, begin, end)
-
-    def judge(self, key, alive, what):
-        """The reply says the document was there, or not: that has to be legal."""
-        state, begin, end = self.ledger.get(key), self.ledger.begin, self.times.high()
-        if not alive and state.body is not None and end < state.low:
-            self.wrong.append(f"lost: {what} of {key} found nothing, known {state}")
-        if alive and (state.body is None or state.high <= begin):
-            self.wrong.append(f"ghost: {what} of {key} found something, known {state}")
-        if not alive:
-            self.ledger.gone(key)
 
     # Requests.
 

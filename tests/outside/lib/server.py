@@ -13,6 +13,8 @@ import urllib.request
 
 import pymongo
 
+from lib.nosql import Client
+
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
 EPOCH = datetime.datetime(1970, 1, 1)
 READY_WITHIN = 30.0
@@ -30,16 +32,31 @@ def millis(value):
     return round((value - EPOCH) / datetime.timedelta(milliseconds=1))
 
 
+def address(text):
+    """Host and port as the ready file names them."""
+    host, port = text.rsplit(":", 1)
+    return host, int(port)
+
+
 def copied(directory, to):
     """A copy of a data directory; a journal that was made long in advance stays short on disk."""
     subprocess.run(["cp", "-r", "--sparse=always", str(directory), str(to)], check=True)
 
 
+def worth(expiry):
+    """By the rule of the reaper: half of it is dead, and more than a few blocks."""
+    dead = expiry["unreaped_estimate"]["bytes"]
+    return REAP_LEAST_BYTES <= dead and expiry["live"]["bytes"] <= dead
+
+
 class Server:
-    """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory."""
+    """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory.
+
+    With `nosql=True` its second door is open too.
+    """
 
     def __init__(
-        self, data_dir=None, clock="manual", flags=(), listeners=(), log_level="warn"
+        self, data_dir=None, clock="manual", flags=(), listeners=(), log_level="warn", nosql=False
     ):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
         self.data_dir = self.home / "data" if data_dir is True else data_dir
@@ -47,6 +64,8 @@ class Server:
         self.flags = list(flags)
         self.listeners = list(listeners)
         self.log_level = log_level
+        self.nosql = nosql
+        self.items = None
         self.process = None
         self.client = None
         self.starts = 0
@@ -61,7 +80,8 @@ class Server:
         where = ["--data-dir", str(self.data_dir)] if self.data_dir else ["--in-memory"]
         return [
             EBB_BIN, "serve", *where, "--clock", self.clock,
-            "--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off",
+            "--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0",
+            "--cosmos-addr", "127.0.0.1:0" if self.nosql else "off",
             "--ready-file", str(ready), "--log-level", self.log_level, *self.flags,
         ]
 
@@ -80,9 +100,13 @@ class Server:
                 raise AssertionError(f"not ready (exit {self.process.poll()}): {text}")
             time.sleep(0.002)
         doors = json.loads(ready.read_text())
-        host, port = doors["mongo"].rsplit(":", 1)
-        self.address = (host, int(port))
+        self.address = address(doors["mongo"])
         self.admin_url = f"http://{doors['admin']}"
+        if self.nosql:
+            # One client over all restarts, so that containers hold.
+            self.items = self.items or Client(None)
+            self.items.close()
+            self.items.address = address(doors["cosmos"])
         self.client = self.connect(event_listeners=self.listeners)
         return self
 
@@ -93,6 +117,8 @@ class Server:
     def stop(self, within=10.0):
         """SIGTERM; answers the exit code."""
         self.client.close()
+        if self.items:
+            self.items.close()
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(within)
 
@@ -144,25 +170,33 @@ class Server:
             assert time.monotonic() < until, "metrics.ttl.passes does not grow"
             time.sleep(0.02)
 
-    def wait_until_reaped(self, *namespaces, within=120.0):
+    def wait_until_reaped(self, *namespaces, within=120.0, worth=None):
         """Waits until the reaper has compacted whatever was worth it in these (database, name).
 
         A number of passes is no measure of that: a collection whose deaths are not on the books is
         walked only every so often, and less often the slower the machine is.
         """
+        worth = worth or self.worth_reaping
         self.wait_for_passes(2, within)
         until = time.monotonic() + within
         left = list(namespaces)
         while left:
-            left = [(db, name) for db, name in left if self.worth_reaping(db, name)]
+            left = [(db, name) for db, name in left if worth(db, name)]
             assert time.monotonic() < until, f"not reaped: {left}"
             time.sleep(0.05 if left else 0)
 
     def worth_reaping(self, database, name):
-        """By the rule of the reaper: half of it is dead, and more than a few blocks."""
-        expiry = self.client[database].command("ebbExpiry", name)
-        dead = expiry["unreaped_estimate"]["bytes"]
-        return REAP_LEAST_BYTES <= dead and expiry["live"]["bytes"] <= dead
+        """Whether the reaper has something to do in this collection."""
+        return worth(self.client[database].command("ebbExpiry", name))
+
+    def items_worth_reaping(self, database, name):
+        """The same of a container of the second door."""
+        return worth(self.expiry(database, name))
+
+    def expiry(self, database, name, preview=None):
+        """What lives in a container and what dies soon; `preview` is a body that asks what if."""
+        path = f"/_ebb/databases/{database}/collections/{name}/expiry"
+        return self.admin(path + ("/preview" if preview else "") + "?door=nosql", preview)
 
     def admin(self, path, body=None):
         data = None if body is None else json.dumps(body).encode()

@@ -1,0 +1,102 @@
+"""Compares a restarted server's items with the ledgers, paths with each other, and both feeds."""
+
+from crash.items import CONTAINERS, containers
+from lib.nosql import ALL_VERSIONS, LATEST, stripped
+
+#: In these nothing dies, so that reads one after the other are comparable on any clock.
+IMMORTAL = ("plain", "unique", "counters")
+
+
+class Follower:
+    """Reads the feed of all versions, round after round: each life is told once and in order."""
+
+    def __init__(self, client):
+        self.live = {}
+        self.etag = containers(client)["versions"].changes("*", ALL_VERSIONS)[1]
+        self.deaths = 0
+
+    def follow(self, container):
+        """What is wrong with what was told since the last round."""
+        wrong = []
+        rows, self.etag = container.changes(self.etag, ALL_VERSIONS)
+        for row in rows:
+            metadata = row["metadata"]
+            item = stripped(row["current"])
+            key = (metadata.get("partitionKey") or {}).get("pk") or item.get("pk"), (
+                metadata.get("id") or item.get("id"))
+            kind, was = metadata["operationType"], self.live.get(key)
+            if (kind == "create") == (was is not None):
+                wrong.append(f"{kind} of {key}, which is {'there' if was else 'not there'}")
+            if kind == "delete":
+                self.deaths += bool(metadata.get("timeToLiveExpired"))
+                if was is not None and stripped(row.get("previous")) != was:
+                    wrong.append(f"{key} was {row.get('previous')}, told before as {was}")
+                self.live.pop(key, None)
+            else:
+                self.live[key] = item
+        return wrong
+
+    def compare(self, container, stands):
+        """The items by their feed of versions and by the read feed."""
+        found = {(row["pk"], row["id"]): stripped(row) for row in container.rows()}
+        wrong = self.follow(container)
+        if stands and found.keys() != self.live.keys():
+            odd = sorted(found.keys() ^ self.live.keys())
+            wrong.append(f"by all versions other items live: {odd[:5]}")
+        wrong += [f"by all versions {key} is {item}, there is {found.get(key)}"
+                  for key, item in self.live.items() if found.get(key) != item]
+        return wrong
+
+
+def paths(container, rows):
+    """Rows that a query, an index or a feed shows and the read feed does not, or the other way."""
+    wrong, name = [], container.name
+    ids = sorted(row["id"] for row in rows)
+    changed, _ = container.changes(None, LATEST)
+    for how, found in (
+        ("query", container.rows("SELECT VALUE c.id FROM c")),
+        ("index", container.rows("SELECT VALUE c.id FROM c WHERE c.n >= -1")),
+        ("order", container.rows("SELECT VALUE c.id FROM c ORDER BY c.n", size=50)),
+        ("change feed", [row["id"] for row in changed]),
+    ):
+        if sorted(found) != ids:
+            odd = sorted(set(found) ^ set(ids))
+            wrong.append(f"{name} by {how} differs from the read feed: {odd[:5]}")
+    [n] = container.rows("SELECT VALUE COUNT(1) FROM c")
+    if n != len(ids):
+        wrong.append(f"COUNT of {name} is {n}, there are {len(ids)}")
+    return wrong
+
+
+def compare_items(server, times, writers, follower, crashed):
+    """Everything that is wrong after a restart."""
+    made = containers(server.items)
+    begin = times.low()
+    rows = {name: made[name].rows() for name in CONTAINERS}
+    end = times.high()
+    found = {(name, row["id"]): stripped(row) for name in CONTAINERS for row in rows[name]}
+    wrong = [text for writer in writers for text in writer.wrong]
+    known = {("counters", "shared")}
+    for writer in writers:
+        known |= writer.ledger.acked.keys() | writer.ledger.pending.keys()
+        wrong += writer.ledger.settle(found, begin, end, crashed)
+    wrong += [f"nobody wrote {key}" for key in found.keys() - known]
+    for name in CONTAINERS:
+        if times.stands or name in IMMORTAL:
+            wrong += paths(made[name], rows[name])
+    values = [row["u"] for row in rows["unique"]]
+    if len(set(values)) != len(values):
+        wrong.append(f"the unique key is held twice: {sorted(values)}")
+    return wrong + counter(found, writers) + follower.compare(made["versions"], times.stands)
+
+
+def counter(found, writers):
+    """The shared counter: no answer twice, none lost."""
+    answers = sorted(n for writer in writers for n in writer.counted)
+    n = found["counters", "shared"]["n"]
+    wrong = []
+    if len(set(answers)) != len(answers):
+        wrong.append("two requests were answered with the same count")
+    if answers and n < answers[-1]:
+        wrong.append(f"the counter lost: {n} < {answers[-1]}")
+    return wrong

@@ -1,0 +1,225 @@
+"""Runs the matrix of items: all paths x one kind of death x the instants, in one state of the data.
+"""
+
+import re
+
+from lib.nosql import ALL_VERSIONS, stripped
+from lib.seed import TORTURE
+from lib.server import Server
+from nosql.paths import FILLERS, READS, WRITES, Cell
+
+#: Milliseconds from the deadline.
+INSTANTS = (-1_000, -1, 0, 1, 1_000) if TORTURE else (-1_000, -1, 0, 1_000)
+
+NEVER = ["--reap-delay", "1000000"]
+AT_ONCE = ["--reap-delay", "0"]
+#: name: (data directory, flags, what is done when the clock has moved)
+STATES = {
+    "unreaped": (None, NEVER, None),
+    "unreaped-disk": (True, NEVER, None),
+    "reaped": (None, AT_ONCE, "reap"),
+    "reaped-disk": (True, AT_ONCE, "reap"),
+    "restarted": (True, NEVER, "restart"),
+    "reaped-restarted": (True, AT_ONCE, "reap restart"),
+}
+
+POLICY = {
+    "indexingMode": "consistent", "automatic": True, "includedPaths": [{"path": "/*"}],
+    "excludedPaths": [{"path": "/plain/?"}, {"path": "/pad/?"}, {"path": '/"_etag"/?'}],
+    "compositeIndexes": [[{"path": "/g", "order": "ascending"},
+                          {"path": "/k", "order": "descending"}]],
+}
+VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080}}
+#: name: what its definition has beside the default. `r`, `v` and `h` are read, `w` and `x` written;
+#: `v` and `x` keep all versions, `h` has a hierarchical partition key.
+CONTAINERS = {
+    "r": {"indexingPolicy": POLICY},
+    "w": {"indexingPolicy": POLICY, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]}},
+    "v": {"indexingPolicy": POLICY, **VERSIONS},
+    "x": {"indexingPolicy": POLICY, **VERSIONS},
+    "h": {"indexingPolicy": POLICY, "partitionKey": {
+        "paths": ["/pk", "/kind", "/id"], "kind": "MultiHash", "version": 2}},
+}
+#: Bytes that make dead items worth reaping, in states that reap.
+PADS = {"r": 12 * 1024, "w": 1_200, "x": 4 * 1024}
+
+
+def body(id, pk, kind, n, **more):
+    return {
+        "id": id, "pk": pk, "kind": kind, "n": n, "k": id, "plain": id, "g": 1, "same": 1,
+        "arr": [f"{id}-0", f"{id}-1"], "tags": [{"name": id}], "sub": {"a": id}, **more,
+    }
+
+
+def items_of(kind, pad):
+    """The items that are read: controls first, then the mortal ones."""
+    controls = [body(f"c{i}", "ab"[i % 2], "c", 900 + i, **life)
+                for i, life in enumerate(kind.controls)]
+    mortals = [body(f"f{i}", "ab"[i % 2], "m", 910 + i, **pad, **kind.mortal)
+               for i in range(FILLERS)]
+    return [*controls, *mortals, body("t", "a", "m", 999, only_t=True, **kind.mortal)]
+
+
+def key_of(name, item):
+    """The partition key of an item in a container."""
+    return [item["pk"], item["kind"], item["id"]] if name == "h" else item["pk"]
+
+
+class Matrix:
+    """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong."""
+
+    def __init__(self, kind, state):
+        self.kind = kind
+        self.default = kind.default
+        data_dir, flags, self.then = STATES[state]
+        self.server = Server(data_dir=data_dir, flags=flags, nosql=True)
+        self.cells = {}
+        #: Items that were compacted away before anything was asked, by instant.
+        self.deleted = {}
+
+    def run(self):
+        with self.server:
+            # `_ts` is whole seconds; the write is not.
+            self.server.advance(437)
+            self.start = self.server.now_ms() // 1000
+            self.dies_at = self.start + self.kind.after
+            self.fill()
+            if not self.kind.patched:
+                self.prepare()
+            for after, step in self.kind.steps:
+                self.server.move_to((self.start + after) * 1000)
+                step(self)
+            if self.kind.patched:
+                self.prepare()
+            self.struck = False
+            for instant in INSTANTS:
+                self.at(instant)
+            self.end()
+        return self
+
+    def at(self, instant):
+        self.now = self.dies_at * 1000 + instant
+        self.server.move_to(self.now)
+        if instant >= 0 and self.kind.strike and not self.struck:
+            self.struck = True
+            self.kind.strike(self)
+        self.settle(instant)
+        for path in READS:
+            self.cell(path, instant)
+        for path in WRITES:
+            self.cell(path, instant)
+
+    # What the server is given.
+
+    def definition(self, name, default):
+        return {**CONTAINERS[name], **({} if default is None else {"defaultTtl": default})}
+
+    def set_default(self, value):
+        self.default = value
+        for name, container in self.containers.items():
+            reply = container.redefine(**self.definition(name, value))
+            assert reply.status == 200, reply
+
+    def fill(self):
+        client = self.server.items
+        assert client.create_database("r").status == 201
+        self.containers = {name: client.container("r", name) for name in CONTAINERS}
+        self.before = {}
+        for name, container in self.containers.items():
+            reply = container.define(**self.definition(name, self.kind.default))
+            assert reply.status == 201, reply
+            mode = {"mode": ALL_VERSIONS} if name in "vx" else {}
+            rows, self.before[name] = container.changes("*", **mode)
+            assert rows == []
+        self.fill_reads()
+        self.old = {}
+        for path in WRITES:
+            for instant in INSTANTS:
+                self.write_own("x" if path.versions else "w", f"{path.name} {instant}")
+
+    def put(self, name, item):
+        reply = self.containers[name].create(item, pk=key_of(name, item))
+        assert reply.status == 201, f"{item}: {reply}"
+        return reply.json
+
+    def fill_reads(self):
+        self.items = items_of(self.kind, self.pad("r"))
+        for item in self.items:
+            for name in "rvh":
+                self.put(name, item)
+
+    def pad(self, name):
+        return {"pad": "x" * PADS[name]} if "reap" in (self.then or "") else {}
+
+    def write_own(self, name, pk):
+        item = {"id": "t", "pk": pk, "u": "u", "n": 1, **self.pad(name), **self.kind.mortal}
+        self.old[pk] = name, self.put(name, item)
+
+    def patch_mortals(self, operations):
+        for at, item in enumerate(self.items):
+            if item["kind"] == "m":
+                self.patch("v", item, operations)
+                self.patch("h", item, operations)
+                self.items[at] = stripped(self.patch("r", item, operations))
+        for pk, (name, item) in self.old.items():
+            self.old[pk] = name, self.patch(name, item, operations)
+
+    def patch(self, name, item, operations):
+        reply = self.containers[name].patch(item["id"], key_of(name, item), operations)
+        assert reply.status == 200, reply
+        return reply.json
+
+    # What is asked of it.
+
+    def made(self, path, instant, own):
+        pk = f"{path.name} {instant}"
+        name, old = self.old[pk] if own else ("r", None)
+        return Cell(
+            c=self.containers[name], v=self.containers["v"], h=self.containers["h"], items=self.items,
+            server=self.server, mortal=self.kind.mortal, now=getattr(self, "now", 0), default=self.default,
+            patched=self.kind.patched, dies_at=self.dies_at, pk=pk if own else "a",
+            old=old, before=self.before)
+
+    def prepare(self):
+        self.prepared = {}
+        for path in READS:
+            for instant in INSTANTS if path.prepare else ():
+                try:
+                    self.prepared[path.name, instant] = path.prepare(self.made(path, 0, False))
+                except Exception as error:
+                    self.cells[path.name, instant] = f"prepare: {type(error).__name__}: {error}"
+
+    def cell(self, path, instant):
+        if (path.name, instant) in self.cells:
+            return
+        cell = self.made(path, instant, path in WRITES)
+        cell.prepared = self.prepared.get((path.name, instant))
+        try:
+            seen = path.run(cell)
+        except Exception as error:
+            seen = f"{type(error).__name__}: {error}"[:2_000]
+        self.cells[path.name, instant] = seen
+
+    # Housekeeping.
+
+    def settle(self, instant):
+        for step in (self.then or "").split():
+            if step == "reap":
+                containers = [("r", name) for name in CONTAINERS]
+                self.server.wait_until_reaped(*containers, worth=self.server.items_worth_reaping)
+                deleted = self.server.ttl_metrics()["deletedDocuments"]
+                # The count begins anew with each start.
+                self.deleted[instant] = deleted + max(self.deleted.values(), default=0) * (
+                    "restart" in self.then)
+            else:
+                self.server.restart()
+
+    def end(self):
+        """The data directory after a clean end."""
+        assert self.server.stop() == 0
+        self.verified = self.server.verify() if self.server.data_dir else None
+
+    def dead_entries(self):
+        """Index entries of dead items that are still on disk in container `r`."""
+        found = re.search(r"^r\.r: .* (\d+) entries of dead", self.verified.stdout, re.MULTILINE)
+        return int(found[1])

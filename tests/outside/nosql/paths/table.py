@@ -1,0 +1,172 @@
+"""The tables of paths, and the cell that a path runs in.
+
+Each path answers whether it still sees the mortal items. `READS` leave the data as it is and run at
+every instant on the containers `r` and `v`; `WRITES` get an item of their own for each instant.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from lib.nosql import stripped
+from nosql.texts import ABSENT_TEXT
+
+FILLERS = 8
+#: Status and sub-status of an item that is not there.
+ABSENT = (404, 0)
+
+
+class Strange(AssertionError):
+    """An answer that is neither 'all are there' nor 'none is there'."""
+
+
+def plain(row):
+    """A row that can be compared: no system properties, one text for one value."""
+    return json.dumps(whole(stripped(row)), sort_keys=True)
+
+
+def whole(value):
+    """The same with whole numbers written as such."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: whole(inner) for name, inner in value.items()}
+    return [whole(inner) for inner in value] if isinstance(value, list) else value
+
+
+def less(rows, others):
+    """Rows without so many of the others."""
+    left = list(map(plain, rows))
+    for row in others:
+        text = plain(row)
+        if text in left:
+            left.remove(text)
+    return left
+
+
+@dataclass
+class Cell:
+    """Where a path runs: `r` and `v` for reads, or an own item of container `w` or `x`."""
+
+    #: The container; `v` has the items of `r`, and a feed of all versions and deletes.
+    c: Any
+    v: Any
+    #: What was written into the containers of reads: controls first.
+    items: list
+    server: Any
+    mortal: dict
+    #: The container of a hierarchical partition key.
+    h: Any = None
+    now: int = 0
+    #: The default of the container now.
+    default: int | None = None
+    #: Whether the mortal items were patched after they were written.
+    patched: bool = False
+    #: The second of the death.
+    dies_at: int = 0
+    #: Partition key and first life (as the server answered it) of an own item.
+    pk: str = "a"
+    old: Any = None
+    #: ETags of feeds from before anything was written, by container.
+    before: Any = None
+    prepared: Any = None
+
+    def living(self, alive, scope=None):
+        """The items of one partition (or all) while the mortal ones live, or afterwards."""
+        items = self.items if alive else [item for item in self.items if item["kind"] == "c"]
+        return [item for item in items if scope in (None, item["pk"])]
+
+    def judge(self, found, alive, dead):
+        if found in (alive, dead) and alive != dead:
+            return found == alive
+        raise Strange(f"{found}, neither {alive} nor {dead}")
+
+    def dies(self, item):
+        """Whether a living item would be dead if the default became one second."""
+        return "ttl" not in item
+
+    def dies_soon(self, item):
+        """Whether a living item will be dead in an hour as things stand."""
+        ttl = item.get("ttl", self.default)
+        return self.default is not None and 0 < ttl <= 3_600
+
+    def all(self, rows, scope=None):
+        """Judges whole items."""
+        texts = [sorted(map(plain, self.living(alive, scope))) for alive in (True, False)]
+        found = sorted(map(plain, rows))
+        if found == texts[0] and texts[0] != texts[1]:
+            return True
+        if found == texts[1] and texts[0] != texts[1]:
+            return False
+        raise Strange(f"{[row.get('id') for row in rows]}")
+
+    def there(self, reply, status=200):
+        """Judges a point operation: this status, or that there is no such item."""
+        if reply.status == status:
+            return True
+        if reply.code == ABSENT and ABSENT_TEXT in reply.error:
+            return False
+        raise Strange(f"{reply}")
+
+    def agreed(self, answers):
+        """One answer that several ways agree on."""
+        answers = list(answers)
+        if len(set(answers)) != 1:
+            raise Strange(f"ways disagree: {answers}")
+        return answers[0]
+
+    # An own item.
+
+    def body(self, **more):
+        return {**self.mortal, "id": "t", "pk": self.pk, "u": "u", "n": 1, **more}
+
+    def helper(self, id, **more):
+        """An item that lives, beside the mortal one."""
+        body = {"id": id, "pk": self.pk, "u": id, "ttl": -1, **more}
+        reply = self.c.create(body)
+        assert reply.status == 201, reply
+        return body
+
+    def fresh(self, item, container=None):
+        """An item that begins a life: nothing of the former one is in it, and it can be read."""
+        container = container or self.c
+        assert item["_rid"] != self.old["_rid"], "the former _rid"
+        assert item["_etag"] != self.old["_etag"], "the former _etag"
+        assert item["_ts"] == self.now // 1000, "not the second of the write"
+        read = container.read(item["id"], self.pk)
+        assert (read.status, read.json) == (200, item), read
+        rows = container.rows("SELECT * FROM c WHERE c.id = 't'", pk=self.pk)
+        assert rows == [item], rows
+
+    def nothing(self):
+        """A refused operation has left nothing under the key of the dead."""
+        assert self.c.read("t", self.pk).code == ABSENT
+
+    def only(self, *ids):
+        """These and no others are in the partition."""
+        rows = self.c.rows("SELECT VALUE c.id FROM c", pk=self.pk)
+        assert sorted(rows) == sorted(ids), rows
+
+
+@dataclass(frozen=True)
+class Path:
+    """One row of the table."""
+
+    name: str
+    run: Callable
+    #: Runs before the clock moves; what it answers is `cell.prepared`.
+    prepare: Callable | None = None
+    #: It writes into the container that keeps all versions.
+    versions: bool = False
+
+
+READS = []
+WRITES = []
+
+
+def read(name, prepare=None):
+    return lambda run: READS.append(Path(name, run, prepare)) or run
+
+
+def write(name, versions=False):
+    return lambda run: WRITES.append(Path(name, run, None, versions)) or run
