@@ -4,6 +4,7 @@
 mod body;
 mod certificate;
 mod connection;
+mod head;
 mod respond;
 
 pub use certificate::{Certificate, NoCertificate};
