@@ -17,4 +17,4 @@ pub use header::{Authorization, Credential};
 pub use key::{Key, NotAKey};
 pub use keys::{Keys, Right, WELL_KNOWN_KEY};
 pub use signature::Signed;
-pub use token::{Scope, TokenMode};
+pub use token::Token;

@@ -1,5 +1,5 @@
-//! Tokens that let their holder at one resource for a time. Only who has the secret can make one;
-//! nothing about them is stored.
+//! Tokens that let their holder use a permission for a time. Only who has the secret can make one,
+//! and nothing about them is stored: what a permission allows, it says itself.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -9,33 +9,22 @@ use crate::{
 };
 
 /// First byte of a token's content.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 /// What separates these signatures from all others that the secret makes.
 const PURPOSE: &[u8] = b"resource token\0";
-/// Bytes before the texts: format, mode, the end, the length of the link.
-const FIXED: usize = 1 + 1 + 8 + 4;
+/// Bytes before the text: format, the end, the version.
+const FIXED: usize = 1 + 8 + 8;
 
-/// What a token's holder may do with the resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenMode {
-    /// Read and query.
-    Read,
-    /// Everything.
-    All,
-}
-
-/// What a token is for.
+/// One version of a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
-    /// Link of the resource, without slashes around it.
-    pub resource: String,
-    /// Partition key, as it would stand in a header, that the token is limited to.
-    pub partition: Option<String>,
-    /// What is allowed.
-    pub mode: TokenMode,
+pub struct Token {
+    /// Where the permission is kept.
+    pub permission: String,
+    /// Its version: a permission that has changed since gives other tokens.
+    pub version: u64,
 }
 
-impl Scope {
+impl Token {
     /// A token for this that ends `seconds` from now, or after the usual time; by the machine's
     /// clock. `None`: a token may not live that long, or that short.
     pub fn issue(&self, secret: &Key, now_s: i64, seconds: Option<i64>) -> Option<String> {
@@ -44,18 +33,9 @@ impl Scope {
             return None;
         }
         let mut content = vec![FORMAT];
-        content.push(match self.mode {
-            TokenMode::Read => b'r',
-            TokenMode::All => b'a',
-        });
         content.extend_from_slice(&now_s.saturating_add(seconds).to_be_bytes());
-        let len = u32::try_from(self.resource.len()).ok()?;
-        content.extend_from_slice(&len.to_be_bytes());
-        content.extend_from_slice(self.resource.as_bytes());
-        if let Some(partition) = &self.partition {
-            content.push(1);
-            content.extend_from_slice(partition.as_bytes());
-        }
+        content.extend_from_slice(&self.version.to_be_bytes());
+        content.extend_from_slice(self.permission.as_bytes());
         let mac = secret.sign(&[PURPOSE, &content]);
         content.extend_from_slice(&mac);
         Some(format!("type=resource&ver=1.0&sig={}", STANDARD.encode(content)))
@@ -74,26 +54,21 @@ impl Scope {
         if !bool::from(secret.verifies(&[PURPOSE, content], mac)) {
             return Err(Denied::Signature);
         }
-        let (ends, scope) = Self::read(content).ok_or(Denied::Malformed)?;
-        if ends <= now_s { Err(Denied::Expired) } else { Ok(scope) }
+        let (ends, token) = Self::read(content).ok_or(Denied::Malformed)?;
+        if ends <= now_s { Err(Denied::Expired) } else { Ok(token) }
     }
 
     fn read(content: &[u8]) -> Option<(i64, Self)> {
-        let (fixed, texts) = content.split_at_checked(FIXED)?;
-        let mode = match fixed.get(..2)? {
-            [FORMAT, b'r'] => TokenMode::Read,
-            [FORMAT, b'a'] => TokenMode::All,
-            _ => return None,
-        };
-        let ends = i64::from_be_bytes(fixed.get(2..10)?.try_into().ok()?);
-        let len = u32::from_be_bytes(fixed.get(10..14)?.try_into().ok()?);
-        let (resource, rest) = texts.split_at_checked(usize::try_from(len).ok()?)?;
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        let partition = match rest.split_first() {
-            None => None,
-            Some((_, partition)) => Some(text(partition)?),
-        };
-        Some((ends, Self { resource: text(resource)?, partition, mode }))
+        let (fixed, text) = content.split_at_checked(FIXED)?;
+        let (format, numbers) = fixed.split_first()?;
+        if *format != FORMAT {
+            return None;
+        }
+        let (ends, version) = numbers.split_at_checked(8)?;
+        let ends = i64::from_be_bytes(ends.try_into().ok()?);
+        let version = u64::from_be_bytes(version.try_into().ok()?);
+        let permission = String::from_utf8(text.to_vec()).ok()?;
+        Some((ends, Self { permission, version }))
     }
 }
 
@@ -101,40 +76,39 @@ impl Scope {
 mod tests {
     use super::*;
 
-    fn scope(partition: Option<&str>, mode: TokenMode) -> Scope {
-        let partition = partition.map(str::to_owned);
-        Scope { resource: "dbs/d/colls/c".to_owned(), partition, mode }
+    fn token(permission: &str, version: u64) -> Token {
+        Token { permission: permission.to_owned(), version }
     }
 
-    fn check(secret: &Key, token: &str, now_s: i64) -> Result<Scope, Denied> {
-        Scope::check(secret, &Authorization::parse(token)?, now_s)
+    fn check(secret: &Key, token: &str, now_s: i64) -> Result<Token, Denied> {
+        Token::check(secret, &Authorization::parse(token)?, now_s)
     }
 
     #[test]
     fn a_token_says_what_it_was_made_for_until_it_ends() {
         let secret = Key::of(&[7; 32]).unwrap();
-        for (scope, seconds, ends) in [
-            (scope(None, TokenMode::Read), None, 4600),
-            (scope(Some("[\"a\"]"), TokenMode::All), Some(600), 1600),
-            (scope(Some(""), TokenMode::All), Some(86_400), 87_400),
+        for (made, seconds, ends) in [
+            (token("d/u/p", 7), None, 4600),
+            (token("d/u/é日", u64::MAX), Some(600), 1600),
+            (token("", 0), Some(86_400), 87_400),
         ] {
-            let token = scope.issue(&secret, 1000, seconds).unwrap();
-            assert_eq!(check(&secret, &token, 1000), Ok(scope.clone()));
-            assert_eq!(check(&secret, &token, ends - 1), Ok(scope));
-            assert_eq!(check(&secret, &token, ends), Err(Denied::Expired));
+            let text = made.issue(&secret, 1000, seconds).unwrap();
+            assert_eq!(check(&secret, &text, 1000), Ok(made.clone()));
+            assert_eq!(check(&secret, &text, ends - 1), Ok(made));
+            assert_eq!(check(&secret, &text, ends), Err(Denied::Expired));
             let other = Key::of(&[8; 32]).unwrap();
-            assert_eq!(check(&other, &token, 1000), Err(Denied::Signature));
+            assert_eq!(check(&other, &text, 1000), Err(Denied::Signature));
         }
         for seconds in [i64::MIN, -1, 0, 599, 86_401, i64::MAX] {
-            assert_eq!(scope(None, TokenMode::All).issue(&secret, 0, Some(seconds)), None);
+            assert_eq!(token("p", 1).issue(&secret, 0, Some(seconds)), None);
         }
     }
 
     #[test]
     fn no_byte_of_a_token_can_be_changed() {
         let secret = Key::of(&[7; 32]).unwrap();
-        let token = scope(Some("[1]"), TokenMode::Read).issue(&secret, 0, None).unwrap();
-        let (head, sig) = token.split_once("sig=").unwrap();
+        let text = token("d/u/p", 1).issue(&secret, 0, None).unwrap();
+        let (head, sig) = text.split_once("sig=").unwrap();
         let bytes = STANDARD.decode(sig).unwrap();
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
@@ -147,5 +121,18 @@ mod tests {
             assert!(check(&secret, &cut, 0).is_err(), "{len}");
         }
         assert_eq!(check(&secret, "type=resource&ver=1&sig=%21", 0), Err(Denied::Malformed));
+    }
+
+    #[test]
+    fn content_of_another_format_is_no_token() {
+        let secret = Key::of(&[7; 32]).unwrap();
+        for content in
+            [&b""[..], b"\x02", &[1; 40], &[2; 16], b"\x02\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\xff"]
+        {
+            let mut bytes = content.to_vec();
+            bytes.extend_from_slice(&secret.sign(&[PURPOSE, content]));
+            let text = format!("type=resource&ver=1.0&sig={}", STANDARD.encode(bytes));
+            assert_eq!(check(&secret, &text, 0), Err(Denied::Malformed), "{content:?}");
+        }
     }
 }

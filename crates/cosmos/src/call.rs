@@ -1,28 +1,19 @@
 //! One request as routes see it: what it is about, what its headers say, and what its sender may
 //! do.
 
-use std::borrow::Cow;
-
-use auth::{Authorization, Credential, Denied, Right, Scope, Signed, TokenMode, check_entra};
+use auth::{Authorization, Credential, Denied, Right, Signed, Token, check_entra};
 use engine::Store;
 use http::{Method, request::Parts};
 
 use crate::{
     door::Door,
     failure::{Failure, Fault, Result},
+    grant::Grant,
     headers::Headers,
     link::{Link, Resource},
-    partition_key::Component,
+    permission::Permission,
     session,
 };
-
-/// What the sender of a request may do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Grant {
-    Owner,
-    Reader,
-    Token(Scope),
-}
 
 /// A request without its body.
 #[derive(Debug)]
@@ -56,7 +47,7 @@ impl<'a> Call<'a> {
         let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0 };
         if call.link.kind != Resource::Certificate {
             let grant = call.grant(door)?;
-            call.check(&grant)?;
+            grant.check(door, &call)?;
         }
         call.seen = session::parse(call.headers.session)?;
         Ok(call)
@@ -71,7 +62,8 @@ impl<'a> Call<'a> {
         let right = match authorization.credential() {
             Credential::Resource => {
                 let now_s = now_ms.div_euclid(1000);
-                return Ok(Grant::Token(Scope::check(&door.secret, &authorization, now_s)?));
+                let token = Token::check(&door.secret, &authorization, now_s)?;
+                return Ok(Grant::Token(Permission::of_token(&door.engine, &token)?));
             }
             Credential::Entra => check_entra(keys, &authorization, now_ms)?,
             Credential::Master => {
@@ -106,71 +98,34 @@ impl<'a> Call<'a> {
     pub(crate) fn only_reads(&self) -> bool {
         match self.verb.as_str() {
             "GET" | "HEAD" => true,
-            // Whatever its headers say.
-            "POST" if self.link.kind == Resource::PartitionKey => false,
-            "POST" => (self.headers.is_plan || self.headers.asks()) && !self.headers.is_batch,
+            "POST" => self.asks(),
             _ => false,
         }
     }
 
-    fn check(&self, grant: &Grant) -> Result<()> {
-        let forbidden = |text: &'static str| Err(Failure::new(Fault::Forbidden, text));
-        match grant {
-            Grant::Owner => Ok(()),
-            // Who reads a permission gets a token, which may be for more than reading.
-            Grant::Reader | Grant::Token(_) if self.link.kind == Resource::Permissions => {
-                forbidden("Permissions are for the account's keys that may do everything.")
+    /// Whether it is a POST that only asks. Who may only read may send it, and so routes go by
+    /// this and by nothing else.
+    pub(crate) fn asks(&self) -> bool {
+        let headers = &self.headers;
+        let is_feed = *self.verb == Method::POST && self.link.name.is_none();
+        is_feed
+            && match self.link.kind {
+                // In the order in which the headers count.
+                Resource::Documents => headers.is_plan || (headers.asks() && !headers.is_batch),
+                Resource::Databases
+                | Resource::Containers
+                | Resource::Offers
+                | Resource::Users
+                | Resource::Permissions
+                | Resource::Procedures
+                | Resource::Triggers
+                | Resource::Udfs => headers.asks(),
+                Resource::Conflicts => true,
+                Resource::Account
+                | Resource::Ranges
+                | Resource::PartitionKey
+                | Resource::Addresses
+                | Resource::Certificate => false,
             }
-            Grant::Reader if self.only_reads() => Ok(()),
-            Grant::Reader => forbidden("The key that was used may only read."),
-            // Every token may ask where the account is.
-            Grant::Token(_) if self.link.kind == Resource::Account => Ok(()),
-            Grant::Token(scope) if scope.mode == TokenMode::Read && !self.only_reads() => {
-                forbidden("The token that was used may only read.")
-            }
-            Grant::Token(scope) if !self.is_within(&scope.resource) => {
-                forbidden("The token that was used is for another resource.")
-            }
-            Grant::Token(scope) => match (&scope.partition, self.headers.partition_key) {
-                (None, _) => Ok(()),
-                (Some(wanted), Some(given)) if is_same_key(wanted, given) => Ok(()),
-                _ => forbidden("The token that was used is for another partition key."),
-            },
-        }
     }
-
-    /// Whether what it is about is this resource, or lies in it.
-    fn is_within(&self, resource: &str) -> bool {
-        let own = self.path();
-        own.strip_prefix(resource).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
-
-    /// The link in the form that permissions have.
-    fn path(&self) -> String {
-        let [database, owner] = &self.link.owners;
-        let mut path = String::new();
-        let mut push = |word: &str, name: Option<&Cow<'_, str>>| {
-            for part in std::iter::once(word).chain(name.map(AsRef::as_ref)) {
-                if !path.is_empty() {
-                    path.push('/');
-                }
-                path.push_str(part);
-            }
-        };
-        if !database.is_empty() {
-            push("dbs", Some(database));
-        }
-        if !owner.is_empty() {
-            let users = self.link.kind == Resource::Permissions;
-            push(if users { "users" } else { "colls" }, Some(owner));
-        }
-        push(self.link.kind.word(), self.link.name.as_ref());
-        path
-    }
-}
-
-/// Whether two headers name the same partition key.
-fn is_same_key(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(Component::parse_all);
-    one.is_some() && one == other
 }

@@ -66,8 +66,14 @@ Deaths cost nothing, and nobody is slowed down: 429 never happens.
 * Keys are checked with the machine's clock (15 minutes), data live by the database clock.
 * `If-Match` on an upsert of an item that is not there, or dead, creates it.
 * A patch may not change the id, the partition key, or a property that the server sets.
-* A permission of a token is checked by the names in its link; tokens are not taken back when their
-  permission is removed. Reading permissions needs a key that may do everything.
+* A token ends with its permission: when that is replaced or removed, its tokens are 403. Links of
+  names and of resource ids mean the same to it. A token for one partition key is for items, and for
+  reading the definition of their container. Reading permissions needs a key that may do everything.
+* The items in the answer to a batch have 4 MB together. A transactional batch that reads more is 413
+  (3402) and changes nothing; in a bulk the reads beyond are; a write beyond is done and answered
+  without its item.
+* A patch's condition has FROM and WHERE; a clause that filters nothing is 400.
+* A head with two hosts or none, or with another transfer encoding than one `chunked`, is 400.
 * Version 1 partition keys longer than 100 characters are kept apart by their whole value, though
   their hash sees only the beginning.
 * Names of a database and its containers have 254 bytes together; ids may not end with a space or

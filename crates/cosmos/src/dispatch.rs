@@ -50,7 +50,7 @@ fn owner<S: Store>(door: &Door<S>, call: &Call<'_>) -> Option<Owner> {
 
 async fn route<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result<Reply> {
     let named = call.link.name.is_some();
-    let asks = call.headers.asks();
+    let asks = call.asks();
     match (call.link.kind, call.verb.as_str(), named) {
         (Resource::Account, "GET" | "HEAD", _) => account::read(door, call),
         (Resource::Certificate, "GET", _) => account::certificate(door),
@@ -108,7 +108,7 @@ async fn items<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result
     match (call.verb.as_str(), call.link.name.is_some()) {
         ("POST", false) if headers.is_plan => queries::plan(door, call, &body),
         ("POST", false) if headers.is_batch => batches::run(door, call, &body).await,
-        ("POST", false) if headers.asks() => queries::run(door, call, &body).await,
+        ("POST", false) if call.asks() => queries::run(door, call, &body).await,
         ("POST", false) => points::create(door, call, &body).await,
         ("GET", false) if headers.a_im.is_some() => changes::read(door, call).await,
         ("GET", false) => feeds::read(door, call).await,
@@ -122,7 +122,7 @@ async fn items<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result
 
 async fn scripts<S: Store>(door: &Door<S>, call: &Call<'_>, body: &Bytes) -> Result<Reply> {
     match (call.verb.as_str(), call.link.name.is_some()) {
-        ("POST", false) if call.headers.asks() => crate::routes::scripts::query(door, call, body),
+        ("POST", false) if call.asks() => crate::routes::scripts::query(door, call, body),
         ("POST", false) => crate::routes::scripts::create(door, call, body).await,
         ("GET", false) => crate::routes::scripts::list(door, call),
         ("GET", true) => crate::routes::scripts::read(door, call),

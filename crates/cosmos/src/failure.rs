@@ -27,6 +27,8 @@ pub(crate) enum Fault {
     Gone,
     PreconditionFailed,
     TooLarge,
+    /// The answer would be: ask for less at once.
+    AnswerTooLarge,
     UnsupportedMediaType,
     FailedDependency,
     RetryWith,
@@ -79,6 +81,7 @@ impl Fault {
             Self::Gone => (410, 1002, "Gone"),
             Self::PreconditionFailed => (412, 0, "PreconditionFailed"),
             Self::TooLarge => (413, 0, "RequestEntityTooLarge"),
+            Self::AnswerTooLarge => (413, 3402, "RequestEntityTooLarge"),
             Self::UnsupportedMediaType => (415, 0, "UnsupportedMediaType"),
             Self::FailedDependency => (424, 0, "FailedDependency"),
             Self::RetryWith => (449, 0, "RetryWith"),
@@ -170,6 +173,10 @@ impl Failure {
         Self::new(Fault::TooLarge, "Request size is too large")
     }
 
+    pub(crate) fn answer_too_large() -> Self {
+        Self::new(Fault::AnswerTooLarge, "Response size is too large: ask for fewer items at once.")
+    }
+
     pub(crate) fn mismatch_of_item() -> Self {
         Self::new(
             Fault::PartitionKey,
@@ -188,7 +195,7 @@ impl Failure {
     /// As an error of the engine, for what it asks the door in the middle of a write.
     pub(crate) fn into_engine(self) -> engine::Error {
         let kind = match self.fault {
-            Fault::TooLarge => Kind::TooLarge,
+            Fault::TooLarge | Fault::AnswerTooLarge => Kind::TooLarge,
             Fault::PreconditionFailed => Kind::Precondition,
             Fault::NotImplemented => Kind::Unsupported,
             _ => Kind::Invalid,
@@ -287,6 +294,7 @@ mod tests {
             (Failure::mismatch_of_item(), (400, 1001, "BadRequest")),
             (Failure::precondition(), (412, 0, "PreconditionFailed")),
             (Failure::too_large(), (413, 0, "RequestEntityTooLarge")),
+            (Failure::answer_too_large(), (413, 3402, "RequestEntityTooLarge")),
             (Failure::from(auth::Denied::Signature), (401, 0, "Unauthorized")),
             (Failure::from(auth::Denied::Skewed), (403, 0, "Forbidden")),
             (engine::Error::new(Kind::Conflict, "too many writers").into(), (449, 0, "RetryWith")),

@@ -8,12 +8,18 @@ pub(crate) const MAX_ITEM_BYTES: usize = 2 * 1024 * 1024;
 pub(crate) const MAX_BODY_BYTES: usize = MAX_ITEM_BYTES + 128 * 1024;
 /// Bytes of a page of results beyond which it ends.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of the items in the answer to a batch.
+pub(crate) const MAX_BATCH_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Items of a page when nothing is asked for.
 pub(crate) const PAGE_ITEMS: usize = 100;
 /// Items of a page at most.
 pub(crate) const MAX_PAGE_ITEMS: usize = 1000;
 /// Nested objects and arrays of an item.
 pub(crate) const MAX_DEPTH: usize = 128;
+/// Objects and arrays around an item in a batch.
+pub(crate) const BATCH_DEPTH: usize = 2;
+/// Objects and arrays around a value in a patch, without the item that it becomes part of.
+pub(crate) const PATCH_DEPTH: usize = 2;
 /// Bytes of an item's id.
 pub(crate) const MAX_ITEM_ID_BYTES: usize = 1023;
 /// Characters of the id of anything else.

@@ -54,7 +54,7 @@ impl Resource {
     }
 
     /// What is named by a word below a container.
-    fn in_container(word: &str) -> Option<Self> {
+    pub(crate) fn in_container(word: &str) -> Option<Self> {
         let all = [
             Self::Documents,
             Self::Ranges,

@@ -34,3 +34,5 @@ pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;
 pub const BIRTH_BITS: u32 = 7;
 /// Actions of one batch of items.
 pub const MAX_BATCH: usize = 1 << BIRTH_BITS;
+/// Bytes of items that the reads of one batch answer together.
+pub const MAX_READ_BYTES: usize = 4 * 1024 * 1024;

@@ -6,7 +6,7 @@ mod height;
 mod operators;
 
 use crate::{
-    ast::{Count, Item, Node, NodeKind, OrderItem, Place, Query, Selection},
+    ast::{Count, Input, Item, Node, NodeKind, OrderItem, Place, Query, Selection},
     error::{Fault, Span},
     lexer,
     limits::{MAX_DEPTH, MAX_JOINS, MAX_KEYS, MAX_TEXT_BYTES},
@@ -18,14 +18,23 @@ pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
     whole(text, |parser| parser.query())
 }
 
-/// The query that a text is, which may begin with its FROM.
+/// The condition that a text is: FROM and WHERE, with or without SELECT. Other clauses say nothing
+/// about one document.
 pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
     whole(text, |parser| {
-        if !parser.is_word(Word::From) {
-            return parser.query();
-        }
-        let all = Selection::Value(Node::new(NodeKind::Literal(true.into()), parser.span()));
-        parser.clauses_after(false, None, all)
+        parser.enter()?;
+        let selection = match parser.take_word(Word::Select) {
+            true => parser.selection()?,
+            false if parser.is_word(Word::From) => {
+                Selection::Value(Node::new(NodeKind::Literal(true.into()), parser.span()))
+            }
+            false => return Err(parser.wrong()),
+        };
+        let (from, filter) = parser.rows()?;
+        parser.check_joins()?;
+        let (group, order) = (Vec::new(), Vec::new());
+        let (distinct, top, window) = (false, None, None);
+        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window }))
     })
 }
 
@@ -149,8 +158,7 @@ impl<'t> Parser<'t> {
         top: Option<Count>,
         selection: Selection,
     ) -> Result<Box<Query>, Fault> {
-        let from = if self.take_word(Word::From) { self.from()? } else { Vec::new() };
-        let filter = if self.take_word(Word::Where) { Some(self.expression()?) } else { None };
+        let (from, filter) = self.rows()?;
         let mut group = Vec::new();
         if self.take_word(Word::Group) {
             self.word(Word::By)?;
@@ -159,13 +167,25 @@ impl<'t> Parser<'t> {
         }
         let order = self.order()?;
         let window = self.window(top.is_some())?;
+        self.check_joins()?;
+        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window }))
+    }
+
+    /// FROM and WHERE.
+    fn rows(&mut self) -> Result<(Vec<Input>, Option<Node>), Fault> {
+        let from = if self.take_word(Word::From) { self.from()? } else { Vec::new() };
+        let filter = if self.take_word(Word::Where) { Some(self.expression()?) } else { None };
+        Ok((from, filter))
+    }
+
+    fn check_joins(&self) -> Result<(), Fault> {
         if MAX_JOINS < self.joins {
             let message = format!(
                 "The SQL query exceeded the maximum number of joins. The allowed limit is {MAX_JOINS}."
             );
             return Err(Fault::Limit(self.before(), "SC3052", message));
         }
-        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window }))
+        Ok(())
     }
 
     fn window(&mut self, has_top: bool) -> Result<Option<(Count, Count)>, Fault> {

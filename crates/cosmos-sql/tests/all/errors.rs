@@ -14,6 +14,7 @@ fn texts_are_refused() {
         ("", "SELECT * FROM c WHERE d.a = 1", "", "SC2001 22-23"),
         ("", "SELECT * FROM c WHERE 'é😀' = d", "", "SC2001 30-31"),
         ("", "SELECT d.a FROM c", "", "SC2001 7-8"),
+        ("", "SELECT * FROM c JOIN d IN e.list", "", "SC2001 26-27"),
         ("", "SELECT c.a", "", "SC2001 7-8"),
         ("", "SELECT * FROM c WHERE FOO(1)", "", "SC2005 22-28"),
         ("", "SELECT * FROM c WHERE ABS(1, 2)", "", "SC2050 22-31"),

@@ -1,10 +1,34 @@
 //! The answer to a batch: an array with what became of each operation.
 
-use std::io::Write;
+use std::{
+    io::Write,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use document::json;
 
-use crate::{charge, etag, failure::Failure};
+use crate::{charge, etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES};
+
+/// The room that is left for items in an answer.
+#[derive(Debug)]
+pub(crate) struct Room(AtomicUsize);
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(MAX_BATCH_ANSWER_BYTES))
+    }
+
+    /// For what is limited elsewhere.
+    pub(crate) fn any() -> Self {
+        Self(AtomicUsize::new(usize::MAX))
+    }
+
+    /// Whether there was room for so many bytes more, which they have now.
+    pub(crate) fn take(&self, bytes: usize) -> bool {
+        let less = |left: usize| left.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+}
 
 /// What became of an operation.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +95,15 @@ pub(crate) fn write(outcomes: &[Outcome]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_is_taken_once() {
+        let room = Room::new();
+        assert!(room.take(MAX_BATCH_ANSWER_BYTES - 1));
+        assert!(!room.take(2));
+        assert!(room.take(1));
+        assert!(!room.take(usize::MAX));
+    }
 
     #[test]
     fn answers() {

@@ -6,7 +6,7 @@ use crate::{
     binary,
     failure::{Failure, Result},
     item::{Incoming, check_id},
-    limits::{MAX_BATCH, MAX_BODY_BYTES, MAX_DEPTH},
+    limits::{BATCH_DEPTH, MAX_BATCH, MAX_BODY_BYTES, MAX_DEPTH, PATCH_DEPTH},
     patch::Patch,
 };
 
@@ -49,8 +49,8 @@ pub(crate) fn read(body: &[u8]) -> Result<Vec<Result<Operation>>> {
     if MAX_BODY_BYTES < body.len() {
         return Err(Failure::too_large());
     }
-    // An array of objects that hold items.
-    let depth = MAX_DEPTH + 2;
+    // An array of objects that hold items, or patches of them.
+    let depth = MAX_DEPTH + BATCH_DEPTH + PATCH_DEPTH;
     let value = match binary::is_binary(body) {
         true => binary::read(body, depth, MAX_BODY_BYTES)?,
         false => json::parse(body, depth)?,
@@ -75,8 +75,7 @@ fn operation(value: Value) -> Result<Operation> {
     let id = text(&mut fields, "id")?;
     let body = match fields.remove("resourceBody") {
         None | Some(Value::Null) => None,
-        Some(Value::Document(body)) => Some(body),
-        Some(_) => return Err(Failure::bad("The 'resourceBody' of an operation is no object.")),
+        Some(body) => Some(body),
     };
     let missing =
         |what: &str| Failure::bad(format!("The operation '{kind}' of a batch has no '{what}'."));
@@ -86,10 +85,10 @@ fn operation(value: Value) -> Result<Operation> {
     };
     let given = || body.clone().ok_or_else(|| missing("resourceBody"));
     let action = match kind.to_ascii_lowercase().as_str() {
-        "create" => Action::Create(Incoming::of(given()?)?),
-        "upsert" => Action::Upsert(Incoming::of(given()?)?),
+        "create" => Action::Create(item(given()?)?),
+        "upsert" => Action::Upsert(item(given()?)?),
         "replace" => {
-            let item = Incoming::of(given()?)?;
+            let item = item(given()?)?;
             let id = named()?;
             if id != item.id() {
                 return Err(Failure::bad("The id of an item cannot be changed by a replace."));
@@ -110,6 +109,29 @@ fn operation(value: Value) -> Result<Operation> {
         partition_key: text(&mut fields, "partitionKey")?,
         minimal: matches!(fields.get("minimalReturnPreference"), Some(Value::Bool(true))),
     })
+}
+
+fn item(body: Value) -> Result<Incoming> {
+    if !fits(&body, MAX_DEPTH) {
+        return Err(Failure::bad(format!("The item is nested deeper than {MAX_DEPTH} levels.")));
+    }
+    match body {
+        Value::Document(body) => Incoming::of(body),
+        _ => Err(Failure::bad("The 'resourceBody' of an operation is no object.")),
+    }
+}
+
+/// Whether a value has no more than so many levels. What was parsed has not many more.
+fn fits(value: &Value, levels: usize) -> bool {
+    let below = levels.checked_sub(1);
+    match (value, below) {
+        (Value::Document(fields), Some(below)) => {
+            fields.fields().iter().all(|(_, value)| fits(value, below))
+        }
+        (Value::Array(values), Some(below)) => values.iter().all(|value| fits(value, below)),
+        (Value::Document(_) | Value::Array(_), None) => false,
+        _ => true,
+    }
 }
 
 fn text(fields: &mut Document, name: &str) -> Result<Option<String>> {
@@ -141,6 +163,11 @@ mod tests {
                 r#"{"operationType":"Patch","id":"1","resourceBody":{"operations":[{"op":"remove","path":"/a"}]}}"#,
                 "Patch 1",
             ),
+            (
+                r#"{"operationType":"Patch","id":"1","resourceBody":[{"op":"remove","path":"/a"}]}"#,
+                "Patch 1",
+            ),
+            (r#"{"operationType":"Patch","id":"1","resourceBody":1}"#, "refused"),
             (r#"{"operationType":"Create"}"#, "refused"),
             (r#"{"operationType":"Create","resourceBody":{}}"#, "refused"),
             (r#"{"operationType":"Create","resourceBody":[]}"#, "refused"),
@@ -163,6 +190,24 @@ mod tests {
                 },
             );
             assert_eq!(shown, want, "{text}");
+        }
+    }
+
+    #[test]
+    fn items_and_values_of_patches_are_as_deep_as_alone() {
+        for (levels, good) in [(127, true), (128, false), (129, false)] {
+            let value = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+            let create = format!(
+                r#"[{{"operationType":"Create","resourceBody":{{"id":"z","x":{value}}}}}]"#
+            );
+            let patch = format!(
+                r#"[{{"operationType":"Patch","id":"z","resourceBody":{{"operations":[{{"op":"set","path":"/x","value":{value}}}]}}}}]"#
+            );
+            for text in [create, patch] {
+                let found = read(text.as_bytes());
+                let found = found.is_ok_and(|operations| operations.iter().all(Result::is_ok));
+                assert_eq!(found, good, "{levels} {text}");
+            }
         }
     }
 

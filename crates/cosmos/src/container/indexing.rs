@@ -53,10 +53,11 @@ pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<I
         let untouched =
             policy.get("includedPaths").is_none() && policy.get("excludedPaths").is_none();
         if untouched {
-            fill(&mut policy, &["/*"], &["/\"_etag\"/?"]);
+            fill(&mut policy, &["/*"], &[]);
         } else {
             fill(&mut policy, &[], &[]);
         }
+        exclude_etag(&mut policy)?;
         let rules = rules(&policy)?;
         if rules.0.iter().any(|rule| rule.included) {
             indexes.push(IndexSpec::wild("paths", rules));
@@ -88,6 +89,26 @@ fn fill(policy: &mut Document, included: &[&str], excluded: &[&str]) {
             policy.insert(name, array(texts));
         }
     }
+}
+
+/// The etag is not indexed unless the policy names it.
+fn exclude_etag(policy: &mut Document) -> Result<()> {
+    for name in ["includedPaths", "excludedPaths"] {
+        let entries = list(policy, name)?.unwrap_or_default();
+        let etag = |step: &Step| matches!(step, Step::Property(name) if name == "_etag");
+        let is_etag = |entry: &Value| {
+            let parsed = path_of(entry).ok().and_then(paths::parse);
+            parsed.is_some_and(|(steps, _)| steps.first().is_some_and(etag))
+        };
+        // Whoever has too many paths is told so.
+        if MAX_INDEX_PATHS <= entries.len() || entries.iter().any(is_etag) {
+            return Ok(());
+        }
+    }
+    if let Some(Value::Array(excluded)) = policy.get_mut("excludedPaths") {
+        excluded.push(Value::Document(doc! { "path": "/\"_etag\"/?" }));
+    }
+    Ok(())
 }
 
 fn list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {

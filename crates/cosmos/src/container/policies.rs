@@ -37,10 +37,13 @@ pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
             return Err(Failure::unsupported(&format!("The property '{name}'")));
         }
     }
-    if !super::empty(body.get("computedProperties"))
-        && !matches!(body.get("computedProperties"), Some(Value::Array(list)) if list.is_empty())
-    {
-        return Err(Failure::unsupported("The property 'computedProperties'"));
+    match body.get("computedProperties") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(list)) if list.is_empty() => {}
+        Some(Value::Array(_)) => {
+            return Err(Failure::unsupported("The property 'computedProperties'"));
+        }
+        Some(_) => return Err(Failure::bad("The property 'computedProperties' is not an array.")),
     }
     let retention_s = feed(body)?;
     conflicts(body)?;

@@ -66,6 +66,30 @@ fn what_is_not_said_is_completed() {
 }
 
 #[test]
+fn the_etag_is_not_indexed_unless_it_is_named() {
+    let (etag, named) = (r#"{"path":"/\"_etag\"/?"}"#, r#"{"path":"/_etag/*"}"#);
+    for (policy, excluded) in [
+        ("{}".to_owned(), format!("[{etag}]")),
+        (r#"{"includedPaths":[{"path":"/*"}],"excludedPaths":[]}"#.to_owned(), format!("[{etag}]")),
+        (r#"{"includedPaths":[{"path":"/*"}]}"#.to_owned(), format!("[{etag}]")),
+        (r#"{"excludedPaths":[{"path":"/*"}]}"#.to_owned(), format!(r#"[{{"path":"/*"}},{etag}]"#)),
+        (
+            format!(r#"{{"includedPaths":[{{"path":"/*"}}],"excludedPaths":[{etag}]}}"#),
+            format!("[{etag}]"),
+        ),
+        (format!(r#"{{"includedPaths":[{{"path":"/*"}},{named}]}}"#), "[]".to_owned()),
+        (r#"{"indexingMode":"none"}"#.to_owned(), "[]".to_owned()),
+    ] {
+        let found = parse(&format!(r#","indexingPolicy":{policy}"#)).unwrap();
+        let (shown, want) = (shown(&found), format!(r#""excludedPaths":{excluded}"#));
+        assert!(shown.contains(&want), "{policy}: {shown}");
+        let again = Definition::replace(document(&shown), found.options()).unwrap();
+        assert_eq!(again.engine().indexes, found.engine().indexes, "{policy}");
+        assert_eq!(again.options(), found.options(), "{policy}");
+    }
+}
+
+#[test]
 fn policies() {
     for (policy, want) in [
         (r#"{"indexingMode":"Consistent"}"#, Ok(1)),
@@ -126,6 +150,10 @@ fn other_properties() {
         (r#","fullTextPolicy":{"defaultLanguage":"en-US"}"#, 501),
         (r#","computedProperties":[]"#, 200),
         (r#","computedProperties":[{"name":"x","query":"y"}]"#, 501),
+        (r#","computedProperties":null"#, 200),
+        (r#","computedProperties":{}"#, 400),
+        (r#","computedProperties":{"a":[]}"#, 400),
+        (r#","computedProperties":0"#, 400),
         (r#","ttlPropertyPath":"/x""#, 400),
         (r#","ttlPropertyPath":"/x","defaultTtl":5"#, 501),
     ] {

@@ -16,7 +16,7 @@ use tokio::{
     sync::watch,
 };
 
-use super::{body, certificate, http2, opening::Opening, respond};
+use super::{body, certificate, head, http2, opening::Opening, respond};
 use crate::{
     call::Call,
     dispatch,
@@ -141,7 +141,10 @@ async fn handle<S: Store>(
     counters.requests.fetch_add(1, Ordering::Relaxed);
     let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
     let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
+    let sound = head::check(&parts);
+    let ends = sound.is_err();
     let result = async {
+        sound?;
         let call = Call::new(&door, &parts, scheme)?;
         let body = body::read(body).await?;
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
@@ -157,6 +160,8 @@ async fn handle<S: Store>(
             refused(&failure, &activity, parts.uri.path())
         }
     };
+    // Nobody can tell where the next request begins.
+    let reply = if ends { reply.with("connection", "close") } else { reply };
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.charge.fetch_add(reply.charge, Ordering::Relaxed);
     let known = door.engine.store().published();

@@ -4,6 +4,7 @@
 mod body;
 mod certificate;
 mod connection;
+mod head;
 mod http2;
 mod opening;
 mod respond;

@@ -162,7 +162,8 @@ impl Definition {
     }
 }
 
-fn check_len(components: &[Component]) -> Result<(), Failure> {
+/// Refuses a key that is too long.
+pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     if MAX_KEY_BYTES < components.iter().map(Component::len).sum() {
         return Err(Failure::new(
             Fault::BadRequest,

@@ -4,7 +4,7 @@
 mod apply;
 mod pointer;
 
-use document::{Document, Value, json};
+use document::{Value, doc, json};
 
 pub(crate) use apply::apply;
 pub(crate) use pointer::{Pointer, Target};
@@ -12,7 +12,7 @@ pub(crate) use pointer::{Pointer, Target};
 use crate::{
     failure::{Failure, Result},
     item::SYSTEM,
-    limits::{MAX_DEPTH, MAX_PATCH},
+    limits::{MAX_DEPTH, MAX_PATCH, PATCH_DEPTH},
 };
 
 /// A patch.
@@ -44,7 +44,7 @@ pub(crate) enum Operation {
 impl Patch {
     /// Reads a request's body.
     pub(crate) fn parse(text: &[u8]) -> Result<Self> {
-        Self::of(json::parse_document(text, MAX_DEPTH)?)
+        Self::of(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
     }
 
     /// Whether it is about the property of this name, or something in it.
@@ -59,8 +59,13 @@ impl Patch {
         })
     }
 
-    /// Reads an object.
-    pub(crate) fn of(mut body: Document) -> Result<Self> {
+    /// Reads an object, or the array of operations alone.
+    pub(crate) fn of(body: Value) -> Result<Self> {
+        let mut body = match body {
+            Value::Document(body) => body,
+            operations @ Value::Array(_) => doc! { "operations": operations },
+            _ => return Err(Failure::bad("A patch is an object or an array of operations.")),
+        };
         let condition = match body.remove("condition") {
             None | Some(Value::Null) => None,
             Some(Value::String(condition)) => Some(condition),
@@ -167,9 +172,23 @@ mod tests {
             (format!(r#"{{"operations":[{},{{}}]}}"#, many(1)), "For Operation(2)"),
             (r#"{"condition":1,"operations":[]}"#.to_owned(), "is a text"),
             ("{}".to_owned(), "has an array 'operations'"),
-            ("[]".to_owned(), "not an object"),
+            (r#"[{"op":"remove","path":"/a"}]"#.to_owned(), "1 None"),
+            ("[]".to_owned(), "can't be 0 or exceed '10'"),
+            ("[1]".to_owned(), "For Operation(1): It is not an object."),
+            ("1".to_owned(), "is an object or an array"),
+            ("null".to_owned(), "is an object or an array"),
         ] {
             assert!(parse(&text).contains(want), "{text}: {}", parse(&text));
+        }
+    }
+
+    #[test]
+    fn a_value_may_be_as_deep_as_in_an_item() {
+        for (levels, good) in [(126, true), (127, true), (128, false), (5000, false)] {
+            let value = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+            let one = format!(r#"[{{"op":"set","path":"/a","value":{value}}}]"#);
+            let both = format!(r#"{{"operations":{one}}}"#);
+            assert_eq!(parse(&both) == "1 None", good, "{levels}");
         }
     }
 }

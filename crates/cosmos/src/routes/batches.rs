@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 
 use super::{common, points};
 use crate::{
-    batch::{self, Action, Operation, Outcome},
+    batch::{self, Action, Operation, Outcome, Room},
     binary,
     call::Call,
     charge::{self, Work},
@@ -26,7 +26,10 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     if is_hybrid(body) {
         return Err(Failure::unsupported("A batch in the form HybridRow"));
     }
-    let operations = batch::read(body)?;
+    let mut operations = batch::read(body)?;
+    if call.headers.minimal() {
+        operations.iter_mut().flatten().for_each(|operation| operation.minimal = true);
+    }
     let (outcomes, seq) = match call.headers.atomic {
         true => atomic(door, call, &container, operations).await?,
         false => bulk(door, call, &container, operations).await?,
@@ -91,7 +94,9 @@ async fn prepare<S: Store>(
     })
 }
 
-fn done(container: &Container, prepared: &Prepared, done: &ItemDone) -> Outcome {
+/// What became of an operation. A read for which there is no room fails; what was written has been
+/// written, and only its item is left out.
+fn done(container: &Container, prepared: &Prepared, done: &ItemDone, room: &Room) -> Outcome {
     let work = if prepared.reads { Work::PointRead } else { Work::Write };
     let Some(item) = &done.item else {
         return Outcome { status: 204, charge: charge::hundredths(work, 0), ..Outcome::default() };
@@ -108,6 +113,12 @@ fn done(container: &Container, prepared: &Prepared, done: &ItemDone) -> Outcome 
     let mut body = Vec::new();
     if !prepared.minimal || prepared.reads {
         item::write(&container.frame, item, &mut body);
+        if !room.take(body.len()) {
+            if prepared.reads {
+                return Outcome { charge, ..Outcome::failed(&Failure::answer_too_large()) };
+            }
+            body = Vec::new();
+        }
     }
     Outcome { status, charge, version: Some(item.stamp), body, ..Outcome::default() }
 }
@@ -136,10 +147,18 @@ async fn atomic<S: Store>(
     let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
     match door.engine.write_items(&container.collection, &writes, &Lifetimes).await {
         Ok((all, seq)) => {
-            let each = prepared.iter().zip(&all);
-            Ok((each.map(|(prepared, one)| done(container, prepared, one)).collect(), seq))
+            // What is read has been limited before anything was written.
+            let (reads, writes) = (Room::any(), Room::new());
+            let each = prepared.iter().zip(&all).map(|(prepared, one)| {
+                let room = if prepared.reads { &reads } else { &writes };
+                done(container, prepared, one, room)
+            });
+            Ok((each.collect(), seq))
         }
         Err(ItemFailure { at, error }) => match error.kind {
+            engine::Kind::TooLarge if prepared.get(at).is_some_and(|at| at.reads) => {
+                Err(Failure::answer_too_large())
+            }
             // These are about the whole request.
             engine::Kind::Full | engine::Kind::Unavailable | engine::Kind::Corrupt => {
                 Err(error.into())
@@ -181,6 +200,7 @@ async fn bulk<S: Store>(
             Err(failure) => Err(failure),
         });
     }
+    let room = Room::new();
     let (mut outcomes, mut seq, mut stopped) = (Vec::with_capacity(waiting.len()), 0, false);
     let mut waiting = waiting.into_iter().peekable();
     while waiting.peek().is_some() {
@@ -198,7 +218,7 @@ async fn bulk<S: Store>(
             }
             wave.push(next);
         }
-        let wave = wave.iter().map(|next| one(door, container, next, stopped));
+        let wave = wave.iter().map(|next| one(door, container, next, stopped, &room));
         for (outcome, known) in join_all(wave).await {
             stopped |= 400 <= outcome.status && !call.headers.continue_on_error;
             seq = seq.max(known);
@@ -213,6 +233,7 @@ async fn one<S: Store>(
     container: &Arc<Container>,
     next: &Result<Prepared>,
     stopped: bool,
+    room: &Room,
 ) -> (Outcome, u64) {
     if stopped {
         return (Outcome::failed(&Failure::new(Fault::FailedDependency, "")), 0);
@@ -224,7 +245,7 @@ async fn one<S: Store>(
     let writes = std::slice::from_ref(&prepared.write);
     match door.engine.write_items(&container.collection, writes, &Lifetimes).await {
         Ok((all, seq)) => match all.first() {
-            Some(first) => (done(container, prepared, first), seq),
+            Some(first) => (done(container, prepared, first, room), seq),
             None => (Outcome::failed(&Failure::no_entity()), seq),
         },
         Err(failure) => (Outcome::failed(&failure.error.into()), 0),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use auth::{Scope, TokenMode};
-use document::{Document, Value, doc};
+use auth::Token;
+use document::{Document, doc};
 use engine::{Expect, Resource, Store};
 
 use super::{
@@ -17,7 +17,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     names,
-    partition_key::Component,
+    permission::{self, Permission},
     reply::Reply,
     rid::{Leaf, Rid},
     shown::{self, System},
@@ -74,25 +74,7 @@ impl Owner {
     }
 
     fn show<S: Store>(&self, door: &Door<S>, call: &Call<'_>, held: &Resource) -> Result<Document> {
-        let seconds = match call.headers.expiry_seconds {
-            None => None,
-            Some(text) => Some(text.trim().parse::<i64>().map_err(|_| bad_seconds(text))?),
-        };
-        let text = |name: &str| {
-            let value = held.body.get(name).and_then(|value| value.as_ref().as_str());
-            value.unwrap_or_default().to_owned()
-        };
-        let mode = match text("permissionMode").as_str() {
-            "Read" => TokenMode::Read,
-            _ => TokenMode::All,
-        };
-        let partition = held.body.get("resourcePartitionKey").and_then(header);
-        let scope =
-            Scope { resource: text("resource").trim_matches('/').to_owned(), partition, mode };
-        let now_s = clock::wall_ms().div_euclid(1000);
-        let token = scope.issue(&door.secret, now_s, seconds);
-        let token =
-            token.ok_or_else(|| bad_seconds(call.headers.expiry_seconds.unwrap_or_default()))?;
+        let token = new_token(door, call, &permission::token(held))?;
         let system = System {
             rid: self.rid_of(held),
             owner: format!("dbs/{}/users/{}/", self.database.rid().encode(), self.rid()),
@@ -111,48 +93,39 @@ impl Owner {
     }
 }
 
-fn bad_seconds(text: &str) -> Failure {
-    Failure::bad(format!(
-        "A token lives from {} to {} seconds; '{text}' was asked for.",
-        auth::limits::MIN_TOKEN_SECONDS,
-        auth::limits::MAX_TOKEN_SECONDS
-    ))
+/// A token that lives as long as a request asks for.
+fn new_token<S: Store>(door: &Door<S>, call: &Call<'_>, token: &Token) -> Result<String> {
+    let asked = call.headers.expiry_seconds;
+    let refused = || {
+        Failure::bad(format!(
+            "A token lives from {} to {} seconds; '{}' was asked for.",
+            auth::limits::MIN_TOKEN_SECONDS,
+            auth::limits::MAX_TOKEN_SECONDS,
+            asked.unwrap_or_default()
+        ))
+    };
+    let seconds = asked.map(|text| text.trim().parse::<i64>().map_err(|_| refused()));
+    let now_s = clock::wall_ms().div_euclid(1000);
+    token.issue(&door.secret, now_s, seconds.transpose()?).ok_or_else(refused)
 }
 
-/// A partition key of a permission as it stands in a header of a request.
-fn header(value: &Value) -> Option<String> {
-    let values = match value {
-        Value::Array(values) => values.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    let components: Vec<Component> =
-        values.iter().map(|value| Component::of(Some(value.as_ref()))).collect();
-    let mut out = Vec::new();
-    Component::write_all(&components, &mut out);
-    String::from_utf8(out).ok()
+/// Refuses a request whose token could not be made, before it changes anything.
+fn check_life<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<()> {
+    new_token(door, call, &Token { permission: String::new(), version: 0 }).map(drop)
 }
 
 /// What is kept of a permission.
 fn read_body(body: &[u8]) -> Result<(String, Document)> {
     let body = common::document(body)?;
     let id = names::check(body.get("id"))?;
-    let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
-    let mode = match text("permissionMode") {
-        Some(mode) if mode.eq_ignore_ascii_case("read") => "Read",
-        Some(mode) if mode.eq_ignore_ascii_case("all") => "All",
-        _ => return Err(Failure::bad("The permissionMode of a permission is Read or All.")),
-    };
-    let resource = text("resource").filter(|link| link.starts_with("dbs/"));
-    let resource = resource.ok_or_else(|| {
-        Failure::bad("The resource of a permission is a link that begins with 'dbs/'.")
-    })?;
+    let permission = Permission::parse(&body)?;
+    let mode = if permission.writes { "All" } else { "Read" };
+    let resource = body.get("resource").and_then(|link| link.as_ref().as_str()).unwrap_or_default();
     let mut kept = doc! { "permissionMode": mode, "resource": resource };
-    match body.get("resourcePartitionKey") {
-        None | Some(Value::Null) => {}
-        Some(key @ Value::Array(_)) => kept.push("resourcePartitionKey", key.clone()),
-        Some(_) => {
-            return Err(Failure::bad("The resourcePartitionKey of a permission is an array."));
-        }
+    if permission.partition.is_some()
+        && let Some(key) = body.get("resourcePartitionKey")
+    {
+        kept.push("resourcePartitionKey", key.clone());
     }
     Ok((id, kept))
 }
@@ -164,6 +137,7 @@ pub(crate) async fn create<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let (id, kept) = read_body(body)?;
+    check_life(door, call)?;
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
     let path = owner.path(&id);
@@ -201,6 +175,7 @@ pub(crate) async fn replace<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let (id, kept) = read_body(body)?;
+    check_life(door, call)?;
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
     let held = owner.named(door, call)?;

@@ -79,3 +79,44 @@ async fn a_bulk_has_a_partition_key_for_each_operation() {
     let done = run(&mut client, &stop, &[&other, &one, &create("3", "a")]).await;
     assert_eq!(codes(&done), [201, 409, 424], "{done:?}");
 }
+
+#[tokio::test]
+async fn a_client_may_want_no_items_of_writes() {
+    let mut client = Client::with_container("").await;
+    let patch =
+        r#"{"operationType":"Patch","id":"1","resourceBody":[{"op":"set","path":"/n","value":5}]}"#;
+    let minimal = ("prefer", "return=minimal");
+    let headers = [PARTITION, BATCH, ATOMIC, minimal];
+    let done = run(&mut client, &headers, &[CREATE_1, patch]).await;
+    assert_eq!((done.status, codes(&done)), (200, vec![201, 200]), "{done:?}");
+    assert!(!done.body.contains("resourceBody"), "{done:?}");
+    let bulk = [PARTITION, BATCH, GO_ON, minimal];
+    let done = run(&mut client, &bulk, &[READ_1, CREATE_2]).await;
+    assert_eq!((done.status, codes(&done)), (200, vec![200, 201]), "{done:?}");
+    assert_eq!(done.body.matches("resourceBody").count(), 1, "{done:?}");
+    assert!(done.body.contains("\"n\":5"), "{done:?}");
+}
+
+#[tokio::test]
+async fn an_answer_has_a_limit() {
+    let mut client = Client::with_container("").await;
+    let large = format!(r#"{{"id":"1","pk":"a","n":1,"x":"{}"}}"#, "y".repeat(1_900_000));
+    assert_eq!(client.item("POST", "", &large).await.status, 201);
+    let atomic = [PARTITION, BATCH, ATOMIC];
+    let reads = [CREATE_2, READ_1, READ_1, READ_1];
+    let refused = run(&mut client, &atomic, &reads).await;
+    assert_eq!(refused.code(), (413, 3402));
+    assert_eq!(client.item("GET", "2", "").await.status, 404, "nothing was written");
+    let done = run(&mut client, &atomic, &reads[..3]).await;
+    assert_eq!((done.status, codes(&done)), (200, vec![201, 200, 200]));
+    let bulk = [PARTITION, BATCH, GO_ON];
+    let done = run(&mut client, &bulk, &reads).await;
+    assert_eq!((done.status, codes(&done)), (207, vec![409, 200, 200, 413]));
+    let patch = r#"{"operationType":"Patch","id":"1","resourceBody":[{"op":"incr","path":"/n","value":1}]}"#;
+    for headers in [&atomic, &bulk] {
+        let done = run(&mut client, headers, &[patch; 10]).await;
+        assert_eq!((done.status, codes(&done)), (200, vec![200; 10]));
+        assert!(done.body.len() < 5 << 20, "{}", done.body.len());
+    }
+    assert!(client.item("GET", "1", "").await.body.contains("\"n\":21"));
+}

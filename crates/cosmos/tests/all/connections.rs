@@ -81,3 +81,22 @@ async fn what_is_no_request_ends_the_connection() {
         assert!(answer.is_none_or(|answer| answer.status == 400), "{bytes:?}");
     }
 }
+
+#[tokio::test]
+async fn a_head_with_two_meanings_ends_the_connection() {
+    let hidden = "DELETE /dbs/d HTTP/1.1\r\nhost: test\r\n\r\n";
+    for lines in [
+        "",
+        "host: a\r\nhost: a\r\n",
+        "host: a\r\ntransfer-encoding: identity, chunked\r\n",
+        "host: a\r\ntransfer-encoding: chunked, chunked\r\n",
+        "host: a\r\ntransfer-encoding: gzip, chunked\r\n",
+        "host: a\r\ntransfer-encoding: identity\r\ntransfer-encoding: chunked\r\n",
+    ] {
+        let mut client = Client::with_container("").await;
+        let bytes = format!("POST /dbs/d/colls/c/docs HTTP/1.1\r\n{lines}\r\n0\r\n\r\n{hidden}");
+        let answer = client.raw(bytes.as_bytes()).await;
+        assert_eq!((answer.status, answer.header("connection")), (400, Some("close")), "{lines}");
+        assert!(client.answer().await.is_none(), "{lines}");
+    }
+}

@@ -23,6 +23,8 @@ async fn each_operation_has_its_status() {
         ("POST", "", r#"{"id":"x","pk":"a","id":"y"}"#, (400, 0)),
         ("PATCH", "1", r#"{"operations":[{"op":"incr","path":"/n","value":2}]}"#, (200, 0)),
         ("PATCH", "1", r#"{"operations":[{"op":"remove","path":"/zz"}]}"#, (400, 0)),
+        ("PATCH", "1", r#"[{"op":"incr","path":"/n","value":2}]"#, (200, 0)),
+        ("PATCH", "1", "[]", (400, 0)),
         ("PATCH", "1", r#"{"operations":[]}"#, (400, 0)),
         (
             "PATCH",
@@ -125,4 +127,28 @@ async fn resources_have_names_and_ids() {
     }
     let other = format!("/dbs/{container}");
     assert_eq!(client.ask("GET", &other, &[], "").await.status, 404);
+}
+
+#[tokio::test]
+async fn items_are_found_by_their_own_links() {
+    let mut client = Client::with_container("").await;
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a","n":1}"#).await;
+    client.item("POST", "", r#"{"id":"2","pk":"a","n":1}"#).await;
+    let link = format!("/{}", made.text("_self"));
+    for (verb, body, want) in [
+        ("GET", "", 200),
+        ("PUT", r#"{"id":"2","pk":"a"}"#, 400),
+        ("PUT", r#"{"id":"1","pk":"a","n":2}"#, 200),
+        ("PATCH", r#"[{"op":"incr","path":"/n","value":1}]"#, 200),
+        ("DELETE", "", 204),
+        ("DELETE", "", 404),
+        ("GET", "", 404),
+    ] {
+        let answer = client.ask(verb, &link, &[PARTITION], body).await;
+        assert_eq!(answer.status, want, "{verb} {body}: {answer:?}");
+        if want == 200 {
+            assert_eq!(answer.text("_rid"), made.text("_rid"), "{verb}");
+        }
+    }
+    assert_eq!(client.item("GET", "2", "").await.status, 200);
 }

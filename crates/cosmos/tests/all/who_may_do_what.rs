@@ -46,6 +46,9 @@ async fn a_key_that_only_reads_cannot_write() {
     let query = [("content-type", "application/query+json")];
     let tricked = [PARTITION, ("x-ms-documentdb-isquery", "true")];
     let batch = [PARTITION, tricked[1], ("x-ms-cosmos-is-batch-request", "true")];
+    let plan = [("x-ms-cosmos-is-query-plan-request", "True")];
+    let permission = r#"{"id":"p","permissionMode":"All","resource":"dbs/d"}"#;
+    let before = client.everything().await;
     for (verb, path, headers, body, want) in [
         ("GET", "/dbs/d", &[][..], "", 200),
         ("POST", "/dbs", &query, r#"{"query":"SELECT * FROM c"}"#, 200),
@@ -54,10 +57,25 @@ async fn a_key_that_only_reads_cannot_write() {
         ("POST", "/dbs/d/colls/c/operations/partitionkeydelete", &tricked, "", 403),
         ("POST", "/dbs/d/colls/c/docs", &batch, "[]", 403),
         ("GET", "/dbs/d/users/u/permissions", &[], "", 403),
+        ("POST", "/dbs", &plan, r#"{"id":"e"}"#, 403),
+        ("POST", "/dbs/d/colls", &plan, container, 403),
+        ("POST", "/dbs/d/users", &plan, r#"{"id":"v"}"#, 403),
+        ("POST", "/dbs/d/users/u/permissions", &plan, permission, 403),
+        ("POST", "/dbs/d/users/u/permissions", &query, permission, 403),
+        ("POST", "/dbs/d/colls/c/sprocs", &plan, r#"{"id":"s","body":"x"}"#, 403),
+        ("POST", "/dbs/d/colls/c/sprocs/s", &tricked, "[]", 403),
+        ("POST", "/dbs/d/colls/c/operations/partitionkeydelete", &plan, "", 403),
+        ("PUT", "/dbs/d/colls/c", &plan, container, 403),
+        ("POST", "/dbs/d/colls/c/docs", &plan, r#"{"query":"SELECT * FROM c"}"#, 200),
+        ("POST", "/dbs/d/colls/c/docs", &plan, r#"{"id":"1","pk":"a"}"#, 400),
+        ("POST", "/dbs/d/colls/c/conflicts", &[], "", 200),
     ] {
         let answer = client.ask_with(reader, verb, path, headers, body).await;
         assert_eq!(answer.status, want, "{verb} {path}: {answer:?}");
     }
+    assert_eq!(client.everything().await, before);
+    let users = client.ask("GET", "/dbs/d/users", &[], "").await;
+    assert_eq!(users.header("x-ms-item-count"), Some("1"), "{users:?}");
 }
 
 #[tokio::test]
@@ -92,6 +110,10 @@ async fn a_token_is_for_one_resource() {
         (&all, "GET", item, b, "", 403),
         (&all, "GET", docs, a, "", 200),
         (&all, "DELETE", "/dbs/d", a, "", 403),
+        (&all, "DELETE", "/dbs/d/colls/c", a, "", 403),
+        (&all, "GET", "/dbs/d/colls/c", b, "", 200),
+        (&all, "GET", "/dbs/d/colls/c/pkranges", b, "", 200),
+        (&all, "GET", "/dbs/d/colls/c/udfs", a, "", 403),
         (&all, "GET", "/dbs/d/users/u/permissions/All27", a, "", 403),
     ] {
         let headers = [("authorization", token.as_str()), partition];
@@ -118,4 +140,94 @@ async fn a_token_is_for_one_resource() {
         let path = format!("{feed}/Read0");
         assert_eq!(client.ask("GET", &path, &headers, "").await.status, want, "{seconds}");
     }
+}
+
+#[tokio::test]
+async fn a_token_ends_with_its_permission() {
+    let mut client = Client::with_container("").await;
+    client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    let user = r#"{"id":"u"}"#;
+    client.ask("POST", "/dbs/d/users", &[], user).await;
+    let feed = "/dbs/d/users/u/permissions";
+    let one = "/dbs/d/users/u/permissions/p";
+    let permission = |mode: &str| {
+        format!(r#"{{"id":"p","permissionMode":"{mode}","resource":"dbs/d/colls/c"}}"#)
+    };
+    let (all, read) = (permission("All"), permission("Read"));
+    for (verb, path, body, after, want) in [
+        ("PUT", one, read.as_str(), "", (403, 403)),
+        ("DELETE", one, "", "", (403, 403)),
+        ("DELETE", one, "", all.as_str(), (403, 403)),
+        ("DELETE", "/dbs/d/users/u", "", "", (403, 403)),
+        ("GET", one, "", "", (200, 204)),
+    ] {
+        client.ask("POST", "/dbs/d/users", &[], user).await;
+        client.ask("DELETE", one, &[], "").await;
+        let made = client.ask("POST", feed, &[], &all).await;
+        let token = made.text("_token").replace('+', "%2B");
+        client.ask(verb, path, &[], body).await;
+        if !after.is_empty() {
+            assert_eq!(client.ask("POST", feed, &[], after).await.status, 201);
+        }
+        let headers = [("authorization", token.as_str()), PARTITION];
+        let item = "/dbs/d/colls/c/docs/1";
+        let read = client.send("GET", item, &headers, "").await;
+        let gone = client.send("DELETE", item, &headers, "").await;
+        assert_eq!((read.status, gone.status), want, "{verb} {path} {after}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_by_names_is_for_links_of_resource_ids() {
+    let mut client = Client::with_container("").await;
+    client.ask("POST", "/dbs", &[], r#"{"id":"e"}"#).await;
+    client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    client.ask("POST", "/dbs/d/users", &[], r#"{"id":"u"}"#).await;
+    let database = client.ask("GET", "/dbs/d", &[], "").await.text("_rid");
+    let other = client.ask("GET", "/dbs/e", &[], "").await.text("_rid");
+    let container = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
+    let by_id = format!("dbs/{database}/colls/{container}");
+    for resource in ["dbs/d/colls/c", by_id.as_str(), "/dbs/d/", &format!("dbs/{database}")] {
+        client.ask("DELETE", "/dbs/d/users/u/permissions/p", &[], "").await;
+        let body = format!(r#"{{"id":"p","permissionMode":"Read","resource":"{resource}"}}"#);
+        let made = client.ask("POST", "/dbs/d/users/u/permissions", &[], &body).await;
+        let token = made.text("_token").replace('+', "%2B");
+        let headers = [("authorization", token.as_str()), PARTITION];
+        for (path, want) in [
+            (format!("/{by_id}/pkranges"), 200),
+            (format!("/{by_id}/docs/1"), 200),
+            ("/dbs/d/colls/c/docs/1".to_owned(), 200),
+            (format!("/dbs/d/colls/{container}"), 200),
+            (format!("/dbs/{other}"), 403),
+            (format!("/dbs/{other}/colls/{container}"), 403),
+        ] {
+            let answer = client.send("GET", &path, &headers, "").await;
+            assert_eq!(answer.status, want, "{resource} {path}: {answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_permission_that_cannot_be_answered_is_not_made() {
+    let mut client = Client::with_container("").await;
+    client.ask("POST", "/dbs/d/users", &[], r#"{"id":"u"}"#).await;
+    let feed = "/dbs/d/users/u/permissions";
+    let body = |mode: &str, more: &str| {
+        format!(r#"{{"id":"p","permissionMode":"{mode}","resource":"dbs/d/colls/c"{more}}}"#)
+    };
+    let (read, all) = (body("Read", ""), body("All", ""));
+    let life = |seconds| [("x-ms-documentdb-expiry-seconds", seconds)];
+    for seconds in ["0", "-1", "599", "86401", "x", ""] {
+        let refused = client.ask("POST", feed, &life(seconds), &read).await;
+        assert_eq!(refused.status, 400, "{seconds}");
+    }
+    for more in [r#","resourcePartitionKey":[[]]"#, r#","resourcePartitionKey":[{"a":1}]"#] {
+        assert_eq!(client.ask("POST", feed, &[], &body("Read", more)).await.status, 400, "{more}");
+    }
+    let none = client.ask("GET", feed, &[], "").await;
+    assert_eq!(none.header("x-ms-item-count"), Some("0"), "{none:?}");
+    assert_eq!(client.ask("POST", feed, &life("600"), &read).await.status, 201);
+    let one = "/dbs/d/users/u/permissions/p";
+    assert_eq!(client.ask("PUT", one, &life("0"), &all).await.status, 400);
+    assert_eq!(client.ask("GET", one, &[], "").await.text("permissionMode"), "Read");
 }

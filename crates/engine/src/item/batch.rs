@@ -14,6 +14,7 @@ use crate::{
     Error, Kind, Lifetime,
     error::{Halt, What},
     keys,
+    limits::MAX_READ_BYTES,
     view::Row,
     write::{Draft, Entries},
 };
@@ -47,6 +48,8 @@ pub(super) struct Batch<'a, S: Store> {
     draft: Draft<'a, S>,
     pending: BTreeMap<Bytes, Pending>,
     outcomes: Vec<Outcome>,
+    /// Bytes of items that were read.
+    read: usize,
 }
 
 /// What became of an action, its stamp apart.
@@ -67,7 +70,7 @@ pub(super) struct Outcomes(Vec<Outcome>);
 
 impl<'a, S: Store> Batch<'a, S> {
     pub(super) fn new(draft: Draft<'a, S>) -> Self {
-        Self { draft, pending: BTreeMap::new(), outcomes: Vec::new() }
+        Self { draft, pending: BTreeMap::new(), outcomes: Vec::new(), read: 0 }
     }
 
     /// One action.
@@ -103,6 +106,11 @@ impl<'a, S: Store> Batch<'a, S> {
                 return Ok(());
             }
             (ItemAction::Read, Some(item)) => {
+                self.read += item.body.len();
+                if MAX_READ_BYTES < self.read && self.read != item.body.len() {
+                    let message = "the items that are read together are too large";
+                    return Err(Error::new(Kind::TooLarge, message).into());
+                }
                 self.note(key, false, Some(item.body.clone()), Some(item.clone()), 0);
                 return Ok(());
             }
@@ -199,7 +207,7 @@ impl<'a, S: Store> Batch<'a, S> {
 
     /// The unit of all actions; none when they only read.
     pub(super) async fn unit(self) -> Result<(Option<Unit>, Outcomes), Halt> {
-        let Self { draft, pending, outcomes } = self;
+        let Self { draft, pending, outcomes, read: _ } = self;
         let outcomes = Outcomes(outcomes);
         if !pending.values().any(|pending| pending.written) {
             return Ok((None, outcomes));

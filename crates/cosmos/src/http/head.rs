@@ -1,0 +1,66 @@
+//! What is wrong with a head whoever sends it: where two readers may see two hosts, or two ends of
+//! the body. What the request means is not decided here.
+
+use http::{HeaderMap, Version, header, request::Parts};
+
+use crate::failure::{Failure, Result};
+
+/// Refuses a head that another reader may read otherwise. The connection cannot be used any more.
+pub(super) fn check(parts: &Parts) -> Result<()> {
+    if parts.version != Version::HTTP_11 {
+        return Ok(());
+    }
+    if parts.headers.get_all(header::HOST).iter().count() != 1 {
+        return Err(Failure::bad("A request has one header host."));
+    }
+    check_encoding(&parts.headers)
+}
+
+fn check_encoding(headers: &HeaderMap) -> Result<()> {
+    let mut encodings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let Some(encoding) = encodings.next() else { return Ok(()) };
+    if encodings.next().is_some() || !encoding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+        return Err(Failure::bad("The only transfer-encoding that is supported is one 'chunked'."));
+    }
+    if headers.contains_key(header::CONTENT_LENGTH) {
+        return Err(Failure::bad("A request has no content-length beside a transfer-encoding."));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderValue, Request, header::HeaderName};
+
+    use super::*;
+
+    #[test]
+    fn heads_that_can_be_read_in_two_ways_are_refused() {
+        let (te, host) = ("transfer-encoding", ("host", "x"));
+        for (version, lines, good) in [
+            (Version::HTTP_11, vec![host], true),
+            (Version::HTTP_11, vec![], false),
+            (Version::HTTP_11, vec![host, host], false),
+            (Version::HTTP_11, vec![host, ("host", "y")], false),
+            (Version::HTTP_10, vec![], true),
+            (Version::HTTP_2, vec![], true),
+            (Version::HTTP_11, vec![host, (te, "chunked")], true),
+            (Version::HTTP_11, vec![host, (te, "Chunked")], true),
+            (Version::HTTP_11, vec![host, (te, "identity, chunked")], false),
+            (Version::HTTP_11, vec![host, (te, "chunked, chunked")], false),
+            (Version::HTTP_11, vec![host, (te, "gzip, chunked")], false),
+            (Version::HTTP_11, vec![host, (te, "identity")], false),
+            (Version::HTTP_11, vec![host, (te, "")], false),
+            (Version::HTTP_11, vec![host, (te, "identity"), (te, "chunked")], false),
+            (Version::HTTP_11, vec![host, (te, "chunked"), (te, "chunked")], false),
+            (Version::HTTP_11, vec![host, (te, "chunked"), ("content-length", "5")], false),
+        ] {
+            let mut parts = Request::builder().version(version).body(()).unwrap().into_parts().0;
+            for (name, value) in &lines {
+                let name = HeaderName::from_static(name);
+                parts.headers.append(name, HeaderValue::from_static(value));
+            }
+            assert_eq!(check(&parts).is_ok(), good, "{version:?} {lines:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a permission allows: with which resource, or which logical partition of it, and whether
+//! that may be changed. Who has it, is found out elsewhere.
+
+use auth::Token;
+use document::{Document, Value};
+use engine::{Engine, Resource, Store};
+
+use crate::{
+    failure::{Failure, Fault, Result},
+    limits::MAX_KEY_PATHS,
+    partition_key::{self, Component},
+    place::Place,
+};
+
+/// What separates the parts of the path in a token; no name has it.
+const SEPARATOR: &str = "/";
+
+/// What a permission allows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Permission {
+    /// Whether more than reading.
+    pub(crate) writes: bool,
+    /// The resource, with all that lies in it.
+    pub(crate) place: Place,
+    /// The logical partition that it is limited to.
+    pub(crate) partition: Option<Vec<Component>>,
+}
+
+impl Permission {
+    /// Reads what stands in a request, or is kept.
+    pub(crate) fn parse(body: &Document) -> Result<Self> {
+        let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
+        let writes = match text("permissionMode") {
+            Some(mode) if mode.eq_ignore_ascii_case("read") => false,
+            Some(mode) if mode.eq_ignore_ascii_case("all") => true,
+            _ => return Err(Failure::bad("The permissionMode of a permission is Read or All.")),
+        };
+        let place = text("resource").and_then(Place::parse).ok_or_else(|| {
+            Failure::bad(
+                "The resource of a permission is the link of a database, of a container, or of \
+                 something in a container.",
+            )
+        })?;
+        let partition = match body.get("resourcePartitionKey") {
+            None | Some(Value::Null) => None,
+            Some(Value::Array(values)) if values.len() <= MAX_KEY_PATHS => {
+                let components = Component::of_list(values).ok_or_else(bad_key)?;
+                partition_key::check_len(&components)?;
+                Some(components)
+            }
+            Some(_) => return Err(bad_key()),
+        };
+        Ok(Self { writes, place, partition })
+    }
+
+    /// What a token allows: as long as its permission is the one it was made for.
+    pub(crate) fn of_token<S: Store>(engine: &Engine<S>, token: &Token) -> Result<Self> {
+        let path: Vec<&str> = token.permission.split(SEPARATOR).collect();
+        let held = engine.resource(&path).filter(|held| held.stamp == token.version);
+        let permission = held.and_then(|held| Self::parse(&held.body).ok());
+        permission.ok_or_else(|| {
+            let text = "The permission of the token that was used is gone or has changed.";
+            Failure::new(Fault::Forbidden, text)
+        })
+    }
+}
+
+fn bad_key() -> Failure {
+    Failure::bad("The resourcePartitionKey of a permission is an array with a partition key.")
+}
+
+/// What a token for a permission is made of.
+pub(crate) fn token(held: &Resource) -> Token {
+    Token { permission: held.path.join(SEPARATOR), version: held.stamp }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json;
+
+    use super::*;
+
+    #[test]
+    fn permissions() {
+        let c = r#""resource":"dbs/d/colls/c""#;
+        let key =
+            |key: &str| format!(r#"{{"permissionMode":"All",{c},"resourcePartitionKey":{key}}}"#);
+        for (text, good) in [
+            (format!(r#"{{"permissionMode":"Read",{c}}}"#), true),
+            (format!(r#"{{"permissionMode":"ALL",{c}}}"#), true),
+            (format!(r#"{{"permissionMode":"Write",{c}}}"#), false),
+            (format!("{{{c}}}"), false),
+            (r#"{"permissionMode":"All"}"#.to_owned(), false),
+            (r#"{"permissionMode":"All","resource":"dbs/d/x/y"}"#.to_owned(), false),
+            (key("null"), true),
+            (key(r#"["a",1,{}]"#), true),
+            (key("[]"), true),
+            (key(r#""a""#), false),
+            (key("[[]]"), false),
+            (key(r#"[{"a":1}]"#), false),
+            (key("[1,2,3,4]"), false),
+            (key(&format!("[\"{}\"]", "x".repeat(2048))), true),
+            (key(&format!("[\"{}\"]", "x".repeat(2049))), false),
+        ] {
+            let body = json::parse_document(text.as_bytes(), 9).unwrap();
+            assert_eq!(Permission::parse(&body).is_ok(), good, "{text}");
+        }
+    }
+}
