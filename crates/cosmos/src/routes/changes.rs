@@ -1,6 +1,6 @@
 //! The change feed, latest version of each item, in the order of commits.
 
-use engine::{Changes, Store};
+use engine::{Changes, Item, Store};
 
 use super::{common, scope, versions};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     charge::Work,
     door::Door,
     failure::{Failure, Result},
-    item,
+    item::{self, Frame},
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
     session, shown,
@@ -46,21 +46,30 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     if found.items.is_empty() && !found.more {
         return Ok(reply);
     }
-    let texts: Vec<Vec<u8>> = found
-        .items
-        .iter()
-        .map(|item| {
-            let mut text = Vec::new();
-            item::write(&container.frame, item, &mut text);
-            // What the entry is in the order of changes.
-            text.pop();
-            text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
-            text
-        })
-        .collect();
+    let wrapped = call.headers.wire_format.is_some();
+    let texts: Vec<Vec<u8>> =
+        found.items.iter().map(|item| entry(&container.frame, item, wrapped)).collect();
     let body = shown::feed(&container.rid, "Documents", texts.iter().map(Vec::as_slice));
     // The position is in the etag alone: a continuation would mean that there is more already.
     Ok(Reply { status: 200, body, count: Some(texts.len()), ..reply })
+}
+
+/// An entry of the feed: the item with its place in the order of changes, or both side by side where
+/// the client asks for the form of the other feed.
+fn entry(frame: &Frame, item: &Item, wrapped: bool) -> Vec<u8> {
+    let mut text = Vec::new();
+    if wrapped {
+        text.extend_from_slice(b"{\"current\":");
+    }
+    item::write(frame, item, &mut text);
+    if wrapped {
+        let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
+        text.extend_from_slice(metadata.as_bytes());
+    } else {
+        text.pop();
+        text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
+    }
+    text
 }
 
 /// The position that an etag of the feed names.
@@ -79,6 +88,23 @@ fn since(date: &str) -> Result<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_have_two_forms() {
+        let body = document::doc! { "id": "a" }.to_buf().into_bytes();
+        let item = Item { key: Default::default(), body, stamp: 9, birth: 8, ts: 7 };
+        for (wrapped, start, end) in [
+            (false, "{\"id\":\"a\",\"_rid\"", ",\"_ts\":7,\"_lsn\":9}"),
+            (
+                true,
+                "{\"current\":{\"id\":\"a\"",
+                ",\"_ts\":7},\"metadata\":{\"lsn\":9,\"crts\":7}}",
+            ),
+        ] {
+            let text = String::from_utf8(entry(&Frame::new(1, 2), &item, wrapped)).unwrap();
+            assert!(text.starts_with(start) && text.ends_with(end), "{text}");
+        }
+    }
 
     #[test]
     fn positions_and_dates() {
