@@ -28,6 +28,10 @@ impl Predicate {
     }
 }
 
+/// A key of no use of a slot, whose numbers begin with 1: nobody reads it. It is written before a
+/// compaction, so that a table keeps its number when everything as new as it was dropped.
+pub(crate) const MARK: [u8; 4] = [0; 4];
+
 /// Makes the filters of the keyspace of one slot.
 pub(crate) struct Filters {
     slot: u32,
@@ -67,6 +71,9 @@ struct Filter {
 
 impl CompactionFilter for Filter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> CompactionFilterResult {
+        if **item.key() == MARK {
+            return Ok(Verdict::Keep);
+        }
         let key = match (item.key().split_first_chunk(), self.number) {
             (Some((used, key)), Some(number)) if *used == number => key,
             _ => return Ok(Verdict::Remove),

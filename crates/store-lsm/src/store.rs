@@ -17,6 +17,7 @@ use crate::{
     committer::{Message, Request},
     compactor::{compact_whole, forget},
     errors::{from_fjall, from_io},
+    filter::MARK,
     judged::journals,
     open::Inner,
     spaces::Place,
@@ -121,6 +122,8 @@ async fn in_thread(
 fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Result<(), Error> {
     let Some(Place { keyspace, .. }) = inner.spaces.get(space) else { return Ok(()) };
     let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
+    // Newer than all that is dropped: a start replays only what is newer than the tables.
+    keyspace.insert(MARK, []).map_err(context)?;
     let seq = inner.published.load(Ordering::SeqCst);
     let newest = journals(&inner.tree).map(|(_, newest)| newest);
     keyspace.rotate_memtable_and_wait().map_err(context)?;
