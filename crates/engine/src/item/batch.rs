@@ -107,6 +107,7 @@ impl<'a, S: Store> Batch<'a, S> {
             }
             (ItemAction::Read, Some(item)) => {
                 self.read += item.body.len();
+                // One alone is answered whatever its size.
                 if MAX_READ_BYTES < self.read && self.read != item.body.len() {
                     let message = "the items that are read together are too large";
                     return Err(Error::new(Kind::TooLarge, message).into());
