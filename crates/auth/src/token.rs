@@ -8,12 +8,12 @@ use crate::{
     limits::{MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS, TOKEN_SECONDS},
 };
 
-/// First byte of a token's content.
-const FORMAT: u8 = 2;
+/// First bytes of a token's content.
+const FORMAT: [u8; 2] = [0, 2];
 /// What separates these signatures from all others that the secret makes.
 const PURPOSE: &[u8] = b"resource token\0";
 /// Bytes before the text: format, the end, the version.
-const FIXED: usize = 1 + 8 + 8;
+const FIXED: usize = FORMAT.len() + 8 + 8;
 
 /// One version of a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Token {
         if !(MIN_TOKEN_SECONDS..=MAX_TOKEN_SECONDS).contains(&seconds) {
             return None;
         }
-        let mut content = vec![FORMAT];
+        let mut content = FORMAT.to_vec();
         content.extend_from_slice(&now_s.saturating_add(seconds).to_be_bytes());
         content.extend_from_slice(&self.version.to_be_bytes());
         content.extend_from_slice(self.permission.as_bytes());
@@ -60,10 +60,7 @@ impl Token {
 
     fn read(content: &[u8]) -> Option<(i64, Self)> {
         let (fixed, text) = content.split_at_checked(FIXED)?;
-        let (format, numbers) = fixed.split_first()?;
-        if *format != FORMAT {
-            return None;
-        }
+        let numbers = fixed.strip_prefix(&FORMAT)?;
         let (ends, version) = numbers.split_at_checked(8)?;
         let ends = i64::from_be_bytes(ends.try_into().ok()?);
         let version = u64::from_be_bytes(version.try_into().ok()?);
@@ -126,9 +123,8 @@ mod tests {
     #[test]
     fn content_of_another_format_is_no_token() {
         let secret = Key::of(&[7; 32]).unwrap();
-        for content in
-            [&b""[..], b"\x02", &[1; 40], &[2; 16], b"\x02\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\xff"]
-        {
+        let long = [0, 2, 0, 0, 0, 0, 0, 0, 9, 9, 0, 0, 0, 0, 0, 0, 0, 7, 0xff];
+        for content in [&b""[..], &[0, 2], &[1; 40], &[0, 3, 9, 9], &long[..17], &long] {
             let mut bytes = content.to_vec();
             bytes.extend_from_slice(&secret.sign(&[PURPOSE, content]));
             let text = format!("type=resource&ver=1.0&sig={}", STANDARD.encode(bytes));
