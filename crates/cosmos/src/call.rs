@@ -1,7 +1,7 @@
 //! One request as routes see it: what it is about, what its headers say, and what its sender may
 //! do.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use auth::{Authorization, Credential, Denied, Right, Scope, Signed, TokenMode, check_entra};
 use engine::Store;
@@ -12,6 +12,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     headers::Headers,
     link::{Link, Resource},
+    operation::Client,
     partition_key::Component,
     session,
 };
@@ -33,6 +34,8 @@ pub(crate) struct Call<'a> {
     pub(crate) scheme: &'static str,
     /// The newest commit that its session has seen.
     pub(crate) seen: u64,
+    /// Whom it is answered for.
+    pub(crate) client: Arc<Client>,
 }
 
 impl<'a> Call<'a> {
@@ -41,6 +44,7 @@ impl<'a> Call<'a> {
         door: &Door<S>,
         parts: &'a Parts,
         scheme: &'static str,
+        client: Arc<Client>,
     ) -> Result<Self> {
         let link = Link::parse(parts.uri.path())?;
         let headers = Headers::read(&parts.headers)?;
@@ -51,7 +55,7 @@ impl<'a> Call<'a> {
             let text = format!("The content encoding '{encoding}' is not supported.");
             return Err(Failure::new(Fault::UnsupportedMediaType, text));
         }
-        let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0 };
+        let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0, client };
         if call.link.kind != Resource::Certificate {
             let grant = call.grant(door)?;
             call.check(&grant)?;

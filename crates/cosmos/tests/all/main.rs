@@ -5,6 +5,7 @@ mod batches;
 mod catalog;
 mod client;
 mod connections;
+mod endings;
 mod expiry;
 mod points;
 mod queries;
