@@ -34,6 +34,12 @@ pub fn wall_ms() -> i64 {
     read(rustix::time::ClockId::Realtime).div_euclid(1_000_000)
 }
 
+/// How long this thread has had a processor: for what a computation takes on a busy machine.
+pub fn thread() -> std::time::Duration {
+    let ns = read(rustix::time::ClockId::ThreadCPUTime);
+    std::time::Duration::from_nanos(u64::try_from(ns).unwrap_or(0))
+}
+
 /// The machine's monotonic clock: for timeouts of cursors and sessions, and for measuring.
 pub fn monotonic() -> std::time::Duration {
     let ns = read(rustix::time::ClockId::Monotonic);

@@ -1,6 +1,8 @@
 //! One request as routes see it: what it is about, what its headers say, and what its sender may
 //! do.
 
+use std::sync::Arc;
+
 use auth::{Authorization, Credential, Denied, Right, Signed, Token, check_entra};
 use engine::Store;
 use http::{Method, request::Parts};
@@ -11,6 +13,7 @@ use crate::{
     grant::Grant,
     headers::Headers,
     link::{Link, Resource},
+    operation::Client,
     permission::Permission,
     session,
 };
@@ -24,6 +27,8 @@ pub(crate) struct Call<'a> {
     pub(crate) scheme: &'static str,
     /// The newest commit that its session has seen.
     pub(crate) seen: u64,
+    /// Whom it is answered for.
+    pub(crate) client: Arc<Client>,
 }
 
 impl<'a> Call<'a> {
@@ -32,6 +37,7 @@ impl<'a> Call<'a> {
         door: &Door<S>,
         parts: &'a Parts,
         scheme: &'static str,
+        client: Arc<Client>,
     ) -> Result<Self> {
         let link = Link::parse(parts.uri.path())?;
         let mut headers = Headers::read(&parts.headers)?;
@@ -44,7 +50,7 @@ impl<'a> Call<'a> {
         }
         // HTTP/2 has no header for it.
         headers.host = headers.host.or(parts.uri.authority().map(|authority| authority.as_str()));
-        let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0 };
+        let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0, client };
         if call.link.kind != Resource::Certificate {
             let grant = call.grant(door)?;
             grant.check(door, &call)?;

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use document::json;
 use engine::{Kind, What};
 
+use crate::operation::STOPPING;
+
 /// What went wrong, sorted by what the client does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -260,6 +262,7 @@ impl From<engine::Error> for Failure {
             Kind::TooLarge => return Self::too_large(),
             Kind::Unsupported => Fault::NotImplemented,
             Kind::Gone => Fault::Gone,
+            Kind::Stopped(why) if why.number == STOPPING => Fault::Unavailable,
             Kind::Stopped(_) => Fault::Timeout,
             Kind::Full => Fault::Full,
             Kind::Unavailable => Fault::Unavailable,

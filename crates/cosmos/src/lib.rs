@@ -22,6 +22,7 @@ mod item;
 mod limits;
 mod link;
 mod names;
+mod operation;
 mod partition_key;
 mod patch;
 mod permission;

@@ -85,5 +85,14 @@ pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) const TRUSTED_BYTES: usize = 64 * 1024;
 /// Times that a change of a resource is tried again when another one came first.
 pub(crate) const MAX_TRIES: usize = 32;
-/// A scan or query may take this long for one page.
+/// A scan or query may take this long for one page, others' turns included.
 pub(crate) const OPERATION_TIME: Duration = Duration::from_secs(60);
+/// The evaluation of a page may have a processor for this long.
+pub(crate) const EVALUATION_TIME: Duration = Duration::from_secs(5);
+/// Work of evaluating a page: on most machines less than that time.
+pub(crate) const PAGE_WORK: u64 = 5 << 30;
+/// Work of reading and evaluating rows after which a page ends that may end anywhere: the next row
+/// may still take as much as one may.
+pub(crate) const PAGE_END: u64 = PAGE_WORK - query::limits::MAX_WORK;
+/// Requests that run when the server is told to stop may go on for this long.
+pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);

@@ -80,6 +80,18 @@ impl<'a> DocRef<'a> {
         }
     }
 
+    /// The value of the first field of this name, and how many fields were looked at for it.
+    pub fn search(self, name: &str) -> (Option<ValueRef<'a>>, usize) {
+        match self {
+            Self::Raw(bytes) => crate::raw::search(bytes, name),
+            Self::Tree(_) => {
+                let mut looked = 0;
+                let found = self.iter().inspect(|_| looked += 1).find(|(field, _)| *field == name);
+                (found.map(|(_, value)| value), looked)
+            }
+        }
+    }
+
     /// Puts the values of the first fields of these distinct names into `found`, where there has to
     /// be nothing yet: one place a name. It reads the document once, and no further than needed.
     pub fn pick(self, names: &[impl AsRef<str>], found: &mut [Option<ValueRef<'a>>]) {

@@ -147,6 +147,14 @@ pub(crate) fn find<'a>(document: &'a [u8], name: &str) -> Option<ValueRef<'a>> {
     RawElements::new(document).find(|element| element.name == name.as_bytes())?.decode()
 }
 
+/// The same, and how many fields were looked at.
+pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>>, usize) {
+    let mut looked = 0;
+    let mut elements = RawElements::new(document).inspect(|_| looked += 1);
+    let found = elements.find(|element| element.name == name.as_bytes());
+    (found.and_then(|element| element.decode()), looked)
+}
+
 /// Puts the value of the first field of each name at its name's place, in one pass.
 pub(crate) fn pick<'a>(
     document: &'a [u8],
@@ -197,6 +205,20 @@ impl<'a> Iterator for Elements<'a> {
 #[cfg(test)]
 mod tests {
     use crate::{DocRef, Value, ValueRef, doc};
+
+    #[test]
+    fn a_search_says_how_far_it_went() {
+        let tree = doc! { "a": 1, "b": "x", "a": 2 };
+        let raw = tree.to_buf();
+        for document in [DocRef::Tree(&tree), raw.as_ref()] {
+            for (name, looked) in [("a", 1), ("b", 2), ("none", 3)] {
+                let (found, went) = document.search(name);
+                let value = |value: Option<ValueRef<'_>>| value.map(ValueRef::to_value);
+                assert_eq!(value(found), value(document.get(name)), "{name}");
+                assert_eq!(went, looked, "{name}");
+            }
+        }
+    }
 
     #[test]
     fn picked_values_are_those_that_are_found_one_by_one() {

@@ -22,8 +22,9 @@ use crate::{
     dispatch,
     door::Door,
     failure::{Failure, Fault},
-    limits::{HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS},
+    limits::{HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME},
     link::{Link, Resource},
+    operation::{Client, Presence, Why},
 };
 
 /// Serves a client until it leaves or `stop` says so.
@@ -84,9 +85,12 @@ async fn converse<S: Store>(
     scheme: &'static str,
     mut stop: watch::Receiver<bool>,
 ) {
+    let client = Arc::new(Client::default());
+    // However it ends.
+    let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request| {
-        let door = Arc::clone(door);
-        async move { Ok::<_, Infallible>(answer(&door, scheme, request).await) }
+        let (door, client) = (Arc::clone(door), Arc::clone(&client));
+        async move { Ok::<_, Infallible>(answer(&door, client, scheme, request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -102,20 +106,25 @@ async fn converse<S: Store>(
         _ = stop.changed() => {}
     }
     connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
+    if tokio::time::timeout(STOP_TIME, connection.as_mut()).await.is_err() {
+        client.stop(Why::Stopping);
+        let _ = connection.await;
+    }
 }
 
 /// Answers a request. A change of resources that takes several steps is finished although its
-/// client has gone.
+/// client has gone. A query may keep its thread for long: another one sees meanwhile whether its
+/// client is still there.
 pub(super) async fn answer<S: Store>(
     door: &Arc<Door<S>>,
+    client: Arc<Client>,
     scheme: &'static str,
     request: Request<Incoming>,
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
-    let whole = has_steps(&parts);
-    let handled = handle(Arc::clone(door), scheme, parts, body);
-    if !whole {
+    let apart = has_steps(&parts) || is_query(&parts);
+    let handled = handle(Arc::clone(door), client, scheme, parts, body);
+    if !apart {
         return handled.await;
     }
     let finished = tokio::spawn(handled).await;
@@ -131,8 +140,19 @@ fn has_steps(parts: &Parts) -> bool {
     !reads && Link::parse(parts.uri.path()).is_ok_and(|link| link.kind != Resource::Documents)
 }
 
+/// Whether it may be a query.
+fn is_query(parts: &Parts) -> bool {
+    let kind =
+        parts.headers.get(http::header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    let asks = b"application/query";
+    parts.method == Method::POST
+        && (parts.headers.contains_key("x-ms-documentdb-isquery")
+            || kind.get(..asks.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(asks)))
+}
+
 async fn handle<S: Store>(
     door: Arc<Door<S>>,
+    client: Arc<Client>,
     scheme: &'static str,
     parts: Parts,
     body: Incoming,
@@ -145,7 +165,7 @@ async fn handle<S: Store>(
     let ends = sound.is_err();
     let result = async {
         sound?;
-        let call = Call::new(&door, &parts, scheme)?;
+        let call = Call::new(&door, &parts, scheme, client)?;
         let body = body::read(body).await?;
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
         dispatch::run(&door, call, body).await

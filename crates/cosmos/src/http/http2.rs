@@ -25,7 +25,8 @@ use tokio::{
 use super::connection::answer;
 use crate::{
     door::Door,
-    limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS},
+    limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME},
+    operation::{Client, Presence, Why},
 };
 
 /// A request, until its answer has been sent.
@@ -79,11 +80,15 @@ pub(super) async fn converse<S: Store>(
 ) {
     let (count, running) = watch::channel(0);
     let count = Arc::new(count);
+    let client = Arc::new(Client::default());
+    // However it ends.
+    let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request| {
         let (door, running) = (Arc::clone(door), Running::begin(&count));
+        let client = Arc::clone(&client);
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
-                true => answer(&door, scheme, request).await,
+                true => answer(&door, client, scheme, request).await,
                 false => too_many_headers(),
             };
             Ok::<_, Infallible>(response.map(|body| Answer { body, _running: running }))
@@ -101,6 +106,12 @@ pub(super) async fn converse<S: Store>(
         _ = stop.changed() => {}
     }
     connection.as_mut().graceful_shutdown();
+    if tokio::time::timeout(STOP_TIME, connection.as_mut()).await.is_ok() {
+        return;
+    }
+    if *stop.borrow() {
+        client.stop(Why::Stopping);
+    }
     tokio::select! {
         _ = connection => {}
         // It does not answer.

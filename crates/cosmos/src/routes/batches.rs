@@ -56,6 +56,7 @@ struct Prepared {
 
 async fn prepare<S: Store>(
     door: &Door<S>,
+    call: &Call<'_>,
     container: &Arc<Container>,
     header: Option<&str>,
     operation: Operation,
@@ -75,7 +76,7 @@ async fn prepare<S: Store>(
             (key, action)
         }
         Action::Patch(id, patch) => {
-            (key(&id)?, points::patch_action(door, container, patch).await?)
+            (key(&id)?, points::patch_action(door, call, container, patch).await?)
         }
         Action::Read(id) => (key(&id)?, ItemAction::Read),
         Action::Delete(id) => (key(&id)?, ItemAction::Delete),
@@ -136,7 +137,9 @@ async fn atomic<S: Store>(
     let mut prepared = Vec::with_capacity(count);
     for (at, operation) in operations.into_iter().enumerate() {
         let next = match operation {
-            Ok(operation) => prepare(door, container, call.headers.partition_key, operation).await,
+            Ok(operation) => {
+                prepare(door, call, container, call.headers.partition_key, operation).await
+            }
             Err(failure) => Err(failure),
         };
         match next {
@@ -194,7 +197,7 @@ async fn bulk<S: Store>(
                 match (own.as_deref(), call.headers.partition_key) {
                     // What the whole request is limited to, each operation is.
                     (Some(own), Some(all)) if own != all => Err(Failure::mismatch_of_item()),
-                    (own, all) => prepare(door, container, own.or(all), operation).await,
+                    (own, all) => prepare(door, call, container, own.or(all), operation).await,
                 }
             }
             Err(failure) => Err(failure),

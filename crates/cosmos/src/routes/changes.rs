@@ -36,7 +36,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     };
     let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
-    let context = common::context(door).await;
+    let context = common::context(door, call).await;
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
     session::check(call.seen, found.seq)?;
     let etag = format!("\"{}\"", found.next);

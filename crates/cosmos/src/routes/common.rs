@@ -1,11 +1,11 @@
 //! What several routes do alike: find what a link means, number resources, ask resources in
 //! memory, watch what takes long.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use document::{Document, Value, doc, json};
 use engine::{Expect, Kind, Match, Store};
-use query::{Context, expr::Effort, expr::Watch};
+use query::{Context, expr::Effort};
 
 use crate::{
     call::Call,
@@ -13,7 +13,8 @@ use crate::{
     door::Door,
     etag,
     failure::{Failure, Fault, Result},
-    limits::{MAX_DEPTH, MAX_TRIES, OPERATION_TIME},
+    limits::{MAX_DEPTH, MAX_TRIES, PAGE_WORK},
+    operation::Operation,
 };
 
 /// Path of the counter that small records are numbered with.
@@ -92,34 +93,20 @@ pub(crate) fn is_known(call: &Call<'_>, stamp: u64) -> bool {
     known.is_some_and(|etag| etag.trim() == "*" || etag::parse(etag) == Some(stamp))
 }
 
-struct Watched {
-    give_way: fn(),
-    /// On the machine's monotonic clock.
-    end: Duration,
-}
-
-impl Watch for Watched {
-    fn check(&self) -> std::result::Result<(), query::Error> {
-        if clock::monotonic() < self.end {
-            return Ok(());
-        }
-        Err(query::Error::new(query::Kind::Stopped, 0, "The request took too long."))
-    }
-
-    fn give_way(&self) {
-        (self.give_way)();
-    }
+/// What an operation may compute. Only what changes nothing ends with its client.
+pub(crate) fn effort<S: Store>(door: &Door<S>, call: &Call<'_>) -> Arc<Effort> {
+    let client = if call.only_reads() { Arc::clone(&call.client) } else { Arc::default() };
+    let operation = Operation::new(client, door.settings.give_way);
+    Arc::new(Effort::watched(operation).bounded(PAGE_WORK))
 }
 
 /// What stays the same for a whole operation.
-pub(crate) async fn context<S: Store>(door: &Door<S>) -> Arc<Context> {
+pub(crate) async fn context<S: Store>(door: &Door<S>, call: &Call<'_>) -> Arc<Context> {
     let now = door.engine.now().await;
-    let end = clock::monotonic().saturating_add(OPERATION_TIME);
-    let watched = Watched { give_way: door.settings.give_way, end };
     Arc::new(Context {
         now_ms: now.ms,
         random: query::expr::Random::new(fastrand::u64(..)),
-        effort: Arc::new(Effort::watched(watched)),
+        effort: effort(door, call),
         ..Context::default()
     })
 }

@@ -57,7 +57,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let mut page =
         Page { container: &container, most, texts: Vec::new(), bytes: 0, last: Vec::new() };
     let scan = Scan { after, ..Scan::of(range) };
-    let context = common::context(door).await;
+    let context = common::context(door, call).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
     session::check(call.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|last| !last.is_empty());

@@ -51,7 +51,7 @@ pub(super) async fn by_rid<S: Store>(
     let Some(wanted) = rid(call) else { return Ok(None) };
     let range = container.range(&Scope::Whole(components.to_vec()));
     let mut search = Search { container, wanted, found: None };
-    let context = common::context(door).await;
+    let context = common::context(door, call).await;
     door.engine.scan(&container.collection, &Scan::of(range), &context, &mut search).await?;
     Ok(search.found)
 }

@@ -22,7 +22,7 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
     if range.is_all() && !container.key.paths().is_empty() {
         return Err(Failure::bad("PartitionKey value must be supplied for this operation."));
     }
-    let context = common::context(door).await;
+    let context = common::context(door, call).await;
     let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
     Ok(Reply::empty(200).charged(Work::Rows(removed as u64), 0))
 }

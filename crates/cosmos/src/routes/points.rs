@@ -72,7 +72,7 @@ pub(crate) async fn patch<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]
     check_triggers(call)?;
     let components = container.key.whole(call.headers.partition_key)?;
     let key = locate::find(door, call, &container, &components).await?;
-    let action = patch_action(door, &container, Patch::parse(body)?).await?;
+    let action = patch_action(door, call, &container, Patch::parse(body)?).await?;
     let if_match = common::if_match(call.headers.if_match);
     write(door, call, &container, ItemWrite { key, action, if_match }).await
 }
@@ -80,12 +80,13 @@ pub(crate) async fn patch<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]
 /// A patch as the engine does it.
 pub(super) async fn patch_action<S: Store>(
     door: &Door<S>,
+    call: &Call<'_>,
     container: &Arc<Container>,
     patch: Patch,
 ) -> Result<ItemAction> {
     let condition = match &patch.condition {
         None => None,
-        Some(text) => Some(Condition::new(text, common::context(door).await)?),
+        Some(text) => Some(Condition::new(text, common::context(door, call).await)?),
     };
     let container = Arc::clone(container);
     let keeps_ttl = !patch.touches("ttl");

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use cosmos_sql::{SqlError, compile, plan_document};
 use document::{DocRef, Document, Value, json};
 use engine::{Item, Scan, Scanned, Shape, Sink, Store};
-use query::json::select::{Output, Page, PageLimit, Resume, Run, Select};
+use query::{
+    expr::Effort,
+    json::select::{Output, Page, PageLimit, Resume, Run, Select},
+};
 
 use super::{common, scope, stored};
 use crate::{
@@ -17,7 +20,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     item::Frame,
-    limits::{MAX_DEPTH, MAX_PAGE_BYTES, PAGE_ITEMS},
+    limits::{MAX_DEPTH, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
     reply::Reply,
     session, shown,
 };
@@ -145,7 +148,8 @@ pub(crate) fn over<S: Store>(
         _ => String::new(),
     };
     resources.sort_by_key(id);
-    let context = query::Context::default();
+    let context =
+        query::Context { effort: common::effort(door, call), ..query::Context::default() };
     let mut run = Run::new(question.plan, context, resume, limit(call)?);
     let mut all = true;
     for resource in &resources {
@@ -173,7 +177,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     if question.plan.scalar_count_only() && range.is_all() && resume.is_none() {
         return count(door, call, &container, &about).await;
     }
-    let context = common::context(door).await;
+    let context = common::context(door, call).await;
     let needs_system = question.plan.needs_system();
     let sarg = stored::sarg(question.plan.sarg());
     let shared = query::Context::clone(&context);
@@ -182,7 +186,8 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
     let scan = Scan { sarg, after, order, seek, ..Scan::of(range) };
     let streams = question.plan.streams();
-    let mut rows = Rows { run, streams, frame: needs_system.then_some(&container.frame) };
+    let frame = needs_system.then_some(&container.frame);
+    let mut rows = Rows { run, streams, frame, effort: &context.effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check(call.seen, scanned.seq)?;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
@@ -263,6 +268,7 @@ struct Rows<'a> {
     streams: bool,
     /// Where the query reads what the server sets.
     frame: Option<&'a Frame>,
+    effort: &'a Effort,
 }
 
 impl Sink for Rows<'_> {
@@ -278,9 +284,17 @@ impl Sink for Rows<'_> {
             Some(frame) => self.run.row(&item.key, frame.complete(item).as_ref())?,
         };
         Ok(match flow {
+            query::json::select::Flow::More if self.is_long() => engine::Flow::Enough,
             query::json::select::Flow::More => engine::Flow::More,
             query::json::select::Flow::Enough => engine::Flow::Enough,
         })
+    }
+}
+
+impl Rows<'_> {
+    /// Whether the page has taken so long that it ends here; the next one goes on.
+    fn is_long(&self) -> bool {
+        self.run.can_stop() && PAGE_END <= self.effort.done()
     }
 }
 

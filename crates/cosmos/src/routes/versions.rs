@@ -40,7 +40,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     };
     let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
-    let context = common::context(door).await;
+    let context = common::context(door, call).await;
     let found = door.engine.events(&container.collection, &wanted, &context).await?;
     let found = found.ok_or_else(|| Failure::bad(NOT_ENABLED))?;
     session::check(call.seen, found.seq)?;

@@ -6,6 +6,7 @@ mod catalog;
 mod client;
 mod compat;
 mod connections;
+mod endings;
 mod expiry;
 mod points;
 mod queries;

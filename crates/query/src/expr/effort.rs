@@ -21,6 +21,9 @@ pub trait Watch: Send + Sync {
     /// Called every few milliseconds of an evaluation that occupies its thread: what else waits
     /// for the thread may be given to another.
     fn give_way(&self) {}
+
+    /// Called when the evaluation let others run by itself.
+    fn rested(&self) {}
 }
 
 /// What an operation's evaluation has done so far. One operation is one writer.
@@ -29,8 +32,12 @@ pub struct Effort {
     done: AtomicU64,
     /// How much of it was done when the evaluation under way began.
     begun: AtomicU64,
+    /// How much of it was no evaluation.
+    passed: AtomicU64,
     looked: AtomicU64,
     rested: AtomicU64,
+    /// What all evaluations together may do; `None`: anything.
+    most: Option<u64>,
     watch: Option<Box<dyn Watch>>,
 }
 
@@ -38,6 +45,11 @@ impl Effort {
     /// No work done yet, and somebody who looks after it.
     pub fn watched(watch: impl Watch + 'static) -> Self {
         Self { watch: Some(Box::new(watch)), ..Self::default() }
+    }
+
+    /// The same, and an end of it when all evaluations together have done so much.
+    pub fn bounded(self, most: u64) -> Self {
+        Self { most: Some(most), ..self }
     }
 
     /// An evaluation begins: of one expression over one document.
@@ -58,6 +70,7 @@ impl Effort {
     /// Work that nothing bounds but the time of the operation.
     pub fn pass(&self, units: usize) -> Result<(), Error> {
         let done = self.add(units);
+        self.passed.store(self.passed.load(Relaxed).saturating_add(units as u64), Relaxed);
         let begun = self.begun.load(Relaxed);
         self.begun.store(begun.saturating_add(units as u64), Relaxed);
         self.look(done)
@@ -70,18 +83,26 @@ impl Effort {
         if due {
             self.rested.store(done, Relaxed);
             self.looked.store(done, Relaxed);
+            if let Some(watch) = &self.watch {
+                watch.rested();
+            }
         }
         due
     }
 
-    /// Fails when the operation is to end.
-    pub fn check(&self) -> Result<(), Error> {
-        self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
+    /// All that was done, evaluation or not.
+    pub fn done(&self) -> u64 {
+        self.done.load(Relaxed)
     }
 
-    #[cfg(test)]
-    pub(crate) fn done(&self) -> u64 {
-        self.done.load(Relaxed)
+    /// Fails when the operation is to end.
+    pub fn check(&self) -> Result<(), Error> {
+        let evaluated = self.done().saturating_sub(self.passed.load(Relaxed));
+        if self.most.is_some_and(|most| most < evaluated) {
+            let text = "the evaluation of all rows takes more work than allowed";
+            return Err(Error::new(Kind::TooLarge, 146, text));
+        }
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
     }
 
     fn add(&self, units: usize) -> u64 {
@@ -124,6 +145,19 @@ mod tests {
             effort.charge(most).unwrap();
             assert_eq!(effort.charge(1).unwrap_err().number, 146);
         }
+    }
+
+    #[test]
+    fn all_evaluations_together_are_bounded_and_what_is_read_is_not() {
+        let effort = Effort::default().bounded(3 << 20);
+        for _ in 0..3 {
+            effort.begin();
+            effort.pass(1 << 30).unwrap();
+            effort.charge(1 << 20).unwrap();
+            effort.check().unwrap();
+        }
+        effort.charge(1).unwrap();
+        assert_eq!(effort.check().unwrap_err().kind, Kind::TooLarge);
     }
 
     struct Ended(Arc<AtomicU64>);

@@ -13,6 +13,7 @@ mod number;
 mod order;
 pub mod sarg;
 pub mod select;
+mod work;
 
 pub use equal::equal;
 pub use number::{integer, number, to_f64, to_i64};

@@ -1,7 +1,7 @@
 //! A client of a door of its own: requests as bytes over a socket, signed as clients sign them.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, UNIX_EPOCH},
 };
 
@@ -19,7 +19,9 @@ use tokio::{
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
     pub(crate) kit: Kit,
-    _stop: tokio::sync::watch::Sender<bool>,
+    pub(crate) stop: tokio::sync::watch::Sender<bool>,
+    /// The door, as long as anybody works for this client.
+    pub(crate) door: Weak<Door<PausingStore>>,
 }
 
 /// An answer.
@@ -93,6 +95,13 @@ impl Client {
         Self::of(Settings { keys, ..given() }).await
     }
 
+    /// A door that calls this while it computes for long.
+    pub(crate) async fn with_give_way(give_way: fn()) -> Self {
+        let mut client = Self::of(Settings { give_way, ..given() }).await;
+        client.make_container("").await;
+        client
+    }
+
     async fn of(settings: Settings) -> Self {
         let kit = Kit::default();
         let door: Arc<Door<PausingStore>> = Door::new(kit.engine.clone(), settings).unwrap();
@@ -100,20 +109,25 @@ impl Client {
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (far, _) = listener.accept().await.unwrap();
         let (stop, stopped) = tokio::sync::watch::channel(false);
+        let held = Arc::downgrade(&door);
         tokio::spawn(cosmos::serve(door, far, stopped));
-        Self { stream, kit, _stop: stop }
+        Self { stream, kit, stop, door: held }
     }
 
     /// With a database `d` and a container `c` of this definition, partition key `/pk`.
     pub(crate) async fn with_container(more: &str) -> Self {
         let mut client = Self::new().await;
-        assert_eq!(client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await.status, 201);
+        client.make_container(more).await;
+        client
+    }
+
+    async fn make_container(&mut self, more: &str) {
+        assert_eq!(self.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await.status, 201);
         let body = format!(
             r#"{{"id":"c","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}}{more}}}"#
         );
-        let made = client.ask("POST", "/dbs/d/colls", &[], &body).await;
+        let made = self.ask("POST", "/dbs/d/colls", &[], &body).await;
         assert_eq!(made.status, 201, "{made:?}");
-        client
     }
 
     /// Sends bytes as they are and reads one answer.
@@ -173,12 +187,22 @@ impl Client {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Answer {
-        let mut text = format!("{verb} {path} HTTP/1.1\r\nhost: test:1\r\n");
-        for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
-        self.raw(text.as_bytes()).await
+        self.raw(request(verb, path, headers, body).as_bytes()).await
+    }
+
+    /// Sends a query and does not wait for its answer.
+    pub(crate) async fn begin(&mut self, text: &str) {
+        let date = date(0);
+        let authorization = sign(WELL_KNOWN_KEY, "POST", "docs", "dbs/d/colls/c", &date);
+        let headers = [
+            ("x-ms-date", date.as_str()),
+            ("authorization", &authorization),
+            ("content-type", "application/query+json"),
+            ("x-ms-documentdb-query-enablecrosspartition", "True"),
+        ];
+        let body = format!("{{\"query\":\"{text}\"}}");
+        let request = request("POST", "/dbs/d/colls/c/docs", &headers, &body);
+        self.stream.write_all(request.as_bytes()).await.unwrap();
     }
 
     /// A request about items of partition `a` of the container.
@@ -219,6 +243,15 @@ impl Client {
     pub(crate) fn advance(&self, seconds: i64) {
         self.kit.move_to(self.kit.now_ms() + seconds * 1000);
     }
+}
+
+fn request(verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+    let mut text = format!("{verb} {path} HTTP/1.1\r\nhost: test:1\r\n");
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+    text
 }
 
 /// The header for partition `a`.

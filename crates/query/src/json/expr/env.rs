@@ -1,15 +1,22 @@
 //! What expressions are evaluated in: the slots of names, and the account of work and memory.
 
-use document::{ArrayRef, DocRef, Value, ValueRef};
+use document::{Value, ValueRef};
 
 use super::DOCUMENT;
 use crate::{
     Context, Error,
     expr::{Got, Size, check_built, check_held},
+    json::work::{keying, weight},
 };
 
 /// Work of one node or one row, beside the bytes it copies.
-const STEP: usize = 16;
+const STEP: usize = 32;
+/// Work of a row that is kept, or that joins a group.
+const KEEP: usize = 128;
+/// Fields and elements that a step passes over for nothing.
+const NEAR: usize = 16;
+/// Work of passing over one more.
+const FURTHER: usize = 8;
 
 /// Slots and the account.
 #[derive(Debug)]
@@ -46,13 +53,39 @@ impl<'a> Env<'a> {
     /// What stands at a path inside a slot; what was computed is copied.
     pub(super) fn path(&mut self, slot: usize, names: &[String]) -> Result<Got<'a>, Error> {
         match self.slots.get(slot) {
-            Some(Got::Ref(value)) => Ok(inside(*value, names).into()),
+            Some(Got::Ref(value)) => Ok(self.inside(*value, names)?.into()),
             Some(Got::Own(value)) => {
-                let Some(found) = inside(value.as_ref(), names) else { return Ok(Got::Missing) };
+                let Some(found) = self.inside(value.as_ref(), names)? else {
+                    return Ok(Got::Missing);
+                };
                 self.context.effort.charge(Size::of(found).memory)?;
                 Ok(Got::Own(found.to_value()))
             }
             _ => Ok(Got::Missing),
+        }
+    }
+
+    fn inside<'v>(
+        &self,
+        value: ValueRef<'v>,
+        names: &[String],
+    ) -> Result<Option<ValueRef<'v>>, Error> {
+        let mut value = value;
+        for name in names {
+            let Some(fields) = value.as_document() else { return Ok(None) };
+            let (found, looked) = fields.search(name);
+            self.passed_over(looked)?;
+            let Some(found) = found else { return Ok(None) };
+            value = found;
+        }
+        Ok(Some(value))
+    }
+
+    /// Work of finding a field or an element behind so many others.
+    pub(super) fn passed_over(&self, others: usize) -> Result<(), Error> {
+        match others.checked_sub(NEAR) {
+            None => Ok(()),
+            Some(far) => self.context.effort.charge(far.saturating_mul(FURTHER)),
         }
     }
 
@@ -69,6 +102,16 @@ impl<'a> Env<'a> {
     /// The work of reading a value as a whole.
     pub(in crate::json) fn read(&self, value: &Got<'_>) -> Result<(), Error> {
         self.context.effort.charge(value.value().map_or(0, weight))
+    }
+
+    /// The work of making the key of a value.
+    pub(in crate::json) fn key(&self, value: &Got<'_>) -> Result<(), Error> {
+        self.context.effort.charge(value.value().map_or(0, keying))
+    }
+
+    /// The work of keeping a row, or of finding its group.
+    pub(in crate::json) fn keep(&self) -> Result<(), Error> {
+        self.context.effort.charge(KEEP)
     }
 
     /// A value that was built: neither too large nor too deep.
@@ -88,17 +131,4 @@ impl<'a> Env<'a> {
     pub(in crate::json) fn release(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes);
     }
-}
-
-/// How many bytes there are to read in a value.
-pub(super) fn weight(value: ValueRef<'_>) -> usize {
-    match value {
-        ValueRef::Document(DocRef::Raw(raw)) | ValueRef::Array(ArrayRef::Raw(raw)) => raw.len(),
-        ValueRef::String(text) => text.len(),
-        other => Size::of(other).bytes,
-    }
-}
-
-fn inside<'v>(value: ValueRef<'v>, names: &[String]) -> Option<ValueRef<'v>> {
-    names.iter().try_fold(value, |value, name| value.as_document()?.get(name))
 }

@@ -1,13 +1,13 @@
 //! Evaluation of a bound expression, node by node. What a node does with its operands stands in
 //! `logic`, `operators` and `bits`.
 
-use document::{Document, Value, ValueRef};
+use document::{ArrayRef, Document, Value, ValueRef};
 
-use super::{Binary, Env, Expr, Set, Subquery, Unary, env::weight, logic, operators};
+use super::{Binary, Env, Expr, Set, Subquery, Unary, logic, operators};
 use crate::{
     Error,
     expr::Got,
-    json::{functions::Function, like::Like, to_i64},
+    json::{functions::Function, like::Like, to_i64, work::comparing},
 };
 
 impl Expr {
@@ -62,15 +62,23 @@ fn unary<'a>(operator: Unary, inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<
 
 fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
     let [value, low, high] = parts;
-    let value = value.eval(env)?;
-    let above = operators::compared(Binary::GreaterOrEqual, &value, &low.eval(env)?);
-    let below = operators::compared(Binary::LessOrEqual, &value, &high.eval(env)?);
+    let (value, low, high) = (value.eval(env)?, low.eval(env)?, high.eval(env)?);
+    compares(&value, &low, env)?;
+    compares(&value, &high, env)?;
+    let above = operators::compared(Binary::GreaterOrEqual, &value, &low);
+    let below = operators::compared(Binary::LessOrEqual, &value, &high);
     Ok(logic::got(logic::and(above, below)))
+}
+
+/// The work of comparing two values.
+fn compares(a: &Got<'_>, b: &Got<'_>, env: &Env<'_>) -> Result<(), Error> {
+    let both = a.value().zip(b.value());
+    env.charge(both.map_or(0, |(a, b)| comparing(a, b)))
 }
 
 fn among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
     let value = value.eval(env)?;
-    env.read(&value)?;
+    env.key(&value)?;
     Ok(logic::got(set.has(&value)))
 }
 
@@ -122,25 +130,34 @@ fn element<'a>(base: &'a Expr, step: &'a Expr, env: &mut Env<'a>) -> Result<Got<
 }
 
 fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a>, Error> {
-    fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> Option<ValueRef<'v>> {
+    /// What is found, and how many others were passed over.
+    fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> (Option<ValueRef<'v>>, usize) {
         match (base, step) {
-            (ValueRef::Document(fields), ValueRef::String(name)) => fields.get(name),
-            (ValueRef::Array(values), at) => {
-                let at = usize::try_from(to_i64(at)?).ok()?;
-                values.get(at)
+            (ValueRef::Document(fields), ValueRef::String(name)) => fields.search(name),
+            (ValueRef::Array(ArrayRef::Tree(values)), at) => {
+                let at = to_i64(at).and_then(|at| usize::try_from(at).ok());
+                (at.and_then(|at| values.get(at)).map(Value::as_ref), 0)
             }
-            _ => None,
+            (ValueRef::Array(ArrayRef::Raw(raw)), at) => {
+                let at = to_i64(at).and_then(|at| usize::try_from(at).ok());
+                // No element is shorter than three bytes.
+                at.map_or((None, 0), |at| (ArrayRef::Raw(raw).get(at), at.min(raw.len() / 3)))
+            }
+            _ => (None, 0),
         }
     }
     let Some(step) = step.value() else { return Ok(Got::Missing) };
     match base {
         Got::Ref(value) => {
-            if let ValueRef::Array(_) = value {
-                env.charge(to_i64(step).and_then(|at| usize::try_from(at).ok()).unwrap_or(0))?;
-            }
-            Ok(find(value, step).into())
+            let (found, others) = find(value, step);
+            env.passed_over(others)?;
+            Ok(found.into())
         }
-        Got::Own(value) => Ok(find(value.as_ref(), step).map(ValueRef::to_value).into()),
+        Got::Own(value) => {
+            let (found, others) = find(value.as_ref(), step);
+            env.passed_over(others)?;
+            Ok(found.map(ValueRef::to_value).into())
+        }
         _ => Ok(Got::Missing),
     }
 }
@@ -173,10 +190,7 @@ fn chain<'a>(
     let mut left = first.eval(env)?;
     for (operator, right) in rest {
         let right = right.eval(env)?;
-        if matches!(operator, Binary::Equal | Binary::NotEqual) {
-            let size = |got: &Got<'_>| got.value().map_or(0, weight);
-            env.charge(size(&left).min(size(&right)))?;
-        }
+        compares(&left, &right, env)?;
         left = operators::apply(*operator, &left, &right);
     }
     Ok(left)

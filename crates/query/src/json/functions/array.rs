@@ -20,6 +20,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("ARRAY_SUM", 1..=1, |call| numbers(call, |values| Some(values.iter().sum()))),
 ];
 
+/// Work of one number among others.
+const ONE: usize = 32;
+
 /// The length of an array as a number.
 fn count(array: ArrayRef<'_>) -> i64 {
     i64::try_from(array.len()).unwrap_or(i64::MAX)
@@ -59,6 +62,7 @@ fn numbers<'a>(
     function: fn(&mut [f64]) -> Option<f64>,
 ) -> Result<Got<'a>, Error> {
     let Some(array) = call.array(0) else { return UNDEFINED };
+    call.charge(array.len().saturating_mul(ONE))?;
     let Some(mut values) = array.iter().map(to_f64).collect::<Option<Vec<f64>>>() else {
         return UNDEFINED;
     };

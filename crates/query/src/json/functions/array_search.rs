@@ -1,14 +1,18 @@
 //! Whether an array has a value, or an object that is larger than the one asked for.
 
-use std::collections::BTreeSet;
-
 use document::{ArrayRef, DocRef, Value, ValueRef};
 
-use super::{ANY, Call, Function, UNDEFINED, row, set::PLACE};
+use super::{
+    ANY, Call, Function, UNDEFINED, row,
+    set::{PLACE, set_of},
+};
 use crate::{
     Error,
     expr::Got,
-    json::{InOrder, equal},
+    json::{
+        InOrder, equal,
+        work::{comparing, placing},
+    },
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -19,6 +23,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Up to so many values are looked for one by one.
 const FEW: usize = 3;
+/// Work of one element, beside what is read of it.
+const ONE: usize = 16;
 
 fn contains<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let (Some(array), Some(wanted), Some(partial)) = (call.array(0), call.value(1), call.flag(2))
@@ -26,7 +32,23 @@ fn contains<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
         return UNDEFINED;
     };
     let meets = if partial { within } else { equal };
-    Ok(Got::Own(Value::Bool(array.iter().any(|value| meets(wanted, value)))))
+    Ok(Got::Own(Value::Bool(has(call, array, wanted, meets)?)))
+}
+
+/// Whether an array has an element that meets what is wanted.
+fn has(
+    call: &Call<'_, '_>,
+    array: ArrayRef<'_>,
+    wanted: ValueRef<'_>,
+    meets: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
+) -> Result<bool, Error> {
+    for value in array.iter() {
+        call.charge(ONE.saturating_add(comparing(wanted, value)))?;
+        if meets(wanted, value) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a value is the same as another one or an object that the other has all of, at every
@@ -62,7 +84,7 @@ fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
 fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
     let Some(array) = call.array(0) else { return UNDEFINED };
     let wanted = call.args.get(1..).unwrap_or_default();
-    let set = if wanted.len() <= FEW { None } else { Some(ordered(call, array)?) };
+    let set = if wanted.len() <= FEW { None } else { Some(set_of(call, array)?) };
     let mut open = false;
     for wanted in wanted {
         let Some(wanted) = wanted.value() else {
@@ -71,25 +93,16 @@ fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
         };
         let found = match &set {
             Some(set) => {
-                call.charge(PLACE)?;
+                call.charge(PLACE.saturating_add(placing(wanted, set.len())))?;
                 set.contains(&InOrder(wanted))
             }
-            None => array.iter().any(|value| equal(value, wanted)),
+            None => has(call, array, wanted, equal)?,
         };
         if found == decides {
             return Ok(Got::Own(Value::Bool(decides)));
         }
     }
     Ok(if open { Got::Missing } else { Got::Own(Value::Bool(!decides)) })
-}
-
-fn ordered<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<BTreeSet<InOrder<'v>>, Error> {
-    let mut set = BTreeSet::new();
-    for value in array.iter() {
-        call.charge(PLACE)?;
-        set.insert(InOrder(value));
-    }
-    Ok(set)
 }
 
 #[cfg(test)]

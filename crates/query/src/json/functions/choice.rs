@@ -2,7 +2,7 @@
 
 use document::{Document, Value, ValueRef};
 
-use super::{ANY, Call, Function, UNDEFINED, row};
+use super::{ANY, Call, Function, UNDEFINED, glance, row};
 use crate::{
     Error,
     expr::{Got, Size, budget::Growth},
@@ -10,9 +10,9 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("CHOOSE", 2..=ANY, choose),
-    row("DOCUMENTID", 1..=1, document_id),
-    row("IIF", 3..=3, iif),
+    glance("CHOOSE", 2..=ANY, choose),
+    glance("DOCUMENTID", 1..=1, document_id),
+    glance("IIF", 3..=3, iif),
     row("OBJECTTOARRAY", 1..=3, object_to_array),
 ];
 

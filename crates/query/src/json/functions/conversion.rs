@@ -25,7 +25,7 @@ fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let text = match value {
         ValueRef::String(text) => text.to_owned(),
         value => {
-            call.charge(Size::of(value).bytes)?;
+            call.charge(Size::of(value).memory)?;
             json::to_string(value)
         }
     };

@@ -8,7 +8,7 @@ use super::{Call, Function, UNDEFINED, row};
 use crate::{
     Error,
     expr::{Got, budget::Growth},
-    json::InOrder,
+    json::{InOrder, work::placing},
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -21,17 +21,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// Work of finding a value's place among others.
 pub(super) const PLACE: usize = 256;
 
-type Set<'v> = BTreeSet<InOrder<'v>>;
+pub(super) type Set<'v> = BTreeSet<InOrder<'v>>;
 
 /// Both arrays.
 fn sides<'c>(call: &Call<'c, '_>) -> Option<(ArrayRef<'c>, ArrayRef<'c>)> {
     Some((call.array(0)?, call.array(1)?))
 }
 
-fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set<'v>, Error> {
+pub(super) fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set<'v>, Error> {
     let mut set = Set::new();
     for value in array.iter() {
-        call.charge(PLACE)?;
+        call.charge(PLACE.saturating_add(placing(value, set.len())))?;
         set.insert(InOrder(value));
     }
     Ok(set)
@@ -41,12 +41,13 @@ fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set<'v>, Error
 fn filtered<'v, 'a>(
     call: &Call<'_, '_>,
     array: ArrayRef<'v>,
+    others: usize,
     mut takes: impl FnMut(InOrder<'v>) -> bool,
 ) -> Result<Got<'a>, Error> {
     let mut growth = Growth::default();
     let mut taken = Vec::new();
     for value in array.iter() {
-        call.charge(PLACE)?;
+        call.charge(PLACE.saturating_add(placing(value, others)))?;
         if takes(InOrder(value)) {
             taken.push(growth.copy(value)?);
         }
@@ -59,7 +60,7 @@ fn union<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let mut growth = Growth::default();
     let (mut seen, mut all) = (Set::new(), Vec::new());
     for value in left.iter().chain(right.iter()) {
-        call.charge(PLACE)?;
+        call.charge(PLACE.saturating_add(placing(value, seen.len())))?;
         if seen.insert(InOrder(value)) {
             all.push(growth.copy(value)?);
         }
@@ -71,14 +72,16 @@ fn union<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let Some((left, right)) = sides(call) else { return UNDEFINED };
     let mut left = set_of(call, left)?;
-    filtered(call, right, |value| left.remove(&value))
+    let others = left.len();
+    filtered(call, right, others, |value| left.remove(&value))
 }
 
 /// What only the first has.
 fn difference<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let Some((left, right)) = sides(call) else { return UNDEFINED };
     let mut seen = set_of(call, right)?;
-    filtered(call, left, |value| seen.insert(value))
+    let others = seen.len().saturating_add(left.len());
+    filtered(call, left, others, |value| seen.insert(value))
 }
 
 fn same<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {

@@ -115,11 +115,45 @@ fn work_is_counted_and_bounded() {
     let (long, context) = (Value::from("a".repeat(10_000)), Context::default());
     let read = |context: &Context| {
         let args = [Got::Ref(long.as_ref())];
-        find("LENGTH").unwrap().run(&args, context).unwrap();
+        find("LENGTH").unwrap().run(&args, context)?;
         find("LOWER").unwrap().run(&args, context)
     };
     read(&context).unwrap();
     assert!(40_000 < context.effort.done(), "{}", context.effort.done());
-    context.effort.charge(usize::try_from(MAX_WORK).unwrap() - 40_000).unwrap();
+    context.effort.charge(usize::try_from(MAX_WORK - context.effort.done()).unwrap()).unwrap();
     assert_eq!(read(&context).unwrap_err().kind, Kind::TooLarge);
+}
+
+#[test]
+fn large_values_cost_what_is_looked_at() {
+    let list = document::doc! { "list": Value::Array((0..10_000).map(Value::Int64).collect()) };
+    let text = Value::from("ab".repeat(5_000));
+    let raw = list.to_buf();
+    let list = list.get("list").unwrap();
+    let (one, nine) = (Value::Int64(-1), Value::from("a"));
+    for (name, rest, list_costs, text_costs) in [
+        ("ARRAY_CONTAINS", &[&one][..], 160_000..1_000_000, 0..20_000),
+        ("ARRAY_CONTAINS_ANY", &[&one, &one], 160_000..1_000_000, 0..20_000),
+        ("ARRAY_LENGTH", &[], 100_000..1_000_000, 0..20_000),
+        ("ARRAY_MEDIAN", &[], 320_000..1_000_000, 0..20_000),
+        ("SETUNION", &[list], 5_000_000..20_000_000, 0..200_000),
+        ("TOSTRING", &[], 300_000..1_000_000, 20_000..100_000),
+        ("LENGTH", &[], 0..300_000, 10_000..20_000),
+        ("REPLACE", &[&nine, &nine], 0..300_000, 160_000..300_000),
+        ("TRIM", &[&text], 0..300_000, 320_000..1_000_000),
+        ("IS_ARRAY", &[], 0..1_000, 0..1_000),
+        ("IIF", &[&one, &one], 0..1_000, 0..1_000),
+    ] {
+        let work = |first: ValueRef<'_>| {
+            let context = Context::default();
+            let rest = rest.iter().map(|value| Got::Ref(value.as_ref()));
+            let args: Vec<Got<'_>> = std::iter::once(Got::Ref(first)).chain(rest).collect();
+            find(name).unwrap().run(&args, &context).unwrap();
+            context.effort.done()
+        };
+        for first in [list.as_ref(), raw.get("list").unwrap()] {
+            assert!(list_costs.contains(&work(first)), "{name} of a list: {}", work(first));
+        }
+        assert!(text_costs.contains(&work(text.as_ref())), "{name} of a text");
+    }
 }

@@ -2,7 +2,7 @@
 
 use document::{Value, ValueRef};
 
-use super::{Call, Function, date, row};
+use super::{Call, Function, date, glance, row};
 use crate::{
     Error,
     expr::Got,
@@ -10,21 +10,21 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("IS_ARRAY", 1..=1, |call| is(call, |value| value.as_array().is_some())),
-    row("IS_BOOL", 1..=1, |call| is(call, |value| value.as_bool().is_some())),
+    glance("IS_ARRAY", 1..=1, |call| is(call, |value| value.as_array().is_some())),
+    glance("IS_BOOL", 1..=1, |call| is(call, |value| value.as_bool().is_some())),
     row("IS_DATETIME", 1..=1, |call| {
         is(call, |value| value.as_str().is_some_and(|text| date::parse(text).is_some()))
     }),
-    row("IS_DEFINED", 1..=1, |call| is(call, |_| true)),
-    row("IS_FINITE_NUMBER", 1..=1, |call| {
+    glance("IS_DEFINED", 1..=1, |call| is(call, |_| true)),
+    glance("IS_FINITE_NUMBER", 1..=1, |call| {
         is(call, |value| to_f64(value).is_some_and(f64::is_finite))
     }),
-    row("IS_INTEGER", 1..=1, |call| is(call, |value| to_i64(value).is_some())),
-    row("IS_NULL", 1..=1, |call| is(call, |value| matches!(value, ValueRef::Null))),
-    row("IS_NUMBER", 1..=1, |call| is(call, |value| value.is_number())),
-    row("IS_OBJECT", 1..=1, |call| is(call, |value| value.as_document().is_some())),
-    row("IS_PRIMITIVE", 1..=1, |call| is(call, is_primitive)),
-    row("IS_STRING", 1..=1, |call| is(call, |value| value.as_str().is_some())),
+    glance("IS_INTEGER", 1..=1, |call| is(call, |value| to_i64(value).is_some())),
+    glance("IS_NULL", 1..=1, |call| is(call, |value| matches!(value, ValueRef::Null))),
+    glance("IS_NUMBER", 1..=1, |call| is(call, |value| value.is_number())),
+    glance("IS_OBJECT", 1..=1, |call| is(call, |value| value.as_document().is_some())),
+    glance("IS_PRIMITIVE", 1..=1, |call| is(call, is_primitive)),
+    glance("IS_STRING", 1..=1, |call| is(call, |value| value.as_str().is_some())),
 ];
 
 fn is<'a>(call: &Call<'_, 'a>, test: fn(ValueRef<'_>) -> bool) -> Result<Got<'a>, Error> {

@@ -35,6 +35,7 @@ impl Run {
         ordinal: u64,
     ) -> Result<(), Error> {
         let mut place = Vec::new();
+        env.keep()?;
         clauses.order_key(env, &mut place)?;
         let by_value = clauses.distinct;
         let (most, none_passed_over) = self.need();
@@ -50,7 +51,7 @@ impl Run {
         }
         if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
             let mut key = Vec::new();
-            env.read(&value)?;
+            env.key(&value)?;
             identity(value.value(), &mut key);
             clauses.push_position(position, &mut place);
             let Some(value) = Output::new(value) else { return Ok(()) };
@@ -59,7 +60,7 @@ impl Run {
         let mut ordinal = ordinal;
         if by_value {
             ordinal = 0;
-            env.read(&value)?;
+            env.key(&value)?;
             identity(value.value(), &mut place);
             if self.is_outside(&place, 0, most) || self.kept.has(&place, &value) {
                 return Ok(());
@@ -96,7 +97,7 @@ impl Run {
             let mut key = Vec::new();
             for (expr, _) in &group.keys {
                 let value = expr.eval(env)?;
-                env.read(&value)?;
+                env.key(&value)?;
                 identity(value.value(), &mut key);
             }
             behind = groups.is_behind(&key, most);

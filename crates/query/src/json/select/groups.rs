@@ -42,10 +42,11 @@ impl Groups {
         let mut values = Vec::with_capacity(group.keys.len());
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
-            env.read(&value)?;
+            env.key(&value)?;
             identity(value.value(), &mut key);
             values.push(value);
         }
+        env.keep()?;
         env.charge(key.len())?;
         if !wanted(&key) {
             return Ok(());
@@ -140,7 +141,7 @@ impl Rows {
         for (aggregate, state) in group.aggregates.iter().zip(&mut self.states) {
             let value = aggregate.of.eval(env)?;
             if state.reads() {
-                env.read(&value)?;
+                env.key(&value)?;
             }
             more += state.add(&value, position);
         }

@@ -88,7 +88,7 @@ impl<'a> Found<'a> {
             bytes += memory(value.as_ref());
         }
         if clauses.distinct {
-            env.read(&value)?;
+            env.key(&value)?;
             let key = identity_of(&value);
             bytes += key.len();
             if !self.seen.insert(key) {
@@ -97,6 +97,7 @@ impl<'a> Found<'a> {
         }
         let mut key = Vec::new();
         if !clauses.order.is_empty() {
+            env.keep()?;
             clauses.order_key(env, &mut key)?;
             bytes += key.len();
         } else if self.passed < clauses.window.skip {
@@ -127,7 +128,7 @@ impl Clauses {
     ) -> Result<(), Error> {
         for order in &self.order {
             let value = order.by.eval(env)?;
-            env.read(&value)?;
+            env.key(&value)?;
             encode(value.operand(), TypeOrder::Json, order.descending, out);
         }
         env.charge(out.len())

@@ -19,6 +19,8 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("STRINGSPLIT", 2..=2, split),
 ];
 
+/// Work of one occurrence that is replaced.
+const ONE: usize = 32;
 /// Longest answer of REPLICATE, in code units.
 const MAX_REPLICATED: usize = 10_000;
 
@@ -42,6 +44,7 @@ fn replace<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
         return UNDEFINED;
     }
     let found = text.matches(part).count();
+    call.charge(found.saturating_mul(ONE))?;
     let kept = text.len() - found * part.len();
     Growth::default().add(Size::of_text(kept.saturating_add(found.saturating_mul(by.len()))))?;
     Ok(string(text.replace(part, by)))

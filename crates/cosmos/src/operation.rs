@@ -1,0 +1,153 @@
+//! What a request may still compute: until its client has gone, the server stops, or it took too
+//! long. It computes nothing.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use query::{Error, Kind, expr::Watch};
+
+use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
+
+/// Number of the error of an operation that ends because the server does.
+pub(crate) const STOPPING: i32 = 2;
+
+/// Why what a connection asked for is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Why {
+    ClientLeft = 1,
+    Stopping = STOPPING as u8,
+}
+
+/// Whom the requests of a connection are answered for.
+#[derive(Debug, Default)]
+pub(crate) struct Client(AtomicU8);
+
+impl Client {
+    /// What its request computes is of no use any more.
+    pub(crate) fn stop(&self, why: Why) {
+        self.0.store(why as u8, Relaxed);
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let why = i32::from(self.0.load(Relaxed));
+        let text = match why {
+            0 => return Ok(()),
+            STOPPING => "The server is stopping.",
+            _ => "The client has left.",
+        };
+        Err(Error::new(Kind::Stopped, why, text))
+    }
+}
+
+/// Tells a client's requests to end when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Presence(pub(crate) Arc<Client>);
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.0.stop(Why::ClientLeft);
+    }
+}
+
+/// Looks after one request's evaluation.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    client: Arc<Client>,
+    give_way: fn(),
+    /// When it has to end, on the machine's monotonic clock.
+    end: Duration,
+    /// When a long evaluation was looked at last, nanoseconds of its thread's time; 0: it rested
+    /// since.
+    looked: AtomicU64,
+    /// Nanoseconds that long evaluations took.
+    taken: AtomicU64,
+}
+
+impl Operation {
+    /// One that begins now.
+    pub(crate) fn new(client: Arc<Client>, give_way: fn()) -> Self {
+        let end = clock::monotonic().saturating_add(OPERATION_TIME);
+        Self { client, give_way, end, looked: AtomicU64::new(0), taken: AtomicU64::new(0) }
+    }
+
+    /// An evaluation that keeps its thread has come this far, by the thread's own time.
+    fn note(&self, now: Duration) {
+        let now = nanos(now).max(1);
+        let before = self.looked.swap(now, Relaxed);
+        if before != 0 {
+            self.taken.fetch_add(now.saturating_sub(before), Relaxed);
+        }
+    }
+
+    fn is_late(&self, now: Duration) -> bool {
+        self.end <= now || nanos(EVALUATION_TIME) <= self.taken.load(Relaxed)
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Watch for Operation {
+    fn check(&self) -> Result<(), Error> {
+        self.client.check()?;
+        if self.is_late(clock::monotonic()) {
+            return Err(Error::new(Kind::Stopped, 0, "The request took too long."));
+        }
+        Ok(())
+    }
+
+    fn give_way(&self) {
+        self.note(clock::thread());
+        (self.give_way)();
+    }
+
+    fn rested(&self) {
+        self.looked.store(0, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(operation: &Operation) -> Option<i32> {
+        operation.check().err().map(|error| error.number)
+    }
+
+    #[test]
+    fn it_ends_when_its_client_has_gone_or_the_server_stops() {
+        let client = Arc::new(Client::default());
+        let operation = Operation::new(Arc::clone(&client), || {});
+        assert_eq!(number(&operation), None);
+        client.stop(Why::Stopping);
+        assert_eq!(number(&operation), Some(STOPPING));
+        drop(Presence(client));
+        assert_eq!(number(&operation), Some(1));
+    }
+
+    #[test]
+    fn it_ends_by_its_own_time() {
+        let operation = Operation::new(Arc::default(), || {});
+        let now = clock::monotonic();
+        assert!(!operation.is_late(now));
+        assert!(operation.is_late(now + OPERATION_TIME + OPERATION_TIME));
+        let start = Duration::from_secs(100);
+        for (at, rests, late) in [(0, false, false), (3, true, false), (9, false, false)] {
+            operation.note(start + Duration::from_secs(at));
+            if rests {
+                operation.rested();
+            }
+            assert_eq!(operation.is_late(now), late, "{at}");
+        }
+        operation.note(start + Duration::from_secs(11));
+        assert!(operation.is_late(now));
+        assert_eq!(number(&operation), Some(0));
+    }
+}

@@ -1,0 +1,68 @@
+//! Queries that compute for long end when nobody wants their answer any more.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+
+use tokio::task::yield_now;
+
+use crate::client::Client;
+
+/// Work for a minute or so, all of it for one row.
+const LONG: &str = "SELECT VALUE COUNT(1) FROM c JOIN x IN c.list JOIN y IN c.list JOIN z IN c.list \
+                    WHERE x + y + z < 0";
+/// Looks at an evaluation, of the some five hundred that the whole query would take.
+const SOON: u64 = 250;
+
+/// Lets another thread have the worker, as the server does.
+fn hand_over() {
+    tokio::task::block_in_place(|| std::thread::park_timeout(Duration::from_millis(1)));
+}
+
+async fn with_list(give_way: fn()) -> Client {
+    let mut client = Client::with_give_way(give_way).await;
+    let list: Vec<String> = (0..1000).map(|at| at.to_string()).collect();
+    let body = format!(r#"{{"id":"1","pk":"a","list":[{}]}}"#, list.join(","));
+    assert_eq!(client.item("POST", "", &body).await.status, 201);
+    client
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn with_the_client_that_left() {
+    static LOOKS: AtomicU64 = AtomicU64::new(0);
+    let looked = || {
+        LOOKS.fetch_add(1, Relaxed);
+        hand_over();
+    };
+    let mut client = with_list(looked).await;
+    client.begin(LONG).await;
+    while LOOKS.load(Relaxed) == 0 {
+        yield_now().await;
+    }
+    let Client { stream, door, .. } = client;
+    drop(stream);
+    while 0 < door.strong_count() {
+        yield_now().await;
+    }
+    assert!(LOOKS.load(Relaxed) < SOON, "{LOOKS:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn with_the_server() {
+    static LOOKS: AtomicU64 = AtomicU64::new(0);
+    let looked = || {
+        LOOKS.fetch_add(1, Relaxed);
+        hand_over();
+    };
+    let mut client = with_list(looked).await;
+    client.begin(LONG).await;
+    while LOOKS.load(Relaxed) == 0 {
+        yield_now().await;
+    }
+    client.stop.send(true).unwrap();
+    let answer = client.answer().await.unwrap();
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert!(answer.body.contains("The server is stopping."), "{answer:?}");
+    assert!(client.answer().await.is_none());
+}
