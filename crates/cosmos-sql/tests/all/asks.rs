@@ -115,6 +115,14 @@ fn long_work_is_stopped() {
         "SELECT VALUE ARRAY(SELECT VALUE c.s || 'b' FROM a IN c.t) FROM c",
         "SELECT VALUE a FROM c JOIN a IN c.t WHERE c.s LIKE '%a_a%b%c'",
         "SELECT VALUE a FROM c JOIN a IN c.t WHERE c.s IN ('a', 'b')",
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE ARRAY_CONTAINS(c.t, -1)",
+        "SELECT VALUE SUM(LENGTH(TOSTRING(c.t))) FROM c JOIN a IN c.t",
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE LENGTH(c.s) = a",
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE c.s < c.s",
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE c.s BETWEEN c.s AND c.s",
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE c.t = c.t",
+        "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE c.t[999] = a",
+        "SELECT VALUE a FROM c JOIN a IN c.t JOIN b IN c.t ORDER BY b",
     ] {
         let effort = std::sync::Arc::new(query::expr::Effort::watched(Over));
         let context = query::Context { effort, ..query::Context::default() };

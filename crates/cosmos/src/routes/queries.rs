@@ -346,6 +346,27 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_takes_long_ends_where_the_next_one_can_go_on() {
+        let item = json::parse_document(br#"{"n":1}"#, 9).unwrap().to_buf();
+        for (text, ends) in [
+            ("SELECT * FROM c WHERE c.n > 1", true),
+            ("SELECT VALUE COUNT(1) FROM c WHERE c.n > 1", false),
+            ("SELECT * FROM c WHERE c.n > 1 ORDER BY c.n", false),
+        ] {
+            let plan = Arc::new(compile(text, &[]).unwrap());
+            let limit = PageLimit { items: 9, bytes: 1 << 20 };
+            let run = Run::new(plan, query::Context::default(), None, limit);
+            let effort = Effort::default();
+            let mut rows = Rows { run, streams: true, frame: None, effort: &effort };
+            rows.run.row(b"1", item.as_ref()).unwrap();
+            assert!(!rows.is_long(), "{text}");
+            effort.pass(usize::try_from(PAGE_END).unwrap()).unwrap();
+            assert_eq!(rows.is_long(), ends, "{text}");
+            assert_eq!(rows.run.finish(!ends).unwrap().resume.is_some(), ends, "{text}");
+        }
+    }
+
+    #[test]
     fn questions() {
         for (body, good) in [
             (r#"{"query":"SELECT * FROM c"}"#, true),

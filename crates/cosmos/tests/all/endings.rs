@@ -12,8 +12,8 @@ use crate::client::Client;
 /// Work for a minute or so, all of it for one row.
 const LONG: &str = "SELECT VALUE COUNT(1) FROM c JOIN x IN c.list JOIN y IN c.list JOIN z IN c.list \
                     WHERE x + y + z < 0";
-/// Looks at an evaluation, of the some five hundred that the whole query would take.
-const SOON: u64 = 250;
+/// Looks at an evaluation, of the hundreds that it would take otherwise.
+const SOON: u64 = 60;
 
 /// Lets another thread have the worker, as the server does.
 fn hand_over() {
