@@ -31,6 +31,8 @@ pub(crate) enum Fault {
     TooLarge,
     UnsupportedMediaType,
     FailedDependency,
+    /// The throughput is spent.
+    TooManyRequests,
     RetryWith,
     Internal,
     NotImplemented,
@@ -58,6 +60,7 @@ impl Fault {
             Self::TooLarge => (413, 0, "RequestEntityTooLarge"),
             Self::UnsupportedMediaType => (415, 0, "UnsupportedMediaType"),
             Self::FailedDependency => (424, 0, "FailedDependency"),
+            Self::TooManyRequests => (429, 3200, "TooManyRequests"),
             Self::RetryWith => (449, 0, "RetryWith"),
             Self::Internal => (500, 0, "InternalServerError"),
             Self::NotImplemented => (501, 0, "NotImplemented"),
@@ -90,6 +93,8 @@ pub(crate) struct Failure {
     pub(crate) text: Cow<'static, str>,
     /// A JSON object that takes the place of the list of texts: errors of a query.
     pub(crate) errors: Option<Box<str>>,
+    /// After how many milliseconds it may go well.
+    pub(crate) retry_ms: Option<u64>,
 }
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -101,7 +106,8 @@ const NO_RESOURCE: &str = "Resource Not Found. Learn more: https://aka.ms/cosmos
 
 impl Failure {
     pub(crate) fn new(fault: Fault, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { fault, text: text.into(), errors: None }
+        let retry_ms = matches!(fault, Fault::RetryWith | Fault::Unavailable).then_some(10);
+        Self { fault, text: text.into(), errors: None, retry_ms }
     }
 
     /// A request that is wrong in itself.
@@ -145,6 +151,12 @@ impl Failure {
 
     pub(crate) fn too_large() -> Self {
         Self::new(Fault::TooLarge, "Request size is too large")
+    }
+
+    /// The throughput is spent for so many milliseconds.
+    pub(crate) fn throttled(retry_ms: u64) -> Self {
+        let failure = Self::new(Fault::TooManyRequests, "Request rate is large");
+        Self { retry_ms: Some(retry_ms), ..failure }
     }
 
     pub(crate) fn mismatch_of_item() -> Self {
@@ -264,6 +276,7 @@ mod tests {
             (Failure::no_entity(), (404, 0, "NotFound")),
             (Failure::mismatch_of_item(), (400, 1001, "BadRequest")),
             (Failure::precondition(), (412, 0, "PreconditionFailed")),
+            (Failure::throttled(5), (429, 3200, "TooManyRequests")),
             (Failure::too_large(), (413, 0, "RequestEntityTooLarge")),
             (Failure::from(auth::Denied::Signature), (401, 0, "Unauthorized")),
             (Failure::from(auth::Denied::Skewed), (403, 0, "Forbidden")),

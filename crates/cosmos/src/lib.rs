@@ -27,6 +27,7 @@ mod rid;
 mod routes;
 mod session;
 mod shown;
+mod throttle;
 
 pub use auth::{Keys, WELL_KNOWN_KEY};
 pub use door::{Door, Settings};
