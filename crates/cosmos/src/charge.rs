@@ -1,5 +1,5 @@
 //! Request charges: a number that grows with the bytes and rows an operation handles, and is the
-//! same whenever the same operation meets the same data. Nobody is limited by it.
+//! same whenever the same operation meets the same data.
 
 /// What an operation did.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,11 @@ pub(crate) enum Work {
     Write,
     /// Looked at so many rows.
     Rows(u64),
+}
+
+/// Hundredths of a unit: a request that was refused or failed.
+pub(crate) fn of_failure() -> u64 {
+    hundredths(Work::PointRead, 0)
 }
 
 /// Hundredths of a unit: the base of the operation, and its part for each kilobyte begun.

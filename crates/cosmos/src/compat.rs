@@ -42,7 +42,7 @@ const ROUTES: &str = r#"## Routes
 | `…/sprocs`, `…/triggers`, `…/udfs` | kept, not run | executing a procedure, and writes that name a trigger, are 501 |
 | `…/conflicts` | works | there are none |
 | `/dbs/{db}/users`, `…/permissions` | works | tokens live 10 minutes to 24 hours |
-| `/offers` | works | kept and shown; nothing is limited |
+| `/offers` | works | kept and shown; they limit with `--enforce-throughput` alone |
 | `//addresses` | 400 | direct mode is not there; the text says what to set |
 
 Links hold names or resource ids; a slash at the end changes nothing.
@@ -59,7 +59,21 @@ units, with KB the kilobytes of the item or of the answer, at least 1:
 | write | 4 + 1 KB; a delete 5 |
 | query, feed | 2.25 + 0.03 for each item looked at + 0.05 KB |
 
-Deaths cost nothing, and nobody is slowed down: 429 never happens.
+Deaths cost nothing. Nobody is slowed down unless the server runs with `--enforce-throughput`: then
+each container has the request units of its offer (the manual figure, or the upper end of autoscale)
+anew every second of the machine's clock, containers without an offer share their database's, and
+answers about items are paid from them. An answer may cost more than there is; until that is made up
+for, requests about items are 429 with sub-status 3200, `Request rate is large` and
+`x-ms-retry-after-ms`. A changed offer counts from the next second on. A 429 costs nothing.
+
+## How long a query may take
+
+The evaluation of a page may have a processor for 5 seconds and do a certain amount of work, and so
+may that of one item, which is about two seconds: beyond that it is 400 (work) or 408 (time). A page
+of a query that could end anywhere (no ORDER BY without an index for it, no aggregates, no DISTINCT)
+ends there instead, with what it has and a continuation. A page that has waited or read for a minute
+is 408. A query ends when its client closes the connection, and is 503 when the server stops and it
+is not done within a second.
 
 ## Chosen where no system decides
 

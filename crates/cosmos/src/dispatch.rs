@@ -5,7 +5,7 @@ use engine::Store;
 
 use crate::{
     call::Call,
-    containers as known,
+    charge, containers as known,
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
@@ -22,8 +22,29 @@ pub(crate) async fn run<S: Store>(
     call: Call<'_>,
     body: Bytes,
 ) -> Result<Reply> {
-    let reply = route(door, &call, body).await?;
+    let metered = admit(door, &call)?;
+    let reply = route(door, &call, body).await;
+    if let (Some(throttle), Some(about)) = (&door.throttle, metered) {
+        let charge = reply.as_ref().map_or_else(|_| charge::of_failure(), |reply| reply.charge);
+        throttle.spend(&about, charge);
+    }
+    let reply = reply?;
     Ok(Reply { owner: owner(door, &call), ..reply })
+}
+
+/// Refuses a request about items whose throughput is spent; else says from whose it is paid.
+fn admit<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Option<String>> {
+    let Some(throttle) = &door.throttle else { return Ok(None) };
+    if !matches!(call.link.kind, Resource::Documents | Resource::PartitionKey) {
+        return Ok(None);
+    }
+    let [database, name] = &call.link.owners;
+    let Ok(container) = known::find(&door.engine, &door.containers, database, name) else {
+        return Ok(None);
+    };
+    let find = || offers::allowance(door, &container);
+    let admitted = throttle.admit(clock::monotonic(), &container.rid, find);
+    admitted.map_err(Failure::throttled)
 }
 
 /// What the resource of a request lies in.

@@ -8,7 +8,7 @@ use std::sync::{
 use auth::{Key, Keys};
 use engine::{Engine, Store};
 
-use crate::{containers::Containers, http::Certificate};
+use crate::{containers::Containers, http::Certificate, throttle::Throttle};
 
 /// Settings of the door.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Settings {
     pub certificate: Option<Certificate>,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
     pub give_way: fn(),
+    /// Whether requests about items are limited by the throughput of offers.
+    pub enforce_throughput: bool,
 }
 
 /// Sums over all connections.
@@ -31,6 +33,7 @@ pub(crate) struct Counters {
     pub(crate) requests: AtomicU64,
     pub(crate) failures: AtomicU64,
     pub(crate) denied: AtomicU64,
+    pub(crate) throttled: AtomicU64,
     pub(crate) bytes_in: AtomicU64,
     pub(crate) bytes_out: AtomicU64,
     /// Hundredths of request units.
@@ -46,6 +49,8 @@ pub struct Door<S: Store> {
     /// Changes of databases and containers are made one after the other.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) counters: Counters,
+    /// `None`: throughput limits nothing.
+    pub(crate) throttle: Option<Throttle>,
     pub(crate) opened: AtomicI64,
 }
 
@@ -59,8 +64,10 @@ impl<S: Store> Door<S> {
     /// A door onto an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::NotAKey> {
         let secret = Key::of(&settings.secret)?;
+        let throttle = settings.enforce_throughput.then(Throttle::default);
         Ok(Arc::new(Self {
             engine,
+            throttle,
             settings,
             secret,
             containers: Containers::default(),
@@ -83,6 +90,7 @@ impl<S: Store> Door<S> {
             ("requests", "Requests", read(&counters.requests)),
             ("failures", "Requests that were refused or failed", read(&counters.failures)),
             ("denied", "Requests without a valid signature", read(&counters.denied)),
+            ("throttled", "Requests beyond their throughput", read(&counters.throttled)),
             ("bytes_in", "Bytes of bodies of requests", read(&counters.bytes_in)),
             ("bytes_out", "Bytes of bodies of answers", read(&counters.bytes_out)),
             ("request_units", "Request units of answers", read(&counters.charge) / 100),

@@ -33,6 +33,8 @@ pub(crate) enum Fault {
     AnswerTooLarge,
     UnsupportedMediaType,
     FailedDependency,
+    /// The throughput is spent.
+    TooManyRequests,
     RetryWith,
     Internal,
     NotImplemented,
@@ -42,7 +44,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// All of them.
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::BadRequest,
         Self::PartitionKey,
         Self::Recreated,
@@ -57,8 +59,10 @@ impl Fault {
         Self::Gone,
         Self::PreconditionFailed,
         Self::TooLarge,
+        Self::AnswerTooLarge,
         Self::UnsupportedMediaType,
         Self::FailedDependency,
+        Self::TooManyRequests,
         Self::RetryWith,
         Self::Internal,
         Self::NotImplemented,
@@ -86,6 +90,7 @@ impl Fault {
             Self::AnswerTooLarge => (413, 3402, "RequestEntityTooLarge"),
             Self::UnsupportedMediaType => (415, 0, "UnsupportedMediaType"),
             Self::FailedDependency => (424, 0, "FailedDependency"),
+            Self::TooManyRequests => (429, 3200, "TooManyRequests"),
             Self::RetryWith => (449, 0, "RetryWith"),
             Self::Internal => (500, 0, "InternalServerError"),
             Self::NotImplemented => (501, 0, "NotImplemented"),
@@ -118,6 +123,8 @@ pub(crate) struct Failure {
     pub(crate) text: Cow<'static, str>,
     /// A JSON object that takes the place of the list of texts: errors of a query.
     pub(crate) errors: Option<Box<str>>,
+    /// After how many milliseconds it may go well.
+    pub(crate) retry_ms: Option<u64>,
 }
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -129,7 +136,8 @@ const NO_RESOURCE: &str = "Resource Not Found. Learn more: https://aka.ms/cosmos
 
 impl Failure {
     pub(crate) fn new(fault: Fault, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { fault, text: text.into(), errors: None }
+        let retry_ms = matches!(fault, Fault::RetryWith | Fault::Unavailable).then_some(10);
+        Self { fault, text: text.into(), errors: None, retry_ms }
     }
 
     /// A request that is wrong in itself.
@@ -177,6 +185,12 @@ impl Failure {
 
     pub(crate) fn answer_too_large() -> Self {
         Self::new(Fault::AnswerTooLarge, "Response size is too large: ask for fewer items at once.")
+    }
+
+    /// The throughput is spent for so many milliseconds.
+    pub(crate) fn throttled(retry_ms: u64) -> Self {
+        let failure = Self::new(Fault::TooManyRequests, "Request rate is large");
+        Self { retry_ms: Some(retry_ms), ..failure }
     }
 
     pub(crate) fn mismatch_of_item() -> Self {
@@ -296,6 +310,7 @@ mod tests {
             (Failure::no_entity(), (404, 0, "NotFound")),
             (Failure::mismatch_of_item(), (400, 1001, "BadRequest")),
             (Failure::precondition(), (412, 0, "PreconditionFailed")),
+            (Failure::throttled(5), (429, 3200, "TooManyRequests")),
             (Failure::too_large(), (413, 0, "RequestEntityTooLarge")),
             (Failure::answer_too_large(), (413, 3402, "RequestEntityTooLarge")),
             (Failure::from(auth::Denied::Signature), (401, 0, "Unauthorized")),

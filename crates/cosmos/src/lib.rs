@@ -32,6 +32,7 @@ mod rid;
 mod routes;
 mod session;
 mod shown;
+mod throttle;
 
 pub use auth::{Keys, WELL_KNOWN_KEY};
 pub use compat::compat;

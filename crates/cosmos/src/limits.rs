@@ -64,6 +64,8 @@ pub(crate) const MIN_THROUGHPUT: i64 = 400;
 pub(crate) const MIN_AUTOSCALE: i64 = 1000;
 /// Largest throughput.
 pub(crate) const MAX_THROUGHPUT: i64 = 1_000_000;
+/// Containers whose throughput is measured before those that rest are forgotten.
+pub(crate) const METERS: usize = 4096;
 /// Session tokens of one request.
 pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
 /// Bytes of a continuation token that is looked at.

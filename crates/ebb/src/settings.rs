@@ -21,6 +21,12 @@ const SETTINGS: &[Setting] = &[
     setting("key-file", "PATH", "", "Keys of the NoSQL door [the one that everybody knows]"),
     setting("tls-cert", "PATH", "", "Certificate of the NoSQL door [one that is made]"),
     setting("tls-key", "PATH", "", "Key of that certificate"),
+    setting(
+        "enforce-throughput",
+        "BOOL",
+        "false",
+        "Answer 429 where requests about items exceed the throughput of their container",
+    ),
     setting("admin-addr", "HOST:PORT", "127.0.0.1:8080", "Address of health and metrics, or 'off'"),
     setting("clock", "system|manual", "system", "How the database clock moves"),
     setting("ready-file", "PATH", "", "Written once every listener accepts"),
@@ -216,6 +222,7 @@ impl Settings {
             key_file: path("key-file"),
             tls_cert,
             tls_key,
+            enforce_throughput: self.bool("enforce-throughput")?,
             admin_addr: self.address("admin-addr")?,
             clock,
             ready_file: path("ready-file"),
@@ -258,6 +265,9 @@ mod tests {
         let found = config(&["--clock", "manual", "--admin-addr", "off"], None).unwrap();
         assert_eq!((found.reap_delay, found.admin_addr), (Duration::ZERO, None));
         assert_eq!(config(&[], None).unwrap().reap_delay, Duration::from_secs(60));
+        for (typed, want) in [(&[][..], false), (&["--enforce-throughput"], true)] {
+            assert_eq!(config(typed, None).unwrap().enforce_throughput, want);
+        }
         let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
         assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
         assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");

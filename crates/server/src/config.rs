@@ -35,6 +35,8 @@ pub struct Config {
     pub tls_cert: Option<PathBuf>,
     /// Its key.
     pub tls_key: Option<PathBuf>,
+    /// Whether the NoSQL door limits requests by the throughput of offers.
+    pub enforce_throughput: bool,
     /// Address of the admin listener; `None`: no such listener.
     pub admin_addr: Option<String>,
     /// How the clock moves.
@@ -65,6 +67,7 @@ impl Config {
             key_file: None,
             tls_cert: None,
             tls_key: None,
+            enforce_throughput: false,
             admin_addr: Some("127.0.0.1:0".to_owned()),
             clock: ClockMode::Manual,
             ready_file: None,

@@ -46,6 +46,7 @@ pub(crate) async fn door(
         secret: secret(folder.as_deref()).map_err(|error| failed("the secret of tokens", error))?,
         certificate: Some(certificate(config, folder.as_deref())?),
         give_way,
+        enforce_throughput: config.enforce_throughput,
     };
     Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))
 }

@@ -174,8 +174,10 @@ async fn handle<S: Store>(
         Ok(reply) => reply,
         Err(failure) => {
             counters.failures.fetch_add(1, Ordering::Relaxed);
-            if failure.fault == Fault::Unauthorized {
-                counters.denied.fetch_add(1, Ordering::Relaxed);
+            match failure.fault {
+                Fault::Unauthorized => _ = counters.denied.fetch_add(1, Ordering::Relaxed),
+                Fault::TooManyRequests => _ = counters.throttled.fetch_add(1, Ordering::Relaxed),
+                _ => {}
             }
             refused(&failure, &activity, parts.uri.path())
         }
@@ -191,9 +193,12 @@ async fn handle<S: Store>(
 fn refused(failure: &Failure, activity: &str, path: &str) -> crate::reply::Reply {
     let body = failure.body(activity, path);
     let mut reply = crate::reply::Reply::json(failure.fault.status(), body);
-    reply.charge = crate::charge::hundredths(crate::charge::Work::PointRead, 0);
-    if failure.fault == Fault::RetryWith || failure.fault == Fault::Unavailable {
-        reply = reply.with("x-ms-retry-after-ms", "10");
+    // Who is only told to come again pays nothing.
+    if failure.fault != Fault::TooManyRequests {
+        reply.charge = crate::charge::of_failure();
+    }
+    if let Some(ms) = failure.retry_ms {
+        reply = reply.with("x-ms-retry-after-ms", ms.to_string());
     }
     reply.with("x-ms-substatus", failure.fault.sub_status().to_string())
 }

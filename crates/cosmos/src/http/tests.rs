@@ -44,6 +44,7 @@ struct Server {
 impl Server {
     async fn start() -> Self {
         let settings = Settings {
+            enforce_throughput: false,
             account: "test".to_owned(),
             keys: Keys::well_known().unwrap(),
             secret: [1; 32],

@@ -1,5 +1,5 @@
-//! Offers: the throughput of databases and containers. It is kept, shown and changed, and limits
-//! nothing.
+//! Offers: the throughput of databases and containers. It is kept, shown and changed; what it limits
+//! is measured elsewhere.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use engine::{Expect, Resource, Store};
 use super::{common, queries};
 use crate::{
     call::Call,
+    containers::Container,
     door::Door,
     etag,
     failure::{Failure, Result},
@@ -16,6 +17,7 @@ use crate::{
     reply::Reply,
     rid::Rid,
     shown,
+    throttle::Allowance,
 };
 
 /// First part of the paths of offers.
@@ -126,6 +128,18 @@ pub(crate) fn of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
     };
     door.engine.resources(&[ROOT]).into_iter().find(is_own)
+}
+
+/// What limits a container: its own offer, or that of its database.
+pub(crate) fn allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
+    let database = Rid::Database(container.database_number).encode();
+    let (about, offer) = [container.rid.clone(), database].into_iter().find_map(|rid| {
+        let offer = of(door, &rid)?;
+        Some((rid, offer))
+    })?;
+    let (Throughput::Manual(units) | Throughput::Autoscale(units)) =
+        Throughput::of(offer.body.get("content")).ok()?;
+    Some(Allowance { about, units })
 }
 
 /// Removes the offer of a resource.

@@ -11,4 +11,5 @@ mod expiry;
 mod points;
 mod queries;
 mod refused_requests_change_nothing;
+mod throughput;
 mod who_may_do_what;

@@ -3,10 +3,14 @@
 
 use document::{ArrayRef, DocRef, ValueRef};
 
-use crate::expr::Size;
+use crate::expr::{Size, reach};
 
-/// Beside what it reads, each nested value of a key is copied and may be sorted.
-const NESTED: usize = 4;
+/// Comparing a nested value, for each of its bytes.
+const COMPARED: usize = 4;
+/// Making a key of one, which is copied and may be sorted.
+const KEYED: usize = 8;
+/// Bytes of a text that are checked or compared at once.
+const AT_ONCE: usize = 16;
 
 /// How many bytes there are to read in a value.
 pub(super) fn weight(value: ValueRef<'_>) -> usize {
@@ -17,16 +21,28 @@ pub(super) fn weight(value: ValueRef<'_>) -> usize {
     }
 }
 
+/// Handing a value to a function, which reads it once and soon.
+pub(super) fn reading(value: ValueRef<'_>) -> usize {
+    value.as_str().map_or_else(|| reach(value), |text| text.len() / 2)
+}
+
+/// Coming across a value: texts are checked.
+pub(super) fn touching(value: ValueRef<'_>) -> usize {
+    value.as_str().map_or(0, |text| text.len() / AT_ONCE)
+}
+
 /// Comparing two values, which goes no further than the smaller one.
 pub(super) fn comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
     use ValueRef as V;
     match (a, b) {
-        (V::String(a), V::String(b)) => a.len().min(b.len()),
+        (V::String(a), V::String(b)) => a.len().min(b.len()) / AT_ONCE,
         (V::Array(ArrayRef::Raw(a)), V::Array(ArrayRef::Raw(b)))
-        | (V::Document(DocRef::Raw(a)), V::Document(DocRef::Raw(b))) => a.len().min(b.len()),
+        | (V::Document(DocRef::Raw(a)), V::Document(DocRef::Raw(b))) => {
+            a.len().min(b.len()).saturating_mul(COMPARED)
+        }
         // To know how large a tree is takes as long as to compare it.
         (V::Array(_), V::Array(_)) | (V::Document(_), V::Document(_)) => {
-            weight(a).saturating_add(weight(b))
+            weight(a).saturating_add(weight(b)).saturating_mul(COMPARED)
         }
         _ => 0,
     }
@@ -35,20 +51,19 @@ pub(super) fn comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
 /// Making the key of a value, and looking which of two forms of it is taken.
 pub(super) fn keying(value: ValueRef<'_>) -> usize {
     match value {
-        ValueRef::Array(_) | ValueRef::Document(_) => weight(value).saturating_mul(NESTED),
+        ValueRef::Array(_) | ValueRef::Document(_) => weight(value).saturating_mul(KEYED),
         other => weight(other),
     }
 }
 
 /// Finding the place of a value among so many others.
 pub(super) fn placing(value: ValueRef<'_>, others: usize) -> usize {
-    let steps = usize::BITS.saturating_sub(others.leading_zeros()) as usize;
-    match value {
-        ValueRef::Array(_) | ValueRef::Document(_) => weight(value).saturating_mul(steps.max(1)),
-        // Bytes are compared many at a time.
-        ValueRef::String(text) => (text.len() / 8).saturating_mul(steps.max(1)),
-        _ => 0,
-    }
+    let steps = usize::BITS.saturating_sub(others.leading_zeros()).max(1) as usize;
+    let once = match value {
+        ValueRef::Array(_) | ValueRef::Document(_) => weight(value).saturating_mul(COMPARED),
+        other => touching(other),
+    };
+    once.saturating_mul(steps)
 }
 
 #[cfg(test)]
@@ -64,11 +79,11 @@ mod tests {
         let value = |text: &str| parse(text.as_bytes(), 9).unwrap();
         for (a, b, least, most) in [
             ("1", "2", 0, 0),
-            (&long, &long, 1000, 1000),
-            (&long, "\"a\"", 1, 1),
+            (&long, &long, 50, 100),
+            (&long, "\"a\"", 0, 0),
             (&long, "1", 0, 0),
             (&list, "1", 0, 0),
-            (&list, &list, 8000, 40_000),
+            (&list, &list, 32_000, 100_000),
         ] {
             let (a, b) = (value(a), value(b));
             let found = comparing(a.as_ref(), b.as_ref());
@@ -77,10 +92,11 @@ mod tests {
         }
         let stored = document::doc! { "list": value(&list) }.to_buf();
         let raw = stored.get("list").unwrap();
-        assert!(5_000 < comparing(raw, raw) && comparing(raw, raw) < 20_000);
+        assert!(20_000 < comparing(raw, raw) && comparing(raw, raw) < 80_000);
+        assert!((50..100).contains(&touching(value(&long).as_ref())));
         for heavy in [raw, value(&list).as_ref(), value(&long).as_ref()] {
             assert!(1000 <= keying(heavy));
-            assert!(1000 <= placing(heavy, 1 << 10));
+            assert!(500 <= placing(heavy, 1 << 10));
             assert!(placing(heavy, 0) < placing(heavy, 1 << 10));
         }
     }

@@ -69,6 +69,7 @@ fn given() -> Settings {
         secret: [7; 32],
         certificate: Some(Certificate::make("test").unwrap()),
         give_way: || {},
+        enforce_throughput: false,
     }
 }
 
@@ -93,6 +94,11 @@ impl Client {
 
     pub(crate) async fn with_keys(keys: Keys) -> Self {
         Self::of(Settings { keys, ..given() }).await
+    }
+
+    /// A door whose offers limit.
+    pub(crate) async fn limited() -> Self {
+        Self::of(Settings { enforce_throughput: true, ..given() }).await
     }
 
     /// A door that calls this while it computes for long.

@@ -6,17 +6,17 @@ use super::DOCUMENT;
 use crate::{
     Context, Error,
     expr::{Got, Size, check_built, check_held},
-    json::work::{keying, weight},
+    json::work::{keying, touching, weight},
 };
 
 /// Work of one node or one row, beside the bytes it copies.
 const STEP: usize = 32;
 /// Work of a row that is kept, or that joins a group.
-const KEEP: usize = 128;
+const KEEP: usize = 256;
 /// Fields and elements that a step passes over for nothing.
 const NEAR: usize = 16;
 /// Work of passing over one more.
-const FURTHER: usize = 8;
+const FURTHER: usize = 16;
 
 /// Slots and the account.
 #[derive(Debug)]
@@ -78,6 +78,7 @@ impl<'a> Env<'a> {
             let Some(found) = found else { return Ok(None) };
             value = found;
         }
+        self.touch(value)?;
         Ok(Some(value))
     }
 
@@ -86,6 +87,14 @@ impl<'a> Env<'a> {
         match others.checked_sub(NEAR) {
             None => Ok(()),
             Some(far) => self.context.effort.charge(far.saturating_mul(FURTHER)),
+        }
+    }
+
+    /// The work of coming across a value.
+    pub(in crate::json) fn touch(&self, value: ValueRef<'_>) -> Result<(), Error> {
+        match touching(value) {
+            0 => Ok(()),
+            units => self.context.effort.charge(units),
         }
     }
 

@@ -72,8 +72,10 @@ fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error
 
 /// The work of comparing two values.
 fn compares(a: &Got<'_>, b: &Got<'_>, env: &Env<'_>) -> Result<(), Error> {
-    let both = a.value().zip(b.value());
-    env.charge(both.map_or(0, |(a, b)| comparing(a, b)))
+    match a.value().zip(b.value()).map_or(0, |(a, b)| comparing(a, b)) {
+        0 => Ok(()),
+        units => env.charge(units),
+    }
 }
 
 fn among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
@@ -151,6 +153,7 @@ fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a
         Got::Ref(value) => {
             let (found, others) = find(value, step);
             env.passed_over(others)?;
+            found.map_or(Ok(()), |found| env.touch(found))?;
             Ok(found.into())
         }
         Got::Own(value) => {

@@ -3,7 +3,7 @@
 use document::{ArrayRef, DocRef, Value, ValueRef};
 
 use super::{
-    ANY, Call, Function, UNDEFINED, row,
+    ANY, Call, Function, UNDEFINED, glance, row,
     set::{PLACE, set_of},
 };
 use crate::{
@@ -11,28 +11,36 @@ use crate::{
     expr::Got,
     json::{
         InOrder, equal,
-        work::{comparing, placing},
+        work::{comparing, placing, touching, weight},
     },
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("ARRAY_CONTAINS", 2..=3, contains),
+    glance("ARRAY_CONTAINS", 2..=3, contains),
     row("ARRAY_CONTAINS_ALL", 2..=ANY, |call| several(call, false)),
     row("ARRAY_CONTAINS_ANY", 2..=ANY, |call| several(call, true)),
 ];
 
 /// Up to so many values are looked for one by one.
 const FEW: usize = 3;
-/// Work of one element, beside what is read of it.
-const ONE: usize = 16;
+/// Work of one element, beside what is read of it. They are counted one by one: many searches end
+/// early.
+const ONE: usize = 48;
+
+/// Work of sorting properties, for each byte of an array.
+const SORTED: usize = 4;
 
 fn contains<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let (Some(array), Some(wanted), Some(partial)) = (call.array(0), call.value(1), call.flag(2))
     else {
         return UNDEFINED;
     };
-    let meets = if partial { within } else { equal };
-    Ok(Got::Own(Value::Bool(has(call, array, wanted, meets)?)))
+    if !partial {
+        return Ok(Got::Own(Value::Bool(has(call, array, wanted, equal)?)));
+    }
+    // Of each object all properties may be sorted.
+    call.charge(weight(ValueRef::Array(array)).saturating_mul(SORTED))?;
+    Ok(Got::Own(Value::Bool(has(call, array, wanted, within)?)))
 }
 
 /// Whether an array has an element that meets what is wanted.
@@ -43,7 +51,7 @@ fn has(
     meets: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
 ) -> Result<bool, Error> {
     for value in array.iter() {
-        call.charge(ONE.saturating_add(comparing(wanted, value)))?;
+        call.charge(ONE + touching(value) + comparing(wanted, value))?;
         if meets(wanted, value) {
             return Ok(true);
         }

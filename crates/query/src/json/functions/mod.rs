@@ -24,7 +24,8 @@ use document::Value;
 
 use crate::{
     Context, Error,
-    expr::{Got, check_built, reach},
+    expr::{Got, check_built},
+    json::work::reading,
 };
 
 pub use names::{LATER, is_later};
@@ -62,7 +63,7 @@ impl Function {
     pub fn run<'a>(&self, args: &[Got<'a>], context: &Context) -> Result<Got<'a>, Error> {
         context.effort.charge(CALL)?;
         if self.reads {
-            context.effort.charge(args.iter().filter_map(Got::value).map(reach).sum())?;
+            context.effort.charge(args.iter().filter_map(Got::value).map(reading).sum())?;
         }
         let got = (self.eval)(&Call { args, context })?;
         if let Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &got {

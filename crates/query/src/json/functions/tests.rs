@@ -132,13 +132,13 @@ fn large_values_cost_what_is_looked_at() {
     let list = list.get("list").unwrap();
     let (one, nine) = (Value::Int64(-1), Value::from("a"));
     for (name, rest, list_costs, text_costs) in [
-        ("ARRAY_CONTAINS", &[&one][..], 160_000..1_000_000, 0..20_000),
-        ("ARRAY_CONTAINS_ANY", &[&one, &one], 160_000..1_000_000, 0..20_000),
+        ("ARRAY_CONTAINS", &[&one][..], 480_000..1_000_000, 0..20_000),
+        ("ARRAY_CONTAINS_ANY", &[&one, &one], 960_000..2_000_000, 0..20_000),
         ("ARRAY_LENGTH", &[], 100_000..1_000_000, 0..20_000),
         ("ARRAY_MEDIAN", &[], 320_000..1_000_000, 0..20_000),
         ("SETUNION", &[list], 5_000_000..20_000_000, 0..200_000),
-        ("TOSTRING", &[], 300_000..1_000_000, 20_000..100_000),
-        ("LENGTH", &[], 0..300_000, 10_000..20_000),
+        ("TOSTRING", &[], 300_000..1_000_000, 15_000..100_000),
+        ("LENGTH", &[], 0..300_000, 5_000..20_000),
         ("REPLACE", &[&nine, &nine], 0..300_000, 160_000..300_000),
         ("TRIM", &[&text], 0..300_000, 320_000..1_000_000),
         ("IS_ARRAY", &[], 0..1_000, 0..1_000),

@@ -94,6 +94,7 @@ impl Run {
         let mut behind = false;
         let before = |key: &[u8]| resume.is_some_and(|resume| !resume.may_be_behind(key, 0));
         if most != usize::MAX {
+            env.keep()?;
             let mut key = Vec::new();
             for (expr, _) in &group.keys {
                 let value = expr.eval(env)?;

@@ -84,6 +84,7 @@ fn each<'a>(
 ) -> Result<Flow, Error> {
     for value in values {
         env.step()?;
+        value.value().map_or(Ok(()), |value| env.touch(value))?;
         env.set(slot, value);
         if expand(rest, env, visit)? == Flow::Enough {
             return Ok(Flow::Enough);

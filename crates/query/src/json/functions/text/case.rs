@@ -12,9 +12,12 @@ use crate::{Error, expr::Got};
 pub(in super::super) const FUNCTIONS: &[Function] =
     &[row("LOWER", 1..=1, |call| each(call, lower)), row("UPPER", 1..=1, |call| each(call, upper))];
 
+/// Work of one character, for each of its bytes.
+const ONE: usize = 8;
+
 fn each<'a>(call: &Call<'_, 'a>, function: fn(char) -> char) -> Result<Got<'a>, Error> {
     let Some(text) = call.text(0) else { return Ok(Got::Missing) };
-    call.charge(text.len())?;
+    call.charge(text.len().saturating_mul(ONE))?;
     Ok(string(text.chars().map(function).collect::<String>()))
 }
 

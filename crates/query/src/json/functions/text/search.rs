@@ -21,6 +21,9 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("STRINGEQUALS", 2..=3, |call| compare(call, |text, part| text == part)),
 ];
 
+/// Work of leaving case out of account, for each byte.
+const FOLDED: usize = 4;
+
 /// A question about two strings; a third argument says whether case does not count.
 fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Got<'a>, Error> {
     let (Some(text), Some(part), Some(ignore_case)) = (call.text(0), call.text(1), call.flag(2))
@@ -30,7 +33,7 @@ fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Got<
     if !ignore_case {
         return Ok(bool(test(text, part)));
     }
-    call.charge(text.len().saturating_add(part.len()))?;
+    call.charge(text.len().saturating_add(part.len()).saturating_mul(FOLDED))?;
     Ok(bool(test(&folded(text, true), &folded(part, true))))
 }
 
@@ -38,7 +41,7 @@ fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Got<
 /// unless the others decide it.
 fn several<'a>(call: &Call<'_, 'a>, decides: bool, ignore_case: bool) -> Result<Got<'a>, Error> {
     let Some(text) = call.text(0) else { return UNDEFINED };
-    call.charge(text.len())?;
+    call.charge(if ignore_case { text.len().saturating_mul(FOLDED) } else { 0 })?;
     let folded_text = folded(text, ignore_case);
     let mut open = false;
     for at in 1..call.args.len() {

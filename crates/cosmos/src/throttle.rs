@@ -1,0 +1,187 @@
+//! Throughput that limits, where the server is told to: a bucket of request units for each offer,
+//! filled every second of the machine's monotonic clock and spent by the charges of answers. It
+//! finds no offers and answers nothing.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use crate::limits::METERS;
+
+/// What limits a container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Resource id of what the offer is for: the container, or its database.
+    pub(crate) about: String,
+    /// Request units a second.
+    pub(crate) units: i64,
+}
+
+/// What limits a container, as it was found in this second.
+#[derive(Debug)]
+struct Known {
+    second: u64,
+    allowance: Option<Allowance>,
+}
+
+#[derive(Debug)]
+struct Bucket {
+    second: u64,
+    /// Hundredths of request units; below nothing when answers cost more than there was.
+    left: i64,
+}
+
+#[derive(Debug, Default)]
+struct Meters {
+    /// By resource ids of containers.
+    known: HashMap<String, Known>,
+    /// By what offers are for.
+    buckets: HashMap<String, Bucket>,
+}
+
+/// The buckets of all offers.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle(Mutex<Meters>);
+
+impl Throttle {
+    fn meters(&self) -> MutexGuard<'_, Meters> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a request about items of a container may run, by `now` of the monotonic clock: from
+    /// which bucket its answer is paid, or after how many milliseconds it may come again. `find`
+    /// finds what limits the container; it is asked once a second.
+    pub(crate) fn admit(
+        &self,
+        now: Duration,
+        container: &str,
+        find: impl FnOnce() -> Option<Allowance>,
+    ) -> Result<Option<String>, u64> {
+        let second = now.as_secs();
+        let mut meters = self.meters();
+        let known = meters.known.get(container).filter(|known| known.second == second);
+        let allowance = match known {
+            Some(known) => known.allowance.clone(),
+            None => {
+                let allowance = find();
+                meters.prune(second);
+                let known = Known { second, allowance: allowance.clone() };
+                meters.known.insert(container.to_owned(), known);
+                allowance
+            }
+        };
+        let Some(Allowance { about, units }) = allowance else { return Ok(None) };
+        let rate = units.saturating_mul(100).max(1);
+        let bucket = meters.buckets.entry(about.clone());
+        let bucket = bucket.or_insert(Bucket { second, left: rate });
+        bucket.fill(second, rate);
+        if 0 < bucket.left { Ok(Some(about)) } else { Err(bucket.wait_ms(now, rate)) }
+    }
+
+    /// An answer is paid, in hundredths of request units.
+    pub(crate) fn spend(&self, about: &str, charge: u64) {
+        if let Some(bucket) = self.meters().buckets.get_mut(about) {
+            bucket.left = bucket.left.saturating_sub_unsigned(charge);
+        }
+    }
+}
+
+impl Meters {
+    /// Forgets what was not asked for lately, when there is much of it.
+    fn prune(&mut self, second: u64) {
+        if METERS <= self.known.len() {
+            self.known.retain(|_, known| known.second == second);
+        }
+        if METERS <= self.buckets.len() {
+            self.buckets.retain(|_, bucket| bucket.second == second || bucket.left < 0);
+        }
+    }
+}
+
+impl Bucket {
+    /// Adds what every second since brought; no more than one second's is kept.
+    fn fill(&mut self, second: u64, rate: i64) {
+        let seconds = i64::try_from(second.saturating_sub(self.second)).unwrap_or(i64::MAX);
+        self.left = self.left.saturating_add(rate.saturating_mul(seconds)).min(rate);
+        self.second = second;
+    }
+
+    /// Milliseconds until the second in which there is something again.
+    fn wait_ms(&self, now: Duration, rate: i64) -> u64 {
+        let seconds = self.left.unsigned_abs() / rate.unsigned_abs() + 1;
+        seconds.saturating_mul(1000).saturating_sub(u64::from(now.subsec_millis()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(about: &str, units: i64) -> Option<Allowance> {
+        Some(Allowance { about: about.to_owned(), units })
+    }
+
+    /// Asks for container `c` at so many milliseconds and pays so many units.
+    fn ask(throttle: &Throttle, ms: u64, units: i64, charge: u64) -> Result<(), u64> {
+        let admitted = throttle.admit(Duration::from_millis(ms), "c", || of("c", units))?;
+        throttle.spend(&admitted.unwrap(), charge * 100);
+        Ok(())
+    }
+
+    #[test]
+    fn what_a_second_brings_is_spent_once() {
+        let throttle = Throttle::default();
+        for (ms, charge, want) in [
+            (5_000, 300, Ok(())),
+            (5_100, 100, Ok(())),
+            (5_200, 1, Err(800)),
+            (5_999, 1, Err(1)),
+            // Nothing is saved up.
+            (9_000, 399, Ok(())),
+            (9_500, 1_001, Ok(())),
+            // 1,000 units are owed: two seconds pay 800, the third the rest.
+            (9_600, 1, Err(2_400)),
+            (10_600, 1, Err(1_400)),
+            (11_000, 1, Err(1_000)),
+            (12_000, 1, Ok(())),
+        ] {
+            assert_eq!(ask(&throttle, ms, 400, charge), want, "{ms}");
+        }
+    }
+
+    #[test]
+    fn containers_share_what_their_database_has_and_nothing_else() {
+        let throttle = Throttle::default();
+        let now = Duration::from_secs(1);
+        let admit = |container: &str, about: &str| {
+            throttle.admit(now, container, || of(about, 400)).map(|about| about.unwrap())
+        };
+        throttle.spend(&admit("a", "db").unwrap(), 40_000);
+        assert_eq!(admit("b", "db"), Err(1_000));
+        assert_eq!(admit("c", "c"), Ok("c".to_owned()));
+        assert_eq!(throttle.admit(now, "free", || None), Ok(None));
+    }
+
+    #[test]
+    fn a_changed_offer_counts_from_the_next_second_on() {
+        let throttle = Throttle::default();
+        assert_eq!(ask(&throttle, 1_000, 400, 500), Ok(()));
+        assert_eq!(ask(&throttle, 1_500, 10_000, 1), Err(500));
+        assert_eq!(ask(&throttle, 2_000, 10_000, 9_900), Ok(()));
+        assert_eq!(ask(&throttle, 2_500, 10_000, 1), Err(500));
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_forgotten() {
+        let throttle = Throttle::default();
+        for at in 0..3 * METERS as u64 {
+            let name = at.to_string();
+            let now = Duration::from_secs(at);
+            throttle.admit(now, &name, || of(&name, 400)).unwrap();
+        }
+        let meters = throttle.meters();
+        assert!(meters.known.len() <= METERS && meters.buckets.len() <= METERS);
+    }
+}

@@ -1,0 +1,72 @@
+//! Throughput that limits: whose it is, and what is answered when it is spent.
+
+use crate::client::{Answer, Client, PARTITION};
+
+async fn make(client: &mut Client, path: &str, headers: &[(&str, &str)], body: &str) {
+    let made = client.ask("POST", path, headers, body).await;
+    assert_eq!(made.status, 201, "{made:?}");
+}
+
+fn container(id: &str) -> String {
+    format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}}}}"#)
+}
+
+/// Writes an item of nearly two million bytes: seconds of the smallest throughput.
+async fn spend(client: &mut Client, path: &str) -> Answer {
+    let body = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "y".repeat(1_900_000));
+    client.ask("POST", path, &[PARTITION, ("x-ms-documentdb-is-upsert", "True")], &body).await
+}
+
+#[tokio::test]
+async fn what_is_spent_is_429_until_it_comes_again() {
+    let mut client = Client::limited().await;
+    make(&mut client, "/dbs", &[], r#"{"id":"d"}"#).await;
+    make(&mut client, "/dbs/d/colls", &[], &container("c")).await;
+    make(&mut client, "/dbs/d/colls", &[("x-ms-offer-throughput", "10000")], &container("large"))
+        .await;
+    let autoscale = ("x-ms-cosmos-offer-autopilot-settings", r#"{"maxThroughput":10000}"#);
+    make(&mut client, "/dbs/d/colls", &[autoscale], &container("scaled")).await;
+    for (name, limited) in [("c", true), ("large", false), ("scaled", false)] {
+        let docs = format!("/dbs/d/colls/{name}/docs");
+        assert_eq!(spend(&mut client, &docs).await.status, 201, "{name}");
+        let answer = client.ask("GET", &format!("{docs}/none"), &[PARTITION], "").await;
+        if !limited {
+            assert_eq!(answer.code(), (404, 0), "{name}");
+            continue;
+        }
+        assert_eq!(answer.code(), (429, 3200), "{answer:?}");
+        assert!(answer.body.contains("Request rate is large"), "{answer:?}");
+        assert_eq!(answer.header("x-ms-request-charge"), Some("0"));
+        let ms: u64 = answer.header("x-ms-retry-after-ms").unwrap().parse().unwrap();
+        assert!((1..=5_000).contains(&ms), "{ms}");
+        for (verb, path) in [("GET", docs.as_str()), ("DELETE", &format!("{docs}/1"))] {
+            let answer = client.ask(verb, path, &[PARTITION], "").await;
+            assert_eq!(answer.status, 429, "{verb} {path}");
+        }
+        // What is not about items is not limited.
+        for path in ["/dbs/d/colls/c", "/dbs/d/colls/c/pkranges", "/offers"] {
+            assert_eq!(client.ask("GET", path, &[], "").await.status, 200, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn containers_without_a_throughput_share_that_of_their_database() {
+    let mut client = Client::limited().await;
+    make(&mut client, "/dbs", &[("x-ms-offer-throughput", "400")], r#"{"id":"d"}"#).await;
+    make(&mut client, "/dbs/d/colls", &[], &container("a")).await;
+    make(&mut client, "/dbs/d/colls", &[], &container("b")).await;
+    make(&mut client, "/dbs/d/colls", &[("x-ms-offer-throughput", "400")], &container("own")).await;
+    assert_eq!(spend(&mut client, "/dbs/d/colls/a/docs").await.status, 201);
+    for (name, status) in [("b", 429), ("own", 404), ("a", 429)] {
+        let path = format!("/dbs/d/colls/{name}/docs/none");
+        assert_eq!(client.ask("GET", &path, &[PARTITION], "").await.status, status, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_limited_where_the_server_is_not_told_to() {
+    let mut client = Client::with_container("").await;
+    assert_eq!(spend(&mut client, "/dbs/d/colls/c/docs").await.status, 201);
+    assert_eq!(client.item("GET", "none", "").await.status, 404);
+}
