@@ -33,7 +33,7 @@ pub use expire::{Amount, Forecast, KeepNothing, Persist, Preview, Unreaped, With
 pub use feed::{Event, EventKind, EventPage, Events};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
-    Change, Changes, Definition, Flow, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange,
+    Change, Changes, Definition, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange,
     ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink,
 };
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
@@ -42,5 +42,6 @@ pub use rules::Rules;
 pub use view::LiveView;
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Default as DefaultTtl, Lifetime};
+pub use query::json::select::Flow;
 pub use store::{Direction, Distribution, Histogram, Space, Store};
 pub use write::{Edited, Inserted, Removed, Update, Updated, Writer};

@@ -6,6 +6,7 @@ use super::{common, scope, versions};
 use crate::{
     call::Call,
     charge::Work,
+    containers::Container,
     door::Door,
     failure::{Failure, Result},
     item::{self, Frame},
@@ -39,19 +40,22 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let context = common::context(door, call).await;
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
     session::check(call.seen, found.seq)?;
-    let etag = format!("\"{}\"", found.next);
-    let reply = Reply { seq: found.seq, ..Reply::empty(304) }
-        .charged(Work::Rows(found.items.len() as u64), 0)
-        .tagged(etag);
-    if found.items.is_empty() && !found.more {
-        return Ok(reply);
-    }
     let wrapped = call.headers.wire_format.is_some();
-    let texts: Vec<Vec<u8>> =
-        found.items.iter().map(|item| entry(&container.frame, item, wrapped)).collect();
+    let texts = found.items.iter().map(|item| entry(&container.frame, item, wrapped)).collect();
+    let reply = page(&container, texts, found.next, found.more);
+    Ok(Reply { seq: found.seq, ..reply })
+}
+
+/// A page of either feed: 304 where there is nothing, and the position where the next one begins.
+pub(super) fn page(container: &Container, texts: Vec<Vec<u8>>, next: u64, more: bool) -> Reply {
+    let reply =
+        Reply::empty(304).charged(Work::Rows(texts.len() as u64), 0).tagged(format!("\"{next}\""));
+    if texts.is_empty() && !more {
+        return reply;
+    }
     let body = shown::feed(&container.rid, "Documents", texts.iter().map(Vec::as_slice));
     // The position is in the etag alone: a continuation would mean that there is more already.
-    Ok(Reply { status: 200, body, count: Some(texts.len()), ..reply })
+    Reply { status: 200, body, count: Some(texts.len()), ..reply }
 }
 
 /// An entry of the feed: the item with its place in the order of changes, or both side by side where

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cosmos_sql::{SqlError, compile, plan_document};
 use document::{DocRef, Document, Value, json};
-use engine::{Item, Scan, Scanned, Shape, Sink, Store};
+use engine::{Flow, Item, Scan, Scanned, Sink, Store};
 use query::{
     expr::Effort,
     json::select::{Output, Page, PageLimit, Resume, Run, Select},
@@ -155,7 +155,7 @@ pub(crate) fn over<S: Store>(
     for resource in &resources {
         let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
         let flow = flow.map_err(engine::Error::from)?;
-        if flow == query::json::select::Flow::Enough {
+        if flow == Flow::Enough {
             all = false;
             break;
         }
@@ -278,16 +278,12 @@ impl Sink for Rows<'_> {
         Ok(())
     }
 
-    fn item(&mut self, item: &Item) -> std::result::Result<engine::Flow, engine::Error> {
+    fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
         let flow = match self.frame {
             None => self.run.row(&item.key, item.document())?,
             Some(frame) => self.run.row(&item.key, frame.complete(item).as_ref())?,
         };
-        Ok(match flow {
-            query::json::select::Flow::More if self.is_long() => engine::Flow::Enough,
-            query::json::select::Flow::More => engine::Flow::More,
-            query::json::select::Flow::Enough => engine::Flow::Enough,
-        })
+        Ok(if self.is_long() { Flow::Enough } else { flow })
     }
 }
 
@@ -301,21 +297,9 @@ impl Rows<'_> {
 /// ORDER BY over several properties needs an index that has them in this order, or turned round.
 fn check_order(container: &Container, plan: &Select) -> Result<()> {
     let Some(paths) = plan.order_paths().filter(|paths| 1 < paths.len()) else { return Ok(()) };
-    let pointer = |names: &[String]| {
-        let escaped = names.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
-        escaped.fold(String::new(), |text, name| text + "/" + &name)
-    };
-    let wanted: Vec<(String, bool)> =
-        paths.iter().map(|(names, descending)| (pointer(names), *descending)).collect();
-    let serves = |key: &[(String, bool)]| {
-        let turned = key.first().zip(wanted.first()).is_some_and(|(a, b)| a.1 != b.1);
-        key.len() == wanted.len()
-            && key.iter().zip(&wanted).all(|(a, b)| a.0 == b.0 && (a.1 != b.1) == turned)
-    };
     let state = container.collection.state();
-    let composites = state.record.indexes.iter();
-    let mut composites = composites.filter(|index| index.shape == Shape::Tuple { scoped: false });
-    if composites.any(|index| serves(&index.key)) { Ok(()) } else { Err(no_composite()) }
+    let served = state.record.indexes.iter().any(|index| index.has_order(&paths));
+    if served { Ok(()) } else { Err(no_composite()) }
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` for a plan

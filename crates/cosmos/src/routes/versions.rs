@@ -7,7 +7,6 @@ use engine::{Event, EventKind, Events, Item, Store};
 use super::{changes, common, scope};
 use crate::{
     call::Call,
-    charge::Work,
     containers::Container,
     door::Door,
     failure::{Failure, Result},
@@ -15,7 +14,7 @@ use crate::{
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     partition_key::{Component, KeyPath},
     reply::Reply,
-    session, shown,
+    session,
 };
 
 /// What is said where no versions are kept.
@@ -44,16 +43,9 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let found = door.engine.events(&container.collection, &wanted, &context).await?;
     let found = found.ok_or_else(|| Failure::bad(NOT_ENABLED))?;
     session::check(call.seen, found.seq)?;
-    let etag = format!("\"{}\"", found.next);
-    let reply = Reply { seq: found.seq, ..Reply::empty(304) }
-        .charged(Work::Rows(found.events.len() as u64), 0)
-        .tagged(etag);
-    if found.events.is_empty() && !found.more {
-        return Ok(reply);
-    }
-    let texts: Vec<Vec<u8>> = found.events.iter().map(|event| text(&container, event)).collect();
-    let body = shown::feed(&container.rid, "Documents", texts.iter().map(Vec::as_slice));
-    Ok(Reply { status: 200, body, count: Some(texts.len()), ..reply })
+    let texts = found.events.iter().map(|event| text(&container, event)).collect();
+    let reply = changes::page(&container, texts, found.next, found.more);
+    Ok(Reply { seq: found.seq, ..reply })
 }
 
 /// An event as text.

@@ -1,9 +1,11 @@
 //! A collection's record: what is durable about it.
 
+use bytes::Bytes;
 use document::Document;
-use expiry::Settings;
+use expiry::{Class, Settings};
 
 use super::{Namespace, Policy};
+use crate::keys;
 
 /// Which data model, and so which door, a database belongs to. Their namespaces are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -207,6 +209,11 @@ impl Record {
     /// The index of deaths to come, where there is one.
     pub(crate) fn timeline(&self) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.shape == Shape::Timeline)
+    }
+
+    /// The key of an item in it: none where there is no timeline, or the item never dies.
+    pub(crate) fn timeline_key(&self, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
+        keys::timeline(self.timeline()?.id, class, ts, row_key)
     }
 
     /// The feed of all versions and deaths, where it has begun.

@@ -73,16 +73,7 @@ impl Event {
                 });
             }
         }
-        let body = body.finish();
-        let draft = Draft {
-            lifetime: Lifetime::Never,
-            birth: None,
-            dates: Vec::new(),
-            body_checksum: checksum(body.bytes()),
-        };
-        let mut out = draft.stamp(entered.seq, entered.at_ms.div_euclid(1000));
-        out.extend_from_slice(body.bytes());
-        out
+        lasting(body.finish().bytes(), entered)
     }
 
     /// From its stored form, and the second it was entered in.
@@ -107,6 +98,19 @@ impl Event {
         let kind = EventKind::from_code(kind)?;
         Some(Self { kind, stamp, at: Instant::from_ms(at_ms), key: key.clone(), before, after })
     }
+}
+
+/// The stored form of what no rule of life kills: a header of class never, and a body.
+pub(super) fn lasting(body: &[u8], entered: Stamp) -> Vec<u8> {
+    let draft = Draft {
+        lifetime: Lifetime::Never,
+        birth: None,
+        dates: Vec::new(),
+        body_checksum: checksum(body),
+    };
+    let mut out = draft.stamp(entered.seq, entered.at_ms.div_euclid(1000));
+    out.extend_from_slice(body);
+    out
 }
 
 fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
@@ -149,20 +153,4 @@ pub(crate) fn put_event(
     // Units of several writes number theirs when they are put together.
     let value = event.encode(stamp).into();
     out.push(Mutation::Put { space, key: keys::event(stamp.seq, 0), value });
-}
-
-/// Enters an item in the timeline, where its container has one, and answers its key.
-pub(crate) fn put_timeline(
-    record: &Record,
-    space: Space,
-    header: &Header<'_>,
-    row_key: &[u8],
-    out: &mut Vec<Mutation>,
-) -> Option<Bytes> {
-    let key = keys::timeline(record.timeline()?.id, header.class, header.ts, row_key)?;
-    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX).to_be_bytes();
-    let mut value = header.with_body(checksum(&len));
-    value.extend_from_slice(&len);
-    out.push(Mutation::Put { space, key: key.clone(), value: value.into() });
-    Some(key)
 }

@@ -5,6 +5,6 @@ mod event;
 mod read;
 mod tell;
 
+pub(crate) use event::put_event;
 pub use event::{Event, EventKind};
-pub(crate) use event::{put_event, put_timeline};
 pub use read::{EventPage, Events};

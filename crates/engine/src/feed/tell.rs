@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use clock::Instant;
-use expiry::{Default, Floors, Header, Lifetime, checksum};
+use expiry::{Default, Floors, Header};
 use store::{Condition, Direction, Limit, Mutation, Range, Snapshot, Space, Stamp, Store, Unit};
 
-use super::{Event, EventKind};
+use super::{Event, EventKind, event::lasting};
 use crate::{
     Collection, Engine, Error, Item, Kind, LiveView,
     catalog::FeedBegun,
     engine::{Changed, Edit},
     error::Halt,
     expire::Begun,
+    index::named,
     keys,
     limits::{MAX_ATTEMPTS, PAGE_BYTES, TOLD_AT_ONCE},
     view::Row,
@@ -113,16 +114,14 @@ impl<S: Store> LiveView<S> {
     /// Whether a dead row's death is not in the feed yet.
     pub(crate) async fn is_untold(&self, row_key: &[u8]) -> Result<bool, Halt> {
         let record = &self.state.record;
-        let (Some(index), Some((_, begun))) = (record.timeline(), record.feed()) else {
-            return Ok(false);
-        };
+        let Some((_, begun)) = record.feed() else { return Ok(false) };
         let stored = self.snapshot.get(self.collection.rows(), row_key).await?;
         let Some(stored) = stored else { return Ok(false) };
         let (header, _) = Header::split(&stored)?;
         if self.told(begun).await?.is_dead(&header) {
             return Ok(false);
         }
-        let Some(key) = keys::timeline(index.id, header.class, header.ts, row_key) else {
+        let Some(key) = record.timeline_key(header.class, header.ts, row_key) else {
             return Ok(false);
         };
         Ok(self.snapshot.get(self.collection.entries(), &key).await?.is_some())
@@ -203,10 +202,7 @@ impl<S: Store> LiveView<S> {
         let mut deaths = Vec::with_capacity(page.rows.len());
         for (entry, value) in page.rows {
             let (header, body) = Header::split_row(&value)?;
-            let len = body.first_chunk().map(|len| usize::from(u16::from_be_bytes(*len)));
-            let start = len.and_then(|len| entry.len().checked_sub(len));
-            let start = start.ok_or_else(|| Error::corrupt("an entry of a timeline is damaged"))?;
-            let item = self.dead_item(entry.slice(start..), header.stamp).await?;
+            let item = self.dead_item(named(&entry, body)?, header.stamp).await?;
             deaths.push(Untold { at: self.died_at(&header), entry, item });
         }
         Ok((deaths, page.more))
@@ -275,14 +271,5 @@ impl<S: Store> LiveView<S> {
 }
 
 fn told_value(floors: &Floors, stamp: Stamp) -> Vec<u8> {
-    let body = [floors.inherit_s.to_be_bytes(), floors.explicit_s.to_be_bytes()].concat();
-    let draft = expiry::Draft {
-        lifetime: Lifetime::Never,
-        birth: None,
-        dates: Vec::new(),
-        body_checksum: checksum(&body),
-    };
-    let mut out = draft.stamp(stamp.seq, stamp.at_ms.div_euclid(1000));
-    out.extend_from_slice(&body);
-    out
+    lasting(&[floors.inherit_s.to_be_bytes(), floors.explicit_s.to_be_bytes()].concat(), stamp)
 }

@@ -4,12 +4,12 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
-use expiry::checksum;
 use store::{Condition, Direction, Limit, Mutation, Outcome, Range, Space, Stamp, Store, Unit};
 
 use super::{
     change::{change_rule, duplicate, remove},
     draft,
+    stored::{naming, value},
 };
 use crate::{
     Collection, Engine, Error, FeedBegun, FeedSettings, IndexSpec, Kind, LiveView, Record, Shape,
@@ -159,8 +159,9 @@ impl<S: Store> Engine<S> {
             }
             all.extend(drafted.entries);
         }
-        all.extend(timeline_entry(record, &row));
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
+        let timeline = record.timeline_key(header.class, header.ts, &row.key);
+        all.extend(timeline.map(|key| (key, naming(&row.key))));
         let rewritten = header.with_dates(&dates);
         let changed = header.dates.iter().ne(dates.iter().copied());
         let mut out = Vec::new();
@@ -168,10 +169,8 @@ impl<S: Store> Engine<S> {
         for (key, body) in all {
             let new = keys::index_of(&key).is_some_and(|id| wanted.contains(&id));
             if new || changed {
-                let mut value = header.with_body(checksum(&body));
-                value.extend_from_slice(&body);
-                let space = view.collection.entries();
-                out.push(Mutation::Put { space, key, value: value.into() });
+                let (space, value) = (view.collection.entries(), value(&header, &body));
+                out.push(Mutation::Put { space, key, value });
             }
         }
         if changed {
@@ -266,14 +265,6 @@ impl<S: Store> Engine<S> {
             changed => changed.map(|_| ()),
         }
     }
-}
-
-/// The entry of an item in the timeline of its container.
-fn timeline_entry(record: &Record, row: &Row) -> Option<(Bytes, Bytes)> {
-    let (index, header) = (record.timeline()?, row.header()?);
-    let key = keys::timeline(index.id, header.class, header.ts, &row.key)?;
-    let len = u16::try_from(row.key.len()).unwrap_or(u16::MAX);
-    Some((key, Bytes::copy_from_slice(&len.to_be_bytes())))
 }
 
 /// Whether a build failed because of what is stored, rather than because of the store.

@@ -7,7 +7,7 @@ use document::{
 };
 use query::{Context, Filter};
 
-use super::items;
+use super::{items, stored::naming};
 use crate::{
     Error, Kind, Partition, Shape, catalog::IndexSpec, keys, limits::MAX_ENTRIES_PER_DOCUMENT,
 };
@@ -74,8 +74,7 @@ fn entry(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, B
         return (key.into(), Bytes::copy_from_slice(row_key));
     }
     key.extend_from_slice(row_key);
-    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX);
-    (key.into(), Bytes::copy_from_slice(&len.to_be_bytes()))
+    (key.into(), naming(row_key))
 }
 
 struct Tuples<'a> {

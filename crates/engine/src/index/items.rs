@@ -8,7 +8,7 @@ use document::{
 };
 use query::json::sarg::Step;
 
-use super::entries::Drafted;
+use super::{entries::Drafted, stored::naming};
 use crate::{
     Error, Kind,
     catalog::{IndexSpec, Partition, Policy},
@@ -102,8 +102,7 @@ pub(crate) fn component(value: ValueRef<'_>, descending: bool, out: &mut Vec<u8>
 
 fn plain(mut key: Vec<u8>, row_key: &[u8]) -> (Bytes, Bytes) {
     key.extend_from_slice(row_key);
-    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX);
-    (key.into(), Bytes::copy_from_slice(&len.to_be_bytes()))
+    (key.into(), naming(row_key))
 }
 
 /// The one entry of an item in an index over a tuple of paths. Where a unique one finds nothing it
@@ -159,6 +158,12 @@ impl IndexSpec {
         let key = paths.iter().map(|(path, descending)| (pointer(path), *descending != turn));
         let key = key.collect();
         Self { unique, shape: crate::Shape::Tuple { scoped: unique }, ..Self::new(name, key) }
+    }
+
+    /// Whether it has items in the order of these paths, each with its direction, or in the reverse.
+    pub fn has_order(&self, paths: &[(Vec<String>, bool)]) -> bool {
+        let wanted = Self::tuple("", paths, false);
+        self.shape == wanted.shape && self.key == wanted.key
     }
 
     /// An index of every value that a policy includes.

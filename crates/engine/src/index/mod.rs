@@ -4,8 +4,10 @@ mod build;
 mod change;
 mod entries;
 mod items;
+mod stored;
 
 pub(crate) use change::duplicate;
 pub use change::{IndexChange, IndexChanged, missing_indexes};
 pub(crate) use entries::{Drafted, draft};
 pub(crate) use items::component;
+pub(crate) use stored::{named, naming, value};

@@ -18,11 +18,10 @@ pub(super) fn find<'a>(record: &'a Record, scan: &Scan) -> Option<Ordered<'a>> {
     if scan.order.is_empty() || !scan.range.is_all() {
         return None;
     }
-    let wanted = IndexSpec::tuple("", &scan.order, false);
     let turned = scan.order.first().is_some_and(|(_, descending)| *descending);
     let direction = if turned { Direction::Backward } else { Direction::Forward };
     record.indexes.iter().find_map(|index| {
-        let usable = index.ready && index.shape == wanted.shape && index.key == wanted.key;
+        let usable = index.ready && index.has_order(&scan.order);
         let range = range(index.id, direction, scan.seek.as_deref());
         usable.then_some(Ordered { index, range, direction })
     })

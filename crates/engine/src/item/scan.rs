@@ -4,7 +4,10 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
-use query::{Context, json::sarg::Sarg};
+use query::{
+    Context,
+    json::{sarg::Sarg, select::Flow},
+};
 use store::{Direction, Limit, Range, Store};
 
 use super::{
@@ -44,15 +47,6 @@ impl Scan {
     pub fn of(range: ItemRange) -> Self {
         Self { range, sarg: Sarg::All, after: None, order: Vec::new(), seek: None, no_index: false }
     }
-}
-
-/// Whether a walk goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// The next item is wanted.
-    More,
-    /// That was enough.
-    Enough,
 }
 
 /// Who takes the items of a walk.

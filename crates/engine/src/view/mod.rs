@@ -23,6 +23,7 @@ use crate::{
     catalog::IndexSpec,
     engine::Inner,
     error::{Halt, What},
+    index::named,
 };
 
 /// A still view of a collection's live documents at one instant.
@@ -180,14 +181,8 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Option<Entry>, Halt> {
         let (header, body) = Header::split_row(value)?;
         let Some(_) = self.judge(&header)? else { return Ok(None) };
-        let row_key = if index.unique {
-            value.slice(value.len() - body.len()..)
-        } else {
-            let len = body.first_chunk().map(|len| usize::from(u16::from_be_bytes(*len)));
-            let start = len.and_then(|len| key.len().checked_sub(len));
-            let start = start.ok_or_else(|| Error::corrupt("an index entry is damaged"))?;
-            key.slice(start..)
-        };
+        let row_key =
+            if index.unique { value.slice(value.len() - body.len()..) } else { named(&key, body)? };
         Ok(Some(Entry { stamp: header.stamp, key, row_key }))
     }
 

@@ -11,8 +11,8 @@ use super::{Entered, count};
 use crate::{
     Error, IndexSpec, Item, LiveView, Record, State,
     error::Halt,
-    feed::{put_event, put_timeline},
-    index::{Drafted, draft},
+    feed::put_event,
+    index::{Drafted, draft, naming, value},
     keys,
     limits::BIRTH_BITS,
     view::Row,
@@ -34,8 +34,7 @@ pub(crate) struct Previous {
 impl Previous {
     /// Its key in the timeline.
     fn timeline(&self, record: &Record) -> Option<Bytes> {
-        let (index, entered) = (record.timeline()?, &self.entered);
-        keys::timeline(index.id, entered.class, entered.ts, &self.row.key)
+        record.timeline_key(self.entered.class, self.entered.ts, &self.row.key)
     }
 
     /// What replaces it is another document in its place.
@@ -239,7 +238,7 @@ impl<S: Store> Draft<'_, S> {
             if state.record.items.is_some() {
                 let before = previous.as_ref().map(|previous| previous.row.stamp);
                 put_change(&header, space, &row_key, before, stamp.seq, &mut out);
-                put_feed(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
+                put_timeline(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
                 if let Some(body) = image {
                     let before = previous.as_ref().map(|held| Item::of(held.row.clone()));
                     let birth = draft.birth.unwrap_or(stamp.seq);
@@ -297,7 +296,7 @@ pub(crate) fn birth(stamp: u64, position: usize) -> u64 {
 }
 
 /// Moves an item to its new place in the timeline.
-fn put_feed(
+fn put_timeline(
     record: &Record,
     space: Space,
     previous: Option<&Previous>,
@@ -307,9 +306,11 @@ fn put_feed(
 ) {
     let Ok((header, _)) = Header::split(header) else { return };
     let before = previous.and_then(|previous| previous.timeline(record));
-    let after = put_timeline(record, space, &header, row_key, out);
+    let after = record.timeline_key(header.class, header.ts, row_key);
     let gone = before.filter(|before| Some(before) != after.as_ref());
     out.extend(gone.map(|key| Mutation::Delete { space, key }));
+    let value = || value(&header, &naming(row_key));
+    out.extend(after.map(|key| Mutation::Put { space, key, value: value() }));
 }
 
 /// Moves an item to its new place in the order of changes.
@@ -325,10 +326,8 @@ fn put_change(
         out.push(Mutation::Delete { space, key: keys::change(before, row_key) });
     }
     let Ok((header, _)) = Header::split(header) else { return };
-    let len = u16::try_from(row_key.len()).unwrap_or(u16::MAX).to_be_bytes();
-    let mut value = header.with_body(checksum(&len));
-    value.extend_from_slice(&len);
-    out.push(Mutation::Put { space, key: keys::change(stamp, row_key), value: value.into() });
+    let value = value(&header, &naming(row_key));
+    out.push(Mutation::Put { space, key: keys::change(stamp, row_key), value });
 }
 
 /// Puts every entry again with the new header, also where the value is the same, and removes what
@@ -349,9 +348,8 @@ fn put_entries(
     }
     let Ok((header, _)) = Header::split(header) else { return };
     for (key, body) in entries {
-        let mut value = header.with_body(checksum(&body));
-        value.extend_from_slice(&body);
-        out.push(Mutation::Put { space, key, value: value.into() });
+        let value = value(&header, &body);
+        out.push(Mutation::Put { space, key, value });
     }
 }
 

@@ -3,6 +3,22 @@
 /// Milliseconds in a day.
 pub(crate) const DAY_MS: i64 = 86_400_000;
 
+/// English names of months.
+pub(crate) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 /// A local date and time in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {

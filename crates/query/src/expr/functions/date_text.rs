@@ -6,7 +6,7 @@ use document::{Value, ValueRef};
 
 use super::super::{Answer, fail, got::shown, mismatch};
 use super::arithmetic::NULL;
-use super::calendar::{self, DAY_MS, Moment};
+use super::calendar::{self, DAY_MS, MONTHS, Moment};
 use super::number::need_date;
 use super::zone::Zone;
 use super::{Function, In, Takes::Named, date_parse, may, need, row};
@@ -25,21 +25,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
         to_string,
         "a date as text",
     ),
-];
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
 ];
 
 /// The format argument; `None` when it is null.

@@ -9,20 +9,6 @@ use crate::{
     expr::{Size, budget::Growth, functions::calendar},
 };
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
@@ -78,7 +64,7 @@ fn part(at: &Parts, letter: char, count: usize, out: &mut String) -> Option<()> 
         'y' if count <= 2 => number(at.year % 100, count, out),
         'y' => number(at.year, count.min(PLACES), out),
         'M' if count <= 2 => number(at.month, count, out),
-        'M' => name(&MONTHS, at.month - 1, count, out)?,
+        'M' => name(&calendar::MONTHS, at.month - 1, count, out)?,
         'd' if count <= 2 => number(at.day, count, out),
         'd' => name(&DAYS, weekday(at)?, count, out)?,
         'H' => number(at.hour, count.min(2), out),
