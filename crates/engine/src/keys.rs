@@ -84,15 +84,26 @@ pub(crate) fn item_path(id: u32, path: &[Step]) -> Vec<u8> {
     let mut key = index(id);
     for step in path {
         match step {
-            Step::Property(name) => {
-                encode(ValueRef::String(name), TypeOrder::Json, false, &mut key);
-            }
-            Step::Elements => key.push(1),
+            Step::Property(name) => property(name, &mut key),
+            Step::Elements => elements(&mut key),
         }
     }
-    key.push(0);
+    key.push(PATH_END);
     key
 }
+
+/// Appends the step to a property of this name.
+pub(crate) fn property(name: &str, path: &mut Vec<u8>) {
+    encode(ValueRef::String(name), TypeOrder::Json, false, path);
+}
+
+/// Appends the step to any element of an array.
+pub(crate) fn elements(path: &mut Vec<u8>) {
+    path.push(1);
+}
+
+/// Behind the steps of a path.
+pub(crate) const PATH_END: u8 = 0;
 
 /// The index that holds items in the order of their last changes.
 pub(crate) const CHANGES: u32 = 0;

@@ -29,6 +29,9 @@ pub const TOLD_AT_ONCE: usize = 256;
 /// Entries that an item is given room for in an index by path; half of them have to differ. An item
 /// of 2 MB has fewer.
 pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;
+/// Bytes of a value that an index by path keeps in order; of longer ones a checksum follows. A GUID
+/// and a date as text are whole. What an index names is looked at again anyway.
+pub const KEPT_PATH_COMPONENT_BYTES: usize = 40;
 /// Bits of an item's birth that tell it from others of the same commit: a batch has 100 actions at
 /// most.
 pub const BIRTH_BITS: u32 = 7;

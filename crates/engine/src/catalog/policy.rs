@@ -21,18 +21,24 @@ pub struct Policy(pub Vec<PolicyRule>);
 impl Policy {
     /// Whether the index holds what is at a path. A longer rule is more precise, and one about the
     /// path alone more than one about what is below.
-    pub fn covers(&self, path: &[Step]) -> bool {
+    pub fn covers<P>(&self, path: &[P]) -> bool
+    where
+        Step: PartialEq<P>,
+    {
         let fitting = self.0.iter().filter(|rule| rule.fits(path));
         let best = fitting.max_by_key(|rule| (rule.steps.len(), !rule.below));
         best.is_some_and(|rule| rule.included)
     }
 
     /// Whether anything at or below a path may be held: a rule about it, or one further down.
-    pub(crate) fn may_cover_below(&self, path: &[Step]) -> bool {
+    pub(crate) fn may_cover_below<P>(&self, path: &[P]) -> bool
+    where
+        Step: PartialEq<P>,
+    {
         let further = |rule: &PolicyRule| {
             rule.included
-                && ((path.len() <= rule.steps.len() && rule.steps.starts_with(path))
-                    || (rule.below && path.starts_with(&rule.steps)))
+                && agree(&rule.steps, path)
+                && (rule.below || path.len() <= rule.steps.len())
         };
         self.0.iter().any(further)
     }
@@ -78,9 +84,25 @@ fn rule_from(value: Value) -> Option<PolicyRule> {
 }
 
 impl PolicyRule {
-    fn fits(&self, path: &[Step]) -> bool {
-        if self.below { path.starts_with(&self.steps) } else { path == self.steps }
+    fn fits<P>(&self, path: &[P]) -> bool
+    where
+        Step: PartialEq<P>,
+    {
+        let long_enough = if self.below {
+            self.steps.len() <= path.len()
+        } else {
+            self.steps.len() == path.len()
+        };
+        long_enough && agree(&self.steps, path)
     }
+}
+
+/// Whether one of two paths begins with the other.
+fn agree<P>(steps: &[Step], path: &[P]) -> bool
+where
+    Step: PartialEq<P>,
+{
+    steps.iter().zip(path).all(|(step, other)| step == other)
 }
 
 #[cfg(test)]

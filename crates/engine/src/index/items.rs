@@ -3,9 +3,10 @@
 
 use bytes::Bytes;
 use document::{
-    DocRef, Document, ValueRef,
+    ArrayRef, DocRef, Document, ValueRef,
     key::{TypeOrder, encode},
 };
+use expiry::checksum;
 use query::json::sarg::Step;
 
 use super::{entries::Drafted, stored::naming};
@@ -13,7 +14,7 @@ use crate::{
     Error, Kind,
     catalog::{IndexSpec, Partition, Policy},
     keys,
-    limits::MAX_ENTRIES_PER_ITEM,
+    limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ENTRIES_PER_ITEM},
 };
 
 /// The entries of an item under a policy.
@@ -23,29 +24,70 @@ pub(super) fn wild(
     document: DocRef<'_>,
     row_key: &[u8],
 ) -> Result<Drafted, Error> {
-    let mut walk = Walk { index, policy, row_key, path: Vec::new(), entries: Vec::new() };
+    let mut walk = Walk {
+        policy,
+        row_key,
+        body: naming(row_key),
+        steps: Vec::new(),
+        path: keys::index(index.id),
+        entries: Vec::new(),
+    };
     walk.properties(document)?;
     let mut entries = walk.entries;
-    entries.sort();
+    entries.sort_unstable();
     entries.dedup();
     Ok(Drafted { entries, multikey: false, date: None })
 }
 
+/// A step of the path to a value, by a name in the document.
+enum At<'a> {
+    Property(&'a str),
+    Elements,
+}
+
+impl PartialEq<At<'_>> for Step {
+    fn eq(&self, at: &At<'_>) -> bool {
+        match (self, at) {
+            (Self::Property(name), At::Property(at)) => name == at,
+            (Self::Elements, At::Elements) => true,
+            (Self::Property(_), At::Elements) | (Self::Elements, At::Property(_)) => false,
+        }
+    }
+}
+
 struct Walk<'a> {
-    index: &'a IndexSpec,
     policy: &'a Policy,
     row_key: &'a [u8],
-    path: Vec<Step>,
+    /// The body of every entry.
+    body: Bytes,
+    steps: Vec<At<'a>>,
+    /// The beginning of the keys of entries of the steps.
+    path: Vec<u8>,
     entries: Vec<(Bytes, Bytes)>,
 }
 
-impl Walk<'_> {
-    fn properties(&mut self, document: DocRef<'_>) -> Result<(), Error> {
+impl<'a> Walk<'a> {
+    fn properties(&mut self, document: DocRef<'a>) -> Result<(), Error> {
         for (name, value) in document.iter() {
-            self.path.push(Step::Property(name.to_owned()));
+            let len = self.path.len();
+            keys::property(name, &mut self.path);
+            self.steps.push(At::Property(name));
             self.value(value)?;
-            self.path.pop();
+            self.steps.pop();
+            self.path.truncate(len);
         }
+        Ok(())
+    }
+
+    fn elements(&mut self, values: ArrayRef<'a>) -> Result<(), Error> {
+        let len = self.path.len();
+        keys::elements(&mut self.path);
+        self.steps.push(At::Elements);
+        for value in values.iter() {
+            self.value(value)?;
+        }
+        self.steps.pop();
+        self.path.truncate(len);
         Ok(())
     }
 
@@ -54,7 +96,7 @@ impl Walk<'_> {
         if self.entries.len() <= MAX_ENTRIES_PER_ITEM {
             return Ok(());
         }
-        self.entries.sort();
+        self.entries.sort_unstable();
         self.entries.dedup();
         if MAX_ENTRIES_PER_ITEM / 2 < self.entries.len() {
             let message = "an item has more values than its index may hold";
@@ -63,46 +105,50 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
-        if self.policy.covers(&self.path) {
-            let mut key = keys::item_path(self.index.id, &self.path);
-            component(value, false, &mut key);
-            self.entries.push(plain(key, self.row_key));
+    fn value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
+        if self.policy.covers(&self.steps) {
+            let key = self.key(value);
+            self.entries.push((key, self.body.clone()));
             self.check_count()?;
         }
-        let inner = matches!(value, ValueRef::Document(_) | ValueRef::Array(_));
-        if !inner || !self.policy.may_cover_below(&self.path) {
-            return Ok(());
-        }
         match value {
-            ValueRef::Document(inner) => self.properties(inner),
-            ValueRef::Array(values) => {
-                self.path.push(Step::Elements);
-                for value in values.iter() {
-                    self.value(value)?;
-                }
-                self.path.pop();
-                Ok(())
+            ValueRef::Document(inner) if self.policy.may_cover_below(&self.steps) => {
+                self.properties(inner)
+            }
+            ValueRef::Array(values) if self.policy.may_cover_below(&self.steps) => {
+                self.elements(values)
             }
             _ => Ok(()),
         }
     }
+
+    fn key(&mut self, value: ValueRef<'_>) -> Bytes {
+        let len = self.path.len();
+        self.path.push(keys::PATH_END);
+        component(value, &mut self.path);
+        let key = [self.path.as_slice(), self.row_key].concat();
+        self.path.truncate(len);
+        key.into()
+    }
 }
 
-/// A value in an index by path: of objects and arrays only what they are.
-pub(crate) fn component(value: ValueRef<'_>, descending: bool, out: &mut Vec<u8>) {
+/// A value in an index by path: of objects and arrays only what they are, of long values their
+/// beginning and a checksum.
+pub(crate) fn component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let empty = Document::new();
     let value = match value {
         ValueRef::Document(_) => ValueRef::Document(DocRef::Tree(&empty)),
-        ValueRef::Array(_) => ValueRef::Array(document::ArrayRef::Tree(&[])),
+        ValueRef::Array(_) => ValueRef::Array(ArrayRef::Tree(&[])),
         scalar => scalar,
     };
-    encode(value, TypeOrder::Json, descending, out);
-}
-
-fn plain(mut key: Vec<u8>, row_key: &[u8]) -> (Bytes, Bytes) {
-    key.extend_from_slice(row_key);
-    (key.into(), naming(row_key))
+    let start = out.len();
+    encode(value, TypeOrder::Json, false, out);
+    let behind = start + KEPT_PATH_COMPONENT_BYTES;
+    if behind < out.len() {
+        let sum = checksum(out.get(start..).unwrap_or_default());
+        out.truncate(behind);
+        out.extend_from_slice(&sum.to_be_bytes());
+    }
 }
 
 /// The one entry of an item in an index over a tuple of paths. Where a unique one finds nothing it
@@ -122,11 +168,13 @@ pub(super) fn tuple(
         let value = at(document, pointer).unwrap_or(nothing);
         encode(value, TypeOrder::Json, *descending, &mut key);
     }
-    let entry = if index.unique {
-        (key.into(), Bytes::copy_from_slice(row_key))
+    let body = if index.unique {
+        Bytes::copy_from_slice(row_key)
     } else {
-        plain(key, row_key)
+        key.extend_from_slice(row_key);
+        naming(row_key)
     };
+    let entry = (key.into(), body);
     Drafted { entries: vec![entry], multikey: false, date: None }
 }
 

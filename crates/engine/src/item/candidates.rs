@@ -7,7 +7,6 @@ use bytes::Bytes;
 use document::{
     ValueRef,
     key::{TypeOrder, encode},
-    limits::KEPT_KEY_COMPONENT_BYTES,
 };
 use query::{
     Context,
@@ -22,7 +21,7 @@ use crate::{
     error::Halt,
     index::component,
     keys,
-    limits::{CANDIDATE_WORK, MAX_CANDIDATES, PAGE_BYTES, PAGE_ROWS},
+    limits::{CANDIDATE_WORK, KEPT_PATH_COMPONENT_BYTES, MAX_CANDIDATES, PAGE_BYTES, PAGE_ROWS},
     rest::rest,
 };
 
@@ -166,8 +165,8 @@ fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
             let class = class(one.as_ref());
             let edge = |value: ValueRef<'_>| {
                 let mut edge = point(value);
-                let cut = KEPT_KEY_COMPONENT_BYTES < edge.len();
-                edge.truncate(KEPT_KEY_COMPONENT_BYTES);
+                let cut = KEPT_PATH_COMPONENT_BYTES < edge.len();
+                edge.truncate(KEPT_PATH_COMPONENT_BYTES);
                 (edge, cut)
             };
             let start = match lower {
@@ -190,7 +189,7 @@ fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
             let mut start = point(ValueRef::String(text));
             // Without its terminator a text is a prefix of those it begins.
             start.pop();
-            start.truncate(KEPT_KEY_COMPONENT_BYTES);
+            start.truncate(KEPT_PATH_COMPONENT_BYTES);
             vec![Range::prefix(&after(&start))]
         }
         Test::Text => vec![Range::prefix(&after(&class(ValueRef::String(""))))],
@@ -200,7 +199,7 @@ fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
 
 fn point(value: ValueRef<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    component(value, false, &mut out);
+    component(value, &mut out);
     out
 }
 

@@ -347,9 +347,15 @@ fn put_entries(
         out.extend(gone.map(|key| Mutation::Delete { space, key: key.clone() }));
     }
     let Ok((header, _)) = Header::split(header) else { return };
+    // Entries with the same body share their value.
+    let mut last: Option<(Bytes, Bytes)> = None;
     for (key, body) in entries {
-        let value = value(&header, &body);
-        out.push(Mutation::Put { space, key, value });
+        let made = last.take().filter(|(of, _)| *of == body);
+        let (_, value) = last.insert(made.unwrap_or_else(|| {
+            let value = value(&header, &body);
+            (body, value)
+        }));
+        out.push(Mutation::Put { space, key, value: value.clone() });
     }
 }
 

@@ -117,6 +117,16 @@ fn pick<'a, T: ?Sized>(random: &mut fastrand::Rng, of: &[&'a T]) -> &'a T {
     of[random.usize(..of.len())]
 }
 
+/// Short texts, and long ones that differ about where an index by path cuts them.
+fn text(random: &mut fastrand::Rng) -> &'static str {
+    const LONG: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
+    match random.u8(..4) {
+        0 => &LONG[..random.usize(36..=LONG.len())],
+        1 => &LONG[random.usize(..4)..],
+        _ => pick(random, &["", "a", "ab", "b", "B", "a%"]),
+    }
+}
+
 fn value(random: &mut fastrand::Rng, depth: usize) -> Value {
     match random.u8(..if depth == 0 { 7 } else { 10 }) {
         0 => Value::Null,
@@ -124,7 +134,7 @@ fn value(random: &mut fastrand::Rng, depth: usize) -> Value {
         2 | 3 => Value::Int64(random.i64(-2..3)),
         4 => Value::Double(1.5),
         5 => Value::Int64(1 << 53),
-        6 => Value::String(pick(random, &["", "a", "ab", "b", "B", "a%"]).to_owned()),
+        6 => Value::String(text(random).to_owned()),
         7 => array![value(random, depth - 1), value(random, depth - 1)],
         8 => array![],
         _ => Value::Document(object(random, depth - 1)),
@@ -161,7 +171,7 @@ fn condition(random: &mut fastrand::Rng, depth: usize) -> String {
         };
     }
     let (v, w) = (literal(random), literal(random));
-    let text = pick(random, &["", "a", "ab", "b", "A"]);
+    let text = if random.bool() { text(random) } else { pick(random, &["b", "A"]) };
     let like = pick(random, &["a%", "%a", "_", "a", "", "%", "a!%", "[a-b]%", "a_%"]);
     let operator = pick(random, &["=", "!=", "<", "<=", ">", ">="]);
     match random.u8(..20) {
