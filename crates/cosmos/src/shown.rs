@@ -57,25 +57,47 @@ pub(crate) fn one(status: u16, resource: &Document) -> Reply {
 }
 
 /// The body of a feed.
-pub(crate) fn feed<'a>(
-    rid: &str,
-    name: &str,
-    entries: impl ExactSizeIterator<Item = &'a [u8]>,
-) -> Vec<u8> {
-    let count = entries.len();
-    let mut out = b"{\"_rid\":".to_vec();
-    json::write_string(rid, &mut out);
-    out.push(b',');
-    json::write_string(name, &mut out);
-    out.extend_from_slice(b":[");
-    for (at, entry) in entries.enumerate() {
-        if 0 < at {
-            out.push(b',');
-        }
-        out.extend_from_slice(entry);
+#[derive(Debug)]
+pub(crate) struct Feed {
+    text: Vec<u8>,
+    count: usize,
+}
+
+impl Feed {
+    /// One without entries: of what has this resource id, under this name.
+    pub(crate) fn new(rid: &str, name: &str) -> Self {
+        let mut text = b"{\"_rid\":".to_vec();
+        json::write_string(rid, &mut text);
+        text.push(b',');
+        json::write_string(name, &mut text);
+        text.extend_from_slice(b":[");
+        Self { text, count: 0 }
     }
-    out.extend_from_slice(format!("],\"_count\":{count}}}").as_bytes());
-    out
+
+    /// One more entry.
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if 0 < self.count {
+            self.text.push(b',');
+        }
+        self.count += 1;
+        write(&mut self.text);
+    }
+
+    /// How many entries there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// About how long it is.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Its text.
+    pub(crate) fn into_text(mut self) -> Vec<u8> {
+        self.text.extend_from_slice(format!("],\"_count\":{}}}", self.count).as_bytes());
+        self.text
+    }
 }
 
 /// A page of a feed of resources in the order of their ids.
@@ -96,10 +118,13 @@ pub(crate) fn page<S: Store>(
     resources.truncate(most);
     let last = resources.last().filter(|_| more).map(id);
     let continuation = last.map(|id| continuation::seal(&door.secret, &about, id.as_bytes()));
-    let entries: Vec<Vec<u8>> = resources.iter().map(text).collect();
-    let body = feed(rid, name, entries.iter().map(Vec::as_slice));
+    let mut feed = Feed::new(rid, name);
+    for resource in &resources {
+        feed.push(|out| json::write(ValueRef::Document(DocRef::Tree(resource)), out));
+    }
+    let (count, body) = (Some(feed.count()), feed.into_text());
     let reply = Reply::json(200, Vec::new()).charged(Work::PointRead, body.len());
-    Ok(Reply { body, continuation, count: Some(entries.len()), ..reply })
+    Ok(Reply { body, continuation, count, ..reply })
 }
 
 fn id(resource: &Document) -> &str {
@@ -123,9 +148,13 @@ mod tests {
         );
         let text = text(&shown);
         assert_eq!(String::from_utf8(text.clone()).unwrap(), want);
-        let entries = [text.as_slice(), b"1"];
-        let feed = feed("r", "Things", entries.into_iter());
+        let mut feed = Feed::new("r", "Things");
+        for entry in [text.as_slice(), b"1"] {
+            feed.push(|out| out.extend_from_slice(entry));
+        }
+        assert_eq!(feed.count(), 2);
         let want = format!(r#"{{"_rid":"r","Things":[{want},1],"_count":2}}"#);
-        assert_eq!(String::from_utf8(feed).unwrap(), want);
+        assert_eq!(String::from_utf8(feed.into_text()).unwrap(), want);
+        assert_eq!(Feed::new("", "X").into_text(), br#"{"_rid":"","X":[],"_count":0}"#);
     }
 }

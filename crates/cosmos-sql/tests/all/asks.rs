@@ -1,42 +1,53 @@
 //! What a driver asks a plan.
 
+use std::{cell::Cell, sync::Arc};
+
 use cosmos_sql::compile;
+use document::{DocBuf, DocRef, array, doc, json};
+use query::{
+    Context,
+    json::select::{
+        PageLimit, Run,
+        System::{Everywhere, InResults, Nowhere},
+        Whole,
+    },
+};
 
 #[test]
 fn plans_answer_drivers() {
     for (query, counts, system, streams, order) in [
-        ("SELECT * FROM c", false, true, true, "none"),
-        ("SELECT VALUE c FROM c", false, true, true, "none"),
-        ("SELECT VALUE COUNT(1) FROM c", true, false, false, "none"),
-        ("SELECT VALUE COUNT(c.a) FROM c", false, false, false, "none"),
-        ("SELECT VALUE COUNT(1) FROM c WHERE c.a = 1", false, false, false, "none"),
-        ("SELECT COUNT(1) FROM c", false, false, false, "none"),
-        ("SELECT VALUE COUNT(1) FROM c JOIN t IN c.t", false, false, false, "none"),
-        ("SELECT TOP 1 VALUE COUNT(1) FROM c", false, false, false, "none"),
-        ("SELECT c.a FROM c WHERE c.b.c = 1", false, false, true, "none"),
-        ("SELECT c._etag FROM c", false, true, true, "none"),
-        ("SELECT c.a FROM c WHERE c[\"_ts\"] > 1", false, true, true, "none"),
-        ("SELECT c.a FROM c WHERE c[c.b] = 1", false, true, true, "none"),
+        ("SELECT * FROM c", false, InResults, true, "none"),
+        ("SELECT VALUE c FROM c", false, InResults, true, "none"),
+        ("SELECT VALUE COUNT(1) FROM c", true, Nowhere, false, "none"),
+        ("SELECT VALUE COUNT(c.a) FROM c", false, Nowhere, false, "none"),
+        ("SELECT VALUE COUNT(1) FROM c WHERE c.a = 1", false, Nowhere, false, "none"),
+        ("SELECT COUNT(1) FROM c", false, Nowhere, false, "none"),
+        ("SELECT VALUE COUNT(1) FROM c JOIN t IN c.t", false, Nowhere, false, "none"),
+        ("SELECT TOP 1 VALUE COUNT(1) FROM c", false, Nowhere, false, "none"),
+        ("SELECT c.a FROM c WHERE c.b.c = 1", false, Nowhere, true, "none"),
+        ("SELECT c._etag FROM c", false, InResults, true, "none"),
+        ("SELECT c.a FROM c WHERE c[\"_ts\"] > 1", false, Everywhere, true, "none"),
+        ("SELECT c.a FROM c WHERE c[c.b] = 1", false, Everywhere, true, "none"),
         (
             "SELECT VALUE t FROM t IN c.t WHERE EXISTS(SELECT VALUE c._rid)",
             false,
-            false,
+            Nowhere,
             true,
             "SC2001",
         ),
         (
             "SELECT VALUE t FROM c JOIN t IN c.t WHERE EXISTS(SELECT VALUE c._rid)",
             false,
-            true,
+            Everywhere,
             true,
             "none",
         ),
-        ("SELECT DISTINCT c.a FROM c", false, false, false, "none"),
-        ("SELECT c.a FROM c ORDER BY c.a.b, c[\"d\"] DESC", false, false, false, "a/b+ d-"),
-        ("SELECT c.a FROM c ORDER BY c._ts", false, true, false, "_ts+"),
-        ("SELECT c.a FROM c ORDER BY LENGTH(c.a)", false, false, false, "none"),
-        ("SELECT c.a FROM c JOIN t IN c.t ORDER BY t", false, false, false, "none"),
-        ("SELECT VALUE x FROM (SELECT TOP 1 VALUE c.a FROM c) x", false, false, false, "none"),
+        ("SELECT DISTINCT c.a FROM c", false, Nowhere, false, "none"),
+        ("SELECT c.a FROM c ORDER BY c.a.b, c[\"d\"] DESC", false, Nowhere, false, "a/b+ d-"),
+        ("SELECT c.a FROM c ORDER BY c._ts", false, Everywhere, false, "_ts+"),
+        ("SELECT c.a FROM c ORDER BY LENGTH(c.a)", false, Nowhere, false, "none"),
+        ("SELECT c.a FROM c JOIN t IN c.t ORDER BY t", false, Nowhere, false, "none"),
+        ("SELECT VALUE x FROM (SELECT TOP 1 VALUE c.a FROM c) x", false, Nowhere, false, "none"),
     ] {
         let plan = match compile(query, &[]) {
             Ok(plan) => plan,
@@ -52,9 +63,55 @@ fn plans_answer_drivers() {
             paths.into_iter().map(path).collect::<Vec<_>>().join(" ")
         });
         assert_eq!(plan.scalar_count_only(), counts, "{query}");
-        assert_eq!(plan.needs_system(), system, "{query}");
+        assert_eq!(plan.system(), system, "{query}");
         assert_eq!(plan.streams(), streams, "{query}");
         assert_eq!(paths, order, "{query}");
+    }
+}
+
+/// A document that counts how often it is completed.
+#[derive(Debug)]
+struct Counted {
+    whole: DocBuf,
+    count: Cell<usize>,
+}
+
+impl Whole for Counted {
+    fn whole(&self) -> DocRef<'_> {
+        self.count.set(self.count.get() + 1);
+        self.whole.as_ref()
+    }
+}
+
+#[test]
+fn documents_are_completed_where_they_make_results() {
+    for (query, completed, want) in [
+        ("SELECT TOP 1 c._etag, c.n FROM c ORDER BY c.n", 1, r#"[{"_etag":1,"n":1}]"#),
+        ("SELECT VALUE c FROM c WHERE c.n = 3", 1, r#"[{"n":3,"l":[3],"_etag":3}]"#),
+        ("SELECT VALUE c._etag FROM c JOIN x IN c.l WHERE x < 3", 2, "[1,2]"),
+        ("SELECT VALUE c._etag FROM c WHERE c.n = 9", 0, "[]"),
+        ("SELECT DISTINCT VALUE c._etag > 1 FROM c", 3, "[false,true]"),
+    ] {
+        let plan = Arc::new(compile(query, &[]).unwrap());
+        assert_eq!(plan.system(), InResults, "{query}");
+        let limit = PageLimit { items: 9, bytes: 1 << 20 };
+        let mut run = Run::new(plan, Context::default(), None, limit);
+        let mut count = 0;
+        for n in 1..=3 {
+            let stored = doc! { "n": n, "l": array![n] }.to_buf();
+            let whole = doc! { "n": n, "l": array![n], "_etag": n }.to_buf();
+            let whole = Counted { whole, count: Cell::new(0) };
+            run.row_with(&[n as u8], stored.as_ref(), &whole).unwrap();
+            count += whole.count.get();
+        }
+        let values = run.finish(true).unwrap().values;
+        let texts: Vec<String> =
+            values.iter().map(|value| json::to_string(value.as_ref())).collect();
+        assert_eq!(
+            (format!("[{}]", texts.join(",")).as_str(), count),
+            (want, completed),
+            "{query}"
+        );
     }
 }
 

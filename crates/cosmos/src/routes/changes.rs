@@ -53,9 +53,10 @@ pub(super) fn page(container: &Container, texts: Vec<Vec<u8>>, next: u64, more: 
     if texts.is_empty() && !more {
         return reply;
     }
-    let body = shown::feed(&container.rid, "Documents", texts.iter().map(Vec::as_slice));
+    let mut feed = shown::Feed::new(&container.rid, "Documents");
+    texts.iter().for_each(|text| feed.push(|out| out.extend_from_slice(text)));
     // The position is in the etag alone: a continuation would mean that there is more already.
-    Reply { status: 200, body, count: Some(texts.len()), ..reply }
+    Reply { status: 200, body: feed.into_text(), count: Some(texts.len()), ..reply }
 }
 
 /// An entry of the feed: the item with its place in the order of changes, or both side by side where

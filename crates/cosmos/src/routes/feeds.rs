@@ -13,32 +13,28 @@ use crate::{
     item,
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
-    session, shown,
+    session,
+    shown::Feed,
 };
 
 /// A page that is being filled.
 struct Page<'a> {
     container: &'a Container,
     most: usize,
-    texts: Vec<Vec<u8>>,
-    bytes: usize,
+    feed: Feed,
     last: Vec<u8>,
 }
 
 impl Sink for Page<'_> {
     fn begin(&mut self, _: bool) -> Result<(), Error> {
-        self.texts.clear();
-        self.bytes = 0;
+        self.feed = Feed::new(&self.container.rid, "Documents");
         self.last.clear();
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
-        let mut text = Vec::new();
-        item::write(&self.container.frame, item, &mut text);
-        self.bytes += text.len();
-        self.texts.push(text);
-        if self.texts.len() < self.most && self.bytes < MAX_PAGE_BYTES {
+        self.feed.push(|out| item::write(&self.container.frame, item, out));
+        if self.feed.count() < self.most && self.feed.bytes() < MAX_PAGE_BYTES {
             return Ok(Flow::More);
         }
         self.last.extend_from_slice(&item.key);
@@ -54,16 +50,15 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let token = call.headers.continuation.filter(|token| !token.is_empty());
     let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;
     let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
-    let mut page =
-        Page { container: &container, most, texts: Vec::new(), bytes: 0, last: Vec::new() };
+    let feed = Feed::new(&container.rid, "Documents");
+    let mut page = Page { container: &container, most, feed, last: Vec::new() };
     let scan = Scan { after, ..Scan::of(range) };
     let context = common::context(door, call).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
     session::check(call.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|last| !last.is_empty());
     let continuation = last.map(|last| continuation::seal(&door.secret, &about, last));
-    let body = shown::feed(&container.rid, "Documents", page.texts.iter().map(Vec::as_slice));
-    let count = Some(page.texts.len());
+    let (count, body) = (Some(page.feed.count()), page.feed.into_text());
     let reply = Reply::json(200, Vec::new()).charged(Work::Rows(scanned.items), body.len());
     Ok(Reply { body, continuation, count, seq: scanned.seq, ..reply })
 }

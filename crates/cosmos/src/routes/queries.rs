@@ -1,14 +1,14 @@
 //! Queries: of items, over the engine; of other resources, over what is in memory. With one
 //! partition key range the server answers every query whole.
 
-use std::sync::Arc;
+use std::{cell::OnceCell, sync::Arc};
 
 use cosmos_sql::{SqlError, compile, plan_document};
-use document::{DocRef, Document, Value, json};
+use document::{DocBuf, DocRef, Document, Value, json};
 use engine::{Flow, Item, Scan, Scanned, Sink, Store};
 use query::{
     expr::Effort,
-    json::select::{Output, Page, PageLimit, Resume, Run, Select},
+    json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
 use super::{common, scope, stored};
@@ -116,19 +116,14 @@ fn resume<S: Store>(door: &Door<S>, call: &Call<'_>, about: &[&[u8]]) -> Result<
 }
 
 fn reply<S: Store>(door: &Door<S>, about: &[&[u8]], rid: &str, name: &str, page: &Page) -> Reply {
-    let entries: Vec<Vec<u8>> = page
-        .values
-        .iter()
-        .map(|value| {
-            let mut text = Vec::new();
-            json::write(value.as_ref(), &mut text);
-            text
-        })
-        .collect();
-    let body = shown::feed(rid, name, entries.iter().map(Vec::as_slice));
+    let mut feed = shown::Feed::new(rid, name);
+    for value in &page.values {
+        feed.push(|out| json::write(value.as_ref(), out));
+    }
+    let (count, body) = (Some(feed.count()), feed.into_text());
     let resume = page.resume.as_ref().map(Resume::to_bytes);
     let continuation = resume.map(|bytes| continuation::seal(&door.secret, about, &bytes));
-    Reply { continuation, count: Some(entries.len()), ..Reply::json(200, body) }
+    Reply { continuation, count, ..Reply::json(200, body) }
 }
 
 /// A query over resources in memory.
@@ -171,23 +166,24 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let container = common::container(door, call)?;
     let question = Question::read(body)?;
     check_order(&container, &question.plan)?;
-    let (range, mark) = scope::of_query(&container, call, question.plan.sarg())?;
+    let scope = scope::of_query(&container, call, question.plan.sarg())?;
+    let (range, mark) = (scope.range, scope.mark);
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &mark, &question.text];
     let resume = resume(door, call, &about)?;
     if question.plan.scalar_count_only() && range.is_all() && resume.is_none() {
         return count(door, call, &container, &about).await;
     }
     let context = common::context(door, call).await;
-    let needs_system = question.plan.needs_system();
-    let sarg = stored::sarg(question.plan.sarg());
+    let system = question.plan.system();
+    let sarg = stored::sarg(question.plan.sarg(), scope.partition);
     let shared = query::Context::clone(&context);
     let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
     let order = stored::order(&question.plan);
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
     let scan = Scan { sarg, after, order, seek, ..Scan::of(range) };
     let streams = question.plan.streams();
-    let frame = needs_system.then_some(&container.frame);
-    let mut rows = Rows { run, streams, frame, effort: &context.effort };
+    let frame = &container.frame;
+    let mut rows = Rows { run, streams, frame, system, effort: &context.effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check(call.seen, scanned.seq)?;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
@@ -266,8 +262,9 @@ struct Rows<'a> {
     run: Run,
     /// Whether its results come in the order of keys.
     streams: bool,
+    frame: &'a Frame,
     /// Where the query reads what the server sets.
-    frame: Option<&'a Frame>,
+    system: System,
     effort: &'a Effort,
 }
 
@@ -279,11 +276,27 @@ impl Sink for Rows<'_> {
     }
 
     fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        let flow = match self.frame {
-            None => self.run.row(&item.key, item.document())?,
-            Some(frame) => self.run.row(&item.key, frame.complete(item).as_ref())?,
+        let whole = Completed { item, frame: self.frame, document: OnceCell::new() };
+        let flow = match self.system {
+            System::Nowhere => self.run.row(&item.key, item.document())?,
+            System::Everywhere => self.run.row(&item.key, whole.whole())?,
+            System::InResults => self.run.row_with(&item.key, item.document(), &whole)?,
         };
         Ok(if self.is_long() { Flow::Enough } else { flow })
+    }
+}
+
+/// An item that is completed when it makes a result.
+#[derive(Debug)]
+struct Completed<'a> {
+    item: &'a Item,
+    frame: &'a Frame,
+    document: OnceCell<DocBuf>,
+}
+
+impl Whole for Completed<'_> {
+    fn whole(&self) -> DocRef<'_> {
+        self.document.get_or_init(|| self.frame.complete(self.item)).as_ref()
     }
 }
 
@@ -341,7 +354,8 @@ mod tests {
             let limit = PageLimit { items: 9, bytes: 1 << 20 };
             let run = Run::new(plan, query::Context::default(), None, limit);
             let effort = Effort::default();
-            let mut rows = Rows { run, streams: true, frame: None, effort: &effort };
+            let (frame, system) = (&Frame::new(1, 2), System::Nowhere);
+            let mut rows = Rows { run, streams: true, frame, system, effort: &effort };
             rows.run.row(b"1", item.as_ref()).unwrap();
             assert!(!rows.is_long(), "{text}");
             effort.pass(usize::try_from(PAGE_END).unwrap()).unwrap();

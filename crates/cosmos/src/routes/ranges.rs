@@ -40,7 +40,9 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
         "_ts": Value::Int64(container.changed_ts()),
     };
     let text = shown::text(&range);
-    let body = shown::feed(&container.rid, "PartitionKeyRanges", [text.as_slice()].into_iter());
+    let mut feed = shown::Feed::new(&container.rid, "PartitionKeyRanges");
+    feed.push(|out| out.extend_from_slice(&text));
+    let body = feed.into_text();
     let reply = Reply::json(200, body).charged(Work::PointRead, 0).tagged(etag);
     Ok(Reply { count: Some(1), ..reply })
 }
@@ -48,7 +50,7 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
 /// `GET /dbs/{db}/colls/{c}/conflicts`
 pub(crate) fn conflicts<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let container = common::container(door, call)?;
-    let body = shown::feed(&container.rid, "Conflicts", [].into_iter());
+    let body = shown::Feed::new(&container.rid, "Conflicts").into_text();
     let reply = Reply::json(200, body).charged(Work::PointRead, 0);
     Ok(Reply { count: Some(0), ..reply })
 }

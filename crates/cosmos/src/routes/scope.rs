@@ -9,9 +9,18 @@ use crate::{
     containers::Container,
     epk::EpkRange,
     failure::{Failure, Fault, Result},
-    partition_key::{Component, Scope},
+    partition_key::{Component, KeyPath, Scope},
     session,
 };
+
+/// The part of a container that a query is about.
+pub(super) struct QueryScope<'a> {
+    pub(super) range: ItemRange,
+    /// A text that tells what headers name from others.
+    pub(super) mark: Vec<u8>,
+    /// The paths of the partition key, where it is one logical partition.
+    pub(super) partition: &'a [KeyPath],
+}
 
 /// The part that headers name, and a text that tells it from others.
 pub(super) fn of_headers(container: &Container, call: &Call<'_>) -> Result<(ItemRange, Vec<u8>)> {
@@ -37,23 +46,28 @@ pub(super) fn of_headers(container: &Container, call: &Call<'_>) -> Result<(Item
 }
 
 /// The same for a query, which may name the partition itself.
-pub(super) fn of_query(
-    container: &Container,
+pub(super) fn of_query<'a>(
+    container: &'a Container,
     call: &Call<'_>,
     sarg: &Sarg,
-) -> Result<(ItemRange, Vec<u8>)> {
+) -> Result<QueryScope<'a>> {
     let (range, mark) = of_headers(container, call)?;
-    if !range.is_all() || container.key.paths().is_empty() {
-        return Ok((range, mark));
+    let (headers, paths) = (&call.headers, container.key.paths());
+    if !range.is_all() || paths.is_empty() {
+        let one = match headers.partition_key {
+            Some(key) => matches!(container.key.scope(key)?, Scope::Whole(_)),
+            None => false,
+        };
+        let partition = if one { paths } else { &[] };
+        return Ok(QueryScope { range, mark, partition });
     }
-    let Some(components) = partition(container, sarg) else {
-        let headers = &call.headers;
-        let whole = headers.cross_partition
-            || headers.range_id.is_some()
-            || headers.partition_key.is_some();
-        return if whole { Ok((range, mark)) } else { Err(disabled()) };
-    };
-    Ok((container.range(&Scope::Whole(components)), mark))
+    if let Some(components) = partition(container, sarg) {
+        let range = container.range(&Scope::Whole(components));
+        return Ok(QueryScope { range, mark, partition: paths });
+    }
+    let whole =
+        headers.cross_partition || headers.range_id.is_some() || headers.partition_key.is_some();
+    if whole { Ok(QueryScope { range, mark, partition: &[] }) } else { Err(disabled()) }
 }
 
 fn disabled() -> Failure {
@@ -70,20 +84,22 @@ fn partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component>> {
         Sarg::And(tests) => tests.as_slice(),
         one => std::slice::from_ref(one),
     };
-    let component = |path: &crate::partition_key::KeyPath| {
-        let is_path = |steps: &[Step]| {
-            steps.len() == path.parts().len()
-                && steps.iter().zip(path.parts()).all(|(step, name)| match step {
-                    Step::Property(property) => property == name,
-                    Step::Elements => false,
-                })
-        };
+    let component = |path: &KeyPath| {
         tests.iter().find_map(|test| match test {
-            Sarg::Test(steps, Test::Equal(value)) if is_path(steps) => exact(value.as_ref()),
+            Sarg::Test(steps, Test::Equal(value)) if leads(steps, path) => exact(value.as_ref()),
             _ => None,
         })
     };
     container.key.paths().iter().map(component).collect()
+}
+
+/// Whether these steps are the path of a partition key.
+pub(super) fn leads(steps: &[Step], path: &KeyPath) -> bool {
+    steps.len() == path.parts().len()
+        && steps.iter().zip(path.parts()).all(|(step, name)| match step {
+            Step::Property(property) => property == name,
+            Step::Elements => false,
+        })
 }
 
 /// The one component that is equal to a value. Numbers may be equal and still have other bits.

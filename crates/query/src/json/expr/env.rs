@@ -1,6 +1,8 @@
 //! What expressions are evaluated in: the slots of names, and the account of work and memory.
 
-use document::{Value, ValueRef};
+use std::fmt::Debug;
+
+use document::{DocRef, Value, ValueRef};
 
 use super::DOCUMENT;
 use crate::{
@@ -24,13 +26,21 @@ pub struct Env<'a> {
     slots: Vec<Got<'a>>,
     context: &'a Context,
     held: usize,
+    /// The document with what the system adds, while its slot holds it without.
+    whole: Option<&'a dyn Whole>,
+}
+
+/// A stored document as it is with the properties that the system adds.
+pub trait Whole: Debug {
+    /// That document.
+    fn whole(&self) -> DocRef<'_>;
 }
 
 impl<'a> Env<'a> {
     /// An environment of so many slots, all empty.
     pub fn new(slots: usize, context: &'a Context) -> Self {
         context.effort.begin();
-        Self { slots: vec![Got::Missing; slots.max(DOCUMENT + 1)], context, held: 0 }
+        Self { slots: vec![Got::Missing; slots.max(DOCUMENT + 1)], context, held: 0, whole: None }
     }
 
     /// The operation.
@@ -42,6 +52,23 @@ impl<'a> Env<'a> {
     pub fn set(&mut self, slot: usize, value: Got<'a>) {
         if let Some(place) = self.slots.get_mut(slot) {
             *place = value;
+        }
+    }
+
+    /// Fills the slot of the stored document; `whole` takes its place where a row is complete.
+    pub(in crate::json) fn set_document(
+        &mut self,
+        document: DocRef<'a>,
+        whole: Option<&'a dyn Whole>,
+    ) {
+        self.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
+        self.whole = whole;
+    }
+
+    /// Puts the whole document in its slot: from now on all of it may be read.
+    pub(in crate::json) fn complete(&mut self) {
+        if let Some(whole) = self.whole.take() {
+            self.set(DOCUMENT, Got::Ref(ValueRef::Document(whole.whole())));
         }
     }
 

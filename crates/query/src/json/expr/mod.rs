@@ -9,7 +9,7 @@ mod operators;
 mod set;
 mod walk;
 
-pub use env::Env;
+pub use env::{Env, Whole};
 pub(in crate::json) use operators::simple_class;
 pub use set::Set;
 

@@ -45,6 +45,7 @@ impl Run {
                 return Ok(());
             }
         }
+        env.complete();
         let value = clauses.projection.of(env)?;
         if value.value().is_none() {
             return Ok(());

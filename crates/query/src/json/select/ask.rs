@@ -41,16 +41,21 @@ impl Select {
         plain && counts && value
     }
 
-    /// Whether it reads the stored document as a whole or one of the properties that the system
-    /// adds; else the driver may leave those away.
-    pub fn needs_system(&self) -> bool {
-        let mut needs = false;
-        self.reads(&mut |slot, names| {
-            let system =
-                names.first().is_none_or(|name| SYSTEM_PROPERTIES.contains(&name.as_str()));
-            needs |= slot == DOCUMENT && system;
-        });
-        needs
+    /// Where it reads the stored document as a whole or one of the properties that the system adds;
+    /// elsewhere the driver may leave those away.
+    pub fn system(&self) -> System {
+        let clauses = self.clauses();
+        let collects = clauses.from.iter().any(|from| matches!(from.input, Input::Collected(_)));
+        let throughout = collects || clauses.group.is_some();
+        if needs_system(|see| self.reads_rows(see))
+            || (throughout && needs_system(|see| self.reads(see)))
+        {
+            System::Everywhere
+        } else if needs_system(|see| clauses.projection.reads(see)) {
+            System::InResults
+        } else {
+            System::Nowhere
+        }
     }
 
     /// Whether a document makes a row that WHERE keeps: the query as a condition on one document.
@@ -88,6 +93,12 @@ impl Select {
 
     /// Shows every read of a slot, queries inside included.
     pub(in crate::json) fn reads(&self, see: &mut dyn FnMut(usize, &[String])) {
+        self.reads_rows(see);
+        self.clauses().projection.reads(see);
+    }
+
+    /// The same without what becomes of rows.
+    fn reads_rows(&self, see: &mut dyn FnMut(usize, &[String])) {
         let clauses = self.clauses();
         for source in &clauses.from {
             match &source.input {
@@ -103,10 +114,35 @@ impl Select {
             group.aggregates.iter().for_each(|aggregate| aggregate.of.reads(see));
         }
         clauses.order.iter().for_each(|order| order.by.reads(see));
-        match &clauses.projection {
-            Projection::Star(slot) => see(*slot, &[]),
-            Projection::Value(expr) => expr.reads(see),
-            Projection::Fields(fields) => fields.iter().for_each(|(_, expr)| expr.reads(see)),
+    }
+}
+
+impl Projection {
+    fn reads(&self, see: &mut dyn FnMut(usize, &[String])) {
+        match self {
+            Self::Star(slot) => see(*slot, &[]),
+            Self::Value(expr) => expr.reads(see),
+            Self::Fields(fields) => fields.iter().for_each(|(_, expr)| expr.reads(see)),
         }
     }
+}
+
+/// Where a query reads properties that the system adds to a stored document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Nowhere.
+    Nowhere,
+    /// Only in what rows become.
+    InResults,
+    /// Wherever.
+    Everywhere,
+}
+
+fn needs_system(reads: impl FnOnce(&mut dyn FnMut(usize, &[String]))) -> bool {
+    let mut needs = false;
+    reads(&mut |slot, names| {
+        let system = names.first().is_none_or(|name| SYSTEM_PROPERTIES.contains(&name.as_str()));
+        needs |= slot == DOCUMENT && system;
+    });
+    needs
 }

@@ -11,11 +11,13 @@ mod page;
 mod run;
 mod source;
 
+pub use ask::System;
 pub use mark::Resume;
 pub use page::{Flow, Output, Page, PageLimit};
 pub use run::Run;
 pub use source::{Input, Source};
 
+pub use super::expr::Whole;
 use super::{aggregate::Aggregate, expr::Expr, sarg::Sarg};
 
 /// Names of the properties that the system adds to a stored document.

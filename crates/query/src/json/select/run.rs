@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use document::{DocRef, ValueRef};
+use document::DocRef;
 
 use super::{
     Clauses, Flow, Input, Output, Page, PageLimit, Resume, Select, firsts::Firsts, groups::Groups,
@@ -18,8 +18,7 @@ use super::{
 };
 use crate::{
     Context, Error, Kind,
-    expr::Got,
-    json::expr::{DOCUMENT, Env},
+    json::expr::{Env, Whole},
 };
 
 /// A query being run for one page.
@@ -150,15 +149,35 @@ impl Run {
 
     /// One row: its key in the store's order, and its document.
     pub fn row(&mut self, position: &[u8], document: DocRef<'_>) -> Result<Flow, Error> {
+        self.any_row(position, document, None)
+    }
+
+    /// The same for a query that reads the system's properties only [in its
+    /// results](super::System::InResults): the document has to be `whole` where it makes one.
+    pub fn row_with(
+        &mut self,
+        position: &[u8],
+        document: DocRef<'_>,
+        whole: &dyn Whole,
+    ) -> Result<Flow, Error> {
+        self.any_row(position, document, Some(whole))
+    }
+
+    fn any_row(
+        &mut self,
+        position: &[u8],
+        document: DocRef<'_>,
+        whole: Option<&dyn Whole>,
+    ) -> Result<Flow, Error> {
         if let Some(inner) = &mut self.inner {
-            return inner.row(position, document);
+            return inner.any_row(position, document, whole);
         }
         if self.full || !self.plan.scans() {
             return Ok(Flow::Enough);
         }
         let (plan, context) = (Arc::clone(&self.plan), Arc::clone(&self.context));
         let mut env = Env::new(plan.clauses().slots, &context);
-        env.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
+        env.set_document(document, whole);
         self.take(&plan, &mut env, position)
     }
 
@@ -268,6 +287,7 @@ impl Run {
             if !one && ordinal < from {
                 return Ok(Flow::More);
             }
+            env.complete();
             let Some(value) = Output::new(clauses.projection.of(env)?) else {
                 return Ok(Flow::More);
             };
