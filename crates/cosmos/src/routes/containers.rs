@@ -6,7 +6,7 @@ use std::sync::Arc;
 use document::Document;
 use engine::{Expect, Kind, Model, Namespace, Store};
 
-use super::{common, offers, queries};
+use super::{common, offers, queries, records};
 use crate::{
     call::Call,
     container::{Definition, write_ttl},
@@ -157,11 +157,7 @@ pub(crate) async fn replace<S: Store>(
 pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let _one = door.changing.lock().await;
     let container = find(door, call)?;
-    if let Expect::Version(stamp) = common::expect(call)
-        && stamp != container.version()
-    {
-        return Err(Failure::precondition());
-    }
+    records::check_version(call, container.version())?;
     let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
     if !door.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
@@ -174,5 +170,5 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
         _ => {}
     }
     door.containers.prune();
-    Ok(Reply::empty(204).charged(crate::charge::Work::Write, 0))
+    Ok(records::removed())
 }

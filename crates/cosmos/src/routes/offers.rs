@@ -6,7 +6,7 @@ use std::sync::Arc;
 use document::{Document, Number, Value, doc, json};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries};
+use super::{common, queries, records};
 use crate::{
     call::Call,
     containers::Container,
@@ -145,8 +145,7 @@ pub(crate) fn allowance<S: Store>(door: &Door<S>, container: &Container) -> Opti
 /// Removes the offer of a resource.
 pub(crate) async fn remove<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
     let Some(offer) = of(door, rid) else { return Ok(()) };
-    let path: Vec<&str> = offer.path.iter().map(String::as_str).collect();
-    Ok(door.engine.remove_resource(&path, Expect::Present).await?)
+    Ok(door.engine.remove_resource(&records::names(&offer), Expect::Present).await?)
 }
 
 fn show(offer: &Resource) -> Document {
@@ -204,8 +203,7 @@ pub(crate) async fn replace<S: Store>(
     let throughput = Throughput::of(common::document(body)?.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.content());
-    let path: Vec<&str> = held.path.iter().map(String::as_str).collect();
-    let made = door.engine.put_resource(&path, changed, common::expect(call)).await?;
+    let made = records::replace(door, call, &held, changed).await?;
     Ok(shown::one(200, &show(&made)))
 }
 
