@@ -84,18 +84,15 @@ pub(crate) async fn create<S: Store>(
     Ok(shown::one(201, &show(&container)))
 }
 
-/// `GET /dbs/{db}/colls`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/colls`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let database = common::database(door, call)?;
     let rid = database.rid().encode();
-    shown::page(door, call, &rid, "DocumentCollections", all(door, &database))
-}
-
-/// `POST /dbs/{db}/colls` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    let rid = database.rid().encode();
-    queries::over(door, call, body, &rid, "DocumentCollections", all(door, &database))
+    queries::list(door, call, asked, &rid, "DocumentCollections", all(door, &database))
 }
 
 /// `GET /dbs/{db}/colls/{c}`

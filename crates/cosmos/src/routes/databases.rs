@@ -60,14 +60,13 @@ pub(crate) async fn create<S: Store>(
     Ok(shown::one(201, &show(&made)))
 }
 
-/// `GET /dbs`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    shown::page(door, call, "", "Databases", all(door))
-}
-
-/// `POST /dbs` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    queries::over(door, call, body, "", "Databases", all(door))
+/// `GET /dbs`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
+    queries::list(door, call, asked, "", "Databases", all(door))
 }
 
 /// `GET /dbs/{db}`

@@ -178,14 +178,13 @@ fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
     door.engine.resource(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
-/// `GET /offers`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    shown::page(door, call, "", "Offers", all(door))
-}
-
-/// `POST /offers` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    queries::over(door, call, body, "", "Offers", all(door))
+/// `GET /offers`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
+    queries::list(door, call, asked, "", "Offers", all(door))
 }
 
 /// `GET /offers/{rid}`

@@ -120,29 +120,30 @@ fn read_body(body: &[u8]) -> Result<(String, Document)> {
     Ok((id, kept))
 }
 
-/// `POST /dbs/{db}/users/{u}/permissions`
-pub(crate) async fn create<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
+/// `POST /dbs/{db}/users/{u}/permissions`, `PUT /dbs/{db}/users/{u}/permissions/{p}`
+pub(crate) async fn write<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
     let (id, kept) = wanted(door, call, body)?;
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
-    let (status, made) = records::create(door, call, &owner.path(&id), kept).await?;
+    let (status, made) = match call.link.name {
+        None => records::create(door, call, &owner.path(&id), kept).await?,
+        Some(_) => {
+            let held = owner.named(door, call)?;
+            records::check_id(&held, &id, "permission")?;
+            (200, records::replace(door, call, &held, kept).await?)
+        }
+    };
     Ok(shown::one(status, &owner.show(door, call, &made)?))
 }
 
-/// `GET /dbs/{db}/users/{u}/permissions`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let owner = Owner::find(door, call)?;
-    shown::page(door, call, &owner.rid(), "Permissions", owner.all(door, call)?)
-}
-
-/// `POST /dbs/{db}/users/{u}/permissions` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    queries::over(door, call, body, &owner.rid(), "Permissions", owner.all(door, call)?)
+    queries::list(door, call, asked, &owner.rid(), "Permissions", owner.all(door, call)?)
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions/{p}`
@@ -150,23 +151,6 @@ pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let owner = Owner::find(door, call)?;
     let held = owner.named(door, call)?;
     Ok(shown::one(200, &owner.show(door, call, &held)?))
-}
-
-/// `PUT /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) async fn replace<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
-    let (id, kept) = wanted(door, call, body)?;
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    let held = owner.named(door, call)?;
-    if held.path.last() != Some(&id) {
-        return Err(Failure::bad("The id of a permission cannot be changed."));
-    }
-    let made = records::replace(door, call, &held, kept).await?;
-    Ok(shown::one(200, &owner.show(door, call, &made)?))
 }
 
 /// `DELETE /dbs/{db}/users/{u}/permissions/{p}`

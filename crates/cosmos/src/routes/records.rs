@@ -87,6 +87,14 @@ pub(super) fn names(held: &Resource) -> Vec<&str> {
     held.path.iter().map(String::as_str).collect()
 }
 
+/// Refuses another id for a resource.
+pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
+    match held.path.last() {
+        Some(name) if name == id => Ok(()),
+        _ => Err(Failure::bad(format!("The id of a {what} cannot be changed."))),
+    }
+}
+
 /// Refuses a request about another version than this one.
 pub(super) fn check_version(call: &Call<'_>, stamp: u64) -> Result<()> {
     match common::expect(call) {

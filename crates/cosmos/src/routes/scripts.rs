@@ -105,41 +105,51 @@ impl Owner {
         }
         Ok((id, kept))
     }
+
+    async fn create<S: Store>(
+        &self,
+        door: &Door<S>,
+        call: &Call<'_>,
+        id: &str,
+        kept: Document,
+    ) -> Result<(u16, Arc<Resource>)> {
+        if self.kind.most <= records::all(door, &self.path("")).len() {
+            let text = format!("The container has {} of these already.", self.kind.most);
+            return Err(Failure::new(Fault::Forbidden, text));
+        }
+        // What is below a container's path is removed with the record there.
+        let parent = self.path.each_ref().map(String::as_str);
+        if door.engine.resource(&parent).is_none() {
+            door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
+        }
+        records::create(door, call, &self.path(id), kept).await
+    }
 }
 
-/// `POST /dbs/{db}/colls/{c}/sprocs` and its like
-pub(crate) async fn create<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
+/// `POST /dbs/{db}/colls/{c}/sprocs`, `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and their like
+pub(crate) async fn write<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
     let (id, kept) = owner.read_body(body)?;
-    if owner.kind.most <= records::all(door, &owner.path("")).len() {
-        let text = format!("The container has {} of these already.", owner.kind.most);
-        return Err(Failure::new(Fault::Forbidden, text));
-    }
-    // What is below a container's path is removed with the record there.
-    let [root, database, word, number] = owner.path.each_ref().map(String::as_str);
-    if door.engine.resource(&[root, database, word, number]).is_none() {
-        let parent = [root, database, word, number];
-        door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
-    }
-    let (status, made) = records::create(door, call, &owner.path(&id), kept).await?;
+    let (status, made) = match call.link.name {
+        None => owner.create(door, call, &id, kept).await?,
+        Some(_) => {
+            let held = owner.named(door, call)?;
+            records::check_id(&held, &id, "script")?;
+            (200, records::replace(door, call, &held, kept).await?)
+        }
+    };
     Ok(shown::one(status, &owner.show(&made)))
 }
 
-/// `GET /dbs/{db}/colls/{c}/sprocs` and its like
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/colls/{c}/sprocs` and its like, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let owner = Owner::find(door, call)?;
-    shown::page(door, call, &owner.container.rid, owner.kind.feed, owner.all(door))
-}
-
-/// The same with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    queries::over(door, call, body, &owner.container.rid, owner.kind.feed, owner.all(door))
+    queries::list(door, call, asked, &owner.container.rid, owner.kind.feed, owner.all(door))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
@@ -147,23 +157,6 @@ pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let owner = Owner::find(door, call)?;
     let held = owner.named(door, call)?;
     Ok(shown::one(200, &owner.show(&held)))
-}
-
-/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) async fn replace<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    let (id, kept) = owner.read_body(body)?;
-    let held = owner.named(door, call)?;
-    if held.path.last() != Some(&id) {
-        return Err(Failure::bad("The id of a script cannot be changed."));
-    }
-    let made = records::replace(door, call, &held, kept).await?;
-    Ok(shown::one(200, &owner.show(&made)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like

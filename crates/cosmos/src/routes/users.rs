@@ -115,17 +115,14 @@ pub(crate) async fn create<S: Store>(
     }
 }
 
-/// `GET /dbs/{db}/users`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/users`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let database = common::database(door, call)?;
-    shown::page(door, call, &database.rid().encode(), "Users", all(door, &database))
-}
-
-/// `POST /dbs/{db}/users` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    let rid = database.rid().encode();
-    queries::over(door, call, body, &rid, "Users", all(door, &database))
+    queries::list(door, call, asked, &database.rid().encode(), "Users", all(door, &database))
 }
 
 /// `GET /dbs/{db}/users/{u}`
