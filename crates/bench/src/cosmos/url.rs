@@ -24,6 +24,9 @@ impl FromStr for Url {
         if text.starts_with("https://") {
             return Err("https is not supported: measure the server over plain http".to_owned());
         }
+        if text.contains('@') {
+            return Err("credentials in the address are not supported: use --key".to_owned());
+        }
         match Address::read(text, "http://", DEFAULT_PORT)? {
             (address, "" | "/") => Ok(Self(address)),
             _ => Err(format!("{text:?} has a path: name the server alone")),
@@ -53,7 +56,7 @@ mod tests {
             ("https://localhost:8081", Err("https is not supported")),
             ("127.0.0.1:1", Err("does not begin with http://")),
             ("mongodb://127.0.0.1:1", Err("does not begin with http://")),
-            ("http://a:b@c:1", Err("credentials")),
+            ("http://a:b@c:1", Err("use --key")),
             ("http://a:70000", Err("not a port")),
             ("http://a:1/dbs", Err("has a path")),
             ("http://", Err("no host")),
