@@ -1,4 +1,5 @@
-//! A `mongodb://host:port` address. One host, no credentials: what a benchmark needs and no more.
+//! Where a server listens, read from `scheme://host:port`. One host, no credentials: what a
+//! benchmark needs and no more.
 
 use std::{fmt, str::FromStr};
 
@@ -13,15 +14,17 @@ pub(crate) struct Address {
 
 const DEFAULT_PORT: u16 = 27017;
 
-impl FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+impl Address {
+    /// Reads what follows a scheme up to a path or options, and says what those are.
+    pub(crate) fn read<'a>(
+        text: &'a str,
+        scheme: &str,
+        default_port: u16,
+    ) -> Result<(Self, &'a str), String> {
         let rest = text
-            .strip_prefix("mongodb://")
-            .ok_or_else(|| format!("{text:?} does not begin with mongodb://"))?;
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let authority = &rest[..end];
+            .strip_prefix(scheme)
+            .ok_or_else(|| format!("{text:?} does not begin with {scheme}"))?;
+        let (authority, more) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         if authority.contains('@') {
             return Err("credentials in the address are not supported".to_owned());
         }
@@ -32,12 +35,21 @@ impl FromStr for Address {
             Some((host, port)) if !port.ends_with(']') => {
                 (host, port.parse().map_err(|_| format!("{port:?} is not a port"))?)
             }
-            _ => (authority, DEFAULT_PORT),
+            _ => (authority, default_port),
         };
-        if host.is_empty() {
+        if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(format!("{text:?} names no host"));
         }
-        Ok(Self { host: host.to_owned(), port })
+        Ok((Self { host: host.to_owned(), port }, more))
+    }
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    /// Reads a `mongodb://` address; its path and options mean nothing here.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::read(text, "mongodb://", DEFAULT_PORT).map(|(address, _)| address)
     }
 }
 
@@ -48,12 +60,26 @@ impl fmt::Display for Address {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Holds what is read of texts to what is wanted of them, which errors only have to contain.
+    pub(crate) fn check<T>(cases: &[(&str, Result<&str, &str>)])
+    where
+        T: FromStr<Err = String> + fmt::Display,
+    {
+        for (text, want) in cases {
+            match (text.parse::<T>().map(|got| got.to_string()), want) {
+                (Ok(got), Ok(want)) => assert_eq!(got, *want, "{text}"),
+                (Err(got), Err(want)) => assert!(got.contains(want), "{text}: {got}"),
+                (got, want) => panic!("{text}: {got:?} instead of {want:?}"),
+            }
+        }
+    }
 
     #[test]
     fn reads_addresses() {
-        for (text, want) in [
+        check::<Address>(&[
             ("mongodb://127.0.0.1:27018", Ok("127.0.0.1:27018")),
             ("mongodb://localhost", Ok("localhost:27017")),
             ("mongodb://localhost:1/db?x=1", Ok("localhost:1")),
@@ -64,12 +90,6 @@ mod tests {
             ("mongodb://a:1,b:2", Err("several hosts")),
             ("mongodb://a:70000", Err("not a port")),
             ("mongodb:///db", Err("no host")),
-        ] {
-            match (text.parse::<Address>(), want) {
-                (Ok(got), Ok(want)) => assert_eq!(got.to_string(), want, "{text}"),
-                (Err(got), Err(want)) => assert!(got.contains(want), "{text}: {got}"),
-                (got, want) => panic!("{text}: {got:?} instead of {want:?}"),
-            }
-        }
+        ]);
     }
 }

@@ -5,24 +5,42 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use crate::{
-    args::{Bench, Compare, Load, Mode, Run, Start},
-    compare, cosmos,
-    error::{Error, Result},
+    args::{Bench, Mode, Run, Start},
+    closed_loop::Subject,
+    compare,
+    cosmos::{self, Cosmos, One, Rest},
+    entry::{self, Entry},
+    error::Result,
     figures::Figures,
+    mongo::Mongo,
+    options::{Compare, Load},
+    protocol::Protocol,
     report::{self, Pair},
+    settings::Settings,
     start,
-    target::Target,
-    work::{self, WORKS},
 };
 
 /// Does it. Runs a runtime of its own, so it must not be called from within one.
 pub fn main(bench: Bench) -> Result<()> {
     match bench.mode {
-        Mode::List => list(),
-        Mode::Run(run) => on_runtime(run.load.threads, self::run(run)),
-        Mode::Compare(compare) => on_runtime(compare.load.threads, self::compare(compare)),
+        Mode::List => print(&entry::list(Mongo::WORKS)),
+        Mode::Run(Run { target, data_dir, server_pid, load }) => {
+            on_runtime(load.threads, one(target, data_dir, server_pid, load))
+        }
+        Mode::Compare(args) => on_runtime(args.load.threads, compare(args)),
         Mode::Start(start) => on_runtime(1, self::start(start)),
-        Mode::Cosmos(cosmos) => on_runtime(cosmos.threads(), cosmos::run(*cosmos)),
+        Mode::Cosmos(cosmos) => self::cosmos(*cosmos),
+    }
+}
+
+fn cosmos(typed: Cosmos) -> Result<()> {
+    match typed.mode {
+        None => {
+            let One { url, key, server_pid, load } = typed.one;
+            on_runtime(load.threads, one(url, key, server_pid, load))
+        }
+        Some(cosmos::Mode::List) => print(&entry::list(Rest::WORKS)),
+        Some(cosmos::Mode::Compare(args)) => on_runtime(args.load.threads, compare(*args)),
     }
 }
 
@@ -34,48 +52,51 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
     builder.worker_threads(threads.max(1)).enable_all().build()?.block_on(work)
 }
 
-fn list() -> Result<()> {
-    print(&names(WORKS.iter().map(|entry| (entry.name, entry.about))))
-}
-
-/// Names and what they mean, one a line.
-pub(crate) fn names<'a>(rows: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
-    let width = rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
-    rows.map(|(name, about)| format!("{name:width$}  {about}\n")).collect()
-}
-
-async fn run(args: Run) -> Result<()> {
-    let works = args.load.works().map_err(Error::Usage)?;
-    let settings = args.load.settings();
-    let label = args.target.to_string();
-    let mut target = Target::new(&label, args.target, args.server_pid, args.data_dir);
+/// Measures one server. What was typed about its address is what it is called.
+async fn one<P: Protocol>(
+    address: P::Address,
+    detail: P::Detail,
+    pid: Option<u32>,
+    load: Load<P>,
+) -> Result<()> {
+    let works = load.works(pid.is_some())?;
+    let settings = load.settings(0);
+    let mut target = P::reach(&address.to_string(), address, detail, pid).await?;
     let mut runs = Vec::new();
     for entry in works {
-        progress(&format!("{label}: {}", entry.name));
-        runs.push(work::run(entry, &mut target, &settings).await?);
+        progress(&format!("{}: {}", target.label(), entry.name));
+        runs.push(measure::<P>(entry, &mut target, &settings).await?);
     }
-    target.forget().await?;
-    print_runs(&runs, args.load.json)
+    P::forget(&mut target).await?;
+    print_runs(&runs, load.json)
 }
 
-async fn compare(args: Compare) -> Result<()> {
-    let works = args.load.works().map_err(Error::Usage)?;
-    let Load { json, .. } = args.load;
-    let mut ours = Target::new(&args.ours_name, args.ours, args.ours_pid, args.ours_data_dir);
-    let mut peer = Target::new(&args.peer_name, args.peer, args.peer_pid, args.peer_data_dir);
+async fn compare<P: Protocol>(args: Compare<P>) -> Result<()> {
+    let works = args.load.works(args.ours_pid.is_some() && args.peer_pid.is_some())?;
+    let [ours, peer] = args.details.into();
+    let mut ours = P::reach(&args.ours_name, args.ours, ours, args.ours_pid).await?;
+    let mut peer = P::reach(&args.peer_name, args.peer, peer, args.peer_pid).await?;
     let mut pairs = Vec::new();
     for entry in works {
-        let once = async |target: &mut Target, round: usize| {
-            let mut settings = args.load.settings();
-            settings.seed = settings.seed.wrapping_add(round as u64);
-            progress(&format!("{}, round {}: {}", entry.name, round + 1, target.label));
-            work::run(entry, target, &settings).await
+        let once = async |target: &mut P::Target, round: usize| {
+            progress(&format!("{}, round {}: {}", entry.name, round + 1, target.label()));
+            measure::<P>(entry, target, &args.load.settings(round)).await
         };
         pairs.extend(compare::in_turn(args.rounds, &mut ours, &mut peer, once).await?);
     }
-    ours.forget().await?;
-    peer.forget().await?;
-    print_pairs(&pairs, &args.ours_name, &args.peer_name, json)
+    P::forget(&mut ours).await?;
+    P::forget(&mut peer).await?;
+    print_pairs(&pairs, &args.ours_name, &args.peer_name, args.load.json)
+}
+
+async fn measure<P: Protocol>(
+    entry: &Entry<P::Work>,
+    target: &mut P::Target,
+    settings: &Settings<P::Sizes>,
+) -> Result<Figures> {
+    let plan = settings.plan(entry.connections);
+    let figures = P::work(entry.work, target, plan, settings).await?;
+    Ok(Figures { work: entry.name, ..figures })
 }
 
 async fn start(args: Start) -> Result<()> {
@@ -83,7 +104,7 @@ async fn start(args: Start) -> Result<()> {
     print_runs(&[figures], args.json)
 }
 
-pub(crate) fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
+fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     if json {
         let runs: Vec<_> = runs.iter().map(report::to_json).collect();
         return print(&format!("{:#}\n", json!(runs)));
@@ -91,7 +112,7 @@ pub(crate) fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     print(&report::table(runs))
 }
 
-pub(crate) fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
+fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
     if json {
         let pairs = pairs.iter().map(|pair| {
             json!({
@@ -112,11 +133,11 @@ pub(crate) fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) ->
     print(&report::markdown(pairs, ours, peer))
 }
 
-pub(crate) fn print(text: &str) -> Result<()> {
+fn print(text: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
 /// A line for whoever waits. Losing it does no harm.
-pub(crate) fn progress(line: &str) {
+fn progress(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

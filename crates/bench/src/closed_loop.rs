@@ -18,6 +18,9 @@ pub(crate) trait Subject {
     /// A connection to it.
     type Link: Send + 'static;
 
+    /// What reports call it.
+    fn label(&self) -> &str;
+
     /// Its process, where its CPU time and memory are read.
     fn pid(&self) -> Option<u32>;
 

@@ -1,48 +1,53 @@
-//! Fills a collection over several connections, with a bar on a terminal.
+//! Stores many documents over several connections, with a bar on a terminal. How one batch of them
+//! is stored is the caller's matter.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use document::DocBuf;
-use fastrand::Rng;
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 
 use crate::{
-    commands,
-    connection::Connection,
+    closed_loop::Subject,
     error::{Error, Result},
-    limits::{LOAD_BATCH, LOADERS},
-    target::{LOADING, Target},
-    wire::Sequence,
+    limits::LOADERS,
 };
 
-/// Inserts the documents 0.. to `count` that `make` makes of their numbers.
-pub(crate) async fn load(
-    target: &Target,
-    collection: &str,
+/// What stores documents by their numbers.
+pub(crate) trait Loader<L>: Clone + Send + 'static {
+    /// How many documents go into one batch.
+    const BATCH: u64;
+
+    /// Stores these, at most a batch.
+    fn store(&self, link: &mut L, numbers: Range<u64>) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// Stores the documents 0.. to `count` in the place of this name.
+pub(crate) async fn load<S: Subject, W: Loader<S::Link>>(
+    target: &S,
+    place: &str,
     count: u64,
-    make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
+    loader: W,
 ) -> Result<()> {
     let next = Arc::new(AtomicU64::new(0));
-    let bar = bar(&format!("{}: {collection}", target.label), count);
+    let bar = bar(&format!("{}: {place}", target.label()), count);
     let mut tasks: JoinSet<Result<()>> = JoinSet::new();
     for _ in 0..LOADERS {
-        let mut link = target.connect().await?;
-        let (next, bar, make) = (Arc::clone(&next), bar.clone(), make.clone());
-        let collection = collection.to_owned();
+        let mut link = target.open().await?;
+        let (next, bar, loader) = (Arc::clone(&next), bar.clone(), loader.clone());
         tasks.spawn(async move {
             loop {
-                let from = next.fetch_add(LOAD_BATCH, Ordering::Relaxed);
+                let from = next.fetch_add(W::BATCH, Ordering::Relaxed);
                 if count <= from {
                     return Ok(());
                 }
-                let until = count.min(from + LOAD_BATCH);
-                let mut rng = Rng::with_seed(from);
-                let documents: Vec<DocBuf> = (from..until).map(|n| make(n, &mut rng)).collect();
-                insert(&mut link, &collection, &documents).await?;
+                let until = count.min(from + W::BATCH);
+                loader.store(&mut link, from..until).await?;
                 bar.inc(until - from);
             }
         });
@@ -52,17 +57,6 @@ pub(crate) async fn load(
     }
     bar.finish_and_clear();
     Ok(())
-}
-
-async fn insert(link: &mut Connection, collection: &str, documents: &[DocBuf]) -> Result<()> {
-    let sequence = Sequence { name: "documents", documents };
-    let reply = link.call_with(commands::insert(collection, LOADING), Some(sequence)).await?;
-    let inserted = reply.integer("n");
-    if usize::try_from(inserted) == Ok(documents.len()) {
-        Ok(())
-    } else {
-        Err(Error::Answer(format!("{inserted} of {} documents inserted", documents.len())))
-    }
 }
 
 /// A bar on standard error; nothing where that is no terminal.

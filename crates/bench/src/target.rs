@@ -8,8 +8,9 @@ use crate::{
     commands::{self, Concern},
     connection::Connection,
     error::{Error, Result},
+    inserts,
     keys::Keys,
-    limits, load, pause, records,
+    limits, pause, records,
 };
 
 /// The data that a workload works on.
@@ -95,17 +96,17 @@ impl Target {
         self.drop(collection).await?;
         match dataset {
             Dataset::Users => {
-                load::load(self, collection, count, records::record).await?;
+                inserts::insert(self, collection, count, records::record).await?;
                 self.users = Arc::new(Keys::new(count));
             }
             Dataset::Orders => {
                 let keys = [("customer", 1), ("at", -1)];
                 let mut link = self.connect().await?;
                 link.call(commands::create_index(collection, &keys, None)).await?;
-                load::load(self, collection, count, records::order).await?;
+                inserts::insert(self, collection, count, records::order).await?;
             }
             Dataset::Sales => {
-                load::load(self, collection, limits::SALES, records::sale).await?;
+                inserts::insert(self, collection, limits::SALES, records::sale).await?;
             }
         }
         self.rest().await?;
@@ -134,6 +135,10 @@ impl Target {
 
 impl Subject for Target {
     type Link = Connection;
+
+    fn label(&self) -> &str {
+        &self.label
+    }
 
     fn pid(&self) -> Option<u32> {
         self.pid

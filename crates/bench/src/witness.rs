@@ -5,7 +5,18 @@ use std::{
     time::Duration,
 };
 
-use crate::figures::Figures;
+use crate::{
+    error::{Error, Result},
+    figures::Figures,
+};
+
+/// How far the wall clock's milliseconds may lie from the monotonic clock.
+pub(crate) const BLUR: Duration = Duration::from_millis(2);
+
+/// Whether this is one of the half that die: the odd ones.
+pub(crate) fn mortal(number: u64) -> bool {
+    number % 2 == 1
+}
 
 /// What all observers know and have found. Instants are nanoseconds of the monotonic clock.
 #[derive(Debug)]
@@ -67,6 +78,17 @@ impl Witness {
         }
     }
 
+    /// A read of one document, sent then and just answered, has found it or not. Those that live on
+    /// have to be there.
+    pub(crate) fn read(&self, sent: Duration, number: u64, there: bool) -> Result<()> {
+        match (mortal(number), there) {
+            (true, _) => self.judge(sent, clock::monotonic(), u64::from(there), u64::from(!there)),
+            (false, true) => {}
+            (false, false) => return Err(Error::Answer(format!("document {number} is missing"))),
+        }
+        Ok(())
+    }
+
     /// Adds what was found to the figures of the reads, beside those of a quiet time.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(crate) fn report(&self, figures: &mut Figures, quiet: &Figures) {
@@ -110,6 +132,19 @@ mod tests {
             let got = [&witness.late, &witness.early, &witness.last_late]
                 .map(|counter| counter.load(Ordering::Relaxed));
             assert_eq!(got, [late, early, last_late], "{sent} {answered}");
+        }
+    }
+
+    #[test]
+    fn reads_are_judged_by_who_dies() {
+        let long_ago = Duration::ZERO;
+        for (number, there, late, fine) in
+            [(1, true, 1, true), (1, false, 0, true), (2, true, 0, true), (2, false, 0, false)]
+        {
+            let witness = Witness::default();
+            witness.dead_from(long_ago);
+            assert_eq!(witness.read(long_ago, number, there).is_ok(), fine, "{number} {there}");
+            assert_eq!(witness.late.load(Ordering::Relaxed), late, "{number} {there}");
         }
     }
 

@@ -75,35 +75,38 @@ async fn route<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result
     match (call.link.kind, call.verb.as_str(), named) {
         (Resource::Account, "GET" | "HEAD", _) => account::read(door, call),
         (Resource::Certificate, "GET", _) => account::certificate(door),
-        (Resource::Databases, "POST", false) if asks => databases::query(door, call, &body),
+        (Resource::Databases, "POST", false) if asks => databases::list(door, call, Some(&body)),
         (Resource::Databases, "POST", false) => databases::create(door, call, &body).await,
-        (Resource::Databases, "GET", false) => databases::list(door, call),
+        (Resource::Databases, "GET", false) => databases::list(door, call, None),
         (Resource::Databases, "GET" | "HEAD", true) => databases::read(door, call),
         (Resource::Databases, "DELETE", true) => databases::delete(door, call).await,
-        (Resource::Containers, "POST", false) if asks => containers::query(door, call, &body),
+        (Resource::Containers, "POST", false) if asks => containers::list(door, call, Some(&body)),
         (Resource::Containers, "POST", false) => containers::create(door, call, &body).await,
-        (Resource::Containers, "GET", false) => containers::list(door, call),
+        (Resource::Containers, "GET", false) => containers::list(door, call, None),
         (Resource::Containers, "GET" | "HEAD", true) => containers::read(door, call).await,
         (Resource::Containers, "PUT", true) => containers::replace(door, call, &body).await,
         (Resource::Containers, "DELETE", true) => containers::delete(door, call).await,
         (Resource::Documents, ..) => items(door, call, body).await,
         (Resource::Ranges, "GET", false) => ranges::list(door, call),
         (Resource::PartitionKey, "POST", _) => partition::delete(door, call).await,
-        (Resource::Offers, "POST", false) if asks => offers::query(door, call, &body),
-        (Resource::Offers, "GET", false) => offers::list(door, call),
+        (Resource::Offers, "POST", false) if asks => offers::list(door, call, Some(&body)),
+        (Resource::Offers, "GET", false) => offers::list(door, call, None),
         (Resource::Offers, "GET", true) => offers::read(door, call),
         (Resource::Offers, "PUT", true) => offers::replace(door, call, &body).await,
-        (Resource::Users, "POST", false) if asks => users::query(door, call, &body),
+        (Resource::Users, "POST", false) if asks => users::list(door, call, Some(&body)),
         (Resource::Users, "POST", false) => users::create(door, call, &body).await,
-        (Resource::Users, "GET", false) => users::list(door, call),
+        (Resource::Users, "GET", false) => users::list(door, call, None),
         (Resource::Users, "GET", true) => users::read(door, call),
         (Resource::Users, "PUT", true) => users::replace(door, call, &body).await,
         (Resource::Users, "DELETE", true) => users::delete(door, call).await,
-        (Resource::Permissions, "POST", false) if asks => permissions::query(door, call, &body),
-        (Resource::Permissions, "POST", false) => permissions::create(door, call, &body).await,
-        (Resource::Permissions, "GET", false) => permissions::list(door, call),
+        (Resource::Permissions, "POST", false) if asks => {
+            permissions::list(door, call, Some(&body))
+        }
+        (Resource::Permissions, "POST", false) | (Resource::Permissions, "PUT", true) => {
+            permissions::write(door, call, &body).await
+        }
+        (Resource::Permissions, "GET", false) => permissions::list(door, call, None),
         (Resource::Permissions, "GET", true) => permissions::read(door, call),
-        (Resource::Permissions, "PUT", true) => permissions::replace(door, call, &body).await,
         (Resource::Permissions, "DELETE", true) => permissions::delete(door, call).await,
         (Resource::Procedures | Resource::Triggers | Resource::Udfs, ..) => {
             scripts(door, call, &body).await
@@ -143,11 +146,10 @@ async fn items<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result
 
 async fn scripts<S: Store>(door: &Door<S>, call: &Call<'_>, body: &Bytes) -> Result<Reply> {
     match (call.verb.as_str(), call.link.name.is_some()) {
-        ("POST", false) if call.asks() => crate::routes::scripts::query(door, call, body),
-        ("POST", false) => crate::routes::scripts::create(door, call, body).await,
-        ("GET", false) => crate::routes::scripts::list(door, call),
+        ("POST", false) if call.asks() => crate::routes::scripts::list(door, call, Some(body)),
+        ("POST", false) | ("PUT", true) => crate::routes::scripts::write(door, call, body).await,
+        ("GET", false) => crate::routes::scripts::list(door, call, None),
         ("GET", true) => crate::routes::scripts::read(door, call),
-        ("PUT", true) => crate::routes::scripts::replace(door, call, body).await,
         ("DELETE", true) => crate::routes::scripts::delete(door, call).await,
         ("POST", true) if call.link.kind == Resource::Procedures => {
             Err(Failure::unsupported("The execution of stored procedures"))

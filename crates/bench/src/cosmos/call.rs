@@ -52,6 +52,19 @@ pub(crate) struct Call<'a> {
     pub(crate) body: &'a [u8],
 }
 
+impl Call<'_> {
+    /// Reads the account.
+    pub(crate) const ROOT: Call<'static> = Call {
+        verb: Verb::Get,
+        kind: "",
+        operation: "Read",
+        link: "",
+        under: "",
+        headers: &[],
+        body: b"",
+    };
+}
+
 /// What the requests of one connection have in common.
 #[derive(Debug)]
 pub(crate) struct Envelope {
@@ -130,13 +143,11 @@ mod tests {
         let mut envelope = Envelope::new("h:1", EMULATOR.parse().unwrap(), rng);
         let date = Date::from_ms(951_782_400_000);
         let read = Call {
-            verb: Verb::Get,
             kind: "docs",
-            operation: "Read",
             link: "dbs/Db/colls/C/docs/1",
             under: "/",
             headers: &[("x-ms-documentdb-partitionkey", "[\"a\"]")],
-            body: b"",
+            ..Call::ROOT
         };
         let write = Call {
             verb: Verb::Post,
@@ -146,14 +157,13 @@ mod tests {
             body: b"{}",
             ..read
         };
-        let root = Call { kind: "", link: "", under: "", headers: &[], ..read };
         for (call, first, has, end) in [
             (read, "GET /dbs/Db/colls/C/docs/1/ HTTP/1.1", "-resource-type: docs\r\n", "\r\n\r\n"),
             (write, "POST /dbs/Db/colls/C/docs/ HTTP/1.1", "content-length: 2\r\n", "\r\n\r\n{}"),
             (write, "POST /dbs/Db/colls/C/docs/ HTTP/1.1", SIGNATURE, "\r\n\r\n{}"),
             (read, "GET ", "x-ms-documentdb-partitionkey: [\"a\"]\r\n", "\r\n\r\n"),
             (read, "GET ", "x-ms-date: Tue, 29 Feb 2000 00:00:00 GMT\r\n", "\r\n\r\n"),
-            (root, "GET / HTTP/1.1", "-resource-type: databaseaccount\r\n", "\r\n\r\n"),
+            (Call::ROOT, "GET / HTTP/1.1", "-resource-type: databaseaccount\r\n", "\r\n\r\n"),
         ] {
             let mut out = b"what was there".to_vec();
             envelope.encode(&call, &date, &mut out);
@@ -171,19 +181,10 @@ mod tests {
     fn each_request_has_an_activity_of_its_own() {
         let rng = &mut Rng::with_seed(1);
         let mut envelope = Envelope::new("h:1", EMULATOR.parse().unwrap(), rng);
-        let root = Call {
-            verb: Verb::Get,
-            kind: "",
-            operation: "Read",
-            link: "",
-            under: "",
-            headers: &[],
-            body: b"",
-        };
         let mut activities = Vec::new();
         for _ in 0..2 {
             let mut out = Vec::new();
-            envelope.encode(&root, &Date::from_ms(0), &mut out);
+            envelope.encode(&Call::ROOT, &Date::from_ms(0), &mut out);
             let text = String::from_utf8(out).unwrap();
             let line = text.lines().find(|line| line.starts_with("x-ms-activity-id: "));
             activities.push(line.unwrap().to_owned());

@@ -75,15 +75,8 @@ impl Container {
 }
 
 async fn delete(link: &mut Link, kind: &'static str, of: &str) -> Result<()> {
-    let call = Call {
-        verb: Verb::Delete,
-        kind,
-        operation: "Delete",
-        link: of,
-        under: "/",
-        headers: &[],
-        body: b"",
-    };
+    let operation = "Delete";
+    let call = Call { verb: Verb::Delete, kind, operation, link: of, under: "/", ..Call::ROOT };
     unless(NOT_FOUND, link.call(&call).await.map(|_| ()))
 }
 

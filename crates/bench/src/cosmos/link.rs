@@ -51,7 +51,7 @@ impl Link {
     /// Connects.
     pub(crate) async fn open(url: &Url, key: &Key) -> Result<Self> {
         let now = clock::monotonic();
-        let authority = url.authority().to_owned();
+        let authority = url.authority();
         let mut link = Self {
             envelope: Envelope::new(&authority, key.clone(), &mut fastrand::Rng::new()),
             authority,
@@ -153,17 +153,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::cosmos::{call::Verb, key::EMULATOR};
-
-    const ROOT: Call<'_> = Call {
-        verb: Verb::Get,
-        kind: "",
-        operation: "Read",
-        link: "",
-        under: "",
-        headers: &[],
-        body: b"",
-    };
+    use crate::cosmos::key::EMULATOR;
 
     /// What comes of two requests to a server that gives each of its connections these answers, in
     /// these pieces, and then closes it.
@@ -191,7 +181,7 @@ mod tests {
                 let mut link = Link::open(&url, &EMULATOR.parse().unwrap()).await.unwrap();
                 let mut got = Vec::new();
                 for _ in 0..2 {
-                    got.push(link.call(&ROOT).await.map(|answer| {
+                    got.push(link.call(&Call::ROOT).await.map(|answer| {
                         (answer.status, String::from_utf8(answer.body.to_vec()).unwrap())
                     }));
                 }

@@ -1,13 +1,9 @@
-//! Fills a container with items in batches over several connections, with a bar on a terminal.
+//! Fills a container with items in transactional batches, and sees to it that each dies in time.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::ops::Range;
 
 use fastrand::Rng;
 use serde_json::Value;
-use tokio::task::JoinSet;
 
 use super::{
     call::{Call, Verb},
@@ -19,8 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    limits::LOADERS,
-    load::bar,
+    load::{self, Loader},
 };
 
 const CREATED: u64 = 201;
@@ -38,35 +33,26 @@ pub(crate) struct Stock {
     pub(crate) life: Life,
 }
 
+#[derive(Clone)]
+struct Batches {
+    container: Container,
+    stock: Stock,
+}
+
+impl Loader<Link> for Batches {
+    const BATCH: u64 = BATCH as u64;
+
+    async fn store(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {
+        let Stock { first, step, life, .. } = self.stock;
+        let numbers: Vec<u64> = indexes.map(|index| first + index * step).collect();
+        store(link, &self.container, &numbers, life).await
+    }
+}
+
 /// Stores these items.
 pub(crate) async fn load(target: &Target, container: &Container, stock: Stock) -> Result<()> {
-    let next = Arc::new(AtomicU64::new(0));
-    let bar = bar(&format!("{}: {}", target.label, container.link), stock.count);
-    let mut tasks: JoinSet<Result<()>> = JoinSet::new();
-    for _ in 0..LOADERS {
-        let mut link = target.connect().await?;
-        let (next, bar) = (Arc::clone(&next), bar.clone());
-        let container = container.clone();
-        tasks.spawn(async move {
-            let batch = BATCH as u64;
-            loop {
-                let from = next.fetch_add(batch, Ordering::Relaxed);
-                if stock.count <= from {
-                    return Ok(());
-                }
-                let until = stock.count.min(from + batch);
-                let numbers = (from..until).map(|index| stock.first + index * stock.step);
-                let numbers: Vec<u64> = numbers.collect();
-                store(&mut link, &container, &numbers, stock.life).await?;
-                bar.inc(until - from);
-            }
-        });
-    }
-    while let Some(done) = tasks.join_next().await {
-        done.map_err(|error| Error::Usage(error.to_string()))??;
-    }
-    bar.finish_and_clear();
-    Ok(())
+    let batches = Batches { container: container.clone(), stock };
+    load::load(target, &container.link, stock.count, batches).await
 }
 
 /// Stores items of one partition and sees to it that each dies when it should.

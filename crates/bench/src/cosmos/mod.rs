@@ -10,11 +10,11 @@ mod key;
 mod limits;
 mod link;
 mod load;
+mod protocol;
 mod response;
-mod run;
 mod target;
 mod url;
 mod work;
 
-pub(crate) use args::Cosmos;
-pub(crate) use run::run;
+pub(crate) use args::{Cosmos, Mode, One};
+pub(crate) use protocol::Rest;

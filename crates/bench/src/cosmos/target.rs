@@ -1,7 +1,7 @@
 //! A server under test behind the REST API: where it is, its key, its process, the items it has.
 
 use super::{
-    call::{Call, Verb},
+    call::Call,
     container::Container,
     items::Life,
     key::Key,
@@ -55,16 +55,8 @@ impl Target {
     /// Reads the account and the list of databases, as an SDK does.
     async fn greet(&self) -> Result<()> {
         let mut link = self.connect().await?;
-        for (kind, under) in [("", ""), ("dbs", "dbs")] {
-            let call = Call {
-                verb: Verb::Get,
-                kind,
-                operation: if kind.is_empty() { "Read" } else { "ReadFeed" },
-                link: "",
-                under,
-                headers: &[],
-                body: b"",
-            };
+        let databases = Call { kind: "dbs", operation: "ReadFeed", under: "dbs", ..Call::ROOT };
+        for call in [Call::ROOT, databases] {
             match link.call(&call).await {
                 Ok(answer) => answer.json().map(|_| ()),
                 Err(Error::Server { code: UNAUTHORIZED | FORBIDDEN, message }) => {
@@ -118,6 +110,10 @@ impl Target {
 
 impl Subject for Target {
     type Link = Link;
+
+    fn label(&self) -> &str {
+        &self.label
+    }
 
     fn pid(&self) -> Option<u32> {
         self.pid

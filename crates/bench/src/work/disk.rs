@@ -6,6 +6,7 @@ use super::{Settings, mortality::Mortality};
 use crate::{
     error::{Error, Result},
     figures::Figures,
+    inserts,
     limits::DISK_POLL,
     load, pause, process,
     target::Target,
@@ -26,7 +27,7 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     let mortality = Mortality::prepare(target, COLLECTION).await?;
     let make = move |number, rng: &mut fastrand::Rng| mortality.document(number, true, rng);
     let begin = clock::monotonic();
-    load::load(target, COLLECTION, settings.disk_records, make).await?;
+    inserts::insert(target, COLLECTION, settings.sizes.disk_records, make).await?;
     target.settle().await?;
     let loaded = clock::monotonic().saturating_sub(begin).as_secs_f64();
     let at = mortality.arm(target, COLLECTION, clock::monotonic() + MARGIN).await?;
@@ -36,14 +37,15 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     let strike = mortality.strike(&mut link, at).await?;
 
     let mut bar = load::bar(&format!("{}: waiting for the disk", target.label), 100);
-    let watch = watch(&directory, before, strike.dead_from, settings.patience, &mut bar).await?;
+    let watch =
+        watch(&directory, before, strike.dead_from, settings.sizes.patience, &mut bar).await?;
     bar.finish_and_clear();
     let mut figures = Figures { connections: 1, ..Figures::default() };
     figures.extra("before, MB", before / MEGABYTE);
     figures.extra("after, MB", watch.size / MEGABYTE);
     figures.extra("share left", watch.size / before.max(1.0));
     figures.extra("seconds until under a fifth", watch.seconds.unwrap_or(f64::INFINITY));
-    figures.extra("load, documents per second", count(settings.disk_records) / loaded);
+    figures.extra("load, documents per second", count(settings.sizes.disk_records) / loaded);
     if let Some(pid) = target.pid {
         figures.extra("resident, MB", count(process::resident(pid)?) / MEGABYTE);
     }

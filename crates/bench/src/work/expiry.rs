@@ -6,31 +6,24 @@ use std::{sync::Arc, time::Duration};
 use document::ValueRef;
 use fastrand::Rng;
 
-use super::{
-    Settings,
-    mortality::{BLUR, Mortality},
-};
+use super::{Settings, mortality::Mortality};
 use crate::{
     closed_loop::{self, Plan, Worker},
     commands,
     connection::Connection,
     error::{Error, Result},
     figures::Figures,
+    inserts,
     limits::{CHECK_PAUSE, RANGE_MAX},
-    load, pause,
+    pause,
     reply::integer,
     target::Target,
-    witness::Witness,
+    witness::{BLUR, Witness, mortal},
 };
 
 const COLLECTION: &str = "mortals";
 /// Time that a TTL index may take to be built before the quiet window.
 const MARGIN: Duration = Duration::from_secs(5);
-
-/// Odd documents die.
-fn mortal(number: u64) -> bool {
-    number % 2 == 1
-}
 
 struct Reader {
     witness: Arc<Witness>,
@@ -44,13 +37,7 @@ impl Worker for Reader {
         let id = ValueRef::Int64(number.cast_signed());
         let sent = clock::monotonic();
         let there = !link.call(commands::find_id(COLLECTION, id)).await?.batch()?.is_empty();
-        if mortal(number) {
-            let (found, missed) = (u64::from(there), u64::from(!there));
-            self.witness.judge(sent, clock::monotonic(), found, missed);
-        } else if !there {
-            return Err(Error::Answer(format!("document {number} is missing")));
-        }
-        Ok(())
+        self.witness.read(sent, number, there)
     }
 }
 
@@ -80,10 +67,10 @@ async fn look(mut link: Connection, witness: Arc<Witness>, records: u64, seed: u
 
 /// Measures quiet reads, then reads while half of the documents die.
 pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let records = settings.expiry_records;
+    let records = settings.sizes.expiry_records;
     let mortality = Mortality::prepare(target, COLLECTION).await?;
     let make = move |number, rng: &mut Rng| mortality.document(number, mortal(number), rng);
-    load::load(target, COLLECTION, records, make).await?;
+    inserts::insert(target, COLLECTION, records, make).await?;
     target.settle().await?;
     let at = clock::monotonic() + plan.warmup + plan.duration + plan.warmup + MARGIN;
     let at = mortality.arm(target, COLLECTION, at).await?;

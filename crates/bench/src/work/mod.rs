@@ -7,13 +7,13 @@ mod queries;
 mod single;
 mod ycsb;
 
-use std::time::Duration;
-
 use crate::{
     closed_loop::Plan,
-    commands::Concern,
+    entry::{Entry, row},
     error::Result,
     figures::Figures,
+    mongo::Sizes,
+    settings,
     target::{Dataset, Target},
 };
 
@@ -33,25 +33,8 @@ pub(crate) enum Work {
     Disk,
 }
 
-/// A row of the table of workloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// What it is called.
-    pub(crate) name: &'static str,
-    /// What it does.
-    pub(crate) about: &'static str,
-    /// Connections, unless the user says otherwise.
-    pub(crate) connections: usize,
-    /// What it is.
-    pub(crate) work: Work,
-}
-
-const fn row(name: &'static str, about: &'static str, connections: usize, work: Work) -> Entry {
-    Entry { name, about, connections, work }
-}
-
 /// Every workload, in the order of reports.
-pub(crate) const WORKS: &[Entry] = &[
+pub(crate) const WORKS: &[Entry<Work>] = &[
     row("point-8", "one document by _id, uniform, 8 connections", 8, Work::PointRead),
     row("point-32", "one document by _id, uniform, 32 connections", 32, Work::PointRead),
     row("insert", "one new document of 1 KB", 32, Work::Insert),
@@ -71,57 +54,20 @@ pub(crate) const WORKS: &[Entry] = &[
     row("disk", "the data directory after every document has expired", 1, Work::Disk),
 ];
 
-/// What the user has said about sizes and times.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    /// The measured window.
-    pub(crate) duration: Duration,
-    /// The time before it.
-    pub(crate) warmup: Duration,
-    /// Connections instead of each workload's own number.
-    pub(crate) connections: Option<usize>,
-    /// Records of YCSB, and orders.
-    pub(crate) records: u64,
-    /// Documents of which half expire at once.
-    pub(crate) expiry_records: u64,
-    /// Documents that all expire.
-    pub(crate) disk_records: u64,
-    /// How long to wait for the disk to shrink.
-    pub(crate) patience: Duration,
-    /// How durable the measured writes are.
-    pub(crate) concern: Concern,
-    /// Where chance begins.
-    pub(crate) seed: u64,
-}
-
-impl Settings {
-    /// How wide and how long this workload runs.
-    pub(crate) fn plan(&self, entry: &Entry) -> Plan {
-        let connections = self.connections.unwrap_or(entry.connections);
-        Plan { connections, warmup: self.warmup, duration: self.duration }
-    }
-
-    fn rng(&self, worker: usize) -> fastrand::Rng {
-        fastrand::Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(worker as u64))
-    }
-}
-
-/// The workload of this name.
-pub(crate) fn by_name(name: &str) -> Option<&'static Entry> {
-    WORKS.iter().find(|entry| entry.name == name)
-}
+/// What the user has said.
+pub(crate) type Settings = settings::Settings<Sizes>;
 
 /// Gives the server what the workload needs and runs it once.
 pub(crate) async fn run(
-    entry: &Entry,
+    work: Work,
     target: &mut Target,
+    plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    if let Some(dataset) = dataset(entry.work) {
-        target.need(dataset, settings.records).await?;
+    if let Some(dataset) = dataset(work) {
+        target.need(dataset, settings.sizes.records).await?;
     }
-    let plan = settings.plan(entry);
-    let mut figures = match entry.work {
+    match work {
         Work::PointRead => single::point_read(target, plan, settings).await,
         Work::Insert => single::insert(target, plan, settings, 1).await,
         Work::InsertMany => single::insert(target, plan, settings, crate::limits::MANY).await,
@@ -133,9 +79,7 @@ pub(crate) async fn run(
         Work::Ycsb(mix) => ycsb::run(mix, target, plan, settings).await,
         Work::Expiry => expiry::run(target, plan, settings).await,
         Work::Disk => disk::run(target, settings).await,
-    }?;
-    figures.work = entry.name;
-    Ok(figures)
+    }
 }
 
 fn dataset(work: Work) -> Option<Dataset> {
@@ -151,14 +95,8 @@ fn dataset(work: Work) -> Option<Dataset> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn names_are_found_and_unique() {
-        for entry in WORKS {
-            assert_eq!(by_name(entry.name), Some(entry));
-            assert!(0 < entry.connections, "{}", entry.name);
-        }
-        assert_eq!(by_name("ycsb-g"), None);
+        crate::entry::tests::check(super::WORKS);
     }
 }

@@ -13,10 +13,8 @@ use crate::{
     limits::{LIFE_SECONDS, MORTAL_BYTES},
     pause, records,
     target::Target,
+    witness::BLUR,
 };
-
-/// How far the wall clock's milliseconds may lie from the monotonic clock.
-pub(super) const BLUR: Duration = Duration::from_millis(2);
 
 /// How the documents of a collection come to die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -65,7 +65,7 @@ impl Worker for Scanner {
 
 /// Long ranges by `_id`, to their end.
 pub(super) async fn scan(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let records = settings.records;
+    let records = settings.sizes.records;
     closed_loop::run(target, plan, |worker| Scanner { records, rng: settings.rng(worker) }).await
 }
 

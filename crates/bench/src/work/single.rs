@@ -91,7 +91,7 @@ pub(super) async fn point_read(
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    let records = settings.records;
+    let records = settings.sizes.records;
     closed_loop::run(target, plan, |worker| Reader { records, rng: settings.rng(worker) }).await
 }
 
@@ -110,7 +110,7 @@ impl Worker for Updater {
 
 /// Uniform updates of one field.
 pub(super) async fn update(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let (records, concern) = (settings.records, settings.concern);
+    let (records, concern) = (settings.sizes.records, settings.sizes.concern());
     let worker = |worker| Updater { records, rng: settings.rng(worker), concern };
     closed_loop::run(target, plan, worker).await
 }
@@ -137,7 +137,7 @@ pub(super) async fn find_and_modify(
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    let (records, concern) = (settings.records, settings.concern);
+    let (records, concern) = (settings.sizes.records, settings.sizes.concern());
     let worker = |worker| Modifier(Updater { records, rng: settings.rng(worker), concern });
     closed_loop::run(target, plan, worker).await
 }
@@ -166,7 +166,7 @@ pub(super) async fn insert(
 ) -> Result<Figures> {
     target.drop(INSERTS).await?;
     let keys = Arc::new(Keys::default());
-    let concern = settings.concern;
+    let concern = settings.sizes.concern();
     let worker =
         |worker| Inserter { keys: Arc::clone(&keys), rng: settings.rng(worker), concern, at_once };
     let mut figures = closed_loop::run(target, plan, worker).await?;

@@ -86,7 +86,7 @@ pub(super) async fn run(
         rng: settings.rng(worker),
         scrambled: Scrambled::default(),
         latest: Latest::new(if mix.latest { keys.count() } else { 1 }),
-        concern: settings.concern,
+        concern: settings.sizes.concern(),
     })
     .await
 }

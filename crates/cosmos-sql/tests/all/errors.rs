@@ -1,52 +1,6 @@
-//! What is refused, with its code and its place.
+//! What is refused because it is large or deep. The other errors stand in the table.
 
-use crate::harness::{check, value};
-
-#[test]
-fn texts_are_refused() {
-    check(&[
-        ("", "SELEC * FROM c", "", "SC1001 0-5"),
-        ("", "SELECT", "", "SC1001 6-6"),
-        ("", "SELECT * FROM c WHERE", "", "SC1001 21-21"),
-        ("", "SELECT c.value FROM c", "", "SC1001 9-14"),
-        ("", "SELECT * FROM c;", "", "SC1010 15-16"),
-        ("", "SELECT * FROM c WHERE c.a = 'x", "", "SC1012 28-29"),
-        ("", "SELECT * FROM c WHERE d.a = 1", "", "SC2001 22-23"),
-        ("", "SELECT * FROM c WHERE 'é😀' = d", "", "SC2001 30-31"),
-        ("", "SELECT d.a FROM c", "", "SC2001 7-8"),
-        ("", "SELECT * FROM c JOIN d IN e.list", "", "SC2001 26-27"),
-        ("", "SELECT c.a", "", "SC2001 7-8"),
-        ("", "SELECT * FROM c WHERE FOO(1)", "", "SC2005 22-28"),
-        ("", "SELECT * FROM c WHERE ABS(1, 2)", "", "SC2050 22-31"),
-        ("", "SELECT * FROM c WHERE c.a = @p", "", "SC2001 28-30"),
-        ("", "SELECT COUNT(1) FROM c HAVING COUNT(1) > 1", "", "SC1001 23-29"),
-        ("", "SELECT * FROM c WHERE COUNT(1) > 1", "", "SC2102 22-30"),
-        ("", "SELECT COUNT(SUM(c.a)) FROM c", "", "SC2102 13-21"),
-        ("", "SELECT COUNT() FROM c", "", "SC2050 7-14"),
-        ("", "SELECT c.a, c.b FROM c GROUP BY c.a", "", "SC2103 12-15"),
-        ("", "SELECT COUNT(1), c.b FROM c", "", "SC2103 17-20"),
-        ("", "SELECT * FROM c GROUP BY c.a", "", "SC2103 7-8"),
-        ("", "SELECT *", "", "SC2048 7-8"),
-        ("", "SELECT * FROM c JOIN t IN c.a", "", "SC2049 7-8"),
-        ("", "SELECT TOP -1 * FROM c", "", "SC2060 11-13"),
-        ("", "SELECT TOP 1.5 * FROM c", "", "SC2060 11-14"),
-        ("", "SELECT TOP @n * FROM c", "{\"@n\":-1}", "SC2060 11-13"),
-        ("", "SELECT * FROM c OFFSET 1.5 LIMIT 1", "", "SC1001 23-26"),
-        ("", "SELECT TOP 1 * FROM c OFFSET 0 LIMIT 1", "", "SC2061 22-38"),
-        ("", "SELECT * FROM c OFFSET 1", "", "SC1001 24-24"),
-        ("", "SELECT c.a, c.b AS a FROM c", "", "SC2030 19-20"),
-        ("", "SELECT * FROM c JOIN c IN c.a", "", "SC2030 21-29"),
-        ("", "SELECT * FROM c WHERE c.a LIKE 'a' ESCAPE 'xy'", "", "SC2062 42-46"),
-        ("", "SELECT udf.f(1)", "", "unsupported the user-defined function 'udf.f'"),
-        ("", "SELECT ST_DISTANCE(c.a, c.b) FROM c", "", "unsupported the function 'ST_DISTANCE'"),
-        (
-            "",
-            "SELECT * FROM c ORDER BY RANK FullTextScore(c.a, 'x')",
-            "",
-            "unsupported ORDER BY RANK",
-        ),
-    ]);
-}
+use crate::harness::value;
 
 #[test]
 fn what_is_large_or_deep_is_refused_or_done() {

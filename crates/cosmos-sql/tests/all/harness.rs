@@ -13,19 +13,8 @@ use query::{
     json::select::{Flow, PageLimit, Resume, Run, Select},
 };
 
-/// A row of a table: documents as JSON lines, query, parameters as an object, and what comes of it:
-/// an array, or an error as `CODE start-end`, `unsupported WHAT` or `failed`.
-pub(crate) type Row<'t> = (&'t str, &'t str, &'t str, &'t str);
-
-/// Runs every row.
-pub(crate) fn check(rows: &[Row<'_>]) {
-    for (documents, query, parameters, want) in rows {
-        let got = answer(documents, query, parameters);
-        assert_eq!(got, *want, "{query} {parameters}");
-    }
-}
-
-/// What comes of a query: its results, the same however it is run.
+/// What comes of a query, with parameters as an object: its results as an array, the same however
+/// it is run, or an error as `CODE start-end`, `unsupported WHAT` or `failed`.
 pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
     let parameters = match parameters {
         "" => Vec::new(),

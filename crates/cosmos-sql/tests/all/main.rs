@@ -11,7 +11,6 @@ mod laws;
 mod maker;
 mod paging;
 mod plans;
-mod queries;
 mod sargs;
 mod table;
 mod texts;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use document::Document;
 use engine::{Expect, Kind, Model, Namespace, Store};
 
-use super::{common, offers, queries};
+use super::{common, offers, queries, records};
 use crate::{
     call::Call,
     container::{Definition, write_ttl},
@@ -84,18 +84,15 @@ pub(crate) async fn create<S: Store>(
     Ok(shown::one(201, &show(&container)))
 }
 
-/// `GET /dbs/{db}/colls`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/colls`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let database = common::database(door, call)?;
     let rid = database.rid().encode();
-    shown::page(door, call, &rid, "DocumentCollections", all(door, &database))
-}
-
-/// `POST /dbs/{db}/colls` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    let rid = database.rid().encode();
-    queries::over(door, call, body, &rid, "DocumentCollections", all(door, &database))
+    queries::list(door, call, asked, &rid, "DocumentCollections", all(door, &database))
 }
 
 /// `GET /dbs/{db}/colls/{c}`
@@ -157,11 +154,7 @@ pub(crate) async fn replace<S: Store>(
 pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let _one = door.changing.lock().await;
     let container = find(door, call)?;
-    if let Expect::Version(stamp) = common::expect(call)
-        && stamp != container.version()
-    {
-        return Err(Failure::precondition());
-    }
+    records::check_version(call, container.version())?;
     let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
     if !door.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
@@ -174,5 +167,5 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
         _ => {}
     }
     door.containers.prune();
-    Ok(Reply::empty(204).charged(crate::charge::Work::Write, 0))
+    Ok(records::removed())
 }

@@ -4,7 +4,7 @@
 use document::{Document, Value, doc};
 use engine::{Expect, Kind, Model, Namespace, Store};
 
-use super::{common, offers, queries};
+use super::{common, offers, queries, records};
 use crate::{
     call::Call,
     containers::{self, Database, ROOT},
@@ -60,14 +60,13 @@ pub(crate) async fn create<S: Store>(
     Ok(shown::one(201, &show(&made)))
 }
 
-/// `GET /dbs`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    shown::page(door, call, "", "Databases", all(door))
-}
-
-/// `POST /dbs` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    queries::over(door, call, body, "", "Databases", all(door))
+/// `GET /dbs`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
+    queries::list(door, call, asked, "", "Databases", all(door))
 }
 
 /// `GET /dbs/{db}`
@@ -83,11 +82,7 @@ pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
 pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let _one = door.changing.lock().await;
     let database = common::database(door, call)?;
-    if let Expect::Version(stamp) = common::expect(call)
-        && stamp != database.resource.stamp
-    {
-        return Err(Failure::precondition());
-    }
+    records::check_version(call, database.resource.stamp)?;
     // The record goes last: until then a second attempt finds what is left.
     for container in containers::all(&door.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
@@ -103,5 +98,5 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
         Err(error) => return Err(error.into()),
     }
     door.containers.prune();
-    Ok(Reply::empty(204).charged(crate::charge::Work::Write, 0))
+    Ok(records::removed())
 }

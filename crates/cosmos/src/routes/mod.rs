@@ -16,6 +16,7 @@ pub(crate) mod permissions;
 pub(crate) mod points;
 pub(crate) mod queries;
 pub(crate) mod ranges;
+mod records;
 mod scope;
 pub(crate) mod scripts;
 mod stored;

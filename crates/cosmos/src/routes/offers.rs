@@ -6,7 +6,7 @@ use std::sync::Arc;
 use document::{Document, Number, Value, doc, json};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries};
+use super::{common, queries, records};
 use crate::{
     call::Call,
     containers::Container,
@@ -145,8 +145,7 @@ pub(crate) fn allowance<S: Store>(door: &Door<S>, container: &Container) -> Opti
 /// Removes the offer of a resource.
 pub(crate) async fn remove<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
     let Some(offer) = of(door, rid) else { return Ok(()) };
-    let path: Vec<&str> = offer.path.iter().map(String::as_str).collect();
-    Ok(door.engine.remove_resource(&path, Expect::Present).await?)
+    Ok(door.engine.remove_resource(&records::names(&offer), Expect::Present).await?)
 }
 
 fn show(offer: &Resource) -> Document {
@@ -179,14 +178,13 @@ fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
     door.engine.resource(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
-/// `GET /offers`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    shown::page(door, call, "", "Offers", all(door))
-}
-
-/// `POST /offers` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    queries::over(door, call, body, "", "Offers", all(door))
+/// `GET /offers`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
+    queries::list(door, call, asked, "", "Offers", all(door))
 }
 
 /// `GET /offers/{rid}`
@@ -204,8 +202,7 @@ pub(crate) async fn replace<S: Store>(
     let throughput = Throughput::of(common::document(body)?.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.content());
-    let path: Vec<&str> = held.path.iter().map(String::as_str).collect();
-    let made = door.engine.put_resource(&path, changed, common::expect(call)).await?;
+    let made = records::replace(door, call, &held, changed).await?;
     Ok(shown::one(200, &show(&made)))
 }
 

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use auth::Token;
 use document::{Document, doc};
-use engine::{Expect, Resource, Store};
+use engine::{Resource, Store};
 
 use super::{
-    common, queries,
+    common, queries, records,
     users::{self, User},
 };
 use crate::{
     call::Call,
-    charge::Work,
     containers::Database,
     door::Door,
     failure::{Failure, Result},
@@ -48,20 +47,14 @@ impl Owner {
         self.user.rid(&self.database).encode()
     }
 
-    fn held<S: Store>(&self, door: &Door<S>) -> Vec<Arc<Resource>> {
-        let [root, database, word, user] = users::path(&self.database, &self.user.name);
-        door.engine.resources(&[root, database, word, user, WORD])
-    }
-
     fn all<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Vec<Document>> {
-        self.held(door).iter().map(|held| self.show(door, call, held)).collect()
+        records::all(door, &self.path("")).iter().map(|held| self.show(door, call, held)).collect()
     }
 
     fn named<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
         let name = call.link.name.as_deref().unwrap_or_default();
-        let found = door.engine.resource(&self.path(name));
-        let by_id = || self.held(door).into_iter().find(|held| self.rid_of(held).encode() == name);
-        found.or_else(by_id).ok_or_else(Failure::no_resource)
+        let found = records::find(door, &self.path(name), |held| self.rid_of(held));
+        found.ok_or_else(Failure::no_resource)
     }
 
     fn rid_of(&self, held: &Resource) -> Rid {
@@ -82,12 +75,7 @@ impl Owner {
             stamp: held.stamp,
             ts: held.ts,
         };
-        let id = held.path.last().map_or("", String::as_str);
-        let mut body = doc! { "id": id };
-        for (name, value) in held.body.fields() {
-            body.push(name.clone(), value.clone());
-        }
-        let mut shown = system.show(body, &[]);
+        let mut shown = system.show(records::body(held), &[]);
         shown.push("_token", token);
         Ok(shown)
     }
@@ -109,12 +97,14 @@ fn new_token<S: Store>(door: &Door<S>, call: &Call<'_>, token: &Token) -> Result
     token.issue(&door.secret, now_s, seconds.transpose()?).ok_or_else(refused)
 }
 
-/// Refuses a request whose token could not be made, before it changes anything.
-fn check_life<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<()> {
-    new_token(door, call, &Token { permission: String::new(), version: 0 }).map(drop)
+/// The id that a write is about and what it keeps. A request whose token could not be made is
+/// refused before it changes anything.
+fn wanted<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<(String, Document)> {
+    let wanted = read_body(body)?;
+    new_token(door, call, &Token { permission: String::new(), version: 0 })?;
+    Ok(wanted)
 }
 
-/// What is kept of a permission.
 fn read_body(body: &[u8]) -> Result<(String, Document)> {
     let body = common::document(body)?;
     let id = names::check(body.get("id"))?;
@@ -130,35 +120,30 @@ fn read_body(body: &[u8]) -> Result<(String, Document)> {
     Ok((id, kept))
 }
 
-/// `POST /dbs/{db}/users/{u}/permissions`
-pub(crate) async fn create<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
-    let (id, kept) = read_body(body)?;
-    check_life(door, call)?;
+/// `POST /dbs/{db}/users/{u}/permissions`, `PUT /dbs/{db}/users/{u}/permissions/{p}`
+pub(crate) async fn write<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
+    let (id, kept) = wanted(door, call, body)?;
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
-    let path = owner.path(&id);
-    let (status, expect) = match door.engine.resource(&path) {
-        Some(_) if call.headers.is_upsert => (200, Expect::Present),
-        _ => (201, Expect::Absent),
+    let (status, made) = match call.link.name {
+        None => records::create(door, call, &owner.path(&id), kept).await?,
+        Some(_) => {
+            let held = owner.named(door, call)?;
+            records::check_id(&held, &id, "permission")?;
+            (200, records::replace(door, call, &held, kept).await?)
+        }
     };
-    let made = door.engine.put_resource(&path, kept, expect).await?;
     Ok(shown::one(status, &owner.show(door, call, &made)?))
 }
 
-/// `GET /dbs/{db}/users/{u}/permissions`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let owner = Owner::find(door, call)?;
-    shown::page(door, call, &owner.rid(), "Permissions", owner.all(door, call)?)
-}
-
-/// `POST /dbs/{db}/users/{u}/permissions` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    queries::over(door, call, body, &owner.rid(), "Permissions", owner.all(door, call)?)
+    queries::list(door, call, asked, &owner.rid(), "Permissions", owner.all(door, call)?)
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions/{p}`
@@ -168,30 +153,9 @@ pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     Ok(shown::one(200, &owner.show(door, call, &held)?))
 }
 
-/// `PUT /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) async fn replace<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
-    let (id, kept) = read_body(body)?;
-    check_life(door, call)?;
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    let held = owner.named(door, call)?;
-    if held.path.last() != Some(&id) {
-        return Err(Failure::bad("The id of a permission cannot be changed."));
-    }
-    let made = door.engine.put_resource(&owner.path(&id), kept, common::expect(call)).await?;
-    Ok(shown::one(200, &owner.show(door, call, &made)?))
-}
-
 /// `DELETE /dbs/{db}/users/{u}/permissions/{p}`
 pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
-    let held = owner.named(door, call)?;
-    let path: Vec<&str> = held.path.iter().map(String::as_str).collect();
-    door.engine.remove_resource(&path, common::expect(call)).await?;
-    Ok(Reply::empty(204).charged(Work::Write, 0))
+    records::delete(door, call, &*owner.named(door, call)?).await
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Item, ItemAction, ItemDone, ItemWrite, Store};
+use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite, Store};
 
 use super::{common, condition::Condition, locate};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     etag,
     failure::{Failure, Result},
     item::{self, Incoming, Lifetimes},
+    partition_key::Component,
     patch::{self, Patch},
     reply::Reply,
     session,
@@ -27,6 +28,18 @@ fn check_triggers(call: &Call<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The item that a request brings, and its partition key.
+fn incoming(
+    call: &Call<'_>,
+    container: &Container,
+    body: &[u8],
+) -> Result<(Incoming, Vec<Component>)> {
+    check_triggers(call)?;
+    let item = Incoming::parse(body)?;
+    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
+    Ok((item, components))
+}
+
 /// `POST /dbs/{db}/colls/{c}/docs`
 pub(crate) async fn create<S: Store>(
     door: &Door<S>,
@@ -34,17 +47,14 @@ pub(crate) async fn create<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let container = common::container(door, call)?;
-    check_triggers(call)?;
-    let item = Incoming::parse(body)?;
-    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
+    let (item, components) = incoming(call, &container, body)?;
     let key = container.item_key(&components, item.id());
     let stored = item.to_buf();
     let action = match call.headers.is_upsert {
         true => ItemAction::Upsert(stored),
         false => ItemAction::Create(stored),
     };
-    let if_match = common::if_match(call.headers.if_match);
-    write(door, call, &container, ItemWrite { key, action, if_match }).await
+    write(door, call, &container, key, action).await
 }
 
 /// `PUT /dbs/{db}/colls/{c}/docs/{id}`
@@ -54,16 +64,13 @@ pub(crate) async fn replace<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let container = common::container(door, call)?;
-    check_triggers(call)?;
-    let item = Incoming::parse(body)?;
-    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
+    let (item, components) = incoming(call, &container, body)?;
     let key = locate::find(door, call, &container, &components).await?;
     if key != container.item_key(&components, item.id()) {
         return Err(Failure::bad("The id of an item cannot be changed by a replace."));
     }
     let action = ItemAction::Replace(item.to_buf());
-    let if_match = common::if_match(call.headers.if_match);
-    write(door, call, &container, ItemWrite { key, action, if_match }).await
+    write(door, call, &container, key, action).await
 }
 
 /// `PATCH /dbs/{db}/colls/{c}/docs/{id}`
@@ -73,8 +80,7 @@ pub(crate) async fn patch<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]
     let components = container.key.whole(call.headers.partition_key)?;
     let key = locate::find(door, call, &container, &components).await?;
     let action = patch_action(door, call, &container, Patch::parse(body)?).await?;
-    let if_match = common::if_match(call.headers.if_match);
-    write(door, call, &container, ItemWrite { key, action, if_match }).await
+    write(door, call, &container, key, action).await
 }
 
 /// A patch as the engine does it.
@@ -116,9 +122,7 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
     check_triggers(call)?;
     let components = container.key.whole(call.headers.partition_key)?;
     let key = locate::find(door, call, &container, &components).await?;
-    let if_match = common::if_match(call.headers.if_match);
-    let delete = ItemWrite { key, action: ItemAction::Delete, if_match };
-    write(door, call, &container, delete).await
+    write(door, call, &container, key, ItemAction::Delete).await
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs/{id}`
@@ -143,13 +147,15 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     Ok(Reply { body, ..reply })
 }
 
-/// Does one write.
+/// Does one write, of the version that the request is about.
 async fn write<S: Store>(
     door: &Door<S>,
     call: &Call<'_>,
     container: &Arc<Container>,
-    write: ItemWrite,
+    key: ItemKey,
+    action: ItemAction,
 ) -> Result<Reply> {
+    let write = ItemWrite { key, action, if_match: common::if_match(call.headers.if_match) };
     let collection = &container.collection;
     let done = door.engine.write_items(collection, &[write], &Lifetimes).await;
     let (done, seq) = done.map_err(|failure| failure.error)?;

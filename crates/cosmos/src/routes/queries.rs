@@ -126,8 +126,23 @@ fn reply<S: Store>(door: &Door<S>, about: &[&[u8]], rid: &str, name: &str, page:
     Reply { continuation, count, ..Reply::json(200, body) }
 }
 
+/// A page of a feed of resources: of all, or of what a query makes of them.
+pub(super) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+    rid: &str,
+    name: &str,
+    resources: Vec<Document>,
+) -> Result<Reply> {
+    match asked {
+        None => shown::page(door, call, rid, name, resources),
+        Some(body) => over(door, call, body, rid, name, resources),
+    }
+}
+
 /// A query over resources in memory.
-pub(crate) fn over<S: Store>(
+fn over<S: Store>(
     door: &Door<S>,
     call: &Call<'_>,
     body: &[u8],

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, containers, queries};
+use super::{common, containers, queries, records};
 use crate::{
     call::Call,
-    charge::Work,
     containers::Container,
     door::Door,
     failure::{Failure, Fault, Result},
@@ -55,20 +54,14 @@ impl Owner {
         [root, database, word, id, self.kind.word, name]
     }
 
-    fn held<S: Store>(&self, door: &Door<S>) -> Vec<Arc<Resource>> {
-        let [root, database, word, id, kind, _] = self.path("");
-        door.engine.resources(&[root, database, word, id, kind])
-    }
-
     fn all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
-        self.held(door).iter().map(|held| self.show(held)).collect()
+        records::all(door, &self.path("")).iter().map(|held| self.show(held)).collect()
     }
 
     fn named<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
         let name = call.link.name.as_deref().unwrap_or_default();
-        let found = door.engine.resource(&self.path(name));
-        let by_id = || self.held(door).into_iter().find(|held| self.rid(held).encode() == name);
-        found.or_else(by_id).ok_or_else(Failure::no_entity)
+        let found = records::find(door, &self.path(name), |held| self.rid(held));
+        found.ok_or_else(Failure::no_entity)
     }
 
     fn rid(&self, held: &Resource) -> Rid {
@@ -85,11 +78,7 @@ impl Owner {
             stamp: held.stamp,
             ts: held.ts,
         };
-        let mut body = doc! { "id": held.path.last().map_or("", String::as_str) };
-        for (name, value) in held.body.fields() {
-            body.push(name.clone(), value.clone());
-        }
-        system.show(body, &[])
+        system.show(records::body(held), &[])
     }
 
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
@@ -116,46 +105,51 @@ impl Owner {
         }
         Ok((id, kept))
     }
+
+    async fn create<S: Store>(
+        &self,
+        door: &Door<S>,
+        call: &Call<'_>,
+        id: &str,
+        kept: Document,
+    ) -> Result<(u16, Arc<Resource>)> {
+        if self.kind.most <= records::all(door, &self.path("")).len() {
+            let text = format!("The container has {} of these already.", self.kind.most);
+            return Err(Failure::new(Fault::Forbidden, text));
+        }
+        // What is below a container's path is removed with the record there.
+        let parent = self.path.each_ref().map(String::as_str);
+        if door.engine.resource(&parent).is_none() {
+            door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
+        }
+        records::create(door, call, &self.path(id), kept).await
+    }
 }
 
-/// `POST /dbs/{db}/colls/{c}/sprocs` and its like
-pub(crate) async fn create<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
+/// `POST /dbs/{db}/colls/{c}/sprocs`, `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and their like
+pub(crate) async fn write<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
     let (id, kept) = owner.read_body(body)?;
-    if owner.kind.most <= owner.held(door).len() {
-        let text = format!("The container has {} of these already.", owner.kind.most);
-        return Err(Failure::new(Fault::Forbidden, text));
-    }
-    let path = owner.path(&id);
-    let (status, expect) = match door.engine.resource(&path) {
-        Some(_) if call.headers.is_upsert => (200, Expect::Present),
-        _ => (201, Expect::Absent),
+    let (status, made) = match call.link.name {
+        None => owner.create(door, call, &id, kept).await?,
+        Some(_) => {
+            let held = owner.named(door, call)?;
+            records::check_id(&held, &id, "script")?;
+            (200, records::replace(door, call, &held, kept).await?)
+        }
     };
-    // What is below a container's path is removed with the record there.
-    let [root, database, word, number] = owner.path.each_ref().map(String::as_str);
-    if door.engine.resource(&[root, database, word, number]).is_none() {
-        let parent = [root, database, word, number];
-        door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
-    }
-    let made = door.engine.put_resource(&path, kept, expect).await?;
     Ok(shown::one(status, &owner.show(&made)))
 }
 
-/// `GET /dbs/{db}/colls/{c}/sprocs` and its like
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/colls/{c}/sprocs` and its like, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let owner = Owner::find(door, call)?;
-    shown::page(door, call, &owner.container.rid, owner.kind.feed, owner.all(door))
-}
-
-/// The same with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    queries::over(door, call, body, &owner.container.rid, owner.kind.feed, owner.all(door))
+    queries::list(door, call, asked, &owner.container.rid, owner.kind.feed, owner.all(door))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
@@ -165,29 +159,9 @@ pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     Ok(shown::one(200, &owner.show(&held)))
 }
 
-/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) async fn replace<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
-    body: &[u8],
-) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    let (id, kept) = owner.read_body(body)?;
-    let held = owner.named(door, call)?;
-    if held.path.last() != Some(&id) {
-        return Err(Failure::bad("The id of a script cannot be changed."));
-    }
-    let made = door.engine.put_resource(&owner.path(&id), kept, common::expect(call)).await?;
-    Ok(shown::one(200, &owner.show(&made)))
-}
-
 /// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like
 pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let _one = door.changing.lock().await;
     let owner = Owner::find(door, call)?;
-    let held = owner.named(door, call)?;
-    let path: Vec<&str> = held.path.iter().map(String::as_str).collect();
-    door.engine.remove_resource(&path, common::expect(call)).await?;
-    Ok(Reply::empty(204).charged(Work::Write, 0))
+    records::delete(door, call, &*owner.named(door, call)?).await
 }

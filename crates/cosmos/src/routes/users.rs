@@ -5,10 +5,9 @@ use std::sync::Arc;
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries};
+use super::{common, queries, records};
 use crate::{
     call::Call,
-    charge::Work,
     containers::{self, Database, ROOT},
     door::Door,
     failure::{Failure, Result},
@@ -116,17 +115,14 @@ pub(crate) async fn create<S: Store>(
     }
 }
 
-/// `GET /dbs/{db}/users`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
+/// `GET /dbs/{db}/users`, or `POST` with a query
+pub(crate) fn list<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
     let database = common::database(door, call)?;
-    shown::page(door, call, &database.rid().encode(), "Users", all(door, &database))
-}
-
-/// `POST /dbs/{db}/users` with a query
-pub(crate) fn query<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    let rid = database.rid().encode();
-    queries::over(door, call, body, &rid, "Users", all(door, &database))
+    queries::list(door, call, asked, &database.rid().encode(), "Users", all(door, &database))
 }
 
 /// `GET /dbs/{db}/users/{u}`
@@ -144,11 +140,7 @@ pub(crate) async fn replace<S: Store>(
     let id = names::check(common::document(body)?.get("id"))?;
     let _one = door.changing.lock().await;
     let (database, held) = named(door, call)?;
-    if let Expect::Version(stamp) = common::expect(call)
-        && stamp != held.resource.stamp
-    {
-        return Err(Failure::precondition());
-    }
+    records::check_version(call, held.resource.stamp)?;
     if id == held.name {
         let body = held.resource.body.clone();
         let path = path(&database, &id);
@@ -163,8 +155,6 @@ pub(crate) async fn replace<S: Store>(
 /// `DELETE /dbs/{db}/users/{u}`
 pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let _one = door.changing.lock().await;
-    let (database, user) = named(door, call)?;
-    let path = path(&database, &user.name);
-    door.engine.remove_resource(&path, common::expect(call)).await?;
-    Ok(Reply::empty(204).charged(Work::Write, 0))
+    let (_, user) = named(door, call)?;
+    records::delete(door, call, &user.resource).await
 }

@@ -15,31 +15,29 @@ const LONG: &str = "SELECT VALUE COUNT(1) FROM c JOIN x IN c.list JOIN y IN c.li
 /// Looks at an evaluation, of the hundreds that it would take otherwise.
 const SOON: u64 = 60;
 
-/// Lets another thread have the worker, as the server does.
-fn hand_over() {
+/// Looks at an evaluation: lets another thread have the worker, as the server does.
+fn look(looks: &AtomicU64) {
+    looks.fetch_add(1, Relaxed);
     tokio::task::block_in_place(|| std::thread::park_timeout(Duration::from_millis(1)));
 }
 
-async fn with_list(give_way: fn()) -> Client {
-    let mut client = Client::with_give_way(give_way).await;
+/// A client whose query computes already: it has been looked at.
+async fn under_way(looks: &AtomicU64, look: fn()) -> Client {
+    let mut client = Client::with_give_way(look).await;
     let list: Vec<String> = (0..1000).map(|at| at.to_string()).collect();
     let body = format!(r#"{{"id":"1","pk":"a","list":[{}]}}"#, list.join(","));
     assert_eq!(client.item("POST", "", &body).await.status, 201);
+    client.begin(LONG).await;
+    while looks.load(Relaxed) == 0 {
+        yield_now().await;
+    }
     client
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn with_the_client_that_left() {
     static LOOKS: AtomicU64 = AtomicU64::new(0);
-    let looked = || {
-        LOOKS.fetch_add(1, Relaxed);
-        hand_over();
-    };
-    let mut client = with_list(looked).await;
-    client.begin(LONG).await;
-    while LOOKS.load(Relaxed) == 0 {
-        yield_now().await;
-    }
+    let client = under_way(&LOOKS, || look(&LOOKS)).await;
     let Client { stream, door, .. } = client;
     drop(stream);
     while 0 < door.strong_count() {
@@ -51,15 +49,7 @@ async fn with_the_client_that_left() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn with_the_server() {
     static LOOKS: AtomicU64 = AtomicU64::new(0);
-    let looked = || {
-        LOOKS.fetch_add(1, Relaxed);
-        hand_over();
-    };
-    let mut client = with_list(looked).await;
-    client.begin(LONG).await;
-    while LOOKS.load(Relaxed) == 0 {
-        yield_now().await;
-    }
+    let mut client = under_way(&LOOKS, || look(&LOOKS)).await;
     client.stop.send(true).unwrap();
     let answer = client.answer().await.unwrap();
     assert_eq!(answer.status, 503, "{answer:?}");

@@ -50,7 +50,7 @@ pub(super) async fn run(target: &mut Target, plan: Plan, settings: &Settings) ->
     let next = Arc::new(AtomicU64::new(0));
     let worker = |worker| Creator {
         container: container.clone(),
-        partitions: items::partitions(settings.items),
+        partitions: items::partitions(settings.sizes.items),
         next: Arc::clone(&next),
         rng: settings.rng(worker),
         batch: Batch::default(),

@@ -15,7 +15,9 @@ use super::{
         load::{self, Stock},
         target::Target,
     },
-    Settings, point, query,
+    Settings,
+    choice::Choice,
+    point, query,
 };
 use crate::{
     closed_loop::{self, Plan, Worker},
@@ -23,44 +25,29 @@ use crate::{
     figures::Figures,
     limits::{CHECK_PAUSE, REST_BETWEEN},
     pause,
-    witness::Witness,
+    witness::{BLUR, Witness, mortal},
 };
 
 const CONTAINER: &str = "mortals";
 const FOUND: u16 = 200;
 const MISSING: u16 = 404;
-/// How far the wall clock's milliseconds may lie from the monotonic clock.
-const BLUR: Duration = Duration::from_millis(2);
-
-/// Odd items die.
-fn mortal(number: u64) -> bool {
-    number % 2 == 1
-}
 
 struct Reader {
     witness: Arc<Witness>,
-    container: Container,
-    items: u64,
-    rng: Rng,
+    choice: Choice,
 }
 
 impl Worker<Link> for Reader {
     async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let number = self.rng.u64(..self.items);
+        let number = self.choice.number();
         let sent = clock::monotonic();
-        let answer = point::get(link, &self.container, number).await?;
+        let answer = point::get(link, &self.choice.container, number).await?;
         let there = match answer.status {
             FOUND => true,
             MISSING => false,
             _ => return answer.accepted().map(|_| ()),
         };
-        if mortal(number) {
-            let (found, missed) = (u64::from(there), u64::from(!there));
-            self.witness.judge(sent, clock::monotonic(), found, missed);
-        } else if !there {
-            return Err(Error::Answer(format!("item {number} is missing")));
-        }
-        Ok(())
+        self.witness.read(sent, number, there)
     }
 }
 
@@ -139,16 +126,14 @@ async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, 
 
 /// Measures quiet reads, then reads while half of the items die.
 pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let items = settings.expiry_items;
+    let items = settings.sizes.expiry_items;
     let (container, at) = prepare(target, plan, items).await?;
     let witness = Arc::new(Witness::default());
     witness.all_live_until(at.saturating_sub(BLUR));
     witness.dead_from(at);
     let reader = |worker| Reader {
         witness: Arc::clone(&witness),
-        container: container.clone(),
-        items,
-        rng: settings.rng(worker),
+        choice: Choice { container: container.clone(), items, rng: settings.rng(worker) },
     };
     let (link, rng) = (target.connect().await?, settings.rng(plan.connections));
     let looker = look(link, container.clone(), Arc::clone(&witness), items, rng);

@@ -13,7 +13,7 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
         let why = "this workload reads the server's memory: say which process it is";
         return Err(Error::Usage(why.to_owned()));
     };
-    target.need(settings.items).await?;
+    target.need(settings.sizes.items).await?;
     target.rest().await;
     let mut figures = Figures { connections: 1, ..Figures::default() };
     figures.extra("resident as found, MB", megabytes(at_rest));

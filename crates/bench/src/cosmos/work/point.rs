@@ -1,7 +1,5 @@
 //! One item by its id and partition key: read, or replaced.
 
-use fastrand::Rng;
-
 use super::{
     super::{
         call::{Call, Verb},
@@ -12,6 +10,7 @@ use super::{
         target::Target,
     },
     Settings,
+    choice::Choice,
 };
 use crate::{
     closed_loop::{self, Plan, Worker},
@@ -41,16 +40,12 @@ pub(super) async fn get<'a>(
     link.send(&call).await
 }
 
-struct Reader {
-    container: Container,
-    items: u64,
-    rng: Rng,
-}
+struct Reader(Choice);
 
 impl Worker<Link> for Reader {
     async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let number = self.rng.u64(..self.items);
-        let answer = get(link, &self.container, number).await?.accepted()?;
+        let number = self.0.number();
+        let answer = get(link, &self.0.container, number).await?.accepted()?;
         if answer.body.is_empty() {
             return Err(Error::Answer(format!("item {number} is empty")));
         }
@@ -60,26 +55,23 @@ impl Worker<Link> for Reader {
 
 /// Uniform reads.
 pub(super) async fn read(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let items = settings.items;
-    let container = target.need(items).await?;
-    let worker = |worker| Reader { container: container.clone(), items, rng: settings.rng(worker) };
-    closed_loop::run(target, plan, worker).await
+    let choice = Choice::shared(target, settings).await?;
+    closed_loop::run(target, plan, |worker| Reader(choice(worker))).await
 }
 
 struct Writer {
-    container: Container,
-    items: u64,
-    rng: Rng,
+    choice: Choice,
     body: String,
 }
 
 impl Worker<Link> for Writer {
     async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let number = self.rng.u64(..self.items);
+        let number = self.choice.number();
         let partition = items::partition(number);
-        self.body.clear();
-        items::write(&mut self.body, &items::id(number), &partition, None, &mut self.rng);
-        load::upsert(link, &self.container, &partition, &self.body).await.map(|_| ())
+        let (body, rng) = (&mut self.body, &mut self.choice.rng);
+        body.clear();
+        items::write(body, &items::id(number), &partition, None, rng);
+        load::upsert(link, &self.choice.container, &partition, body).await.map(|_| ())
     }
 }
 
@@ -89,14 +81,8 @@ pub(super) async fn upsert(
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    let items = settings.items;
-    let container = target.need(items).await?;
-    let worker = |worker| Writer {
-        container: container.clone(),
-        items,
-        rng: settings.rng(worker),
-        body: String::with_capacity(2048),
-    };
+    let choice = Choice::shared(target, settings).await?;
+    let worker = |worker| Writer { choice: choice(worker), body: String::with_capacity(2048) };
     let figures = closed_loop::run(target, plan, worker).await?;
     target.rest().await;
     Ok(figures)

@@ -1,6 +1,5 @@
 //! Queries: the top of one partition, a count of everything.
 
-use fastrand::Rng;
 use serde_json::Value;
 
 use super::{
@@ -13,6 +12,7 @@ use super::{
         target::Target,
     },
     Settings,
+    choice::Choice,
 };
 use crate::{
     closed_loop::{self, Plan, Worker},
@@ -60,18 +60,13 @@ pub(super) fn body(select: &str, partition: &str, order: &str) -> String {
     )
 }
 
-struct Lister {
-    container: Container,
-    items: u64,
-    rng: Rng,
-}
+struct Lister(Choice);
 
 impl Worker<Link> for Lister {
     async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let number = self.rng.u64(..self.items);
-        let partition = items::partition(number);
+        let partition = items::partition(self.0.number());
         let body = body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
-        let answer = ask(link, &self.container, Some(&partition), &body, None).await?;
+        let answer = ask(link, &self.0.container, Some(&partition), &body, None).await?;
         let found = occurrences(answer.body, b"\"_etag\":");
         if found == 0 || TOP < found || answer.continuation.is_some() {
             return Err(Error::Answer(format!("{found} items at the top of {partition}")));
@@ -87,16 +82,11 @@ fn occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
 
 /// The items of random partitions with the highest numbers.
 pub(super) async fn top(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let items = settings.items;
-    let container = target.need(items).await?;
-    let worker = |worker| Lister { container: container.clone(), items, rng: settings.rng(worker) };
-    closed_loop::run(target, plan, worker).await
+    let choice = Choice::shared(target, settings).await?;
+    closed_loop::run(target, plan, |worker| Lister(choice(worker))).await
 }
 
-struct Counter {
-    container: Container,
-    items: u64,
-}
+struct Counter(Choice);
 
 impl Worker<Link> for Counter {
     async fn step(&mut self, link: &mut Link) -> Result<()> {
@@ -104,7 +94,7 @@ impl Worker<Link> for Counter {
         let (mut count, mut continuation) = (0, None::<String>);
         loop {
             let from = continuation.as_deref();
-            let answer = ask(link, &self.container, None, body, from).await?;
+            let answer = ask(link, &self.0.container, None, body, from).await?;
             count += sum(&answer.json()?)?;
             match answer.continuation {
                 Some(token) if continuation.as_deref() == Some(token) => {
@@ -114,10 +104,10 @@ impl Worker<Link> for Counter {
                 None => break,
             }
         }
-        if count == self.items {
+        if count == self.0.items {
             return Ok(());
         }
-        Err(Error::Answer(format!("a count of {count} instead of {}", self.items)))
+        Err(Error::Answer(format!("a count of {count} instead of {}", self.0.items)))
     }
 }
 
@@ -130,10 +120,8 @@ pub(super) fn sum(answer: &Value) -> Result<u64> {
 
 /// Counts of all items.
 pub(super) async fn count(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let items = settings.items;
-    let container = target.need(items).await?;
-    let worker = |_| Counter { container: container.clone(), items };
-    closed_loop::run(target, plan, worker).await
+    let choice = Choice::shared(target, settings).await?;
+    closed_loop::run(target, plan, |worker| Counter(choice(worker))).await
 }
 
 #[cfg(test)]

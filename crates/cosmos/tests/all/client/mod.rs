@@ -177,12 +177,8 @@ impl Client {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Answer {
-        let (kind, link) = signed(path);
-        let date = date(0);
-        let authorization = sign(key, verb, kind, link, &date);
-        let more = [("x-ms-date", date.as_str()), ("authorization", &authorization)];
-        let headers: Vec<(&str, &str)> = headers.iter().copied().chain(more).collect();
-        self.send(verb, path, &headers, body).await
+        let request = signed_request(key, (verb, path), headers, body);
+        self.raw(request.as_bytes()).await
     }
 
     /// A request with these headers and no others.
@@ -198,16 +194,9 @@ impl Client {
 
     /// Sends a query and does not wait for its answer.
     pub(crate) async fn begin(&mut self, text: &str) {
-        let date = date(0);
-        let authorization = sign(WELL_KNOWN_KEY, "POST", "docs", "dbs/d/colls/c", &date);
-        let headers = [
-            ("x-ms-date", date.as_str()),
-            ("authorization", &authorization),
-            ("content-type", "application/query+json"),
-            ("x-ms-documentdb-query-enablecrosspartition", "True"),
-        ];
         let body = format!("{{\"query\":\"{text}\"}}");
-        let request = request("POST", "/dbs/d/colls/c/docs", &headers, &body);
+        let about = ("POST", "/dbs/d/colls/c/docs");
+        let request = signed_request(WELL_KNOWN_KEY, about, &QUERY, &body);
         self.stream.write_all(request.as_bytes()).await.unwrap();
     }
 
@@ -227,13 +216,8 @@ impl Client {
 
     /// The results of a query.
     pub(crate) async fn query(&mut self, text: &str) -> Answer {
-        let headers = [
-            ("content-type", "application/query+json"),
-            ("x-ms-documentdb-isquery", "true"),
-            ("x-ms-documentdb-query-enablecrosspartition", "True"),
-        ];
         let body = format!("{{\"query\":\"{text}\"}}");
-        self.ask("POST", "/dbs/d/colls/c/docs", &headers, &body).await
+        self.ask("POST", "/dbs/d/colls/c/docs", &QUERY, &body).await
     }
 
     /// Everything there is, as text: databases, containers, items.
@@ -259,6 +243,27 @@ fn request(verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Stri
     text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
     text
 }
+
+fn signed_request(
+    key: &str,
+    (verb, path): (&str, &str),
+    headers: &[(&str, &str)],
+    body: &str,
+) -> String {
+    let (kind, link) = signed(path);
+    let date = date(0);
+    let authorization = sign(key, verb, kind, link, &date);
+    let more = [("x-ms-date", date.as_str()), ("authorization", &authorization)];
+    let headers: Vec<(&str, &str)> = headers.iter().copied().chain(more).collect();
+    request(verb, path, &headers, body)
+}
+
+/// The headers of a query of all partitions.
+const QUERY: [(&str, &str); 3] = [
+    ("content-type", "application/query+json"),
+    ("x-ms-documentdb-isquery", "true"),
+    ("x-ms-documentdb-query-enablecrosspartition", "True"),
+];
 
 /// The header for partition `a`.
 pub(crate) const PARTITION: (&str, &str) = ("x-ms-documentdb-partitionkey", "[\"a\"]");

@@ -45,20 +45,8 @@ pub(super) fn not<'a>(value: &Got<'_>) -> Got<'a> {
 
 #[cfg(test)]
 mod tests {
-    use document::json::{parse, to_string};
-
     use super::*;
-
-    fn got(text: &str) -> Got<'static> {
-        match text {
-            "undefined" => Got::Missing,
-            text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
-        }
-    }
-
-    fn shown(got: &Got<'_>) -> String {
-        got.value().map_or("undefined".to_owned(), to_string)
-    }
+    use crate::json::expr::operators::tests::{got, shown};
 
     #[test]
     fn numbers_are_cut_to_32_bits() {

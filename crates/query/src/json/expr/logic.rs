@@ -11,7 +11,7 @@ pub(super) fn truth(value: &Got<'_>) -> Option<bool> {
 }
 
 /// A truth as a value.
-pub(super) fn got<'a>(truth: Option<bool>) -> Got<'a> {
+pub(in crate::json) fn got<'a>(truth: Option<bool>) -> Got<'a> {
     truth.map(Value::Bool).into()
 }
 
@@ -26,24 +26,29 @@ pub(super) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
 
 /// AND: false when one is false, else true when all are.
 pub(super) fn all<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    decided(items, env, false)
+    Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), false)?))
 }
 
 /// OR: true when one is true, else false when all are.
 pub(super) fn any<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    decided(items, env, true)
+    Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), true)?))
 }
 
-fn decided<'a>(items: &'a [Expr], env: &mut Env<'a>, by: bool) -> Result<Got<'a>, Error> {
+/// What several truths come to, the first of which that is `by` decides. One that is nothing leaves
+/// it open, unless another one decides it.
+pub(in crate::json) fn decided(
+    truths: impl Iterator<Item = Result<Option<bool>, Error>>,
+    by: bool,
+) -> Result<Option<bool>, Error> {
     let mut whole = true;
-    for item in items {
-        match truth(&item.eval(env)?) {
-            Some(truth) if truth == by => return Ok(got(Some(by))),
+    for truth in truths {
+        match truth? {
+            Some(truth) if truth == by => return Ok(Some(by)),
             Some(_) => {}
             None => whole = false,
         }
     }
-    Ok(got(whole.then_some(!by)))
+    Ok(whole.then_some(!by))
 }
 
 /// IN: true when one is equal; nothing when the value or, failing that, an item is nothing.
@@ -53,17 +58,12 @@ pub(super) fn among<'a>(
     env: &mut Env<'a>,
 ) -> Result<Got<'a>, Error> {
     let value = value.eval(env)?;
-    let mut whole = true;
-    for item in items {
+    let same = |item: &'a Expr| {
         let item = item.eval(env)?;
         env.read(&item)?;
-        match operators::equal(&value, &item) {
-            Some(true) => return Ok(got(Some(true))),
-            Some(false) => {}
-            None => whole = false,
-        }
-    }
-    Ok(got(whole.then_some(false)))
+        Ok(operators::equal(&value, &item))
+    };
+    Ok(got(decided(items.iter().map(same), true)?))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 mod bits;
 mod env;
 mod eval;
-mod logic;
+pub(in crate::json) mod logic;
 mod operators;
 mod set;
 mod walk;

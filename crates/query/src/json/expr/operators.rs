@@ -105,19 +105,21 @@ pub(super) fn plus<'a>(value: &Got<'_>) -> Got<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use document::json::{parse, to_string};
 
     use super::*;
 
-    fn got(text: &str) -> Got<'static> {
+    /// A value as JSON has it, or nothing.
+    pub(in crate::json::expr) fn got(text: &str) -> Got<'static> {
         match text {
             "undefined" => Got::Missing,
             text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
         }
     }
 
-    fn shown(got: &Got<'_>) -> String {
+    /// The text of a value.
+    pub(in crate::json::expr) fn shown(got: &Got<'_>) -> String {
         got.value().map_or("undefined".to_owned(), to_string)
     }
 

@@ -11,6 +11,7 @@ use crate::{
     expr::Got,
     json::{
         InOrder, equal,
+        expr::logic,
         work::{comparing, placing, touching, weight},
     },
 };
@@ -93,24 +94,17 @@ fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
     let Some(array) = call.array(0) else { return UNDEFINED };
     let wanted = call.args.get(1..).unwrap_or_default();
     let set = if wanted.len() <= FEW { None } else { Some(set_of(call, array)?) };
-    let mut open = false;
-    for wanted in wanted {
-        let Some(wanted) = wanted.value() else {
-            open = true;
-            continue;
-        };
-        let found = match &set {
+    let found = wanted.iter().map(|wanted| {
+        let Some(wanted) = wanted.value() else { return Ok(None) };
+        Ok(Some(match &set {
             Some(set) => {
                 call.charge(PLACE.saturating_add(placing(wanted, set.len())))?;
                 set.contains(&InOrder(wanted))
             }
             None => has(call, array, wanted, equal)?,
-        };
-        if found == decides {
-            return Ok(Got::Own(Value::Bool(decides)));
-        }
-    }
-    Ok(if open { Got::Missing } else { Got::Own(Value::Bool(!decides)) })
+        }))
+    });
+    Ok(logic::got(logic::decided(found, decides)?))
 }
 
 #[cfg(test)]

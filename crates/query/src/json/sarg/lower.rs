@@ -25,7 +25,7 @@ impl Sarg {
         for source in &clauses.from {
             paths.add(source);
         }
-        paths.truth(filter)
+        paths.truth(filter, true)
     }
 }
 
@@ -70,28 +70,39 @@ impl Paths {
         }
     }
 
-    /// What holds where an expression is true.
-    fn truth(&self, expr: &Expr) -> Sarg {
+    /// What holds where an expression is true, or where it is false.
+    fn truth(&self, expr: &Expr, truth: bool) -> Sarg {
         match expr {
-            Expr::Constant(Value::Bool(true)) => Sarg::All,
+            Expr::Constant(Value::Bool(held)) if *held == truth => Sarg::All,
             Expr::Constant(_) | Expr::Undefined => Sarg::Never,
-            Expr::Slot(_) | Expr::Path(..) => self.test(expr, Test::Equal(Value::Bool(true))),
-            Expr::And(items) => Sarg::and(items.iter().map(|item| self.truth(item))),
-            Expr::Or(items) | Expr::Coalesce(items) => {
-                Sarg::or(items.iter().map(|item| self.truth(item)))
-            }
-            Expr::Not(inner) => self.falsity(inner),
+            Expr::Slot(_) | Expr::Path(..) => self.test(expr, Test::Equal(Value::Bool(truth))),
+            Expr::And(items) => joined(truth, items.iter().map(|item| self.truth(item, truth))),
+            Expr::Or(items) => joined(!truth, items.iter().map(|item| self.truth(item, truth))),
+            Expr::Not(inner) => self.truth(inner, !truth),
             Expr::Chain(left, rest) => match rest.as_slice() {
-                [(operator, right)] => self.compared(*operator, left, right),
+                [(operator, right)] => self.decided(*operator, left, right, truth),
                 _ => Sarg::All,
             },
             Expr::Between(parts) => {
                 let [value, low, high] = parts.as_ref();
-                Sarg::and([
-                    self.compared(Binary::GreaterOrEqual, value, low),
-                    self.compared(Binary::LessOrEqual, value, high),
-                ])
+                let bounds = [(Binary::GreaterOrEqual, low), (Binary::LessOrEqual, high)];
+                let bounds =
+                    bounds.map(|(operator, end)| self.decided(operator, value, end, truth));
+                joined(truth, bounds)
             }
+            Expr::Among(value, _) | Expr::In(value, _) if !truth => self.defined(value),
+            Expr::Like(value, _) | Expr::LikeAny(value, _, _) if !truth => {
+                self.test(value, Test::Text)
+            }
+            other if truth => self.positive(other),
+            _ => Sarg::All,
+        }
+    }
+
+    /// What holds where an expression is true that says little where it is false.
+    fn positive(&self, expr: &Expr) -> Sarg {
+        match expr {
+            Expr::Coalesce(items) => Sarg::or(items.iter().map(|item| self.truth(item, true))),
             Expr::Among(value, set) => {
                 let simple = |value: &Value| simple_class(value.as_ref()).is_some();
                 let test = if set.values().iter().all(simple) {
@@ -120,33 +131,10 @@ impl Paths {
         }
     }
 
-    /// What holds where an expression is false.
-    fn falsity(&self, expr: &Expr) -> Sarg {
-        match expr {
-            Expr::Constant(Value::Bool(false)) => Sarg::All,
-            Expr::Constant(_) | Expr::Undefined => Sarg::Never,
-            Expr::Slot(_) | Expr::Path(..) => self.test(expr, Test::Equal(Value::Bool(false))),
-            Expr::And(items) => Sarg::or(items.iter().map(|item| self.falsity(item))),
-            Expr::Or(items) => Sarg::and(items.iter().map(|item| self.falsity(item))),
-            Expr::Not(inner) => self.truth(inner),
-            Expr::Chain(left, rest) => match rest.as_slice() {
-                [(operator, right)] => match opposite(*operator) {
-                    Some(operator) => self.compared(operator, left, right),
-                    None => Sarg::All,
-                },
-                _ => Sarg::All,
-            },
-            Expr::Between(parts) => {
-                let [value, low, high] = parts.as_ref();
-                Sarg::or([
-                    self.compared(Binary::Less, value, low),
-                    self.compared(Binary::Greater, value, high),
-                ])
-            }
-            Expr::Among(value, _) | Expr::In(value, _) => self.defined(value),
-            Expr::Like(value, _) | Expr::LikeAny(value, _, _) => self.test(value, Test::Text),
-            _ => Sarg::All,
-        }
+    /// What holds where a comparison is true, or where it is false.
+    fn decided(&self, operator: Binary, left: &Expr, right: &Expr, truth: bool) -> Sarg {
+        let operator = if truth { Some(operator) } else { opposite(operator) };
+        operator.map_or(Sarg::All, |operator| self.compared(operator, left, right))
     }
 
     /// What holds where a comparison is true.
@@ -225,9 +213,14 @@ impl Paths {
         for source in &clauses.from {
             parts.push(inner.add(source));
         }
-        parts.extend(clauses.filter.iter().map(|filter| inner.truth(filter)));
+        parts.extend(clauses.filter.iter().map(|filter| inner.truth(filter, true)));
         Sarg::and(parts)
     }
+}
+
+/// All of these, or one of them.
+fn joined(all: bool, sargs: impl IntoIterator<Item = Sarg>) -> Sarg {
+    if all { Sarg::and(sargs) } else { Sarg::or(sargs) }
 }
 
 fn is_comparison(operator: Binary) -> bool {

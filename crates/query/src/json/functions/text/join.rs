@@ -4,7 +4,7 @@ use document::{Value, ValueRef};
 
 use super::{
     super::{ANY, Call, Function, UNDEFINED, row},
-    string, utf16,
+    string, strings, utf16,
 };
 use crate::{
     Error,
@@ -87,13 +87,7 @@ fn split<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     if separator.is_empty() {
         return Ok(Got::Own(Value::Array(vec![Value::from(text)])));
     }
-    let mut growth = Growth::default();
-    let mut parts = Vec::new();
-    for part in text.split(separator) {
-        growth.add(Size::of_text(part.len()))?;
-        parts.push(Value::from(part));
-    }
-    Ok(Got::Own(Value::Array(parts)))
+    strings(text.split(separator).map(Ok))
 }
 
 #[cfg(test)]

@@ -17,11 +17,26 @@ pub(super) use trim::FUNCTIONS as TRIMS;
 
 use document::Value;
 
-use crate::expr::Got;
+use crate::{
+    Error,
+    expr::{Got, Size, budget::Growth},
+};
 
 /// A string as an answer.
 fn string(text: impl Into<String>) -> Got<'static> {
     Got::Own(Value::String(text.into()))
+}
+
+/// Strings as an answer, bounded while they are gathered.
+fn strings<'t>(texts: impl Iterator<Item = Result<&'t str, Error>>) -> Result<Got<'static>, Error> {
+    let mut growth = Growth::default();
+    let mut all = Vec::new();
+    for text in texts {
+        let text = text?;
+        growth.add(Size::of_text(text.len()))?;
+        all.push(Value::from(text));
+    }
+    Ok(Got::Own(Value::Array(all)))
 }
 
 /// A boolean as an answer.

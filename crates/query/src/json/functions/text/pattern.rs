@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 
-use document::Value;
 use regex::Captures;
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
-    bool, string,
+    bool, string, strings,
 };
-use crate::{
-    Error, Kind,
-    expr::{Got, Size, budget::Growth},
-    filter::Pattern,
-};
+use crate::{Error, Kind, expr::Got, filter::Pattern};
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("REGEXEXTRACT", 2..=4, extract),
@@ -47,9 +42,10 @@ fn matches<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     Ok(bool(pattern.regex().is_match(text)))
 }
 
-/// Which group is asked for; 0 is the whole match.
-fn group(call: &Call<'_, '_>) -> Option<usize> {
-    call.integer_or(3, 0).and_then(|group| usize::try_from(group).ok())
+/// Which group of a pattern is asked for; 0 is the whole match.
+fn group(call: &Call<'_, '_>, pattern: &Pattern) -> Option<usize> {
+    let group = usize::try_from(call.integer_or(3, 0)?).ok()?;
+    (group < pattern.regex().captures_len()).then_some(group)
 }
 
 /// The text of a group, empty where the group has no part in the match.
@@ -59,33 +55,21 @@ fn part<'t>(found: &Captures<'t>, group: usize) -> &'t str {
 
 /// The first match, or a group of it.
 fn extract<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some((text, pattern)), Some(group)) = (operands(call)?, group(call)) else {
-        return UNDEFINED;
-    };
-    if pattern.regex().captures_len() <= group {
-        return UNDEFINED;
-    }
+    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
+    let Some(group) = group(call, &pattern) else { return UNDEFINED };
     let found = pattern.regex().captures(text);
     Ok(found.map_or(Got::Missing, |found| string(part(&found, group))))
 }
 
 /// All matches, or a group of each.
 fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some((text, pattern)), Some(group)) = (operands(call)?, group(call)) else {
-        return UNDEFINED;
-    };
-    if pattern.regex().captures_len() <= group {
-        return UNDEFINED;
-    }
-    let mut growth = Growth::default();
-    let mut all = Vec::new();
-    for found in pattern.regex().captures_iter(text) {
+    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
+    let Some(group) = group(call, &pattern) else { return UNDEFINED };
+    strings(pattern.regex().captures_iter(text).map(|found| {
         let part = part(&found, group);
         call.charge(text.len() / READ_AGAIN + part.len())?;
-        growth.add(Size::of_text(part.len()))?;
-        all.push(Value::from(part));
-    }
-    Ok(Got::Own(Value::Array(all)))
+        Ok(part)
+    }))
 }
 
 #[cfg(test)]

@@ -6,7 +6,11 @@ use super::{
     case::folded,
     utf16,
 };
-use crate::{Error, expr::Got, json::integer};
+use crate::{
+    Error,
+    expr::Got,
+    json::{expr::logic, integer},
+};
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("CONTAINS", 2..=3, |call| compare(call, |text, part| text.contains(part))),
@@ -43,18 +47,12 @@ fn several<'a>(call: &Call<'_, 'a>, decides: bool, ignore_case: bool) -> Result<
     let Some(text) = call.text(0) else { return UNDEFINED };
     call.charge(if ignore_case { text.len().saturating_mul(FOLDED) } else { 0 })?;
     let folded_text = folded(text, ignore_case);
-    let mut open = false;
-    for at in 1..call.args.len() {
-        let Some(part) = call.text(at) else {
-            open = true;
-            continue;
-        };
+    let found = (1..call.args.len()).map(|at| {
+        let Some(part) = call.text(at) else { return Ok(None) };
         call.charge(text.len())?;
-        if folded_text.contains(&*folded(part, ignore_case)) == decides {
-            return Ok(bool(decides));
-        }
-    }
-    Ok(if open { Got::Missing } else { bool(!decides) })
+        Ok(Some(folded_text.contains(&*folded(part, ignore_case))))
+    });
+    Ok(logic::got(logic::decided(found, decides)?))
 }
 
 /// A byte of a string as a position.

@@ -1,0 +1,36 @@
+//! What most workers have: a container of so many items, and the chance to choose one of them.
+
+use fastrand::Rng;
+
+use super::{
+    super::{container::Container, target::Target},
+    Settings,
+};
+use crate::error::Result;
+
+/// A choice among the items of a container.
+pub(super) struct Choice {
+    /// Where they are.
+    pub(super) container: Container,
+    /// How many.
+    pub(super) items: u64,
+    /// The chance.
+    pub(super) rng: Rng,
+}
+
+impl Choice {
+    /// Each worker's choice among the items that most workloads share.
+    pub(super) async fn shared(
+        target: &mut Target,
+        settings: &Settings,
+    ) -> Result<impl Fn(usize) -> Self + use<>> {
+        let (items, settings) = (settings.sizes.items, *settings);
+        let container = target.need(items).await?;
+        Ok(move |worker| Self { container: container.clone(), items, rng: settings.rng(worker) })
+    }
+
+    /// The number of one of them; each is as likely.
+    pub(super) fn number(&mut self) -> u64 {
+        self.rng.u64(..self.items)
+    }
+}

@@ -1,0 +1,101 @@
+//! A row of a table of workloads, and how rows are chosen by their names. It knows no protocol.
+
+use crate::error::{Error, Result};
+
+/// A workload by its name. `W` is what the protocol that it is asked in makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry<W> {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) about: &'static str,
+    /// Connections, unless the user says otherwise.
+    pub(crate) connections: usize,
+    /// What it is.
+    pub(crate) work: W,
+}
+
+/// A row.
+pub(crate) const fn row<W: Copy>(
+    name: &'static str,
+    about: &'static str,
+    connections: usize,
+    work: W,
+) -> Entry<W> {
+    Entry { name, about, connections, work }
+}
+
+/// The rows of these names, of which `all` stands for those that `in_all` takes.
+pub(crate) fn named<W>(
+    table: &'static [Entry<W>],
+    names: &[String],
+    in_all: impl Fn(&Entry<W>) -> bool,
+) -> Result<Vec<&'static Entry<W>>> {
+    let mut found = Vec::new();
+    for name in names {
+        match by_name(table, name) {
+            _ if name == "all" => found.extend(table.iter().filter(|entry| in_all(entry))),
+            Some(entry) => found.push(entry),
+            None => return Err(unknown(table, name)),
+        }
+    }
+    Ok(found)
+}
+
+/// Names and what they mean, one a line.
+pub(crate) fn list<W>(table: &[Entry<W>]) -> String {
+    let width = table.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    table.iter().map(|entry| format!("{:width$}  {}\n", entry.name, entry.about)).collect()
+}
+
+fn by_name<W>(table: &'static [Entry<W>], name: &str) -> Option<&'static Entry<W>> {
+    table.iter().find(|entry| entry.name == name)
+}
+
+fn unknown<W>(table: &[Entry<W>], name: &str) -> Error {
+    let names: Vec<&str> = table.iter().map(|entry| entry.name).collect();
+    Error::Usage(format!("there is no workload {name:?}; there are {}, and all", names.join(", ")))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Holds a table to what every table has to be.
+    pub(crate) fn check<W>(table: &'static [Entry<W>]) {
+        for entry in table {
+            let found = by_name(table, entry.name).unwrap();
+            assert!(std::ptr::eq(found, entry), "{} stands twice", entry.name);
+            assert!(0 < entry.connections, "{}", entry.name);
+            assert_ne!(entry.name, "all");
+        }
+    }
+
+    const TABLE: &[Entry<u8>] = &[row("a", "first", 1, 1), row("long", "second", 2, 2)];
+
+    #[test]
+    fn rows_are_chosen() {
+        check(TABLE);
+        for (names, want) in [
+            (&["a"][..], Ok(&[1][..])),
+            (&["long", "a"], Ok(&[2, 1])),
+            (&["all"], Ok(&[2])),
+            (&["all", "a"], Ok(&[2, 1])),
+            (&["a", "b"], Err("there is no workload \"b\"; there are a, long, and all")),
+        ] {
+            let typed: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let got = named(TABLE, &typed, |entry| entry.work == 2);
+            let got = got.map(|rows| rows.iter().map(|entry| entry.work).collect::<Vec<_>>());
+            match (got, want) {
+                (Ok(got), Ok(want)) => assert_eq!(got, want, "{names:?}"),
+                (Err(got), Err(want)) => assert_eq!(got.to_string(), want),
+                (got, want) => panic!("{names:?}: {got:?} instead of {want:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn names_stand_before_what_they_mean() {
+        assert_eq!(list(TABLE), "a     first\nlong  second\n");
+    }
+}

@@ -1,0 +1,52 @@
+//! Fills a collection by inserts.
+
+use std::ops::Range;
+
+use document::DocBuf;
+use fastrand::Rng;
+
+use crate::{
+    commands,
+    connection::Connection,
+    error::{Error, Result},
+    limits::LOAD_BATCH,
+    load::{self, Loader},
+    target::{LOADING, Target},
+    wire::Sequence,
+};
+
+#[derive(Clone)]
+struct Inserts<F> {
+    collection: String,
+    make: F,
+}
+
+impl<F> Loader<Connection> for Inserts<F>
+where
+    F: Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
+{
+    const BATCH: u64 = LOAD_BATCH;
+
+    async fn store(&self, link: &mut Connection, numbers: Range<u64>) -> Result<()> {
+        let mut rng = Rng::with_seed(numbers.start);
+        let documents: Vec<DocBuf> = numbers.map(|number| (self.make)(number, &mut rng)).collect();
+        let sequence = Sequence { name: "documents", documents: &documents };
+        let command = commands::insert(&self.collection, LOADING);
+        let inserted = link.call_with(command, Some(sequence)).await?.integer("n");
+        if usize::try_from(inserted) == Ok(documents.len()) {
+            return Ok(());
+        }
+        Err(Error::Answer(format!("{inserted} of {} documents inserted", documents.len())))
+    }
+}
+
+/// Inserts the documents 0.. to `count` that `make` makes of their numbers.
+pub(crate) async fn insert(
+    target: &Target,
+    collection: &str,
+    count: u64,
+    make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
+) -> Result<()> {
+    let inserts = Inserts { collection: collection.to_owned(), make };
+    load::load(target, collection, count, inserts).await
+}

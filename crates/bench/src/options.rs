@@ -1,0 +1,98 @@
+//! The options that every protocol's load has, whatever its requests are.
+
+use std::{str::FromStr, time::Duration};
+
+use clap::Args;
+
+use crate::{
+    entry::{self, Entry},
+    error::Result,
+    protocol::Protocol,
+    settings::Settings,
+};
+
+/// Measure two servers in turn.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Compare<P: Protocol> {
+    /// Our server's address.
+    #[arg(long, value_name = P::ADDRESS, value_parser = P::Address::from_str)]
+    pub(crate) ours: P::Address,
+    /// Our server's process.
+    #[arg(long, value_name = "PID")]
+    pub(crate) ours_pid: Option<u32>,
+    /// What the table calls our server.
+    #[arg(long, value_name = "NAME", default_value = "EbbDB")]
+    pub(crate) ours_name: String,
+    /// The other server's address.
+    #[arg(long, value_name = P::ADDRESS, value_parser = P::Address::from_str)]
+    pub(crate) peer: P::Address,
+    /// The other server's process.
+    #[arg(long, value_name = "PID")]
+    pub(crate) peer_pid: Option<u32>,
+    /// What the table calls the other server.
+    #[arg(long, value_name = "NAME", default_value = P::PEER)]
+    pub(crate) peer_name: String,
+    /// What else has to be known of both.
+    #[command(flatten)]
+    pub(crate) details: P::Details,
+    /// How often each workload runs on each server.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) rounds: usize,
+    /// How the load looks.
+    #[command(flatten)]
+    pub(crate) load: Load<P>,
+}
+
+/// How the load looks.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Load<P: Protocol> {
+    /// Workloads by name.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all",
+          help = P::NAMES)]
+    pub(crate) work: Vec<String>,
+    /// Seconds of each measured window.
+    #[arg(long = P::WINDOW, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) duration: Duration,
+    /// Seconds before it.
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    pub(crate) warmup: Duration,
+    /// Connections, instead of each workload's own number.
+    #[arg(long, value_name = "N")]
+    pub(crate) connections: Option<usize>,
+    /// How much there is of everything.
+    #[command(flatten)]
+    pub(crate) sizes: P::Sizes,
+    /// Threads of the load generator.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Where chance begins.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl<P: Protocol> Load<P> {
+    /// The workloads that were named, for servers whose processes are known or not.
+    pub(crate) fn works(&self, known: bool) -> Result<Vec<&'static Entry<P::Work>>> {
+        entry::named(P::WORKS, &self.work, |entry| P::in_all(entry.work, known))
+    }
+
+    /// The sizes and times that were said, in this round.
+    pub(crate) fn settings(&self, round: usize) -> Settings<P::Sizes> {
+        Settings {
+            duration: self.duration,
+            warmup: self.warmup,
+            connections: self.connections.map(|connections| connections.max(1)),
+            seed: self.seed.wrapping_add(round as u64),
+            sizes: self.sizes,
+        }
+    }
+}
+
+/// A number of seconds, as typed.
+pub(crate) fn seconds(text: &str) -> std::result::Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
+    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
+}

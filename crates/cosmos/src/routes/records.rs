@@ -1,0 +1,104 @@
+//! Small resources as the engine keeps them, each under a path: found, written and removed alike.
+//! What one of them keeps and how it is shown is its own matter.
+
+use std::sync::Arc;
+
+use document::{Document, doc};
+use engine::{Expect, Resource, Store};
+
+use super::common;
+use crate::{
+    call::Call,
+    charge::Work,
+    door::Door,
+    failure::{Failure, Result},
+    reply::Reply,
+    rid::Rid,
+};
+
+/// The resources beside the one with this path, and itself.
+pub(super) fn all<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
+    let parent = path.split_last().map_or(path, |(_, parent)| parent);
+    door.engine.resources(parent)
+}
+
+/// The resource with this path. Its name may also be the resource id of one of them.
+pub(super) fn find<S: Store>(
+    door: &Door<S>,
+    path: &[&str],
+    rid: impl Fn(&Resource) -> Rid,
+) -> Option<Arc<Resource>> {
+    let name = path.last().copied().unwrap_or_default();
+    let by_id = || all(door, path).into_iter().find(|held| rid(held).encode() == name);
+    door.engine.resource(path).or_else(by_id)
+}
+
+/// What is kept of a resource, behind its id.
+pub(super) fn body(held: &Resource) -> Document {
+    let mut body = doc! { "id": held.path.last().map_or("", String::as_str) };
+    for (name, value) in held.body.fields() {
+        body.push(name.clone(), value.clone());
+    }
+    body
+}
+
+/// Makes a resource, or writes over the one that is there where the request is an upsert; says
+/// with which status. Callers hold the door's lock of changes.
+pub(super) async fn create<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    path: &[&str],
+    kept: Document,
+) -> Result<(u16, Arc<Resource>)> {
+    let (status, expect) = match door.engine.resource(path) {
+        Some(_) if call.headers.is_upsert => (200, Expect::Present),
+        _ => (201, Expect::Absent),
+    };
+    Ok((status, door.engine.put_resource(path, kept, expect).await?))
+}
+
+/// Writes over the version of a resource that the request is about.
+pub(super) async fn replace<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    held: &Resource,
+    kept: Document,
+) -> Result<Arc<Resource>> {
+    Ok(door.engine.put_resource(&names(held), kept, common::expect(call)).await?)
+}
+
+/// Removes the version of a resource that the request is about.
+pub(super) async fn delete<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    held: &Resource,
+) -> Result<Reply> {
+    door.engine.remove_resource(&names(held), common::expect(call)).await?;
+    Ok(removed())
+}
+
+/// The answer when a resource has been removed.
+pub(super) fn removed() -> Reply {
+    Reply::empty(204).charged(Work::Write, 0)
+}
+
+/// The path of a resource.
+pub(super) fn names(held: &Resource) -> Vec<&str> {
+    held.path.iter().map(String::as_str).collect()
+}
+
+/// Refuses another id for a resource.
+pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
+    match held.path.last() {
+        Some(name) if name == id => Ok(()),
+        _ => Err(Failure::bad(format!("The id of a {what} cannot be changed."))),
+    }
+}
+
+/// Refuses a request about another version than this one.
+pub(super) fn check_version(call: &Call<'_>, stamp: u64) -> Result<()> {
+    match common::expect(call) {
+        Expect::Version(wanted) if wanted != stamp => Err(Failure::precondition()),
+        _ => Ok(()),
+    }
+}
