@@ -32,6 +32,8 @@ pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;
 /// Bytes of a value that an index by path keeps in order; of longer ones a checksum follows. A GUID
 /// and a date as text are whole. What an index names is looked at again anyway.
 pub const KEPT_PATH_COMPONENT_BYTES: usize = 40;
+/// Bytes of items that a walk in the order of a path sorts itself.
+pub const MAX_ALIKE_BYTES: usize = 32 * 1024 * 1024;
 /// Bits of an item's birth that tell it from others of the same commit: a batch has 100 actions at
 /// most.
 pub const BIRTH_BITS: u32 = 7;

@@ -11,7 +11,7 @@ use query::json::sarg::Step;
 
 use super::{entries::Drafted, stored::naming};
 use crate::{
-    Error, Kind,
+    Error, Kind, Shape,
     catalog::{IndexSpec, Partition, Policy},
     keys,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ENTRIES_PER_ITEM},
@@ -165,7 +165,7 @@ pub(super) fn tuple(
     }
     let nothing = if index.unique { ValueRef::Null } else { ValueRef::Undefined };
     for (pointer, descending) in &index.key {
-        let value = at(document, pointer).unwrap_or(nothing);
+        let value = value_at(document, steps(pointer)).unwrap_or(nothing);
         encode(value, TypeOrder::Json, *descending, &mut key);
     }
     let body = if index.unique {
@@ -178,17 +178,20 @@ pub(super) fn tuple(
     Drafted { entries: vec![entry], multikey: false, date: None }
 }
 
-/// The value at a path of properties, `/a/b` with `~0` for `~` and `~1` for `/` in names.
-fn at<'a>(document: DocRef<'a>, pointer: &str) -> Option<ValueRef<'a>> {
+/// The value at a path of properties.
+pub(crate) fn value_at<'a>(
+    document: DocRef<'a>,
+    names: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Option<ValueRef<'a>> {
     let mut value = ValueRef::Document(document);
-    for name in steps(pointer) {
+    for name in names {
         let ValueRef::Document(inner) = value else { return None };
-        value = inner.get(&name)?;
+        value = inner.get(name.as_ref())?;
     }
     Some(value)
 }
 
-/// The names along a path as an index keeps it.
+/// The names along a path as an index keeps it: `/a/b` with `~0` for `~` and `~1` for `/` in names.
 pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"))
 }
@@ -205,7 +208,7 @@ impl IndexSpec {
         };
         let key = paths.iter().map(|(path, descending)| (pointer(path), *descending != turn));
         let key = key.collect();
-        Self { unique, shape: crate::Shape::Tuple { scoped: unique }, ..Self::new(name, key) }
+        Self { unique, shape: Shape::Tuple { scoped: unique }, ..Self::new(name, key) }
     }
 
     /// Whether it has items in the order of these paths, each with its direction, or in the reverse.
@@ -214,9 +217,17 @@ impl IndexSpec {
         self.shape == wanted.shape && self.key == wanted.key
     }
 
+    /// Whether it holds every value at a path.
+    pub(crate) fn holds(&self, path: &[Step]) -> bool {
+        match &self.shape {
+            Shape::Wild(policy) => policy.covers(path),
+            Shape::Fields | Shape::Tuple { .. } | Shape::Timeline => false,
+        }
+    }
+
     /// An index of every value that a policy includes.
     pub fn wild(name: impl Into<String>, policy: Policy) -> Self {
-        Self { shape: crate::Shape::Wild(policy), ..Self::new(name, vec![("*".to_owned(), false)]) }
+        Self { shape: Shape::Wild(policy), ..Self::new(name, vec![("*".to_owned(), false)]) }
     }
 }
 

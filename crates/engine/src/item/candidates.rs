@@ -16,7 +16,7 @@ use store::{Direction, Limit, Range, Store};
 
 use super::scan::Scanned;
 use crate::{
-    IndexSpec, LiveView, Shape,
+    IndexSpec, LiveView,
     access::successor,
     error::Halt,
     index::component,
@@ -85,10 +85,7 @@ impl<S: Store> Search<'_, S> {
 
     async fn test(&mut self, path: &[Step], test: &Test) -> Result<Found, Halt> {
         let indexes = &self.view.state.record.indexes;
-        let holding = |index: &&IndexSpec| match &index.shape {
-            Shape::Wild(policy) => index.ready && policy.covers(path),
-            Shape::Fields | Shape::Tuple { .. } | Shape::Timeline => false,
-        };
+        let holding = |index: &&IndexSpec| index.ready && index.holds(path);
         let Some(index) = indexes.iter().find(holding) else { return Ok(None) };
         let mut found = BTreeSet::new();
         for range in ranges(&keys::item_path(index.id, path), test) {
@@ -134,7 +131,7 @@ impl<S: Store> Search<'_, S> {
 }
 
 /// How many items a test of a kind usually leaves.
-fn width(sarg: &Sarg) -> u8 {
+pub(super) fn width(sarg: &Sarg) -> u8 {
     match sarg {
         Sarg::Never => 0,
         Sarg::Test(_, Test::Equal(_)) => 1,
@@ -148,8 +145,8 @@ fn width(sarg: &Sarg) -> u8 {
     }
 }
 
-/// Where the entries of values that pass a test are.
-fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
+/// Where the entries of values that pass a test are, in their order.
+pub(super) fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
     let after = |part: &[u8]| [prefix, part].concat();
     let within = |start: Vec<u8>, end: Vec<u8>| Range { start, end: Some(end) };
     match test {

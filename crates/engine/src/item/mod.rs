@@ -1,6 +1,7 @@
 //! Items: documents with a partition key and an id of their own, written with conditions and in
 //! batches, read by key, by walk and in the order of their changes.
 
+mod along;
 mod batch;
 mod candidates;
 mod changes;

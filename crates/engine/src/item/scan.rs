@@ -11,7 +11,9 @@ use query::{
 use store::{Direction, Limit, Range, Store};
 
 use super::{
-    Item, ItemRange, candidates,
+    Item, ItemRange,
+    along::{self, Way},
+    candidates,
     ordered::{self, Ordered},
 };
 use crate::{
@@ -108,6 +110,17 @@ impl<S: Store> LiveView<S> {
             let behind = range.after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
         }
+        if !scan.no_index
+            && let Some(along) = along::find(&self.state.record, scan)
+        {
+            sink.begin(true)?;
+            match along::walk(self, &along, context, sink, &mut scanned).await? {
+                Way::On | Way::Enough => return Ok(scanned),
+                Way::Astray => sink.begin(false)?,
+            }
+            self.scan_rows(range, context, sink, &mut scanned).await?;
+            return Ok(scanned);
+        }
         let found = match scan.no_index {
             true => None,
             false => candidates::find(self, &scan.sarg, &range, context, &mut scanned).await?,
@@ -201,7 +214,8 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-async fn take(
+/// Gives an item to who takes them.
+pub(super) async fn take(
     row: Row,
     context: &Context,
     sink: &mut dyn Sink,
