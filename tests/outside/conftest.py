@@ -2,7 +2,9 @@
 
 import pytest
 
-from lib.seed import SEED, TORTURE
+pytest.register_assert_rewrite("lib")
+
+from lib.seed import SEED, TORTURE  # noqa: E402
 
 
 def pytest_report_header():

@@ -3,14 +3,10 @@
 import pytest
 
 from badinput.house import House
+from lib.house import fixtures
 
 
-@pytest.fixture(scope="module")
-def house():
-    """The server under attack. At the end it has to be small, whole and willing to stop."""
-    with House() as house:
-        yield house
-        house.leave()
+house, wire = fixtures(House)
 
 
 @pytest.fixture(autouse=True)
@@ -22,9 +18,3 @@ def healthy(house):
     except AssertionError:
         house.revive()
         raise
-
-
-@pytest.fixture
-def wire(house):
-    with house.wire() as wire:
-        yield wire

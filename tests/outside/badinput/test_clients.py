@@ -1,7 +1,6 @@
 """Clients that are slow, leave in the middle, never read, or come by the thousand."""
 
 import os
-import resource
 import socket
 import struct
 import time
@@ -10,7 +9,9 @@ import bson
 import pytest
 
 from badinput.house import ok_or_error
-from badinput.wire import LARGEST_MESSAGE, OP_MSG, Wire, command, frame, msg, sequence
+from badinput.wire import LARGEST_MESSAGE, OP_MSG, command, frame, msg, sequence
+from lib import crowd
+from lib.wire import ENDS
 
 PING = [("ping", 1), ("$db", "test")]
 #: Bytes of resident memory that an idle connection may cost.
@@ -39,22 +40,14 @@ def test_many_drip_fed_at_once(house):
         wire.close()
 
 
-@pytest.mark.parametrize("end", ["silence", "FIN", "RST", "half"])
+@pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("sent", [0, 1, 15, 16, 17, 20, 30, -1])
 def test_messages_that_do_not_end(house, end, sent):
     """A write that is not whole is not done, however its client ends."""
     data = msg(command(("insert", "partial"), documents=[{"_id": 1}]))
     wire = house.wire()
-    wire.send(data[:sent] if sent >= 0 else data[:-1])
-    if end == "silence":
-        assert wire.silent(0.05)
-        wire.close()
-    elif end == "FIN":
-        wire.close()
-    elif end == "RST":
-        wire.reset()
-    else:
-        wire.socket.shutdown(socket.SHUT_WR)
+    wire.leave_within(data, sent, end)
+    if end == "half":
         assert wire.frame() is None, "an answer to half a message"
         wire.close()
     assert house.witness.run(("count", "partial"))["n"] == 0
@@ -73,7 +66,7 @@ def test_clients_that_leave_before_their_answer(house):
     for i in range(200):
         wire = house.wire()
         wire.send(msg(command(("find", "kept"), db="sentinel")) * 10)
-        wire.reset() if i % 2 else wire.close()
+        wire.leave(i)
 
 
 def connections(house):
@@ -102,7 +95,7 @@ def test_connections_that_end_are_forgotten(house):
         assert wire.run(("ping", 1))["ok"] == 1
     counted(house, 100)
     for i, wire in enumerate(wires):
-        wire.reset() if i % 2 else wire.close()
+        wire.leave(i)
     settled(house, before)
 
 
@@ -122,62 +115,27 @@ def test_a_client_that_never_reads(house, wire):
     """Large answers wait for their reader: the server stops taking requests instead of memory."""
     document = {"_id": 1, "x": "x" * (8 << 20)}
     wire.ask(msg(command(("insert", "large")), sequence("documents", [document])), within=20)
-    before = house.server.rss()
-    deaf = [Wire(house.address) for _ in range(4)]
-    for other in deaf:
-        other.socket.setblocking(False)
-        request = msg(command(("find", "large")))
-        for _ in range(100_000):
-            try:
-                other.socket.send(request)
-            except BlockingIOError:
-                break
-    with house.undisturbed():
-        time.sleep(0.5)
-    grown = house.server.rss() - before
-    assert grown < 4 * (64 << 20), f"{grown >> 20} MiB are held for 4 clients that do not read"
-    for other in deaf:
-        other.reset()
+    crowd.deaf(house, msg(command(("find", "large"))), most=64 << 20)
     settled(house, connections(house))
     wire.run(("drop", "large"))
 
 
 def test_a_client_that_sends_large_requests_and_never_reads(house):
     """What it asks is large, and so is each refusal."""
-    before = house.server.rss()
-    with house.wire() as deaf, house.undisturbed():
-        deaf.socket.settimeout(0.5)
-        message = msg(command(("find", "c"), ("filter", {"$nonsense": "x" * (4 << 20)})))
-        sent = 0
-        try:
-            while sent < 20:
-                deaf.socket.sendall(message)
-                sent += 1
-        except TimeoutError:
-            pass
-    assert house.server.rss() - before < 300 << 20
+    message = msg(command(("find", "c"), ("filter", {"$nonsense": "x" * (4 << 20)})))
+    crowd.deaf_to_refusals(house, message, most=300 << 20)
 
 
 @pytest.fixture
 def many_descriptors():
     """This process and the server it has started may hold thousands of sockets."""
-    wanted = MANY + 1000
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def raise_limit(house):
-    pid = house.server.process.pid
-    _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, MANY + 1000), hard))
+    with crowd.descriptors(MANY + 1000):
+        yield
 
 
 @pytest.mark.parametrize("state", ["silent", "after hello", "in a header", "in a body"])
 def test_thousands_of_idle_connections(house, many_descriptors, state):
-    raise_limit(house)
+    crowd.raise_limit(house.server, MANY + 1000)
     before, others = house.server.rss(), connections(house)
     data = msg(PING)
     wires = []
@@ -198,45 +156,17 @@ def test_thousands_of_idle_connections(house, many_descriptors, state):
             wire.send(data[10 if state == "in a header" else 30 :])
             assert wire.reply()["ok"] == 1
     for i, wire in enumerate(wires):
-        wire.reset() if i % 2 else wire.close()
+        wire.leave(i)
     settled(house, others)
 
 
 def test_out_of_descriptors(house):
-    """Who cannot be served is turned away or waits; who is served goes on; then there is room again."""
-    pid = house.server.process.pid
-    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    held = len(os.listdir(f"/proc/{pid}/fd"))
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (held + 20, hard))
-    try:
-        wires = [house.wire() for _ in range(60)]
-        for wire in wires:
-            wire.send(msg(PING))
-        house.health()
-        served = wires[0].reply()
-        assert served["ok"] == 1
-        for wire in wires:
-            wire.close()
-    finally:
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
-    until = time.monotonic() + 5
-    while True:
-        with house.wire() as wire:
-            wire.send(msg(PING))
-            try:
-                assert wire.reply()["ok"] == 1
-                return
-            except AssertionError:
-                assert time.monotonic() < until, "no connection is taken any more"
+    crowd.more_than_descriptors(house, msg(PING), lambda reply: reply["ok"] == 1)
 
 
 def test_a_flood_of_bad_messages_is_no_flood_of_lines(house):
-    before = len(house.log())
-    for i in range(2000):
-        with house.wire() as wire:
-            wire.send(b"\xff" * 16 if i % 2 else frame(OP_MSG, b"\xff\xff\0\0"))
-    house.health()
-    assert len(house.log()) - before < 64 << 10
+    bad = [frame(OP_MSG, b"\xff\xff\0\0"), b"\xff" * 16]
+    crowd.vandals(house, (bad[i % 2] for i in range(2000)))
 
 
 def test_a_storm_of_requests_on_one_connection(house, wire):
@@ -258,15 +188,7 @@ def test_messages_have_a_deadline(house, torture):
     the ordinary one checks that it waits at all)."""
     starts = [msg(PING)[:1], msg(PING)[:15], msg(PING)[:16], msg(PING)[:30],
               struct.pack("<iiii", LARGEST_MESSAGE, 1, 0, OP_MSG)]
-    wires = [house.wire() for _ in starts]
-    for wire, start in zip(wires, starts):
-        wire.send(start)
-    if not torture:
-        assert all(wire.silent(0.05) for wire in wires)
-        return
-    until = time.monotonic() + 75
-    for wire, start in zip(wires, starts):
-        assert wire.frame(within=max(0.1, until - time.monotonic())) is None, f"{len(start)} bytes"
+    crowd.slow(house, starts, 75 if torture else None, lambda wire, left: wire.frame(left) is None)
 
 
 def test_exhaust_to_a_client_that_leaves(house, wire):

@@ -6,7 +6,8 @@ import random
 import pytest
 
 from badinput.house import well_formed_error
-from badinput.wire import Silence, command, msg, sequence
+from badinput.wire import command, msg, sequence
+from lib.wire import Silence
 
 SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
 ROUNDS = 40 if os.environ.get("TORTURE") == "1" else 2

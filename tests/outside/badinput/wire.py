@@ -1,7 +1,5 @@
 """A client of raw bytes: frames are packed by hand and can be as wrong as a test wants."""
 
-import os
-import socket
 import struct
 import time
 
@@ -9,18 +7,14 @@ import bson
 from bson.codec_options import CodecOptions, DatetimeConversion
 
 from badinput.raw import document
+from lib import wire
+from lib.wire import WITHIN, Silence
 
 OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG = 1, 2004, 2012, 2013
 LARGEST_MESSAGE = 48_000_000
 LARGEST_DOCUMENT = 16 * 1024 * 1024
-#: No answer may take longer, in seconds; PATIENCE stretches it on a machine that is busy elsewhere.
-WITHIN = 1.0 * float(os.environ.get("PATIENCE", "1"))
 #: Dates may be any 64 bits.
 CODEC = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
-
-
-class Silence(AssertionError):
-    """The server neither answered nor closed in time."""
 
 
 def frame(code, payload, length=None, request=7):
@@ -62,40 +56,12 @@ def command(first, *fields, db="test", **more):
     return [first, *fields, *more.items(), ("$db", db)]
 
 
-class Wire:
-    """One connection."""
-
-    def __init__(self, address, timeout=10.0):
-        self.address = address
-        self.socket = socket.create_connection(address, timeout=timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.socket.close()
-
-    def reset(self):
-        """Ends the connection with RST instead of FIN."""
-        linger = struct.pack("ii", 1, 0)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        self.socket.close()
-
-    def send(self, data):
-        """Sends as much as the server takes; answers whether it took all."""
-        try:
-            self.socket.sendall(data)
-            return True
-        except (BrokenPipeError, ConnectionResetError):
-            return False
+class Wire(wire.Wire):
+    """A connection that speaks in messages."""
 
     def exactly(self, count, until):
-        parts, missing = [], count
-        while missing:
+        parts, missing, self.read = [self.read], count - len(self.read), b""
+        while missing > 0:
             left = until - time.monotonic()
             if left <= 0:
                 raise Silence(f"{count - missing} of {count} bytes, then silence")
@@ -151,14 +117,3 @@ class Wire:
         reply = self.ask(msg(command(first, *fields, db=db, **more)), within)
         assert reply is not None, f"closed after {first[0]}"
         return reply
-
-    def silent(self, seconds):
-        """Nothing arrives and nothing is closed for this long."""
-        self.socket.settimeout(seconds)
-        try:
-            got = self.socket.recv(1)
-        except TimeoutError:
-            return True
-        except ConnectionResetError:
-            return False
-        return got is None

@@ -3,14 +3,10 @@
 import pytest
 
 from badinput_nosql.house import House
+from lib.house import fixtures
 
 
-@pytest.fixture(scope="module")
-def house():
-    """The server under attack. At the end it has to be small, whole and willing to stop."""
-    with House() as house:
-        yield house
-        house.leave()
+house, wire = fixtures(House)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -33,9 +29,3 @@ def healthy(request, house):
     except AssertionError:
         house.recover()
         raise
-
-
-@pytest.fixture
-def wire(house):
-    with house.wire() as wire:
-        yield wire

@@ -1,18 +1,15 @@
-"""The server under attack, the witness that has to stay served, and the room: databases, containers
-and items that a refused request leaves as they were."""
+"""The server under attack at the NoSQL door, its witness, and the room: databases, containers and
+items that a refused request leaves as they were."""
 
-import contextlib
 import json
 import re
-import subprocess
-import threading
 import time
 from urllib.parse import quote
 
-from badinput.house import MOST_LOG, MOST_MEMORY
-from badinput.wire import WITHIN
 from badinput_nosql.wire import A, Wire, query, request
-from lib.server import READY_WITHIN, Server
+from lib import house
+from lib.server import Server
+from lib.wire import WITHIN
 
 ITEMS = [
     {"id": "1", "pk": "a", "n": 1, "s": "one", "list": [1, 2, 3], "o": {"p": 1}},
@@ -38,51 +35,14 @@ FEEDS = [
 FRESH = 300
 
 
-class Doors(Server):
-    """`ebb serve` with the NoSQL door alone."""
-
-    def command_line(self, ready):
-        line = super().command_line(ready)
-        line[line.index("--mongo-addr") + 1] = "off"
-        line[line.index("--cosmos-addr") + 1] = "127.0.0.1:0"
-        return line
-
-    def start(self):
-        self.starts += 1
-        ready = self.home / f"ready-{self.starts}"
-        self.log = self.home / f"log-{self.starts}"
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                self.command_line(ready), stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-        until = time.monotonic() + READY_WITHIN
-        while not ready.exists():
-            if self.process.poll() is not None or until < time.monotonic():
-                text = self.log.read_text(errors="replace")[-4000:]
-                raise AssertionError(f"not ready (exit {self.process.poll()}): {text}")
-            time.sleep(0.002)
-        doors = json.loads(ready.read_text())
-        assert doors["mongo"] is None, doors
-        assert doors["cosmos"], "this binary has no NoSQL door"
-        host, port = doors["cosmos"].rsplit(":", 1)
-        self.address = (host, int(port))
-        self.admin_url = f"http://{doors['admin']}"
-        return self
-
-    def stop(self, within=10.0):
-        self.process.terminate()
-        return self.process.wait(within)
-
-
-class House:
-    """A server on a data directory, its witness and its room."""
+class House(house.House):
+    """A server with the NoSQL door alone; the witness knows the items of one container."""
 
     def __init__(self, *flags):
-        self.server = Doors(data_dir=True, flags=flags)
+        super().__init__(Server(data_dir=True, flags=flags, nosql=True, mongo=False))
         self.seen = None
 
-    def __enter__(self):
-        self.start()
+    def settle(self):
         for path, body in [
             ("/dbs", {"id": "sentinel"}), ("/dbs/sentinel/colls", {"id": "kept", "partitionKey": ONE}),
             ("/dbs", {"id": "room"}), *(("/dbs/room/colls", it) for it in CONTAINERS), ("/dbs/room/users", {"id": "u"}),
@@ -92,9 +52,7 @@ class House:
         for item in ITEMS:
             self.make("/dbs/sentinel/colls/kept/docs", item, pk(item))
         self.furnish()
-        self.expected = self.sentinel()
-        assert b'"three"' in self.expected[0]
-        return self
+        assert b'"three"' in self.sentinel()[0]
 
     def keep(self):
         """What is there now is part of the room."""
@@ -110,9 +68,7 @@ class House:
         self.held = self.state()
 
     def start(self):
-        self.server.start()
-        self.pid = self.server.process.pid
-        self.witness = self.wire()
+        super().start()
         self.asked = {}
 
     def recover(self):
@@ -126,13 +82,9 @@ class House:
             self.start()
             self.expected, self.held = self.sentinel(), self.state()
 
-    def __exit__(self, *_):
-        self.witness.close()
-        self.server.close()
-
     @property
     def address(self):
-        return self.server.address
+        return self.server.items.address
 
     def wire(self, **options):
         return Wire(self.address, **options)
@@ -165,7 +117,6 @@ class House:
         return [re.sub(rb'"_token":"[^"]*"', b"", it.body) for it in replies]
 
     def sentinel(self):
-        """All that is known of the witness's items."""
         kept = "/dbs/sentinel/colls/kept"
         return self.ask_all("sentinel", lambda: [
             query("SELECT * FROM c ORDER BY c.n", path=f"{kept}/docs"),
@@ -205,15 +156,14 @@ class House:
         return next(it for it in body.values() if isinstance(it, list))
 
     def health(self):
-        """The process is the same and serves the witness at once."""
+        """And nothing was done since it was last looked at."""
         if self.seen != Wire.sends:
             self.unchanged()
-        began = time.monotonic()
-        assert self.server.alive(), f"the server died: {self.log()[-3000:]}"
-        assert self.server.process.pid == self.pid
-        assert self.sentinel() == self.expected, "the witness's items have changed"
-        took = time.monotonic() - began
-        assert took < WITHIN, f"the witness waited for {took:.2f} s"
+        super().health()
+
+    def look(self, wire):
+        reply = wire.ask(request("GET", "/dbs/sentinel/colls/kept/docs/1", None, A), 30)
+        assert reply is not None and reply.json["s"] == "one", reply
 
     def refused(self, data, status, sub=0, text=None, within=WITHIN, tls=False):
         """A request that is refused as it should be: answer, connection, and nothing stored.
@@ -262,47 +212,6 @@ class House:
             assert reply is not None, "closed instead of an answer"
             wire.usable(reply)
         return reply
-
-    @contextlib.contextmanager
-    def undisturbed(self, longest=WITHIN):
-        """While the body runs, another client is served without a wait."""
-        over, waits, problems = threading.Event(), [0.0], []
-
-        def look():
-            try:
-                with self.wire() as wire:
-                    while not over.wait(0.02):
-                        began = time.monotonic()
-                        reply = wire.ask(request("GET", "/dbs/sentinel/colls/kept/docs/1", None, A), 30)
-                        assert reply is not None and reply.json["s"] == "one", reply
-                        waits.append(time.monotonic() - began)
-            except (AssertionError, OSError) as problem:
-                problems.append(problem)
-
-        bystander = threading.Thread(target=look, daemon=True)
-        bystander.start()
-        try:
-            yield
-        finally:
-            over.set()
-            bystander.join(40)
-        assert not problems, problems
-        assert max(waits) < longest, f"another client waited for {max(waits):.2f} s"
-
-    def log(self):
-        return self.server.log.read_text(errors="replace")
-
-    def leave(self):
-        """Bounded memory, a quiet log without panics, a clean end, and a directory that is whole."""
-        memory = self.server.rss()
-        assert memory < MOST_MEMORY, f"{memory >> 20} MiB are held at the end"
-        log = self.log()
-        assert "panick" not in log, log[-3000:]
-        assert len(log) < MOST_LOG, f"{len(log)} bytes of log: {log[:1000]}"
-        self.witness.close()
-        assert self.server.stop() == 0, self.log()[-2000:]
-        verified = self.server.verify()
-        assert verified.returncode == 0, verified.stdout + verified.stderr
 
 
 def pk(item):

@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from badinput_nosql.texts import SIGNATURE
-from badinput_nosql.wire import KEY, authorization, http_date, request, signature
+from badinput_nosql.wire import authorization, http_date, request
+from lib.signature import KEY, signature
+from lib.texts import SIGNATURE
 
 PATH = "/dbs/room/colls/c/docs"
 ITEM = {"id": "forged", "pk": "a"}

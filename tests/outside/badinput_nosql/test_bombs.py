@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from badinput.wire import WITHIN
 from badinput_nosql.house import ONE
 from badinput_nosql.wire import A, PARTITION_KEY, query, request
+from lib.wire import WITHIN
 
 #: Seconds within which anything is answered, and those of a processor that it may take: a page has five.
 LONGEST = 20.0 * WITHIN

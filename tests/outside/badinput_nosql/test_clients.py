@@ -1,15 +1,15 @@
 """Clients that are slow, leave in the middle, never read, or come by the hundred."""
 
 import os
-import resource
 import threading
 import time
 
 import pytest
 
-from badinput.wire import WITHIN
 from badinput_nosql.house import ONE
 from badinput_nosql.wire import A, query, request
+from lib import crowd
+from lib.wire import WITHIN
 
 DOCS = "/dbs/room/colls/c/docs"
 GET = request("GET", f"{DOCS}/1", None, A)
@@ -45,12 +45,8 @@ def test_many_drip_fed_at_once(house, tls):
 @pytest.fixture
 def many_descriptors():
     """This process and the server it has started may hold hundreds of sockets."""
-    wanted = MANY + 1000
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    with crowd.descriptors(MANY + 1000):
+        yield
 
 
 STATES = {"silent": b"", "after a request": GET, "in a line": b"GET /dbs", "in a head": GET[:-10],
@@ -61,9 +57,7 @@ STATES = {"silent": b"", "after a request": GET, "in a line": b"GET /dbs", "in a
 @pytest.mark.parametrize("state", STATES)
 def test_hundreds_of_connections(house, many_descriptors, state):
     """All at once: each costs little, and whoever goes on is served."""
-    pid = house.server.process.pid
-    _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, MANY + 1000), hard))
+    crowd.raise_limit(house.server, MANY + 1000)
     before, wires = house.server.rss(), []
     with house.undisturbed():
         for _ in range(MANY):
@@ -83,7 +77,7 @@ def test_hundreds_of_connections(house, many_descriptors, state):
             wire.send(rest[0])
             assert wire.reply(3).status == rest[1]
     for i, wire in enumerate(wires):
-        wire.reset() if i % 2 else wire.close()
+        wire.leave(i)
 
 
 def test_hundreds_of_requests_at_once(house, many_descriptors):
@@ -101,7 +95,7 @@ def test_clients_that_leave_before_their_answer(house):
     for i in range(200):
         wire = house.wire()
         wire.send(GET * 5)
-        wire.reset() if i % 2 else wire.close()
+        wire.leave(i)
 
 
 def test_writers_that_leave_before_their_answer(house):
@@ -110,7 +104,7 @@ def test_writers_that_leave_before_their_answer(house):
     for i in range(100):
         wire = house.wire()
         wire.send(request("POST", "/dbs/room/colls/left/docs", {"id": str(i), "pk": "a", "whole": [i] * 10}, A))
-        wire.reset() if i % 2 else wire.close()
+        wire.leave(i)
     rows = house.run("GET", "/dbs/room/colls/left/docs", None, {"x-ms-max-item-count": "1000"}).json["Documents"]
     assert all(row["whole"] == [int(row["id"])] * 10 for row in rows)
     house.remove("/dbs/room/colls/left")
@@ -122,36 +116,15 @@ def test_a_client_that_never_reads(house):
     house.make("/dbs/room/colls", {"id": "large", "partitionKey": ONE})
     for i in range(4):
         house.make("/dbs/room/colls/large/docs", {"id": str(i), "pk": "a", "x": "x" * 900_000}, A)
-    before, deaf = house.server.rss(), [house.wire() for _ in range(4)]
-    data = request("GET", "/dbs/room/colls/large/docs")
-    for wire in deaf:
-        wire.socket.setblocking(False)
-        for _ in range(20_000):
-            try:
-                wire.socket.send(data)
-            except BlockingIOError:
-                break
-    with house.undisturbed():
-        time.sleep(0.5)
-    grown = house.server.rss() - before
-    assert grown < 4 * (48 << 20), f"{grown >> 20} MiB are held for 4 clients that do not read"
-    for wire in deaf:
-        wire.reset()
+    crowd.deaf(house, request("GET", "/dbs/room/colls/large/docs"), most=48 << 20)
     house.remove("/dbs/room/colls/large")
     house.held = house.state()
 
 
 def test_a_client_that_sends_large_requests_and_never_reads(house):
-    before = house.server.rss()
-    with house.wire() as deaf, house.undisturbed():
-        deaf.socket.settimeout(0.5)
-        data = request("POST", DOCS, b'{"id":"1","x":"' + b"x" * (2 << 20) + b'"', A)
-        try:
-            for _ in range(20):
-                deaf.socket.sendall(data)
-        except (TimeoutError, ConnectionResetError, BrokenPipeError):
-            pass
-    assert house.server.rss() - before < 200 << 20
+    data = request("POST", DOCS, b'{"id":"1","x":"' + b"x" * (2 << 20) + b'"', A)
+    crowd.deaf_to_refusals(
+        house, data, 200 << 20, (TimeoutError, ConnectionResetError, BrokenPipeError))
 
 
 def test_many_large_bodies_at_once(house):
@@ -169,41 +142,13 @@ def test_many_large_bodies_at_once(house):
 
 
 def test_out_of_descriptors(house):
-    """Who cannot be served is turned away or waits; who is served goes on; then there is room again."""
-    pid = house.server.process.pid
-    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    held = len(os.listdir(f"/proc/{pid}/fd"))
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (held + 20, hard))
-    try:
-        wires = [house.wire() for _ in range(60)]
-        for wire in wires:
-            wire.send(GET)
-        house.health()
-        assert wires[0].reply().status == 200
-        for wire in wires:
-            wire.close()
-    finally:
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
-    until = time.monotonic() + 5
-    while True:
-        with house.wire() as wire:
-            wire.send(GET)
-            try:
-                assert wire.reply().status == 200
-                return
-            except AssertionError:
-                assert time.monotonic() < until, "no connection is taken any more"
+    crowd.more_than_descriptors(house, GET, lambda reply: reply.status == 200)
 
 
 def test_a_flood_of_bad_requests_is_no_flood_of_lines(house):
-    before = len(house.log())
     bad = [b"\xff" * 16, b"\x16" + b"\xff" * 16, request("GET", "/x"), request("POST", DOCS, "{", A),
         request("GET", "/dbs", None, {"authorization": "x"}), b"GET / HTTP/9\r\n\r\n"]
-    for i in range(1500):
-        with house.wire() as wire:
-            wire.send(bad[i % len(bad)])
-    house.health()
-    assert len(house.log()) - before < 64 << 10
+    crowd.vandals(house, (bad[i % len(bad)] for i in range(1500)))
 
 
 def test_writers_and_vandals(house):
@@ -246,16 +191,12 @@ def test_requests_have_a_deadline(house, torture):
     """A request that has begun ends within a minute or so, or its connection does (long run only: the
     ordinary one checks that it waits at all)."""
     starts = [b"", b"G", GET[:-2], POST[:-1], b"\x16\x03\x01"]
-    wires = [house.wire() for _ in starts]
-    for wire, start in zip(wires, starts):
-        wire.send(start)
-    if not torture:
-        assert all(wire.silent(0.05) for wire in wires)
-        return
-    until = time.monotonic() + 80
-    for wire, start in zip(wires, starts):
-        reply = wire.reply(max(0.1, until - time.monotonic()))
-        assert reply is None or reply.status == 408, f"{len(start)} bytes: {reply}"
-    # The witness was silent for as long, and may have been left too.
-    house.witness.close()
-    house.witness = house.wire()
+    def ended(wire, left):
+        reply = wire.reply(left)
+        return reply is None or reply.status == 408
+
+    crowd.slow(house, starts, 80 if torture else None, ended)
+    if torture:
+        # The witness was silent for as long, and may have been left too.
+        house.witness.close()
+        house.witness = house.wire()

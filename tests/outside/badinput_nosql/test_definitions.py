@@ -3,8 +3,8 @@
 import pytest
 
 from badinput_nosql.house import ONE, TWO
-from badinput_nosql.texts import EXISTS, MODE_NONE, NO_RESOURCE
 from badinput_nosql.wire import request
+from lib.texts import EXISTS, MODE_NONE, NO_RESOURCE
 
 COLLS = "/dbs/room/colls"
 

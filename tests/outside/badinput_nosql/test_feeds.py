@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from badinput_nosql.texts import SESSION
 from badinput_nosql.wire import A, query, request
+from lib.texts import SESSION
 
 DOCS = "/dbs/room/colls/c/docs"
 
@@ -98,10 +98,9 @@ def test_continuation_tokens_damaged_in_every_byte(house, feed):
     "x", "0", "{}", '{"a":1}', "[]", "null", "%00", "+RID:~x#RT:1#TRC:1", "-1", "AAAA", "A" * 1000, "A" * 50_000,
     base64.b64encode(b"\x01" + b"\0" * 32).decode(), base64.b64encode(bytes(range(256))).decode(), "é", "a b", "=",
 ], ids=lambda it: it[:20])
-@pytest.mark.parametrize("feed", FEEDS)
+#: The feed of changes goes on by ETag.
+@pytest.mark.parametrize("feed", [feed for feed in FEEDS if feed != "changes"])
 def test_continuation_tokens_of_nobody(house, feed, token):
-    if feed == "changes":
-        pytest.skip("the feed of changes goes on by etag")
     house.refused(FEEDS[feed]({**PAGED, "x-ms-continuation": token}), 400)
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from badinput.wire import WITHIN
-from badinput_nosql.texts import TOO_LARGE
 from badinput_nosql.wire import A, request
+from lib.texts import TOO_LARGE
+from lib.wire import WITHIN
 
 DOCS = "/dbs/room/colls/c/docs"
 NEW = json.dumps({"id": "new", "pk": "a"}).encode()

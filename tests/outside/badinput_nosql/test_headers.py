@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from badinput_nosql.texts import MISMATCH, PRECONDITION
 from badinput_nosql.wire import A, BATCH, PARTITION_KEY, QUERY, query, request
+from lib.texts import MISMATCH, PRECONDITION
 
 DOCS = "/dbs/room/colls/c/docs"
 NEW = {"id": "new", "pk": "a"}

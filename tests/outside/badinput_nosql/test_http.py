@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from badinput.wire import WITHIN
 from badinput_nosql.test_framing import CL, head
-from badinput_nosql.texts import NO_ENTITY
 from badinput_nosql.wire import A, request
+from lib.texts import NO_ENTITY
+from lib.wire import ENDS, WITHIN
 
 DOCS = "/dbs/room/colls/c/docs"
 
@@ -235,16 +235,11 @@ def test_refusals_over_tls(house, data):
     house.unchanged()
 
 
-def test_plain_text_inside_tls_and_the_other_way(house):
-    with house.wire(tls=True) as wire:
-        wire.send(b"\x16\x03\x01\x00\x05hello")
-        try:
-            reply = wire.reply(0.3)
-        except AssertionError:
-            reply = None
-        assert reply is None or reply.status == 400, reply
-    with house.wire() as wire:
-        wire.send(b"\x17\x03\x03\x00\x05hello\r\n\r\n")
+@pytest.mark.parametrize("tls, data",
+    [(True, b"\x16\x03\x01\x00\x05hello"), (False, b"\x17\x03\x03\x00\x05hello\r\n\r\n")], ids=["TLS", "plain"])
+def test_plain_text_inside_tls_and_the_other_way(house, tls, data):
+    with house.wire(tls=tls) as wire:
+        wire.send(data)
         try:
             reply = wire.reply(0.3)
         except AssertionError:
@@ -253,21 +248,13 @@ def test_plain_text_inside_tls_and_the_other_way(house):
 
 
 @pytest.mark.parametrize("sent", [0, 1, 10, 100, -1])
-@pytest.mark.parametrize("end", ["silence", "FIN", "RST", "half"])
+@pytest.mark.parametrize("end", ENDS)
 def test_requests_that_do_not_end(house, sent, end):
     """A write that is not whole is not done, however its client ends."""
     data = request("POST", DOCS, {"id": "new", "pk": "a"}, A)
     wire = house.wire()
-    wire.send(data[:sent] if sent >= 0 else data[:-1])
-    if end == "silence":
-        assert wire.silent(0.03)
-        wire.close()
-    elif end == "FIN":
-        wire.close()
-    elif end == "RST":
-        wire.reset()
-    else:
-        wire.socket.shutdown(socket.SHUT_WR)
+    wire.leave_within(data, sent, end)
+    if end == "half":
         reply = wire.reply(3)
         assert reply is None or reply.status in (400, 408), reply
         wire.close()

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from badinput_nosql.texts import TOO_LARGE
 from badinput_nosql.wire import A, BATCH, BULK, QUERY, request
+from lib.texts import TOO_LARGE
 
 DOCS = "/dbs/room/colls/c/docs"
 PLAN = {

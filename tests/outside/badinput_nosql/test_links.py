@@ -3,8 +3,8 @@ percent-encoding, and resource ids that name nothing."""
 
 import pytest
 
-from badinput_nosql.texts import NO_RESOURCE
 from badinput_nosql.wire import A, request
+from lib.texts import NO_RESOURCE
 
 DOCS = "/dbs/room/colls/c/docs"
 BODY = {"id": "new", "pk": "a", "partitionKey": {"paths": ["/pk"]}}
@@ -163,7 +163,8 @@ def test_direct_mode_is_named(house, path):
 
 
 def test_direct_mode_is_named_when_it_is_signed(house):
-    from badinput_nosql.wire import http_date, signature
+    from badinput_nosql.wire import http_date
+    from lib.signature import signature
     from urllib.parse import quote
     date = http_date()
     for kind, link in (("addresses", ""), ("docs", "dbs/room/colls/c"), ("", "")):

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from badinput.wire import Silence
 from badinput_nosql.house import ONE
 from badinput_nosql.wire import A, BATCH, query, request
 from lib.seed import SEED, TORTURE
+from lib.wire import Silence
 
 DOCS = "/dbs/room/colls/c/docs"
 ROUNDS = 5000 if TORTURE else 100

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from badinput_nosql.texts import MISMATCH, NO_ENTITY, OTHER_KEY
 from badinput_nosql.wire import A, BULK, PARTITION_KEY, query, request
+from lib.texts import MISMATCH, NO_ENTITY, OTHER_KEY
 
 DOCS = "/dbs/room/colls/c/docs"
 ITEM = {"id": "1", "pk": "a"}

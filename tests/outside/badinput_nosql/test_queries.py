@@ -3,8 +3,8 @@ not supported, by name."""
 
 import pytest
 
-from badinput_nosql.texts import COMPOSITE
 from badinput_nosql.wire import QUERY, query, request
+from lib.texts import COMPOSITE
 
 DOCS = "/dbs/room/colls/c/docs"
 PLAN = {"x-ms-documentdb-isquery": None, "x-ms-cosmos-is-query-plan-request": "True",

@@ -6,7 +6,8 @@ import pytest
 
 from badinput_nosql.house import House
 from badinput_nosql.test_tokens import ADMINISTRATION, DOCS, WRITES, odd
-from badinput_nosql.wire import A, KEY, QUERY, request
+from badinput_nosql.wire import A, QUERY, request
+from lib.signature import KEY
 
 READ_ONLY = base64.b64encode(b"a key that may only read, no more").decode()
 

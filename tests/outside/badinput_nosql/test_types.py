@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from badinput.wire import Silence
 from badinput_nosql.fields import KEPT, VALUES, fields
 from badinput_nosql.house import ITEMS, pk
 from badinput_nosql.wire import A, request
+from lib.wire import Silence
 
 DOCS = "/dbs/room/colls/c/docs"
 

@@ -1,22 +1,16 @@
 """A client of raw bytes for HTTP: requests are written by hand, signed as clients sign them, and can
 be as wrong as a test wants; answers are read strictly."""
 
-import base64
 import email.utils
-import hashlib
-import hmac
 import json
 import re
-import socket
 import ssl
-import struct
 import time
-from urllib.parse import quote
 
-from badinput.wire import WITHIN, Silence
+from lib import signature, wire
+from lib.signature import KEY
+from lib.wire import WITHIN, Silence
 
-#: The key that the emulators of everybody have.
-KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 #: Largest answer: a page of 4 MiB with room around it.
 LARGEST_ANSWER = 8 << 20
 MESSAGE = re.compile(r"Message: (\{.*\})\r\nActivityId: ([^\r\n]*), Request URI: (.*)", re.DOTALL)
@@ -50,32 +44,9 @@ def http_date(offset=0.0):
     return email.utils.formatdate(time.time() + offset, usegmt=True)
 
 
-def signed_parts(path):
-    """Kind and link of a path, as clients sign them."""
-    link = path.split("?")[0].strip("/")
-    if link.endswith("/operations/partitionkeydelete"):
-        return "partitionkey", link.removesuffix("/operations/partitionkeydelete")
-    parts = [part for part in link.split("/") if part]
-    if not parts:
-        return "", ""
-    if len(parts) % 2:
-        return parts[-1], "/".join(parts[:-1])
-    if parts[0] == "offers":
-        return "offers", parts[1].lower()
-    return parts[-2], link
-
-
-def signature(verb, kind, link, date, key=KEY):
-    """The base64 form of a request's signature."""
-    text = f"{verb.lower()}\n{kind.lower()}\n{link}\n{date.lower()}\n\n"
-    digest = hmac.new(base64.b64decode(key), text.encode("utf-8", "surrogateescape"), hashlib.sha256)
-    return base64.b64encode(digest.digest()).decode()
-
-
 def authorization(verb, path, date, key=KEY):
     """The header of a request that is signed well."""
-    kind, link = signed_parts(path)
-    return quote(f"type=master&ver=1.0&sig={signature(verb, kind, link, date, key)}", safe="")
+    return signature.authorization(verb, *signature.whose(path), date, key)
 
 
 def octets(text):
@@ -161,46 +132,15 @@ class Reply:
         return [it if isinstance(it, str) else it["message"] for it in self.errors()]
 
 
-class Wire:
-    """One connection."""
-
-    #: How often anything was sent on any of them.
-    sends = 0
+class Wire(wire.Wire):
+    """A connection that speaks HTTP, or HTTP inside TLS."""
 
     def __init__(self, address, tls=False, timeout=10.0):
-        self.address = address
-        self.socket = socket.create_connection(address, timeout=timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.read = b""
+        super().__init__(address, timeout)
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.socket.close()
-
-    def reset(self):
-        """Ends the connection with RST instead of FIN."""
-        linger = struct.pack("ii", 1, 0)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        self.socket.close()
-
-    def send(self, data, within=10.0):
-        """Sends as much as the server takes; answers whether it took all."""
-        Wire.sends += 1
-        self.socket.settimeout(within)
-        try:
-            self.socket.sendall(data)
-            return True
-        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
-            return False
 
     def more(self, until):
         """Waits for bytes; answers whether there were any before the end."""
@@ -276,14 +216,3 @@ class Wire:
         assert not self.read, f"bytes behind the answer: {self.read[:200]!r}"
         answer = self.ask(request("GET", "/dbs"))
         assert answer is None or answer.status == 200, f"then {answer}"
-
-    def silent(self, seconds):
-        """Nothing arrives and nothing is closed for this long."""
-        self.socket.settimeout(seconds)
-        try:
-            self.read += self.socket.recv(1)
-        except TimeoutError:
-            return True
-        except ConnectionResetError:
-            pass
-        return False

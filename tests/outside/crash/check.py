@@ -4,6 +4,7 @@ import time
 
 from pymongo.errors import OperationFailure
 
+from crash import ledgers
 from crash.workload import COLLECTIONS
 
 ALL = (*COLLECTIONS, "unique", "counters")
@@ -52,22 +53,7 @@ def halves(db, stands):
         reply = db.command("validate", name)
         if not reply["valid"]:
             wrong.append(f"validate {name}: {reply['errors'][:3]}")
-    values = [row["u"] for row in db["unique"].find()]
-    if len(set(values)) != len(values):
-        wrong.append(f"the unique index holds a value twice: {sorted(values)}")
-    return wrong
-
-
-def counter(db, writers):
-    """The shared counter: no answer twice, none lost, at most the unanswered ones more."""
-    answers = sorted(n for writer in writers for n in writer.counted)
-    n = db["counters"].find_one({"_id": "shared"})["n"]
-    wrong = []
-    if len(set(answers)) != len(answers):
-        wrong.append("two requests were answered with the same count")
-    if answers and n < answers[-1]:
-        wrong.append(f"the counter lost: {n} < {answers[-1]}")
-    return wrong
+    return wrong + ledgers.unique(db["unique"].find(), "the unique index holds a value")
 
 
 def compare(db, times, writers, crashed):
@@ -75,11 +61,6 @@ def compare(db, times, writers, crashed):
     begin = times.low()
     found = documents(db)
     end = times.high()
-    wrong = [text for writer in writers for text in writer.wrong]
-    known = {("counters", "shared")}
-    for writer in writers:
-        ledger = writer.ledger
-        known |= ledger.acked.keys() | ledger.pending.keys()
-        wrong += ledger.settle(found, begin, end, crashed)
-    wrong += [f"nobody wrote {key}" for key in found.keys() - known]
-    return wrong + counter(db, writers) + halves(db, times.stands)
+    wrong = ledgers.settle(found, (begin, end), writers, crashed)
+    n = db["counters"].find_one({"_id": "shared"})["n"]
+    return wrong + ledgers.counter(n, writers) + halves(db, times.stands)

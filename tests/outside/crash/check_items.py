@@ -1,5 +1,6 @@
 """Compares a restarted server's items with the ledgers, paths with each other, and both feeds."""
 
+from crash import ledgers
 from crash.items import CONTAINERS, containers
 from lib.nosql import ALL_VERSIONS, LATEST, stripped
 
@@ -75,28 +76,10 @@ def compare_items(server, times, writers, follower, crashed):
     rows = {name: made[name].rows() for name in CONTAINERS}
     end = times.high()
     found = {(name, row["id"]): stripped(row) for name in CONTAINERS for row in rows[name]}
-    wrong = [text for writer in writers for text in writer.wrong]
-    known = {("counters", "shared")}
-    for writer in writers:
-        known |= writer.ledger.acked.keys() | writer.ledger.pending.keys()
-        wrong += writer.ledger.settle(found, begin, end, crashed)
-    wrong += [f"nobody wrote {key}" for key in found.keys() - known]
+    wrong = ledgers.settle(found, (begin, end), writers, crashed)
     for name in CONTAINERS:
         if times.stands or name in IMMORTAL:
             wrong += paths(made[name], rows[name])
-    values = [row["u"] for row in rows["unique"]]
-    if len(set(values)) != len(values):
-        wrong.append(f"the unique key is held twice: {sorted(values)}")
-    return wrong + counter(found, writers) + follower.compare(made["versions"], times.stands)
-
-
-def counter(found, writers):
-    """The shared counter: no answer twice, none lost."""
-    answers = sorted(n for writer in writers for n in writer.counted)
-    n = found["counters", "shared"]["n"]
-    wrong = []
-    if len(set(answers)) != len(answers):
-        wrong.append("two requests were answered with the same count")
-    if answers and n < answers[-1]:
-        wrong.append(f"the counter lost: {n} < {answers[-1]}")
-    return wrong
+    wrong += ledgers.unique(rows["unique"], "the unique key is held")
+    wrong += ledgers.counter(found["counters", "shared"]["n"], writers)
+    return wrong + follower.compare(made["versions"], times.stands)

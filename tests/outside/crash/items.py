@@ -71,13 +71,11 @@ class ItemWriter(Worker):
     def close(self):
         self.client.close()
 
-    def one(self):
-        choices = {
+    def weights(self):
+        return {
             self.create: 5, self.upsert: 5, self.replace: 5, self.patch: 5, self.delete: 3,
             self.batch: 3, self.unique: 4, self.modify: 3, self.count: 2,
         }
-        [chosen] = self.random.choices(list(choices), choices.values())
-        chosen()
 
     def pick(self):
         name = self.random.choice(WRITTEN)

@@ -4,6 +4,7 @@ import random
 import threading
 
 from crash.ledger import Ledger
+from lib.dice import weighted
 
 
 class Worker:
@@ -37,6 +38,10 @@ class Worker:
 
     def one(self):
         """Does one thing."""
+        weighted(self.random, self.weights())()
+
+    def weights(self):
+        """What that may be, and how often."""
         raise NotImplementedError
 
     def is_end(self, error):

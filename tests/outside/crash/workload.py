@@ -57,13 +57,11 @@ class Writer(Worker):
     def close(self):
         self.db.client.close()
 
-    def one(self):
-        choices = {
+    def weights(self):
+        return {
             self.insert: 5, self.update: 6, self.replace: 3, self.delete: 3, self.modify: 4,
             self.insert_many: 2, self.unique: 4, self.count: 2, self.update_many: 1,
         }
-        [chosen] = self.random.choices(list(choices), choices.values())
-        chosen()
 
     # Bodies.
 

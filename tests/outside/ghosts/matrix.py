@@ -1,27 +1,12 @@
 """Runs the matrix: all paths x one kind of death x five instants, in one state of the data."""
 
-import re
-
-from ghosts.paths import FILLERS, READS, WRITES, Cell, Strange
-from lib.heard import Heard
-from lib.seed import TORTURE
-from lib.server import Server
 from pymongo.errors import PyMongoError
 
-#: Milliseconds from the deadline.
-INSTANTS = (-1_000, -1, 0, 1, 1_000) if TORTURE else (-1_000, -1, 0, 1_000)
-
-NEVER = ["--reap-delay", "1000000"]
-AT_ONCE = ["--reap-delay", "0"]
-#: name: (data directory, flags, what is done when the clock has moved)
-STATES = {
-    "unreaped": (None, NEVER, None),
-    "unreaped-disk": (True, NEVER, None),
-    "reaped": (None, AT_ONCE, "reap"),
-    "reaped-disk": (True, AT_ONCE, "reap"),
-    "restarted": (True, NEVER, "restart"),
-    "reaped-restarted": (True, AT_ONCE, "reap restart"),
-}
+from ghosts.paths import READS, WRITES, Cell
+from lib import matrix
+from lib.heard import Heard
+from lib.matrix import INSTANTS
+from lib.paths import FILLERS, Strange
 
 INDEXES = [
     {"key": {"k": 1}, "name": "k_1"},
@@ -51,19 +36,14 @@ def document(id, n, life):
     return fields
 
 
-class Matrix:
-    """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong."""
+class Matrix(matrix.Matrix):
+    """Collections of documents: `r` is read, `w` and others are written."""
 
     def __init__(self, kind, state):
-        self.kind = kind
-        data_dir, flags, self.then = STATES[state]
         self.heard = Heard()
-        self.server = Server(data_dir=data_dir, flags=flags, listeners=[self.heard])
-        self.cells = {}
+        super().__init__(kind, state, listeners=[self.heard])
         #: What listIndexes and listCollections answered, by instant.
         self.listed = {}
-        #: Documents that were compacted away before anything was asked, by instant.
-        self.deleted = {}
 
     def run(self):
         with self.server:
@@ -144,16 +124,8 @@ class Matrix:
         indexes = [dict(index) for index in db["r"].list_indexes()]
         return sorted(db.list_collection_names()), indexes
 
-    def settle(self, instant):
-        for step in (self.then or "").split():
-            if step == "reap":
-                self.server.wait_until_reaped(*self.left(instant))
-                deleted = self.server.ttl_metrics()["deletedDocuments"]
-                # The count begins anew with each start.
-                self.deleted[instant] = deleted + max(self.deleted.values(), default=0) * (
-                    "restart" in self.then)
-            else:
-                self.server.restart()
+    def reap(self, instant):
+        self.server.wait_until_reaped(*self.left(instant))
 
     def left(self, instant):
         """Collections that have still something to answer."""
@@ -161,16 +133,6 @@ class Matrix:
         own = [f"own{n}_{at}" for n, path in enumerate(WRITES) if path.own for at in later]
         return [("r", "r"), ("w", "w"), *((name, "w") for name in own)]
 
-    def end(self):
-        """The data directory after a clean end."""
-        assert self.server.stop() == 0
-        self.verified = self.server.verify() if self.server.data_dir else None
-
     def worth_reaping(self, instant):
         """Whether the reaper knows of the deaths: its books are of whole seconds."""
         return self.deadline <= (self.deadline + instant) // 1000 * 1000
-
-    def dead_entries(self):
-        """Index entries of dead documents that are still on disk in collection `r`."""
-        found = re.search(r"^r\.r: .* (\d+) entries of dead", self.verified.stdout, re.MULTILINE)
-        return int(found[1])

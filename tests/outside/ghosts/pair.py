@@ -3,20 +3,13 @@
 from pymongo.errors import DuplicateKeyError
 
 from ghosts.model import Model, Rule
-from lib.server import Server
-
-AT_ONCE = ["--reap-delay", "0"]
-#: A document this long makes its death worth reaping.
-PAD = "x" * 70_000
+from lib import pair
 
 
-class Pair:
-    """Steps change both; `check` compares them."""
+class Pair(pair.Pair):
+    """Collection `p`."""
 
-    def __init__(self, data_dir, flags=AT_ONCE, pad=False):
-        self.server = Server(data_dir=data_dir, flags=flags)
-        self.writes = 0
-        self.pad = {"pad": PAD} if pad else {}
+    PAD = "x" * 70_000
 
     def __enter__(self):
         self.server.start()
@@ -25,9 +18,6 @@ class Pair:
         self.collection.create_index("k")
         self.collection.create_index("u", unique=True)
         return self
-
-    def __exit__(self, *problem):
-        self.server.close()
 
     def open(self):
         self.collection = self.server.client["p"]["p"]
@@ -115,27 +105,8 @@ class Pair:
             rule = Rule(field, seconds, partial)
         self.model.set_rule(name, rule)
 
-    # Time and housekeeping.
-
-    def move(self, ms):
-        self.server.advance(ms)
-        self.model.move(ms)
-
-    def restart(self):
-        self.server.restart()
-        self.open()
-
-    def crash(self):
-        self.server.kill()
-        self.server.start()
-        self.open()
-
     def reap(self):
         self.server.wait_until_reaped(("p", "p"))
-
-    def reap_and_restart(self):
-        self.reap()
-        self.restart()
 
     def check(self):
         live, c = sorted(self.model.live), self.collection
@@ -149,9 +120,3 @@ class Pair:
         assert c.count_documents({}) == len(live), "count"
         expiry = c.database.command("ebbExpiry", "p")
         assert expiry["live"]["documents"] == len(live), "books"
-
-    def end(self):
-        assert self.server.stop() == 0
-        if self.server.data_dir:
-            verified = self.server.verify()
-            assert verified.returncode == 0, verified.stdout + verified.stderr

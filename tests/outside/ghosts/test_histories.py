@@ -5,53 +5,33 @@ seed and its steps.
 """
 
 import os
-import random
 
 import pytest
 
 from ghosts.pair import Pair
-from lib.ahead import ahead
+from lib import ahead, history
 from lib.seed import SEED, TORTURE
 from lib.server import date
 
 COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 12))
-FIRST = SEED
-STEPS = 120
-IDS = [f"id{i}" for i in range(12)]
-DEFAULTS = ["off", -1, 3, 10, 30]
 #: name: (field, partial, hidden)
 RULES = {"at_1": ("at", False, False), "b_1": ("b", True, False), "c_1": ("c", False, True)}
 
 
-class History:
-    """One seed's walk. Steps are kept as text for the report."""
+class History(history.History):
+    """One seed's walk through documents and their rules."""
 
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.steps = []
-        self.seed = seed
+    STEPS = 120
+    IDS = [f"id{i}" for i in range(12)]
 
-    def run(self):
-        with Pair(data_dir=self.seed % 3 != 0, pad=self.seed % 2 == 0) as self.pair:
-            try:
-                for _ in range(STEPS):
-                    self.step()
-                    self.pair.check()
-                self.pair.end()
-            except Exception as error:
-                story = "\n".join(self.steps)
-                raise AssertionError(f"seed {self.seed}: {error!r} after\n{story}") from error
+    def begin(self):
+        return Pair(data_dir=self.seed % 3 != 0, pad=self.seed % 2 == 0)
 
-    def step(self):
-        choices = {
+    def weights(self):
+        return {
             self.insert: 24, self.change: 14, self.replace: 8, self.delete: 3, self.renew: 2,
             self.move: 24, self.default: 10, self.rule: 12, self.reap: 3, self.restart: 2,
         }
-        [chosen] = self.random.choices(list(choices), choices.values())
-        chosen()
-
-    def say(self, *what):
-        self.steps.append(" ".join(map(str, what)))
 
     def when(self):
         return date(self.pair.model.now + self.random.choice([
@@ -72,42 +52,13 @@ class History:
             body["p"] = self.random.random() < 0.7
         return body
 
-    def insert(self):
-        id, body = self.random.choice(IDS), self.body()
-        self.say("insert", id, body)
-        self.pair.insert(id, body)
-
-    def replace(self):
-        id, body, upsert = self.random.choice(IDS), self.body(), self.random.random() < 0.5
-        self.say("replace", id, body, "upsert" if upsert else "")
-        self.pair.replace(id, body, upsert)
-
-    def change(self):
-        id, body = self.random.choice(IDS), self.body()
-        for field in ("ttl", "at", "b", "p"):
-            if field not in body and self.random.random() < 0.2:
-                body[field] = None
-        self.say("change", id, body)
-        self.pair.change(id, body)
-
-    def delete(self):
-        id = self.random.choice(IDS)
-        self.say("delete", id)
-        self.pair.delete(id)
+    def dropped(self, body):
+        fields = [field for field in ("ttl", "at", "b", "p") if field not in body]
+        return [field for field in fields if self.random.random() < 0.2]
 
     def renew(self):
         self.say("renew all")
         self.pair.renew_all()
-
-    def move(self):
-        ms = self.random.choice([1, 500, 999, 1_000, 1_001, 2_500, 5_000, 9_999, 20_000])
-        self.say("move", ms)
-        self.pair.move(ms)
-
-    def default(self):
-        value = self.random.choice(DEFAULTS)
-        self.say("default", value)
-        self.pair.default(value)
 
     def rule(self):
         name = self.random.choice(list(RULES))
@@ -121,23 +72,10 @@ class History:
         self.say("rule", name, seconds)
         self.pair.rule(name, field, seconds, partial, hidden)
 
-    def reap(self):
-        self.say("reap")
-        self.pair.reap()
 
-    def restart(self):
-        if self.pair.server.data_dir:
-            how = self.random.choice(["restart", "crash", "reap_and_restart"])
-            self.say(how)
-            getattr(self.pair, how)()
+histories = ahead.fixture(lambda seed: History(seed).run(), "seed")
 
 
-@pytest.fixture(scope="module")
-def histories(request):
-    with ahead(request, lambda seed: History(seed).run(), "seed") as result:
-        yield result
-
-
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+@pytest.mark.parametrize("seed", range(SEED, SEED + COUNT))
 def test_history(histories, seed):
     histories(seed)

@@ -5,35 +5,21 @@ spread over ids and keys, so an answer that mixes two instants is none that any 
 """
 
 import random
-import threading
 
 import pytest
 
+from lib import instant
+from lib.instant import PAD, Clock
+from lib.marks import ON_DISK
 from lib.seed import SEED, TORTURE
-from lib.server import Server, date
+from lib.server import AT_ONCE, Server, date
 
 COUNT = 3_000
 #: Seconds over which they die, as many in each; the clock stops a little earlier.
 SPAN = 750 if TORTURE else 150
 assert COUNT % SPAN == 0
-READERS = 3
-PAD = "x" * 300
 KINDS = ("explicit", "inherit", "date")
 FIRST = -1
-
-
-class Clock:
-    """What is sure about the time: moves that were answered, and moves that were asked for."""
-
-    def __init__(self, server):
-        self.server = server
-        self.start = server.now_ms() // 1000
-        self.done = self.asked = 0
-
-    def to(self, second):
-        self.asked = second
-        self.server.move_to((self.start + second) * 1000)
-        self.done = second
 
 
 class Documents:
@@ -80,38 +66,21 @@ class Documents:
         return [id for id in range(COUNT) if self.alive(second, id)]
 
 
-class Reader(threading.Thread):
-    """Asks in many ways until the clock stands; `wrong` are answers that no instant explains."""
+class Reader(instant.Reader):
+    """Asks commands of a client."""
 
     def __init__(self, documents, number, ended):
-        super().__init__(daemon=True)
-        self.documents, self.ended = documents, ended
-        self.random = random.Random(SEED + number)
+        super().__init__(documents.clock, number, ended)
+        self.documents = documents
         self.db = documents.collection.database
-        self.wrong, self.asked, self.batches = [], 0, 0
 
-    def run(self):
-        ways = [self.scan, self.by_index, self.group, self.counted, self.sorted, self.joined,
+    def ways(self):
+        return [self.scan, self.by_index, self.group, self.counted, self.sorted, self.joined,
                 lambda: self.cursor(None), lambda: self.cursor("k")]
-        try:
-            while not self.ended.is_set():
-                self.random.choice(ways)()
-                self.asked += 1
-        except Exception as error:
-            self.wrong.append(repr(error))
 
     def ask(self, command, *args, **more):
         """The reply, and which seconds it may be from."""
-        begin = self.documents.clock.done
-        reply = self.db.command(command, *args, **more)
-        return reply, range(begin, self.documents.clock.asked + 1)
-
-    def judge(self, what, found, seconds, expect):
-        if not any(expect(second) == found for second in seconds):
-            near = {second: expect(second) for second in seconds}
-            if isinstance(found, list):
-                near = {second: set(ids) ^ set(found) for second, ids in near.items()}
-            self.wrong.append(f"{what} at {seconds}, SEED={SEED}: {found}, differs by {near}")
+        return self.timed(lambda: self.db.command(command, *args, **more))
 
     def whole(self, what, order=sorted, **more):
         reply, seconds = self.ask("find", "i", projection={"pad": 0}, batchSize=COUNT + 1,
@@ -162,7 +131,7 @@ class Reader(threading.Thread):
             "find", "i", projection={"pad": 0}, batchSize=size, **more)
         rows, last = reply["cursor"]["firstBatch"], FIRST
         while True:
-            self.batches += 1
+            self.parts += 1
             ended = reply["cursor"]["id"] == 0
             ids = [row["_id"] for row in rows]
             end = COUNT if ended else place[ids[-1]] + 1 if ids else last + 1
@@ -177,28 +146,15 @@ class Reader(threading.Thread):
             rows = reply["cursor"]["nextBatch"]
 
 
-@pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])
+@ON_DISK
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_is_of_one_instant(kind, disk):
-    with Server(data_dir=disk, flags=["--reap-delay", "0"]) as server:
+    with Server(data_dir=disk, flags=AT_ONCE) as server:
         documents = Documents(server, kind)
-        ended = threading.Event()
-        readers = [Reader(documents, number, ended) for number in range(READERS)]
-        for reader in readers:
-            reader.start()
-        for step, second in enumerate(range(SPAN, 2 * SPAN + 2)):
-            # However slow the machine is, there are so many questions for each move.
-            while sum(reader.asked for reader in readers) < step / 2:
-                assert all(one.is_alive() for one in readers), [one.wrong for one in readers]
-                ended.wait(0.001)
-            documents.clock.to(second)
-        ended.set()
-        for reader in readers:
-            reader.join(30)
+        readers = instant.watched(
+            documents.clock, lambda *which: Reader(documents, *which), range(SPAN, 2 * SPAN + 2))
         server.wait_until_reaped(("i", "i"))
         assert documents.collection.count_documents({}) == 0
         assert server.ttl_metrics()["deletedDocuments"] > COUNT // 2
-        assert server.stop() == 0
-        assert not disk or server.verify().returncode == 0
-    assert [text for reader in readers for text in reader.wrong][:5] == []
-    assert sum(reader.batches for reader in readers) > 5, "hardly a cursor was read"
+        server.end()
+    instant.judge(readers)

@@ -5,16 +5,15 @@ disk, each kind to at least one. `--torture` runs all 78.
 """
 
 import pathlib
-import random
 import re
 
 import pytest
 
 from ghosts.deaths import kinds
-from ghosts.matrix import INSTANTS, STATES, Matrix
-from ghosts.paths import FILLERS, READS, WRITES
-from lib.ahead import ahead
-from lib.seed import SEED, TORTURE
+from ghosts.matrix import Matrix
+from ghosts.paths import READS, WRITES
+from lib import ahead
+from lib.matrix import INSTANTS, Left, all_are_dealt, dealt
 
 KINDS = {kind.name: kind for kind in kinds()}
 PATHS = [path.name for path in [*READS, *WRITES]]
@@ -32,27 +31,8 @@ NO_DOCUMENTS = set(
 NO_DOCUMENT_STAGES = {"$currentOp"}
 
 
-def dealt():
-    """Pairs of state and kind: all kinds from a shuffled deck, in turn to each of the states."""
-    if TORTURE:
-        return [(state, kind) for state in STATES for kind in KINDS]
-    deck = list(KINDS)
-    random.Random(SEED).shuffle(deck)
-    turns = [state for state, (disk, *_) in STATES.items() for _ in range(2 if disk else 4)]
-    return [(state, deck[at % len(deck)]) for at, state in enumerate(turns)]
-
-
-PAIRS = dealt()
-
-
-@pytest.fixture(scope="module")
-def matrices(request):
-    """What ran in each (state, kind) that any chosen test asks for."""
-    def one(state, kind):
-        return Matrix(KINDS[kind], state).run()
-
-    with ahead(request, one, "state", "kind") as run:
-        yield run
+PAIRS = dealt(KINDS)
+matrices = ahead.fixture(lambda state, kind: Matrix(KINDS[kind], state).run(), "state", "kind")
 
 
 def test_the_table_has_no_name_twice():
@@ -60,13 +40,11 @@ def test_the_table_has_no_name_twice():
 
 
 def test_every_state_and_every_kind_has_its_turn():
-    assert len(set(PAIRS)) == len(PAIRS)
-    assert {state for state, _ in PAIRS} == set(STATES)
-    assert {kind for _, kind in PAIRS} == set(KINDS)
+    all_are_dealt(PAIRS, KINDS)
 
 
 @pytest.mark.parametrize("state, kind", PAIRS)
-class TestMatrix:
+class TestMatrix(Left):
     """One row is one path through a state and a kind of death, at all instants."""
 
     @pytest.mark.parametrize("path", PATHS)
@@ -77,25 +55,6 @@ class TestMatrix:
             return
         found = {instant: cells[path, instant] for instant in INSTANTS}
         assert found == {instant: instant < 0 for instant in INSTANTS}
-
-    def test_data_is_sound(self, matrices, state, kind):
-        verified = matrices(state, kind).verified
-        if verified is not None:
-            assert verified.returncode == 0, verified.stdout + verified.stderr
-
-    def test_reaping_is_what_the_state_says(self, matrices, state, kind):
-        matrix = matrices(state, kind)
-        if not state.startswith("reaped"):
-            assert matrix.deleted == {}
-            assert matrix.verified is None or matrix.dead_entries() >= FILLERS
-            return
-        assert list(matrix.deleted) == list(INSTANTS)
-        for instant, deleted in matrix.deleted.items():
-            if instant < 0:
-                assert deleted == 0, instant
-            elif matrix.worth_reaping(instant):
-                assert deleted >= FILLERS, instant
-        assert matrix.verified is None or matrix.dead_entries() == 0
 
     def test_indexes_and_collections_stay(self, matrices, state, kind):
         [first, *others] = matrices(state, kind).listed.values()

@@ -1,17 +1,11 @@
 """Dead stays dead, whatever is set later; and what is newer is not killed by an older rule.
 
-Each history is told once as it is and once with a restart, a crash or a reap, dealt by SEED, after
-half of its steps; with `--torture` also with each of them after all steps, or after one alone.
+How each history is told, `lib.story` says.
 """
 
-import random
-
-import pytest
-
 from ghosts.pair import Pair
-from lib.ahead import ahead
-from lib.seed import SEED, TORTURE
 from lib.server import date
+from lib.story import Stories, default, mortal, move, step
 
 S = 1000
 
@@ -21,30 +15,11 @@ def at(pair, ms):
     return date(pair.model.now + ms)
 
 
-def mortal(pair):
-    pair.insert("inherit", {})
-    pair.insert("ttl", {"ttl": 10})
-    pair.insert("pinned", {"ttl": -1})
-    pair.insert("long", {"ttl": 100})
-
-
 def dated(pair):
     pair.insert("old", {"at": at(pair, 0), "p": True})
     pair.insert("older", {"at": [at(pair, 90 * S), at(pair, -5 * S)], "p": True})
     pair.insert("new", {"at": at(pair, 40 * S), "p": True})
     pair.insert("none", {"p": True})
-
-
-def step(method, *args, **more):
-    return lambda pair: getattr(pair, method)(*args, **more)
-
-
-def default(value):
-    return step("default", value)
-
-
-def move(seconds):
-    return step("move", round(seconds * S))
 
 
 def rule(*args, **more):
@@ -137,65 +112,5 @@ HISTORIES = {
         [default(30), rule("at", 10), dated, mortal, move(10), rule(), move(20), default("off")],
         {"pinned", "long"}),
 }
-#: What may happen to a server between two steps; `None` is nothing.
-DISTURB = ("restart", "crash", "reap", "reap_and_restart")
-
-
-def run(steps, expect, disturb, disk):
-    """Runs a history; `disturb` says what happens after each step."""
-    with Pair(data_dir=disk, pad=True) as pair:
-        for one, then in zip(steps, disturb, strict=True):
-            one(pair)
-            if then:
-                getattr(pair, then)()
-            pair.check()
-        assert set(pair.model.live) == expect, "the model disagrees with the table"
-        for id in ("inherit", "ttl", "old", "older"):
-            # What is dead does not hold its keys; what lives does.
-            pair.insert(id, {"ttl": -1})
-        pair.check()
-        pair.end()
-
-
-LONGEST = max(len(steps) for steps, _ in HISTORIES.values())
-PLANS = ["dealt"]
-if TORTURE:
-    PLANS += [f"{what} always" for what in DISTURB]
-    PLANS += [f"{what} {at}" for what in ("crash", "reap_and_restart") for at in range(LONGEST)]
-
-
-def disturbances(history, plan):
-    """What happens after each step of a history; none where the plan has no step."""
-    count = len(HISTORIES[history][0])
-    if plan == "dealt":
-        dice = random.Random(f"{SEED} {history}")
-        chosen = [dice.choice([*DISTURB, None, None, None]) for _ in range(count)]
-        return chosen if any(chosen) else ["reap_and_restart"] * count
-    what, where = plan.split()
-    return [what if where in ("always", str(at)) else None for at in range(count)]
-
-
-@pytest.fixture(scope="module")
-def disturbed(request):
-    def one(history, plan):
-        disturb = disturbances(history, plan)
-        if any(disturb):
-            try:
-                run(*HISTORIES[history], disturb, True)
-            except AssertionError as error:
-                raise AssertionError(f"{error}, with {disturb}, SEED={SEED}") from error
-
-    with ahead(request, one, "history", "plan") as result:
-        yield result
-
-
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("history", HISTORIES)
-def test_disturbed(disturbed, history, plan):
-    disturbed(history, plan)
-
-
-@pytest.mark.parametrize("history", HISTORIES)
-def test_undisturbed(history):
-    steps, expect = HISTORIES[history]
-    run(steps, expect, [None] * len(steps), False)
+stories = Stories(HISTORIES, Pair, ("inherit", "ttl", "old", "older"))
+disturbed, test_disturbed, test_undisturbed = stories.tests()

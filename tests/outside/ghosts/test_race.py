@@ -1,19 +1,11 @@
 """The race at the deadline on a clock that is moved beside it. RACE_SECONDS says how long."""
 
-import os
-
 import pytest
 
-from ghosts.race import judge, race
-from lib.seed import TORTURE
+from ghosts.race import race
+from lib.race import judge, trial
 
-SECONDS = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else 3))
-
-
-@pytest.mark.parametrize("shifting", [False, True], ids=["settled", "shifting"])
-@pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])
-def test_nobody_sees_dead_and_then_alive(disk, shifting):
-    race(disk, "manual", shifting, SECONDS)
+test_nobody_sees_dead_and_then_alive = trial(race, "manual", 3)
 
 
 def test_a_race_judges():

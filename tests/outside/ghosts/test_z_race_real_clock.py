@@ -1,18 +1,10 @@
 """The race at the deadline on the real clock. RACE_SECONDS says how long each takes."""
 
-import os
-
 import pytest
 
 from ghosts.race import race
-from lib.seed import TORTURE
-
-SECONDS = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else 4))
+from lib.race import trial
 
 pytestmark = pytest.mark.real_clock
 
-
-@pytest.mark.parametrize("shifting", [False, True], ids=["settled", "shifting"])
-@pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])
-def test_nobody_sees_dead_and_then_alive(disk, shifting):
-    race(disk, "system", shifting, SECONDS)
+test_nobody_sees_dead_and_then_alive = trial(race, "system", 4)

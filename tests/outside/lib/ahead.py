@@ -3,6 +3,8 @@
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 WORKERS = 4
 
 
@@ -25,3 +27,14 @@ def ahead(request, run, *names, test=None):
         yield lambda *case: cases[case].result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def fixture(run, *names):
+    """A fixture of a module whose tests ask it for the results of their cases."""
+
+    @pytest.fixture(scope="module")
+    def results(request):
+        with ahead(request, run, *names) as result:
+            yield result
+
+    return results

@@ -18,6 +18,8 @@ from lib.nosql import Client
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
 EPOCH = datetime.datetime(1970, 1, 1)
 READY_WITHIN = 30.0
+#: Flags: whether the reaper follows each death, or does nothing as long as a test takes.
+AT_ONCE, NEVER = ["--reap-delay", "0"], ["--reap-delay", "1000000"]
 #: Dead bytes below which the reaper leaves a collection alone.
 REAP_LEAST_BYTES = 64 * 1024
 
@@ -52,11 +54,12 @@ def worth(expiry):
 class Server:
     """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory.
 
-    With `nosql=True` its second door is open too.
+    With `nosql=True` its second door is open too, with `mongo=False` the first one is shut.
     """
 
     def __init__(
-        self, data_dir=None, clock="manual", flags=(), listeners=(), log_level="warn", nosql=False
+        self, data_dir=None, clock="manual", flags=(), listeners=(), log_level="warn", nosql=False,
+        mongo=True,
     ):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
         self.data_dir = self.home / "data" if data_dir is True else data_dir
@@ -64,7 +67,7 @@ class Server:
         self.flags = list(flags)
         self.listeners = list(listeners)
         self.log_level = log_level
-        self.nosql = nosql
+        self.mongo, self.nosql = mongo, nosql
         self.items = None
         self.process = None
         self.client = None
@@ -80,8 +83,8 @@ class Server:
         where = ["--data-dir", str(self.data_dir)] if self.data_dir else ["--in-memory"]
         return [
             EBB_BIN, "serve", *where, "--clock", self.clock,
-            "--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0",
-            "--cosmos-addr", "127.0.0.1:0" if self.nosql else "off",
+            "--mongo-addr", "127.0.0.1:0" if self.mongo else "off",
+            "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "127.0.0.1:0" if self.nosql else "off",
             "--ready-file", str(ready), "--log-level", self.log_level, *self.flags,
         ]
 
@@ -100,14 +103,17 @@ class Server:
                 raise AssertionError(f"not ready (exit {self.process.poll()}): {text}")
             time.sleep(0.002)
         doors = json.loads(ready.read_text())
-        self.address = address(doors["mongo"])
+        found = doors["mongo"] is not None, doors["cosmos"] is not None
+        assert found == (self.mongo, self.nosql), f"other doors than asked for: {doors}"
         self.admin_url = f"http://{doors['admin']}"
         if self.nosql:
             # One client over all restarts, so that containers hold.
             self.items = self.items or Client(None)
             self.items.close()
             self.items.address = address(doors["cosmos"])
-        self.client = self.connect(event_listeners=self.listeners)
+        if self.mongo:
+            self.address = address(doors["mongo"])
+            self.client = self.connect(event_listeners=self.listeners)
         return self
 
     def connect(self, **options):
@@ -116,7 +122,8 @@ class Server:
 
     def stop(self, within=10.0):
         """SIGTERM; answers the exit code."""
-        self.client.close()
+        if self.client:
+            self.client.close()
         if self.items:
             self.items.close()
         self.process.send_signal(signal.SIGTERM)
@@ -130,8 +137,18 @@ class Server:
             self.client.close()
 
     def restart(self):
-        assert self.stop() == 0, self.log.read_text(errors="replace")[-2000:]
+        self.leave()
         return self.start()
+
+    def leave(self):
+        """A clean end."""
+        assert self.stop() == 0, self.log.read_text(errors="replace")[-2000:]
+
+    def end(self):
+        """A clean end, and a directory that is whole."""
+        self.leave()
+        if self.data_dir:
+            self.sound()
 
     def close(self):
         if self.process and self.process.poll() is None:
@@ -145,6 +162,14 @@ class Server:
             [EBB_BIN, "verify", "--data-dir", str(self.data_dir)],
             capture_output=True, text=True, timeout=120,
         )
+
+    def sound(self):
+        """`ebb verify` of the directory as the end left it."""
+        try:
+            verified = self.verify()
+        except subprocess.TimeoutExpired:
+            raise AssertionError("ebb verify hangs") from None
+        assert verified.returncode == 0, verified.stdout + verified.stderr
 
     # The clock.
 

@@ -1,27 +1,11 @@
 """Runs the matrix of items: all paths x one kind of death x the instants, in one state of the data.
 """
 
-import re
-
+from lib import matrix
+from lib.matrix import INSTANTS
 from lib.nosql import ALL_VERSIONS, stripped
-from lib.seed import TORTURE
-from lib.server import Server
-from nosql.paths import FILLERS, READS, WRITES, Cell
-
-#: Milliseconds from the deadline.
-INSTANTS = (-1_000, -1, 0, 1, 1_000) if TORTURE else (-1_000, -1, 0, 1_000)
-
-NEVER = ["--reap-delay", "1000000"]
-AT_ONCE = ["--reap-delay", "0"]
-#: name: (data directory, flags, what is done when the clock has moved)
-STATES = {
-    "unreaped": (None, NEVER, None),
-    "unreaped-disk": (True, NEVER, None),
-    "reaped": (None, AT_ONCE, "reap"),
-    "reaped-disk": (True, AT_ONCE, "reap"),
-    "restarted": (True, NEVER, "restart"),
-    "reaped-restarted": (True, AT_ONCE, "reap restart"),
-}
+from lib.paths import FILLERS
+from nosql.paths import READS, WRITES, Cell
 
 POLICY = {
     "indexingMode": "consistent", "automatic": True, "includedPaths": [{"path": "/*"}],
@@ -65,17 +49,12 @@ def key_of(name, item):
     return [item["pk"], item["kind"], item["id"]] if name == "h" else item["pk"]
 
 
-class Matrix:
-    """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong."""
+class Matrix(matrix.Matrix):
+    """The containers of items."""
 
     def __init__(self, kind, state):
-        self.kind = kind
+        super().__init__(kind, state, nosql=True)
         self.default = kind.default
-        data_dir, flags, self.then = STATES[state]
-        self.server = Server(data_dir=data_dir, flags=flags, nosql=True)
-        self.cells = {}
-        #: Items that were compacted away before anything was asked, by instant.
-        self.deleted = {}
 
     def run(self):
         with self.server:
@@ -200,26 +179,6 @@ class Matrix:
             seen = f"{type(error).__name__}: {error}"[:2_000]
         self.cells[path.name, instant] = seen
 
-    # Housekeeping.
-
-    def settle(self, instant):
-        for step in (self.then or "").split():
-            if step == "reap":
-                containers = [("r", name) for name in CONTAINERS]
-                self.server.wait_until_reaped(*containers, worth=self.server.items_worth_reaping)
-                deleted = self.server.ttl_metrics()["deletedDocuments"]
-                # The count begins anew with each start.
-                self.deleted[instant] = deleted + max(self.deleted.values(), default=0) * (
-                    "restart" in self.then)
-            else:
-                self.server.restart()
-
-    def end(self):
-        """The data directory after a clean end."""
-        assert self.server.stop() == 0
-        self.verified = self.server.verify() if self.server.data_dir else None
-
-    def dead_entries(self):
-        """Index entries of dead items that are still on disk in container `r`."""
-        found = re.search(r"^r\.r: .* (\d+) entries of dead", self.verified.stdout, re.MULTILINE)
-        return int(found[1])
+    def reap(self, instant):
+        containers = [("r", name) for name in CONTAINERS]
+        self.server.wait_until_reaped(*containers, worth=self.server.items_worth_reaping)

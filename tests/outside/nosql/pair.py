@@ -1,12 +1,9 @@
 """A container on a server and its model, moved together and compared on many paths."""
 
+from lib import pair
 from lib.nosql import ALL_VERSIONS, stripped
-from lib.server import Server
 from nosql.model import Event, Items, runs, settled
 
-AT_ONCE = ["--reap-delay", "0"]
-#: A few items this long make their deaths worth reaping.
-PAD = "x" * 20_000
 POLICY = {
     "indexingMode": "consistent", "includedPaths": [{"path": "/*"}],
     "excludedPaths": [{"path": "/pad/?"}],
@@ -19,13 +16,14 @@ def meaningful(ttl):
     return type(ttl) is int and (ttl == -1 or 0 < ttl < 2**31)
 
 
-class Pair:
-    """Steps change both; `check` compares them. The partition key is the id's last letter."""
+class Pair(pair.Pair):
+    """Container `p`. The partition key is the id's last letter."""
 
-    def __init__(self, data_dir, flags=AT_ONCE, pad=False, versions=True):
-        self.server = Server(data_dir=data_dir, flags=flags, nosql=True)
-        self.writes = self.commits = 0
-        self.pad = {"pad": PAD} if pad else {}
+    PAD = "x" * 20_000
+
+    def __init__(self, data_dir, pad=False, versions=True):
+        super().__init__(data_dir, pad=pad, nosql=True)
+        self.commits = 0
         self.versions = versions
 
     def __enter__(self):
@@ -40,9 +38,6 @@ class Pair:
         self.latest = [(self.container.changes("*")[1], 0)]
         self.all = [(self.container.changes("*", ALL_VERSIONS)[1], 0)] if self.versions else []
         return self
-
-    def __exit__(self, *problem):
-        self.server.close()
 
     def definition(self, default):
         return {
@@ -128,31 +123,15 @@ class Pair:
             for full in fulls:
                 self.model.put(full["id"], full)
 
-    # Rules, time and housekeeping.
+    # Rules and housekeeping.
 
     def default(self, value):
         reply = self.container.redefine(**self.definition(value))
         self.judge(reply, 200, f"default {value}")
         self.model.set_default(value)
 
-    def move(self, ms):
-        self.server.advance(ms)
-        self.model.move(ms)
-
-    def restart(self):
-        self.server.restart()
-
-    def crash(self):
-        self.server.kill()
-        self.server.items.close()
-        self.server.start()
-
     def reap(self):
         self.server.wait_until_reaped(("p", "p"), worth=self.server.items_worth_reaping)
-
-    def reap_and_restart(self):
-        self.reap()
-        self.restart()
 
     # Comparison.
 
@@ -206,12 +185,6 @@ class Pair:
                 f"all versions since {since}, at {at}: {list(map(str, found[at:at + 3]))}, "
                 f"expected {list(map(str, expected[at:at + 3]))}")
         self.all.append((after, len(self.model.events)))
-
-    def end(self):
-        assert self.server.stop() == 0
-        if self.server.data_dir:
-            verified = self.server.verify()
-            assert verified.returncode == 0, verified.stdout + verified.stderr
 
 
 def event(row):

@@ -5,7 +5,7 @@ A refusal changes nothing.
 
 import pytest
 
-from nosql.texts import MODE_NONE
+from lib.texts import MODE_NONE
 
 OUT = object()
 DEFAULTS = {"off": None, "-1": -1, "n": 1_000}

@@ -5,34 +5,21 @@ spread over ids and keys, so an answer that mixes two instants is none that any 
 """
 
 import random
-import threading
 
 import pytest
 
+from lib import instant
+from lib.instant import PAD, Clock
+from lib.marks import ON_DISK
+from lib.nosql import LATEST
 from lib.seed import SEED, TORTURE
-from lib.server import Server
+from lib.server import AT_ONCE, Server
 
 COUNT = 900
 #: Seconds over which they die, as many in each.
 SPAN = 450 if TORTURE else 100
 assert COUNT % SPAN == 0
-READERS = 3
-PAD = "x" * 300
 ALL_OF_THEM = {"x-ms-max-item-count": "1000"}
-
-
-class Clock:
-    """What is sure about the time: moves that were answered, and moves that were asked for."""
-
-    def __init__(self, server):
-        self.server = server
-        self.start = server.now_ms() // 1000
-        self.done = self.asked = 0
-
-    def to(self, second):
-        self.asked = second
-        self.server.move_to((self.start + second) * 1000)
-        self.done = second
 
 
 class Items:
@@ -71,39 +58,22 @@ class Items:
         return [k for k in range(COUNT) if second < self.deadline[k]]
 
 
-class Reader(threading.Thread):
-    """Asks in many ways until the clock stands; `wrong` are answers that no instant explains."""
+class Reader(instant.Reader):
+    """Asks queries and the feed over a connection of its own."""
 
     def __init__(self, items, number, ended):
-        super().__init__(daemon=True)
-        self.items, self.ended = items, ended
-        self.random = random.Random(SEED + number)
+        super().__init__(items.clock, number, ended)
+        self.items = items
         self.container = items.container.through(items.container.client.again())
-        self.wrong, self.asked, self.pages = [], 0, 0
 
-    def run(self):
-        ways = [self.count, self.total, self.group, self.whole, self.top, self.paged, self.changes]
-        try:
-            while not self.ended.is_set():
-                self.random.choice(ways)()
-                self.asked += 1
-        except Exception as error:
-            self.wrong.append(repr(error))
+    def ways(self):
+        return [self.count, self.total, self.group, self.whole, self.top, self.paged, self.changes]
 
     def ask(self, query, **more):
         """Rows, the token of the next page, and which seconds they may be from."""
-        begin = self.items.clock.done
-        reply = self.container.page(query, **more)
-        seconds = range(begin, self.items.clock.asked + 1)
+        reply, seconds = self.timed(lambda: self.container.page(query, **more))
         assert reply.status == 200, reply
         return reply.json["Documents"], reply.continuation, seconds
-
-    def judge(self, what, found, seconds, expect):
-        if not any(expect(second) == found for second in seconds):
-            near = {second: expect(second) for second in seconds}
-            if isinstance(found, list):
-                near = {second: sorted(set(ks) ^ set(found))[:9] for second, ks in near.items()}
-            self.wrong.append(f"{what} at {seconds}, SEED={SEED}: {str(found)[:200]}, by {near}")
 
     def one(self, what, query, expect):
         rows, after, seconds = self.ask(query)
@@ -140,10 +110,8 @@ class Reader(threading.Thread):
         self.judge("top", rows, seconds, lambda second: self.items.alive(second)[::-1][:20])
 
     def changes(self):
-        begin = self.items.clock.done
-        reply = self.container.client.call("GET", self.container.docs, None, {
-            "a-im": "Incremental Feed", "x-ms-max-item-count": "1000"})
-        seconds = range(begin, self.items.clock.asked + 1)
+        reply, seconds = self.timed(lambda: self.container.client.call(
+            "GET", self.container.docs, None, {**LATEST, **ALL_OF_THEM}))
         found = sorted(row["k"] for row in reply.json["Documents"]) if reply.status == 200 else []
         if len(reply.body) < 1_000_000:
             self.judge("changes", found, seconds, self.items.alive)
@@ -154,7 +122,7 @@ class Reader(threading.Thread):
         while True:
             rows, after, seconds = self.ask(
                 "SELECT VALUE c.k FROM c ORDER BY c.k", size=size, after=after)
-            self.pages += 1
+            self.parts += 1
             end = rows[-1] + 1 if rows and after else COUNT if after is None else last + 1
             begin = last + 1
             self.judge("page", rows, seconds, lambda second: [
@@ -164,26 +132,13 @@ class Reader(threading.Thread):
             last = end - 1
 
 
-@pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])
+@ON_DISK
 @pytest.mark.parametrize("kind", ["default", "own"])
 def test_an_answer_is_of_one_instant(kind, disk):
-    with Server(data_dir=disk, flags=["--reap-delay", "0"], nosql=True) as server:
+    with Server(data_dir=disk, flags=AT_ONCE, nosql=True) as server:
         items = Items(server, kind)
-        ended = threading.Event()
-        readers = [Reader(items, number, ended) for number in range(READERS)]
-        for reader in readers:
-            reader.start()
-        for step, second in enumerate(range(SPAN, 2 * SPAN + 2)):
-            # However slow the machine is, there are so many questions for each move.
-            while sum(reader.asked for reader in readers) < step / 2:
-                assert all(one.is_alive() for one in readers), [one.wrong for one in readers]
-                ended.wait(0.001)
-            items.clock.to(second)
-        ended.set()
-        for reader in readers:
-            reader.join(30)
+        readers = instant.watched(
+            items.clock, lambda *which: Reader(items, *which), range(SPAN, 2 * SPAN + 2))
         assert items.container.rows("SELECT VALUE COUNT(1) FROM c") == [0]
-        assert server.stop() == 0
-        assert not disk or server.verify().returncode == 0
-    assert [text for reader in readers for text in reader.wrong][:5] == []
-    assert sum(reader.pages for reader in readers) > 5, "hardly a query was paged"
+        server.end()
+    instant.judge(readers)

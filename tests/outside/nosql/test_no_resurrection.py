@@ -1,39 +1,14 @@
 """Dead stays dead, whatever default comes later; and what is newer is not killed by an older one.
 
-Each history is told once as it is and once with a restart, a crash or a reap, dealt by SEED, after
-half of its steps; with `--torture` also with each of them after all steps, or after one alone.
+How each history is told, `lib.story` says.
 """
 
-import random
-
-import pytest
-
-from lib.ahead import ahead
-from lib.seed import SEED, TORTURE
+from lib.story import Stories, default, mortal, move, step
 from nosql.pair import Pair
-
-
-def step(method, *args, **more):
-    return lambda pair: getattr(pair, method)(*args, **more)
-
-
-def default(value):
-    return step("default", value)
-
-
-def move(seconds):
-    return step("move", round(seconds * 1000))
 
 
 def change(id, **fields):
     return step("change", id, fields)
-
-
-def mortal(pair):
-    pair.insert("inherit", {})
-    pair.insert("ttl", {"ttl": 10})
-    pair.insert("pinned", {"ttl": -1})
-    pair.insert("long", {"ttl": 100})
 
 
 def strange(pair):
@@ -100,70 +75,14 @@ HISTORIES = {
     "the same default again": ([default(10), mortal, move(10), default(10), default(10), move(1)],
                                LASTING),
 }
-#: What may happen to a server between two steps; `None` is nothing.
-DISTURB = ("restart", "crash", "reap", "reap_and_restart")
 IDS = ("inherit", "ttl", "pinned", "long", "zero", "text")
 
 
-def run(name, disturb, disk):
-    """Tells a history; `disturb` says what happens after each step."""
-    steps, expect = HISTORIES[name]
-    dice = random.Random(f"{SEED} {name}")
-    with Pair(data_dir=disk, pad=True) as pair:
-        for one, then in zip(steps, disturb, strict=True):
-            one(pair)
-            if then:
-                getattr(pair, then)()
-            pair.check()
-        pair.check_items(IDS)
-        pair.check_feeds(dice.choice)
-        assert set(pair.model.live) == expect, "the model disagrees with the table"
-        for id in IDS:
-            # What is dead does not hold its keys; what lives does.
-            pair.insert(id, {"ttl": -1})
-        pair.check()
-        pair.check_feeds(dice.choice)
-        pair.end()
+def look(pair, dice):
+    """Items and feeds beside what every step compares."""
+    pair.check_items(IDS)
+    pair.check_feeds(dice.choice)
 
 
-LONGEST = max(len(steps) for steps, _ in HISTORIES.values())
-PLANS = ["dealt"]
-if TORTURE:
-    PLANS += [f"{what} always" for what in DISTURB]
-    PLANS += [f"{what} {at}" for what in ("crash", "reap_and_restart") for at in range(LONGEST)]
-
-
-def disturbances(history, plan):
-    """What happens after each step of a history; nothing where the plan has no step."""
-    count = len(HISTORIES[history][0])
-    if plan == "dealt":
-        dice = random.Random(f"{SEED} items {history}")
-        chosen = [dice.choice([*DISTURB, None, None, None]) for _ in range(count)]
-        return chosen if any(chosen) else ["reap_and_restart"] * count
-    what, where = plan.split()
-    return [what if where in ("always", str(at)) else None for at in range(count)]
-
-
-@pytest.fixture(scope="module")
-def disturbed(request):
-    def one(history, plan):
-        disturb = disturbances(history, plan)
-        if any(disturb):
-            try:
-                run(history, disturb, True)
-            except AssertionError as error:
-                raise AssertionError(f"{error}, with {disturb}, SEED={SEED}") from error
-
-    with ahead(request, one, "history", "plan") as result:
-        yield result
-
-
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("history", HISTORIES)
-def test_disturbed(disturbed, history, plan):
-    disturbed(history, plan)
-
-
-@pytest.mark.parametrize("history", HISTORIES)
-def test_undisturbed(history):
-    run(history, [None] * len(HISTORIES[history][0]), False)
+stories = Stories(HISTORIES, Pair, IDS, "items ", look)
+disturbed, test_disturbed, test_undisturbed = stories.tests()

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from lib.server import Server
-from nosql.texts import ABSENT_TEXT, bad_ttl
+from lib.texts import NO_ENTITY, bad_ttl
 from nosql.way import WAYS, Way
 
 OUT = object()
@@ -137,7 +137,7 @@ class TestKeptFromWhenItWasOff:
         assert status == 400 and reply.error == bad_ttl(text.strip('"')), reply
         assert kept.patch("a", "a", [{"op": "set", "path": "/ttl", "value": 3}]).status == 200
         server.advance(3_000)
-        assert ABSENT_TEXT in kept.read("a", "a").error
+        assert NO_ENTITY in kept.read("a", "a").error
 
     def test_a_patch_that_removes_it(self, kept):
         reply = kept.patch("a", "a", [{"op": "remove", "path": "/ttl"}])

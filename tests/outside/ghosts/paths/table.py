@@ -1,17 +1,13 @@
 """The tables of paths, and the cell that a path runs in.
 
-Each path answers whether it still sees the mortal documents. `READS` leave the data as it is and
-run at every instant on one collection; `WRITES` get a document of their own for each instant.
+`READS` run on one collection; `WRITES` get a document of their own for each instant.
 """
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
-FILLERS = 8
-
-
-class Strange(AssertionError):
-    """An answer that is neither 'all are there' nor 'none is there'."""
+from lib import paths
+from lib.paths import FILLERS, Strange, judge
 
 
 @dataclass
@@ -52,10 +48,7 @@ class Cell:
         """Judges a number of documents of the whole collection."""
         return self.judge(n, self.controls + FILLERS + 1, self.controls)
 
-    def judge(self, n, alive, dead):
-        if n in (alive, dead):
-            return n == alive
-        raise Strange(f"{n}, neither {alive} nor {dead}")
+    judge = staticmethod(judge)
 
     def ids(self, rows):
         """Judges the documents of the whole collection."""
@@ -71,24 +64,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Path:
-    """One row of the table."""
+class Path(paths.Path):
+    """A row that may have a collection of its own alone."""
 
-    name: str
-    run: Callable
-    #: Runs before the clock moves; what it answers is `cell.prepared`.
-    prepare: Callable | None = None
-    #: The collection is the path's alone.
     own: bool = False
 
 
-READS = []
-WRITES = []
-
-
-def read(name, prepare=None):
-    return lambda run: READS.append(Path(name, run, prepare)) or run
-
-
-def write(name, own=False):
-    return lambda run: WRITES.append(Path(name, run, None, own)) or run
+TABLE = paths.Table(Path)
+READS, WRITES, read, write = TABLE.reads, TABLE.writes, TABLE.read, TABLE.write

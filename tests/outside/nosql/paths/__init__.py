@@ -2,6 +2,6 @@
 
 from nosql.paths import (  # noqa: F401
     admin, batches, continued, feeds, hierarchy, points, queries, tokens, versions, writes)
-from nosql.paths.table import FILLERS, READS, WRITES, Cell, Strange
+from nosql.paths.table import READS, WRITES, Cell
 
-__all__ = ["FILLERS", "READS", "WRITES", "Cell", "Strange"]
+__all__ = ["READS", "WRITES", "Cell"]

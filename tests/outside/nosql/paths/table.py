@@ -1,23 +1,19 @@
 """The tables of paths, and the cell that a path runs in.
 
-Each path answers whether it still sees the mortal items. `READS` leave the data as it is and run at
-every instant on the containers `r` and `v`; `WRITES` get an item of their own for each instant.
+`READS` run on the containers `r` and `v`; `WRITES` get an item of their own for each instant.
 """
 
 import json
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
+from lib import paths
 from lib.nosql import stripped
-from nosql.texts import ABSENT_TEXT
+from lib.paths import Strange, judge
+from lib.texts import NO_ENTITY
 
-FILLERS = 8
 #: Status and sub-status of an item that is not there.
 ABSENT = (404, 0)
-
-
-class Strange(AssertionError):
-    """An answer that is neither 'all are there' nor 'none is there'."""
 
 
 def plain(row):
@@ -76,10 +72,7 @@ class Cell:
         items = self.items if alive else [item for item in self.items if item["kind"] == "c"]
         return [item for item in items if scope in (None, item["pk"])]
 
-    def judge(self, found, alive, dead):
-        if found in (alive, dead) and alive != dead:
-            return found == alive
-        raise Strange(f"{found}, neither {alive} nor {dead}")
+    judge = staticmethod(judge)
 
     def dies(self, item):
         """Whether a living item would be dead if the default became one second."""
@@ -104,7 +97,7 @@ class Cell:
         """Judges a point operation: this status, or that there is no such item."""
         if reply.status == status:
             return True
-        if reply.code == ABSENT and ABSENT_TEXT in reply.error:
+        if reply.code == ABSENT and NO_ENTITY in reply.error:
             return False
         raise Strange(f"{reply}")
 
@@ -149,24 +142,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Path:
-    """One row of the table."""
+class Path(paths.Path):
+    """A row that may write into the container that keeps all versions."""
 
-    name: str
-    run: Callable
-    #: Runs before the clock moves; what it answers is `cell.prepared`.
-    prepare: Callable | None = None
-    #: It writes into the container that keeps all versions.
     versions: bool = False
 
 
-READS = []
-WRITES = []
-
-
-def read(name, prepare=None):
-    return lambda run: READS.append(Path(name, run, prepare)) or run
-
-
-def write(name, versions=False):
-    return lambda run: WRITES.append(Path(name, run, None, versions)) or run
+TABLE = paths.Table(Path)
+READS, WRITES, read, write = TABLE.reads, TABLE.writes, TABLE.read, TABLE.write

@@ -1,7 +1,8 @@
 """The feed of all versions and deletes: each death is told once, in order, with what was there."""
 
 from lib.nosql import ALL_VERSIONS, RANGE, RANGE_OF_A, stripped
-from nosql.paths.table import FILLERS, Strange, plain, read, write
+from lib.paths import FILLERS
+from nosql.paths.table import Strange, plain, read, write
 
 
 def told(cell, headers=RANGE, size=None, own=False):

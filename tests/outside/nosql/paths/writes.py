@@ -1,8 +1,8 @@
 """Writes of one item: what is dead is not found, and its id and its unique keys are free."""
 
 from lib.nosql import if_match, if_none_match
+from lib.texts import EXISTS, PRECONDITION, UNIQUE
 from nosql.paths.table import ABSENT, Strange, write
-from nosql.texts import EXISTS, NOT_MET, UNIQUE
 
 OTHER = '"00000000-0000-0000-0000-000000000000"'
 SET = [{"op": "set", "path": "/n", "value": 2}]
@@ -14,6 +14,14 @@ def refused(reply, status, text):
         return False
     if reply.substatus or text not in reply.error:
         raise Strange(f"{reply}")
+    return True
+
+
+def free(reply, status=201):
+    """Whether another one is refused the unique key; if not it was given it."""
+    if refused(reply, 409, UNIQUE):
+        return False
+    assert reply.status == status, reply
     return True
 
 
@@ -64,10 +72,8 @@ def create_twice(cell):
 
 @write("create of its unique key")
 def create_unique(cell):
-    reply = cell.c.create(cell.body(id="other", ttl=-1))
-    if refused(reply, 409, UNIQUE):
+    if not free(cell.c.create(cell.body(id="other", ttl=-1))):
         return True
-    assert reply.status == 201, reply
     cell.nothing()
     cell.only("other")
     # And now the living one holds it.
@@ -83,10 +89,8 @@ def upsert(cell):
 
 @write("upsert of its unique key")
 def upsert_unique(cell):
-    reply = cell.c.upsert(cell.body(id="other", ttl=-1))
-    if refused(reply, 409, UNIQUE):
+    if not free(cell.c.upsert(cell.body(id="other", ttl=-1))):
         return True
-    assert reply.status == 201, reply
     cell.only("other")
     return False
 
@@ -100,7 +104,7 @@ def upsert_match(cell):
 @write("upsert, If-Match of another ETag")
 def upsert_other(cell):
     reply = cell.c.upsert(cell.body(), if_match(OTHER))
-    return refused(reply, 412, NOT_MET) or made(cell, reply)
+    return refused(reply, 412, PRECONDITION) or made(cell, reply)
 
 
 @write("replace")
@@ -116,7 +120,7 @@ def replace_match(cell):
 @write("replace, If-Match of another ETag")
 def replace_other(cell):
     reply = cell.c.replace(cell.body(), if_match(OTHER))
-    return refused(reply, 412, NOT_MET) or found(cell, reply)
+    return refused(reply, 412, PRECONDITION) or found(cell, reply)
 
 
 @write("replace by another id")
@@ -136,10 +140,8 @@ def replace_renames(cell):
 @write("replace of another by its unique key")
 def replace_unique(cell):
     body = cell.helper("h")
-    reply = cell.c.replace({**body, "u": "u"})
-    if refused(reply, 409, UNIQUE):
+    if not free(cell.c.replace({**body, "u": "u"}), 200):
         return True
-    assert reply.status == 200, reply
     cell.nothing()
     return False
 
@@ -168,7 +170,7 @@ def patch_condition(cell):
 @write("patch under a condition that fails")
 def patch_condition_fails(cell):
     reply = cell.c.patch("t", cell.pk, SET, "from c where c.n = 12345")
-    return refused(reply, 412, NOT_MET) or found(cell, reply)
+    return refused(reply, 412, PRECONDITION) or found(cell, reply)
 
 
 @write("patch, If-Match of its ETag")
@@ -180,17 +182,13 @@ def patch_match(cell):
 @write("patch, If-Match of another ETag")
 def patch_other(cell):
     reply = cell.c.patch("t", cell.pk, SET, headers=if_match(OTHER))
-    return refused(reply, 412, NOT_MET) or found(cell, reply)
+    return refused(reply, 412, PRECONDITION) or found(cell, reply)
 
 
 @write("patch of another to its unique key")
 def patch_unique(cell):
     cell.helper("h")
-    reply = cell.c.patch("h", cell.pk, [{"op": "set", "path": "/u", "value": "u"}])
-    if refused(reply, 409, UNIQUE):
-        return True
-    assert reply.status == 200, reply
-    return False
+    return not free(cell.c.patch("h", cell.pk, [{"op": "set", "path": "/u", "value": "u"}]), 200)
 
 
 @write("delete")
@@ -206,7 +204,7 @@ def delete_match(cell):
 @write("delete, If-Match of another ETag")
 def delete_other(cell):
     reply = cell.c.delete("t", cell.pk, if_match(OTHER))
-    return refused(reply, 412, NOT_MET) or found(cell, reply, 204)
+    return refused(reply, 412, PRECONDITION) or found(cell, reply, 204)
 
 
 @write("delete and create")
@@ -231,7 +229,7 @@ def former_etag(cell):
         cell.c.patch("t", cell.pk, SET, headers=if_match(former)),
         cell.c.delete("t", cell.pk, if_match(former)),
     ):
-        assert refused(reply, 412, NOT_MET), reply
+        assert refused(reply, 412, PRECONDITION), reply
     return False
 
 

@@ -1,4 +1,4 @@
-"""Texts of errors that clients know by heart."""
+"""Texts of errors of the NoSQL door that clients know by heart."""
 
 NO_ENTITY = "Entity with the specified id does not exist in the system."
 NO_RESOURCE = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
@@ -19,7 +19,7 @@ COMPOSITE = (
 )
 
 
-def ttl(value):
+def bad_ttl(value):
     """What is said of an item's ttl; the value is quoted as it came."""
     return (
         f"The input ttl '{value}' is invalid. Ensure to provide a nonzero positive integer less "

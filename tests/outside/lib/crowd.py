@@ -1,0 +1,110 @@
+"""Crowds of clients at either door: more than there are descriptors, deaf ones, and vandals.
+
+`data` are bytes of a request, `served` says whether a reply to it is the right one.
+"""
+
+import contextlib
+import os
+import resource
+import time
+
+
+@contextlib.contextmanager
+def descriptors(wanted):
+    """This process and the servers that it starts may hold so many sockets."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def raise_limit(server, wanted):
+    """The same for a server that runs."""
+    pid = server.process.pid
+    _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, wanted), hard))
+
+
+def more_than_descriptors(house, data, served):
+    """Who cannot be served is turned away or waits; who is served goes on; then there is room."""
+    pid = house.server.process.pid
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    held = len(os.listdir(f"/proc/{pid}/fd"))
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (held + 20, hard))
+    try:
+        wires = [house.wire() for _ in range(60)]
+        for wire in wires:
+            wire.send(data)
+        house.health()
+        assert served(wires[0].reply())
+        for wire in wires:
+            wire.close()
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+    until = time.monotonic() + 5
+    while True:
+        with house.wire() as wire:
+            wire.send(data)
+            try:
+                assert served(wire.reply())
+                return
+            except AssertionError:
+                assert time.monotonic() < until, "no connection is taken any more"
+
+
+def vandals(house, messages):
+    """A flood of bad messages, each by a client of its own, is no flood of lines."""
+    before = len(house.log())
+    for data in messages:
+        with house.wire() as wire:
+            wire.send(data)
+    house.health()
+    assert len(house.log()) - before < 64 << 10
+
+
+def deaf(house, data, most):
+    """Clients that ask without end and never read; `most` is the memory that one may cost."""
+    before = house.server.rss()
+    wires = [house.wire() for _ in range(4)]
+    for wire in wires:
+        wire.socket.setblocking(False)
+        for _ in range(100_000):
+            try:
+                wire.socket.send(data)
+            except BlockingIOError:
+                break
+    with house.undisturbed():
+        time.sleep(0.5)
+    grown = house.server.rss() - before
+    assert grown < 4 * most, f"{grown >> 20} MiB are held for 4 clients that do not read"
+    for wire in wires:
+        wire.reset()
+
+
+def deaf_to_refusals(house, data, most, ends=(TimeoutError,)):
+    """A client that sends something large again and again, and reads none of the refusals.
+
+    `ends` is what stops it from sending.
+    """
+    before = house.server.rss()
+    with house.wire() as wire, house.undisturbed():
+        wire.socket.settimeout(0.5)
+        with contextlib.suppress(*ends):
+            for _ in range(20):
+                wire.socket.sendall(data)
+    assert house.server.rss() - before < most
+
+
+def slow(house, starts, within, ended):
+    """Clients that begin a message and do no more are waited for, and (`within` so many seconds;
+    None: that is not awaited) left; `ended` asks a wire whether it was, in the time that is left."""
+    wires = [house.wire() for _ in starts]
+    for wire, start in zip(wires, starts):
+        wire.send(start)
+    if within is None:
+        assert all(wire.silent(0.05) for wire in wires)
+        return
+    until = time.monotonic() + within
+    for wire, start in zip(wires, starts):
+        assert ended(wire, max(0.1, until - time.monotonic())), f"{len(start)} bytes"

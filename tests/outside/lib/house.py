@@ -1,0 +1,122 @@
+"""A server under attack, whatever its door, and the witness: a connection as old as the server, with
+data that nothing may change."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+
+from lib.wire import WITHIN
+
+#: Resident memory at the end of a module, whatever it was sent.
+MOST_MEMORY = 800 << 20
+#: Bytes of log of a module: a flood of bad input is no flood of lines.
+MOST_LOG = 1 << 20
+
+
+class House:
+    """A server on a data directory, and its witness. `expected` is what the witness has to see."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def __enter__(self):
+        self.start()
+        self.settle()
+        self.expected = self.sentinel()
+        return self
+
+    def __exit__(self, *_):
+        self.witness.close()
+        self.server.close()
+
+    def start(self):
+        self.server.start()
+        self.pid = self.server.process.pid
+        self.witness = self.wire()
+
+    # What each door does in its own way.
+
+    def wire(self, **options):
+        """A new connection."""
+        raise NotImplementedError
+
+    def settle(self):
+        """Stores what is there before the attack."""
+        raise NotImplementedError
+
+    def sentinel(self):
+        """All that is known of the witness's data, as bytes."""
+        raise NotImplementedError
+
+    def look(self, wire):
+        """Another client asks for something of the witness's data, and is served."""
+        raise NotImplementedError
+
+    # What has to hold.
+
+    def health(self):
+        """The process is the same and serves the witness at once."""
+        began = time.monotonic()
+        assert self.server.alive(), f"the server died: {self.log()[-3000:]}"
+        assert self.server.process.pid == self.pid
+        assert self.sentinel() == self.expected, "the witness's data have changed"
+        took = time.monotonic() - began
+        assert took < WITHIN, f"the witness waited for {took:.2f} s"
+
+    @contextlib.contextmanager
+    def undisturbed(self, longest=WITHIN):
+        """While the body runs, another client is served without a wait."""
+        over, waits, problems = threading.Event(), [0.0], []
+
+        def ask():
+            try:
+                with self.wire() as wire:
+                    while not over.wait(0.02):
+                        began = time.monotonic()
+                        self.look(wire)
+                        waits.append(time.monotonic() - began)
+            except (AssertionError, OSError) as problem:
+                problems.append(problem)
+
+        bystander = threading.Thread(target=ask, daemon=True)
+        bystander.start()
+        try:
+            yield
+        finally:
+            over.set()
+            bystander.join(40)
+        assert not problems, problems
+        assert max(waits) < longest, f"another client waited for {max(waits):.2f} s"
+
+    def log(self):
+        return self.server.log.read_text(errors="replace")
+
+    def leave(self):
+        """Bounded memory, a quiet log without panics, a clean end, and a directory that is whole."""
+        memory = self.server.rss()
+        assert memory < MOST_MEMORY, f"{memory >> 20} MiB are held at the end"
+        log = self.log()
+        assert "panick" not in log, log[-3000:]
+        assert len(log) < MOST_LOG, f"{len(log)} bytes of log: {log[:1000]}"
+        self.witness.close()
+        self.server.end()
+
+
+def fixtures(kind):
+    """The fixtures `house`, of this kind and one a module, and `wire`, a connection to it."""
+
+    @pytest.fixture(scope="module")
+    def house():
+        """At the end the server has to be small, whole and willing to stop."""
+        with kind() as house:
+            yield house
+            house.leave()
+
+    @pytest.fixture
+    def wire(house):
+        with house.wire() as wire:
+            yield wire
+
+    return house, wire

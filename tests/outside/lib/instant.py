@@ -1,0 +1,86 @@
+"""Answers of one instant: a clock that moves and never waits, and readers that ask meanwhile."""
+
+import random
+import threading
+
+from lib.seed import SEED
+
+READERS = 3
+PAD = "x" * 300
+
+
+class Clock:
+    """What is sure about the time: moves that were answered, and moves that were asked for."""
+
+    def __init__(self, server):
+        self.server = server
+        self.start = server.now_ms() // 1000
+        self.done = self.asked = 0
+
+    def to(self, second):
+        self.asked = second
+        self.server.move_to((self.start + second) * 1000)
+        self.done = second
+
+
+class Reader(threading.Thread):
+    """Asks in many ways until the clock stands; `wrong` are answers that no instant explains."""
+
+    def __init__(self, clock, number, ended):
+        super().__init__(daemon=True)
+        self.clock, self.ended = clock, ended
+        self.random = random.Random(SEED + number)
+        #: Questions, and parts of answers that came in several.
+        self.asked = self.parts = 0
+        self.wrong = []
+
+    def ways(self):
+        """The questions."""
+        raise NotImplementedError
+
+    def run(self):
+        ways = self.ways()
+        try:
+            while not self.ended.is_set():
+                self.random.choice(ways)()
+                self.asked += 1
+        except Exception as error:
+            self.wrong.append(repr(error))
+
+    def timed(self, ask):
+        """The answer, and which seconds it may be from."""
+        begin = self.clock.done
+        reply = ask()
+        return reply, range(begin, self.clock.asked + 1)
+
+    def judge(self, what, found, seconds, expect):
+        if not any(expect(second) == found for second in seconds):
+            near = {second: expect(second) for second in seconds}
+            if isinstance(found, list):
+                near = {second: sorted(set(ids) ^ set(found))[:9] for second, ids in near.items()}
+            self.wrong.append(
+                f"{what} at {seconds}, SEED={SEED}: {str(found)[:200]}, differs by {near}")
+
+
+def watched(clock, reader, seconds):
+    """Moves the clock through these seconds beside readers, which `reader(number, ended)` makes."""
+    ended = threading.Event()
+    readers = [reader(number, ended) for number in range(READERS)]
+    for one in readers:
+        one.start()
+    for step, second in enumerate(seconds):
+        # However slow the machine is, there are so many questions for each move.
+        while sum(one.asked for one in readers) < step / 2:
+            assert all(one.is_alive() for one in readers), [one.wrong for one in readers]
+            ended.wait(0.001)
+        clock.to(second)
+    ended.set()
+    for one in readers:
+        one.join(30)
+    return readers
+
+
+def judge(readers):
+    """No answer is of two instants, and not all came in one part."""
+    assert [text for reader in readers for text in reader.wrong][:5] == []
+    assert sum(reader.parts for reader in readers) > 5, "hardly an answer came in parts"

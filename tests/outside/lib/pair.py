@@ -1,0 +1,49 @@
+"""A collection or a container on a server and its model, moved together and compared."""
+
+from lib.server import AT_ONCE, Server
+
+
+class Pair:
+    """Steps change both; `check` compares them."""
+
+    #: A text this long makes deaths worth reaping.
+    PAD = ""
+
+    def __init__(self, data_dir, flags=AT_ONCE, pad=False, **options):
+        self.server = Server(data_dir=data_dir, flags=flags, **options)
+        self.writes = 0
+        self.pad = {"pad": self.PAD} if pad else {}
+
+    def __exit__(self, *problem):
+        self.server.close()
+
+    def open(self):
+        """The server has started."""
+
+    def move(self, ms):
+        self.server.advance(ms)
+        self.model.move(ms)
+
+    def restart(self):
+        self.server.restart()
+        self.open()
+
+    def crash(self):
+        self.server.kill()
+        self.server.start()
+        self.open()
+
+    def reap(self):
+        """Waits until what is dead was compacted away."""
+        raise NotImplementedError
+
+    def reap_and_restart(self):
+        self.reap()
+        self.restart()
+
+    def check(self):
+        """What lives, by several paths."""
+        raise NotImplementedError
+
+    def end(self):
+        self.server.end()

@@ -1,0 +1,81 @@
+"""One connection that a test writes raw bytes to; what the answers are, the wire of each door knows.
+"""
+
+import os
+import socket
+import ssl
+import struct
+
+#: No answer may take longer, in seconds; PATIENCE stretches it on a machine that is busy elsewhere.
+WITHIN = 1.0 * float(os.environ.get("PATIENCE", "1"))
+#: How a client may end in the middle of a message.
+ENDS = ("silence", "FIN", "RST", "half")
+
+
+class Silence(AssertionError):
+    """The server neither answered nor closed in time."""
+
+
+class Wire:
+    """One connection."""
+
+    #: How often anything was sent on any of them.
+    sends = 0
+
+    def __init__(self, address, timeout=10.0):
+        self.address = address
+        self.socket = socket.create_connection(address, timeout=timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        #: What has arrived and was not asked for yet.
+        self.read = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def reset(self):
+        """Ends the connection with RST instead of FIN."""
+        linger = struct.pack("ii", 1, 0)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.socket.close()
+
+    def leave(self, number):
+        """Every other client leaves with RST."""
+        self.reset() if number % 2 else self.close()
+
+    def send(self, data, within=10.0):
+        """Sends as much as the server takes; answers whether it took all."""
+        Wire.sends += 1
+        self.socket.settimeout(within)
+        try:
+            self.socket.sendall(data)
+            return True
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
+            return False
+
+    def silent(self, seconds):
+        """Nothing arrives and nothing is closed for this long."""
+        self.socket.settimeout(seconds)
+        try:
+            self.read += self.socket.recv(1)
+        except TimeoutError:
+            return True
+        except ConnectionResetError:
+            pass
+        return False
+
+    def leave_within(self, data, sent, end):
+        """Sends so many bytes of a message (-1: all but one) and ends; of a half more may be read."""
+        self.send(data[:sent] if sent >= 0 else data[:-1])
+        if end == "half":
+            self.socket.shutdown(socket.SHUT_WR)
+        elif end == "RST":
+            self.reset()
+        else:
+            assert end == "FIN" or self.silent(0.05)
+            self.close()
