@@ -15,7 +15,7 @@ use crate::{
     commands::{self, Call},
     door::{Counters, Door},
     errors::Error,
-    limits::{MESSAGE_TIMEOUT, TRUSTED_BYTES, WRITE_TIMEOUT},
+    limits::{CLAIMED_BYTES, MESSAGE_TIMEOUT, TRUSTED_BYTES, WRITE_TIMEOUT},
     operation::Why,
     session,
     wire::{self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape, msg_reply, query_reply},
@@ -97,9 +97,16 @@ async fn read_payload(
     header: &Header,
 ) -> Result<Vec<u8>, Ended> {
     let len = header.len - HEADER_BYTES;
-    let mut payload = Vec::with_capacity(len.min(TRUSTED_BYTES));
-    let mut limited = stream.take(len as u64);
-    let read = limited.read_to_end(&mut payload);
+    let first = len.min(CLAIMED_BYTES);
+    let mut payload = Vec::with_capacity(first);
+    let read = async {
+        (&mut *stream).take(first as u64).read_to_end(&mut payload).await?;
+        if payload.len() == first && first < len {
+            payload.reserve_exact(len.min(TRUSTED_BYTES) - first);
+            stream.take((len - first) as u64).read_to_end(&mut payload).await?;
+        }
+        Ok::<_, std::io::Error>(())
+    };
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
     read.map_err(|_| ())?;
     if payload.len() == len { Ok(payload) } else { Err(()) }

@@ -26,7 +26,9 @@ pub(crate) const MAX_CLIENT_BYTES: usize = 512;
 pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that does not read is given up after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Bytes of a message that room is made for before they have arrived.
+/// Bytes of a message that room is made for when nothing of it has arrived.
+pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
+/// The same when so many of them have arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;

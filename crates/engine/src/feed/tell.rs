@@ -229,8 +229,9 @@ impl<S: Store> LiveView<S> {
         if header.stamp != stamp {
             return Err(missing().into());
         }
-        let (birth, start) = (header.birth, value.len() - body.len());
-        Ok(Item::of(Row { key, stamp, birth, death: Instant::MIN, start, value }))
+        let Header { birth, ts, .. } = header;
+        let start = value.len() - body.len();
+        Ok(Item::of(Row { key, stamp, birth, ts, death: Instant::MIN, start, value }))
     }
 
     fn tell_unit(&self, deaths: Vec<Untold>, done: Option<Floors>) -> Unit {

@@ -76,9 +76,8 @@ pub struct Item {
 
 impl Item {
     pub(crate) fn of(row: Row) -> Self {
-        let ts = row.header().map_or(0, |header| header.ts);
         let body = row.value.slice(row.start..);
-        Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts }
+        Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts: row.ts }
     }
 
     /// Its key.

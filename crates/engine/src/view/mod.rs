@@ -144,8 +144,9 @@ impl<S: Store> LiveView<S> {
     fn row(&self, key: bytes::Bytes, value: bytes::Bytes) -> Result<Option<Row>, Halt> {
         let (header, body) = Header::split_row(&value)?;
         let Some(death) = self.judge(&header)? else { return Ok(None) };
-        let (stamp, birth, start) = (header.stamp, header.birth, value.len() - body.len());
-        Ok(Some(Row { key, stamp, birth, death, start, value }))
+        let Header { stamp, birth, ts, .. } = header;
+        let start = value.len() - body.len();
+        Ok(Some(Row { key, stamp, birth, ts, death, start, value }))
     }
 
     /// The live row with this key.

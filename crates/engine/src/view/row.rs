@@ -14,6 +14,8 @@ pub(crate) struct Row {
     pub(crate) stamp: u64,
     /// Stamp of its creation.
     pub(crate) birth: u64,
+    /// Second of its last write.
+    pub(crate) ts: i64,
     /// When it dies under the view's settings.
     pub(crate) death: Instant,
     pub(crate) start: usize,
