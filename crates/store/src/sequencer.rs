@@ -1,7 +1,10 @@
 //! The one order of commits: stamps units, checks their conditions against every commit before
 //! them, visible or not, and folds sums. Shared by the embedded stores; does no I/O.
 
-use std::{collections::HashMap, hash::BuildHasher};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, BuildHasherDefault, Hasher},
+};
 
 use bytes::Bytes;
 use foldhash::fast::RandomState;
@@ -11,13 +14,36 @@ use crate::{Condition, Flight, Mutation, Outcome, Refusal, Space, Stamp, Timepie
 /// How many keys a generation of recent writes holds before the older generation is forgotten.
 const GENERATION_KEYS: usize = 1 << 18;
 
+/// What is hashed is a hash already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0 << 8 | u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// The newest `seq` by the hash of a key.
+type Newest = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
+
 /// Which keys were written lately, by hash: a collision refuses a unit that could have passed, and
 /// its writer looks again.
 #[derive(Debug, Default)]
 struct Recent {
     hasher: RandomState,
-    young: HashMap<u64, u64, RandomState>,
-    old: HashMap<u64, u64, RandomState>,
+    young: Newest,
+    old: Newest,
     /// Writes up to this `seq` may have been forgotten.
     forgotten: u64,
     /// The newest `seq` in `old`.
@@ -41,7 +67,9 @@ impl Recent {
     fn note(&mut self, space: Space, key: &[u8], seq: u64) {
         if GENERATION_KEYS <= self.young.len() {
             self.forgotten = self.old_newest;
-            self.old = std::mem::take(&mut self.young);
+            // The room of the oldest is used again.
+            std::mem::swap(&mut self.young, &mut self.old);
+            self.young.clear();
             self.old_newest = seq - 1;
         }
         let hash = self.hash(space, key);
