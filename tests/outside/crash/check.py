@@ -10,6 +10,8 @@ from crash.workload import COLLECTIONS
 ALL = (*COLLECTIONS, "unique", "counters")
 #: In these nothing dies, so that reads one after the other are comparable on any clock.
 IMMORTAL = ("plain", "unique", "counters")
+#: What a hint gets that names no index, or one that is still being built.
+BAD_VALUE = 2
 
 
 def documents(db):
@@ -27,7 +29,7 @@ def hinted(collection, index, within=60.0):
             # A build may fail, and its index be gone.
             if index not in collection.index_information():
                 return list(collection.find())
-            if error.code != 27 or until < time.monotonic():
+            if error.code != BAD_VALUE or until < time.monotonic():
                 raise
             time.sleep(0.02)
 

@@ -1,6 +1,7 @@
 """A server under test: starts with a ready file, ends with the test, its manual clock is moved."""
 
 import datetime
+import errno
 import json
 import os
 import pathlib
@@ -51,6 +52,16 @@ def worth(expiry):
     return REAP_LEAST_BYTES <= dead and expiry["live"]["bytes"] <= dead
 
 
+def spawn(command, log):
+    """A process. Some kernels answer EFAULT to execve about once in 30,000 times for nothing."""
+    for attempts_left in (2, 1, 0):
+        try:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        except OSError as error:
+            if error.errno != errno.EFAULT or not attempts_left:
+                raise
+
+
 class Server:
     """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory.
 
@@ -93,9 +104,7 @@ class Server:
         ready = self.home / f"ready-{self.starts}"
         self.log = self.home / f"log-{self.starts}"
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                self.command_line(ready), stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
+            self.process = spawn(self.command_line(ready), log)
         until = time.monotonic() + READY_WITHIN
         while not ready.exists():
             if self.process.poll() is not None or until < time.monotonic():
