@@ -20,7 +20,7 @@ MOVES = (1, 3, 10, 100, 400)
 
 
 class Racer:
-    """One process: what it saw is `(life, alive, begin, end)`."""
+    """One process: what it saw is `(life, alive, begin, end, by)`."""
 
     def __init__(self, server, clock, kind, number, until):
         self.server, self.clock, self.kind = server, clock, kind
@@ -55,14 +55,15 @@ class Racer:
     def goes_on(self):
         return time.monotonic() < self.until
 
-    def saw(self, id, life, begin, end):
-        """A life alive, or none; the one last seen is then dead."""
+    def saw(self, id, life, begin, end, by):
+        """A life alive, or none, by an operation; the one last seen is then dead."""
         last = self.last.pop(id, None)
+        by = f"{by} of process {self.number} found {life}"
         if last not in (None, life):
-            self.seen.append((last, False, begin, end))
+            self.seen.append((last, False, begin, end, by))
         if life is not None:
             self.last[id] = life
-            self.seen.append((life, True, begin, end))
+            self.seen.append((life, True, begin, end, by))
 
     def wait(self):
         """Meets the second's edge, where seconds kill."""
@@ -76,7 +77,7 @@ class Racer:
             id, fields = self.random.randrange(IDS), self.fields()
             begin = time.monotonic()
             found = self.renew(id, fields)
-            self.saw(id, found, begin, time.monotonic())
+            self.saw(id, found, begin, time.monotonic(), "renewal")
             if found is None:
                 self.lives += 1
                 self.begin(id, f"{self.number}-{self.lives}")
@@ -89,14 +90,15 @@ class Racer:
             if self.random.random() < 0.8:
                 id = self.random.randrange(IDS)
                 life = self.point(id)
-                self.saw(id, life, begin, time.monotonic())
+                self.saw(id, life, begin, time.monotonic(), "point read")
             else:
                 # A later page is an operation of its own; only the whole scan's span is known,
                 # so what it shows counts as begun with it, and what it lacks as ended with it.
-                rows = {row["k"]: row["life"] for row in self.random.choice(scans)()}
+                number = self.random.randrange(len(scans))
+                rows = {row["k"]: row["life"] for row in scans[number]()}
                 end = time.monotonic()
                 for id in range(IDS):
-                    self.saw(id, rows.get(id), begin, end)
+                    self.saw(id, rows.get(id), begin, end, f"scan {number}")
             self.wait()
 
 
@@ -139,15 +141,25 @@ def judge_all(found):
 def judge(seen):
     """Deaths enough for a race, and no sighting after death."""
     dead = {}
-    for life, alive, _, end in seen:
+    for life, alive, _, end, *_ in seen:
         if not alive:
             dead[life] = min(end, dead.get(life, end))
     assert len(dead) > 20, f"only {len(dead)} deaths were seen: no race"
-    again = [
-        (life, begin - dead[life]) for life, alive, begin, _ in seen
-        if alive and life in dead and dead[life] < begin
-    ]
-    assert again == [], f"{len(again)} sightings after death among {len(seen)}"
+    again = {
+        life for life, alive, begin, *_ in seen if alive and life in dead and dead[life] < begin
+    }
+    assert not again, f"seen dead and then alive, of {len(seen)} sightings:\n" + "\n".join(
+        line for life in sorted(again) for line in around(seen, life, dead[life]))
+
+
+def around(seen, life, death):
+    """What was seen of a life about when it was first seen dead, in seconds from then."""
+    yield f"life {life}"
+    of = sorted((one for one in seen if one[0] == life), key=lambda one: one[2])
+    for _, alive, begin, end, *by in of:
+        if -1 < end - death and begin - death < 1:
+            word = "alive" if alive else "dead"
+            yield f"  {begin - death:+.4f} to {end - death:+.4f} {word} {' '.join(by)}"
 
 
 def trial(race, clock, ordinary):

@@ -62,7 +62,7 @@ class Client(races.Racer):
             end = time.monotonic()
             for row in rows:
                 if row["metadata"]["operationType"] == "delete":
-                    self.seen.append((row["previous"]["life"], False, begin, end))
+                    self.seen.append((row["previous"]["life"], False, begin, end, "feed"))
             time.sleep(0.02)
 
     def shift(self):
