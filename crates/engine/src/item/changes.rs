@@ -71,9 +71,10 @@ impl<S: Store> LiveView<S> {
         let index = index();
         let mut found = Change { next: wanted.after, seq: self.seq, ..Change::default() };
         let (mut bytes, mut last) = (0, wanted.after);
+        // The snapshot may hold more than is certain: an item that was written there is nowhere else.
         let mut left = Some(Range {
             start: keys::changes_after(wanted.after.saturating_add(1)),
-            end: Some(keys::changes_after(self.seq.saturating_add(1))),
+            ..Range::prefix(&keys::index(keys::CHANGES))
         })
         .filter(|range| !range.is_empty());
         while let Some(range) = left {
