@@ -70,17 +70,28 @@ impl Turnstile {
 pub struct PausingStore {
     inner: MemoryStore,
     turnstile: Arc<Turnstile>,
+    behind: Arc<AtomicU64>,
 }
 
 impl PausingStore {
     /// An empty store whose commits are stamped by this clock.
     pub fn new(time: Arc<dyn Timepiece>) -> Self {
-        Self { inner: MemoryStore::new(time), turnstile: Arc::default() }
+        Self::over(MemoryStore::new(time))
+    }
+
+    fn over(inner: MemoryStore) -> Self {
+        Self { inner, turnstile: Arc::default(), behind: Arc::default() }
+    }
+
+    /// From now on snapshots hold so many commits more than are said to be published, as for a
+    /// moment whenever a store publishes.
+    pub fn fall_behind(&self, commits: u64) {
+        self.behind.store(commits, Ordering::SeqCst);
     }
 
     /// What a restart would find.
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
-        Self { inner: self.inner.reopen(time), turnstile: Arc::default() }
+        Self::over(self.inner.reopen(time))
     }
 
     /// Between stamp and publication.
@@ -132,7 +143,7 @@ impl Store for PausingStore {
     }
 
     fn published(&self) -> u64 {
-        self.inner.published()
+        self.inner.published().saturating_sub(self.behind.load(Ordering::SeqCst))
     }
 
     fn flight(&self) -> &Flight {

@@ -367,3 +367,16 @@ fn a_partition_is_removed_whole() {
     assert_eq!(held.ids(ItemRange::all()).len(), 100);
     held.check();
 }
+
+#[test]
+fn a_feed_shows_what_its_snapshot_holds_beyond_what_is_certain() {
+    let shelf = Shelf::new(DefaultTtl::Off);
+    shelf.upsert("p", "a", doc! {});
+    let first = shelf.changes(0, 9);
+    assert_eq!(ids(&first.items), ["a"]);
+    shelf.upsert("p", "a", doc! {});
+    shelf.kit.store.fall_behind(1);
+    let second = shelf.changes(0, 9);
+    assert_eq!(ids(&second.items), ["a"]);
+    assert!(first.next < second.next && shelf.changes(second.next, 9).items.is_empty());
+}
