@@ -25,7 +25,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
         return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
     }
     let container = common::container(door, call)?;
-    let (range, _) = scope::of_headers(&container, call)?;
+    let range = scope::of_headers(&container, call)?.range;
     let (after, from_now) = match call.headers.if_none_match.map(str::trim) {
         None | Some("") => (0, false),
         Some("*") => (door.engine.store().published(), true),

@@ -45,7 +45,7 @@ impl Sink for Page<'_> {
 /// `GET /dbs/{db}/colls/{c}/docs`
 pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let container = common::container(door, call)?;
-    let (range, mark) = scope::of_headers(&container, call)?;
+    let scope::Part { range, mark, .. } = scope::of_headers(&container, call)?;
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &mark];
     let token = call.headers.continuation.filter(|token| !token.is_empty());
     let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;

@@ -181,8 +181,8 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let container = common::container(door, call)?;
     let question = Question::read(body)?;
     check_order(&container, &question.plan)?;
-    let scope = scope::of_query(&container, call, question.plan.sarg())?;
-    let (range, mark) = (scope.range, scope.mark);
+    let part = scope::of_query(&container, call, question.plan.sarg())?;
+    let scope::Part { range, mark, partition } = part;
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &mark, &question.text];
     let resume = resume(door, call, &about)?;
     if question.plan.scalar_count_only() && range.is_all() && resume.is_none() {
@@ -190,7 +190,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     }
     let context = common::context(door, call).await;
     let system = question.plan.system();
-    let sarg = stored::sarg(question.plan.sarg(), scope.partition);
+    let sarg = stored::sarg(question.plan.sarg(), partition);
     let shared = query::Context::clone(&context);
     let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
     let order = stored::order(&question.plan);

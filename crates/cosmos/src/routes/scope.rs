@@ -13,8 +13,8 @@ use crate::{
     session,
 };
 
-/// The part of a container that a query is about.
-pub(super) struct QueryScope<'a> {
+/// The part of a container that a request is about.
+pub(super) struct Part<'a> {
     pub(super) range: ItemRange,
     /// A text that tells what headers name from others.
     pub(super) mark: Vec<u8>,
@@ -22,8 +22,8 @@ pub(super) struct QueryScope<'a> {
     pub(super) partition: &'a [KeyPath],
 }
 
-/// The part that headers name, and a text that tells it from others.
-pub(super) fn of_headers(container: &Container, call: &Call<'_>) -> Result<(ItemRange, Vec<u8>)> {
+/// The part that headers name.
+pub(super) fn of_headers<'a>(container: &'a Container, call: &Call<'_>) -> Result<Part<'a>> {
     let headers = &call.headers;
     if let Some(id) = headers.range_id.map(str::trim).filter(|id| !id.is_empty())
         && id.rsplit(',').next() != Some(session::RANGE)
@@ -33,16 +33,20 @@ pub(super) fn of_headers(container: &Container, call: &Call<'_>) -> Result<(Item
     }
     if let Some(key) = headers.partition_key {
         let scope = container.key.scope(key)?;
-        return Ok((container.range(&scope), key.as_bytes().to_vec()));
+        let whole = matches!(scope, Scope::Whole(_));
+        let partition = if whole { container.key.paths() } else { &[] };
+        let (range, mark) = (container.range(&scope), key.as_bytes().to_vec());
+        return Ok(Part { range, mark, partition });
     }
     if headers.start_epk.is_none() && headers.end_epk.is_none() {
-        return Ok((ItemRange::all(), Vec::new()));
+        return Ok(Part { range: ItemRange::all(), mark: Vec::new(), partition: &[] });
     }
     let (start, end) = (headers.start_epk.unwrap_or(""), headers.end_epk.unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
         Failure::bad(format!("'{start}' and '{end}' are no range of effective partition keys."))
     })?;
-    Ok((container.epk_range(range), format!("{start}-{end}").into_bytes()))
+    let mark = format!("{start}-{end}").into_bytes();
+    Ok(Part { range: container.epk_range(range), mark, partition: &[] })
 }
 
 /// The same for a query, which may name the partition itself.
@@ -50,24 +54,19 @@ pub(super) fn of_query<'a>(
     container: &'a Container,
     call: &Call<'_>,
     sarg: &Sarg,
-) -> Result<QueryScope<'a>> {
-    let (range, mark) = of_headers(container, call)?;
+) -> Result<Part<'a>> {
+    let part = of_headers(container, call)?;
     let (headers, paths) = (&call.headers, container.key.paths());
-    if !range.is_all() || paths.is_empty() {
-        let one = match headers.partition_key {
-            Some(key) => matches!(container.key.scope(key)?, Scope::Whole(_)),
-            None => false,
-        };
-        let partition = if one { paths } else { &[] };
-        return Ok(QueryScope { range, mark, partition });
+    if !part.range.is_all() || paths.is_empty() {
+        return Ok(part);
     }
     if let Some(components) = partition(container, sarg) {
         let range = container.range(&Scope::Whole(components));
-        return Ok(QueryScope { range, mark, partition: paths });
+        return Ok(Part { range, partition: paths, ..part });
     }
     let whole =
         headers.cross_partition || headers.range_id.is_some() || headers.partition_key.is_some();
-    if whole { Ok(QueryScope { range, mark, partition: &[] }) } else { Err(disabled()) }
+    if whole { Ok(part) } else { Err(disabled()) }
 }
 
 fn disabled() -> Failure {

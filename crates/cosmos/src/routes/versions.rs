@@ -27,7 +27,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     if !container.keeps_versions() {
         return Err(Failure::bad(NOT_ENABLED));
     }
-    let (range, _) = scope::of_headers(&container, call)?;
+    let range = scope::of_headers(&container, call)?.range;
     let after = match call.headers.if_none_match.map(str::trim) {
         Some("*") => door.engine.store().published(),
         Some(etag) if !etag.is_empty() => changes::position(etag)?,

@@ -4,7 +4,7 @@
 //! come before all others, so a walk needs a condition that leaves them out, or comes to them last.
 
 use document::{
-    ValueRef,
+    ArrayRef, DocRef, Document, ValueRef,
     key::{TypeOrder, encode, skip},
 };
 use query::{
@@ -17,13 +17,13 @@ use query::{
 use store::{Direction, Limit, Range, Store};
 
 use super::{
-    candidates::{ranges, width},
+    candidates::{class, ranges, width},
     scan::{Scan, Scanned, Sink, take},
 };
 use crate::{
     IndexSpec, LiveView, Record,
     error::Halt,
-    index::{component, value_at},
+    index::value_at,
     keys,
     limits::{
         CANDIDATE_WORK, KEPT_PATH_COMPONENT_BYTES, MAX_ALIKE_BYTES, PAGE_BYTES, PAGE_ROWS, ROW_WORK,
@@ -41,6 +41,8 @@ pub(super) struct Along<'a> {
     /// Which of them, in the order of the walk.
     ranges: Vec<Range>,
     direction: Direction,
+    /// The classes of arrays and objects, of which entries hold no more.
+    inner: [u8; 2],
     /// The items without a value, by their keys; in the end they are walked too.
     without: Option<Range>,
 }
@@ -66,7 +68,11 @@ pub(super) fn find<'a>(record: &'a Record, scan: &'a Scan) -> Option<Along<'a>> 
         ranges.reverse();
     }
     let without = test.is_none().then(Range::all);
-    let mut along = Along { index, names, prefix, ranges, direction, without };
+    let inner = [
+        class(ValueRef::Array(ArrayRef::Tree(&[]))),
+        class(ValueRef::Document(DocRef::Tree(&Document::new()))),
+    ];
+    let mut along = Along { index, names, prefix, ranges, direction, inner, without };
     if let Some(seek) = &scan.seek {
         along.seek(seek);
     }
@@ -103,14 +109,14 @@ impl Along<'_> {
                 (turned.as_slice(), true)
             }
         };
-        if place.first() == Some(&first_byte(ValueRef::Undefined)) && from_end {
+        if place.first() == Some(&class(ValueRef::Undefined)) && from_end {
             let keys = place.get(1..).unwrap_or_default();
             self.ranges.clear();
             self.without =
                 self.without.take().map(|all| Range { end: Range::prefix(keys).end, ..all });
             return;
         }
-        let edge = [self.prefix.as_slice(), known(place)].concat();
+        let edge = [self.prefix.as_slice(), self.known(place)].concat();
         for range in &mut self.ranges {
             if from_end {
                 let end = Range::prefix(&edge).end;
@@ -123,40 +129,26 @@ impl Along<'_> {
             }
         }
     }
-}
 
-/// The beginning of a place that the key of its entry begins with too.
-fn known(place: &[u8]) -> &[u8] {
-    let kept = KEPT_PATH_COMPONENT_BYTES;
-    if place.first().is_some_and(|class| is_inner(*class)) {
-        return place.get(..1).unwrap_or_default();
+    /// The beginning of a place that the key of its entry begins with too.
+    fn known<'b>(&self, place: &'b [u8]) -> &'b [u8] {
+        let kept = KEPT_PATH_COMPONENT_BYTES;
+        if place.first().is_some_and(|class| self.inner.contains(class)) {
+            return place.get(..1).unwrap_or_default();
+        }
+        let whole = skip(place, false).is_some_and(|rest| place.len() - rest.len() <= kept);
+        if whole { place } else { place.get(..kept).unwrap_or(place) }
     }
-    let whole = skip(place, false).is_some_and(|rest| place.len() - rest.len() <= kept);
-    if whole { place } else { place.get(..kept).unwrap_or(place) }
-}
 
-/// Whether a class is that of arrays or objects, of which entries hold no more.
-fn is_inner(class: u8) -> bool {
-    let (array, object) = (document::ArrayRef::Tree(&[]), document::Document::new());
-    class == first_byte(ValueRef::Array(array))
-        || class == first_byte(ValueRef::Document(document::DocRef::Tree(&object)))
-}
-
-fn first_byte(value: ValueRef<'_>) -> u8 {
-    let mut out = Vec::new();
-    component(value, &mut out);
-    out.first().copied().unwrap_or_default()
-}
-
-/// What the entries of values have in common that they do not tell apart; nothing for one that is
-/// told apart.
-fn alike(component: &[u8]) -> Option<&[u8]> {
-    let class = *component.first()?;
-    if is_inner(class) {
-        return component.get(..1);
+    /// What the entries of values have in common that they do not tell apart; nothing for one that
+    /// is told apart.
+    fn alike<'b>(&self, component: &'b [u8]) -> Option<&'b [u8]> {
+        if self.inner.contains(component.first()?) {
+            return component.get(..1);
+        }
+        let cut = KEPT_PATH_COMPONENT_BYTES < component.len();
+        if cut { component.get(..KEPT_PATH_COMPONENT_BYTES) } else { None }
     }
-    let cut = KEPT_PATH_COMPONENT_BYTES < component.len();
-    if cut { component.get(..KEPT_PATH_COMPONENT_BYTES) } else { None }
 }
 
 /// How a walk goes.
@@ -241,7 +233,7 @@ impl<S: Store> Walk<'_, S> {
     async fn entry(&mut self, entry: &Entry) -> Result<Way, Halt> {
         let end = entry.key.len().saturating_sub(entry.row_key.len());
         let component = entry.key.get(self.along.prefix.len()..end).unwrap_or_default();
-        let what = alike(component).unwrap_or_default();
+        let what = self.along.alike(component).unwrap_or_default();
         if !self.alike.rows.is_empty() && what != self.alike.what {
             let way = self.sorted().await?;
             if way != Way::On {

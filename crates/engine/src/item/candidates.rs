@@ -4,10 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use bytes::Bytes;
-use document::{
-    ValueRef,
-    key::{TypeOrder, encode},
-};
+use document::ValueRef;
 use query::{
     Context,
     json::sarg::{Sarg, Step, Test},
@@ -159,7 +156,7 @@ pub(super) fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
         Test::Range { lower, upper } => {
             let any = lower.as_ref().or(upper.as_ref());
             let Some((one, _)) = any else { return vec![Range::prefix(prefix)] };
-            let class = class(one.as_ref());
+            let class = vec![class(one.as_ref())];
             let edge = |value: ValueRef<'_>| {
                 let mut edge = point(value);
                 let cut = KEPT_PATH_COMPONENT_BYTES < edge.len();
@@ -189,7 +186,7 @@ pub(super) fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
             vec![Range::prefix(&after(&start))]
         }
-        Test::Text => vec![Range::prefix(&after(&class(ValueRef::String(""))))],
+        Test::Text => vec![Range::prefix(&after(&[class(ValueRef::String(""))]))],
         Test::Defined => vec![Range::prefix(prefix)],
     }
 }
@@ -201,9 +198,6 @@ fn point(value: ValueRef<'_>) -> Vec<u8> {
 }
 
 /// The first byte of all values of a type. Both truth values are of one type.
-fn class(value: ValueRef<'_>) -> Vec<u8> {
-    let mut out = Vec::new();
-    encode(value, TypeOrder::Json, false, &mut out);
-    out.truncate(1);
-    out
+pub(super) fn class(value: ValueRef<'_>) -> u8 {
+    point(value).first().copied().unwrap_or_default()
 }
