@@ -29,7 +29,9 @@ pub use catalog::{
 pub use check::Checked;
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
-pub use expire::{Amount, Forecast, KeepNothing, Persist, Preview, Unreaped, Within};
+pub use expire::{
+    Amount, Forecast, KeepNothing, Outlook, Persist, Preview, Series, Steps, Unreaped, Within,
+};
 pub use feed::{Event, EventKind, EventPage, Events};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{

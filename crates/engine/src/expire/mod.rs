@@ -14,5 +14,5 @@ pub use amount::Amount;
 pub(crate) use build::Begun;
 pub(crate) use change::apply_default;
 pub use clock::{KeepNothing, Persist};
-pub use forecast::{Forecast, Preview, Unreaped, Within};
+pub use forecast::{Forecast, Outlook, Preview, Series, Steps, Unreaped, Within};
 pub(crate) use reap::Reaper;

@@ -62,6 +62,8 @@ fn routes(shared: Shared) -> Router {
         .route("/_ebb/clock/accept", post(clock::accept))
         .route(&format!("{collection}/expiry"), get(expiry::forecast))
         .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
+        .route(&format!("{collection}/expiry/series"), get(expiry::series))
+        .route("/_ebb/expiry/series", get(expiry::all))
         .fallback(error::no_route)
         .with_state(shared)
 }
