@@ -1,19 +1,13 @@
 //! What the NoSQL door is opened with: keys, the secret of its tokens, the certificate. Each is
 //! made when it is missing and kept in the data directory.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-    sync::Arc,
-};
+use std::{fs, io, path::Path, sync::Arc};
 
 use cosmos::{Certificate, Door, Keys, Settings};
 use engine::Engine;
 use tokio::net::lookup_host;
 
-use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure};
+use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure, whole_file::write};
 
 /// Folder of these files in a data directory.
 const FOLDER: &str = "nosql";
@@ -125,17 +119,6 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
         write(folder, "certificate.pem", text).map_err(|error| wrong(&error))?;
     }
     Ok(made)
-}
-
-/// Writes a file that only its owner may read, whole or not at all.
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let temporary = folder.join(format!("{name}.new"));
-    let mut options = File::options();
-    let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-    out.write_all(bytes)?;
-    out.sync_all()?;
-    fs::rename(&temporary, folder.join(name))?;
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

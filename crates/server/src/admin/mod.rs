@@ -4,8 +4,11 @@
 mod clock;
 mod error;
 mod expiry;
+mod features;
 mod health;
 mod metrics;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -16,7 +19,7 @@ use axum::{
 use engine::Engine;
 use tokio::{net::TcpListener, sync::watch};
 
-use crate::any_store::AnyStore;
+use crate::{any_store::AnyStore, features::Features};
 
 /// The doors that are open.
 #[derive(Clone)]
@@ -30,6 +33,7 @@ pub(crate) struct Doors {
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     pub(crate) doors: Doors,
+    pub(crate) features: Arc<Features>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
@@ -38,9 +42,10 @@ pub(crate) async fn serve(
     listener: TcpListener,
     engine: Engine<AnyStore>,
     doors: Doors,
+    features: Arc<Features>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let shared = Shared { engine, doors, stopping: stop.clone() };
+    let shared = Shared { engine, doors, features, stopping: stop.clone() };
     let served = axum::serve(listener, routes(shared)).with_graceful_shutdown(async move {
         let _ = stop.changed().await;
     });
@@ -62,6 +67,9 @@ fn routes(shared: Shared) -> Router {
         .route("/_ebb/clock/accept", post(clock::accept))
         .route(&format!("{collection}/expiry"), get(expiry::forecast))
         .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
+        .route(&format!("{collection}/expiry/series"), get(expiry::series))
+        .route("/_ebb/expiry/series", get(expiry::all))
+        .route("/_ebb/features", get(features::read).put(features::change))
         .fallback(error::no_route)
         .with_state(shared)
 }
