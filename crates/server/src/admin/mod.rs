@@ -1,7 +1,8 @@
-//! The admin address: health, metrics, the clock and expiry. Health and metrics need no login; the
-//! rest has no powers the doors do not have.
+//! The admin address: health, metrics, the clock and expiry, inside the portal, which decides who may
+//! ask for what. Nothing here has powers that the doors do not have.
 
 mod clock;
+mod doors;
 mod error;
 mod expiry;
 mod features;
@@ -10,13 +11,14 @@ mod metrics;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
     routing::{get, post},
 };
 use engine::Engine;
+use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
 
 use crate::{any_store::AnyStore, features::Features};
@@ -37,16 +39,31 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
+/// The portal of a server.
+pub(crate) type Pages = Portal<doors::Relayed>;
+
+/// The portal to these doors, until `stop`.
+pub(crate) fn portal(
+    settings: portal::Settings,
+    doors: Doors,
+    stop: watch::Receiver<bool>,
+) -> Result<Arc<Pages>, auth::NotAKey> {
+    Portal::new(settings, doors::Relayed { doors, stop })
+}
+
 /// Serves the admin address until `stop`.
 pub(crate) async fn serve(
     listener: TcpListener,
+    pages: Arc<Pages>,
     engine: Engine<AnyStore>,
     doors: Doors,
     features: Arc<Features>,
     mut stop: watch::Receiver<bool>,
 ) {
     let shared = Shared { engine, doors, features, stopping: stop.clone() };
-    let served = axum::serve(listener, routes(shared)).with_graceful_shutdown(async move {
+    let routes = portal::mount(pages, routes(shared));
+    let service = routes.into_make_service_with_connect_info::<SocketAddr>();
+    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
         let _ = stop.changed().await;
     });
     if let Err(error) = served.await {
@@ -70,6 +87,5 @@ fn routes(shared: Shared) -> Router {
         .route(&format!("{collection}/expiry/series"), get(expiry::series))
         .route("/_ebb/expiry/series", get(expiry::all))
         .route("/_ebb/features", get(features::read).put(features::change))
-        .fallback(error::no_route)
         .with_state(shared)
 }
