@@ -41,6 +41,7 @@ export interface Answer {
 const TIMEOUT_MS = 30_000;
 let csrf = '';
 let signedOut: () => void = () => {};
+let renewToken: () => Promise<unknown> = () => Promise.resolve();
 
 export function setCsrf(token: string): void {
   csrf = token;
@@ -49,6 +50,11 @@ export function setCsrf(token: string): void {
 /** Called when the server no longer knows the session. */
 export function onSignedOut(listener: () => void): void {
   signedOut = listener;
+}
+
+/** What gets a new token; called when the server, started anew, refuses the one that is known. */
+export function onStaleToken(renew: () => Promise<unknown>): void {
+  renewToken = renew;
 }
 
 function headersOf(ask: Ask): Headers {
@@ -106,6 +112,10 @@ export async function send(ask: Ask): Promise<Answer> {
   let answer: Answer;
   try {
     answer = await fetched(ask);
+    if (answer.status === 403 && refusal(answer).code === 'Csrf') {
+      await renewToken();
+      answer = await fetched(ask);
+    }
   } catch (error) {
     if (error instanceof ApiError && error.kind !== 'cancelled' && ask.quiet !== true) {
       say({ kind: 'failed', text: `${shown(ask)}: ${error.message}`, ms: took() });

@@ -3,7 +3,7 @@
 import { useEffect, useReducer } from 'react';
 import { readStatus, type Status } from '../api/admin';
 import { ApiError } from '../api/http';
-import { createStore, useStore } from './store';
+import { createStore, useSelected, useStore } from './store';
 
 export interface ServerState {
   status: Status | null;
@@ -86,5 +86,5 @@ export function useNow(): number | null {
 
 /** Changes when everything that is shown may have changed: after a silence, after a clock move. */
 export function useServerChanges(): number {
-  return useStore(server).changes;
+  return useSelected(server, (state) => state.changes);
 }
