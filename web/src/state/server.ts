@@ -46,6 +46,11 @@ export async function refreshServer(): Promise<void> {
   }
 }
 
+/** Everything that is shown may have changed, e.g. with who is signed in. */
+export function askAgain(): void {
+  server.update((known) => ({ ...known, changes: known.changes + 1 }));
+}
+
 /** Keeps asking; once for the whole application. */
 export function useServerPolling(): void {
   useEffect(() => {
