@@ -84,6 +84,17 @@ async function fetched(ask: Ask): Promise<Answer> {
   }
 }
 
+/** Out of `Message: {"Errors":["…"]}`, in which the NoSQL door wraps some sentences. */
+function sentence(message: string): string {
+  if (!message.startsWith('Message: {')) return message;
+  try {
+    const wrapped = JSON.parse(message.slice('Message: '.length)) as { Errors?: unknown };
+    return Array.isArray(wrapped.Errors) ? wrapped.Errors.map(String).join(' ') : message;
+  } catch {
+    return message;
+  }
+}
+
 /** What a refusal says: `{code, message}` of the NoSQL door, `{error: {…}}` of the admin address. */
 export function refusal(answer: Answer): { code: string; message: string } {
   try {
@@ -92,7 +103,7 @@ export function refusal(answer: Answer): { code: string; message: string } {
     if (typeof inner.message === 'string') {
       // The NoSQL door adds lines with the activity's id behind the sentence.
       const message = inner.message.split(/\r?\nActivityId/)[0] ?? inner.message;
-      return { code: inner.code ?? String(answer.status), message };
+      return { code: inner.code ?? String(answer.status), message: sentence(message) };
     }
   } catch {
     // No JSON.

@@ -77,7 +77,7 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
         type="search"
         className="tree-filter"
         aria-label="Filter databases and containers"
-        placeholder="Filter databases and containers"
+        placeholder="Filter"
         value={filter}
         onChange={(event) => setFilter(event.target.value)}
       />
