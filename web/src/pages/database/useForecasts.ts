@@ -29,6 +29,7 @@ export function useForecasts(door: Door, database: string) {
     while (!line.ended && line.running < AT_ONCE) {
       const name = line.waiting.shift();
       if (name === undefined) return;
+      asked.current.add(name);
       line.running += 1;
       const keep = (found: Known) => {
         line.running -= 1;
@@ -67,7 +68,6 @@ export function useForecasts(door: Door, database: string) {
   const want = useCallback(
     (names: readonly string[]) => {
       queue.current.waiting = names.filter((name) => !asked.current.has(name));
-      for (const name of queue.current.waiting) asked.current.add(name);
       work();
     },
     [work],
