@@ -88,8 +88,11 @@ export const listDatabases = () => all<DatabaseRecord>('/dbs', 'Databases');
 export const listContainers = (database: string) =>
   all<ContainerRecord>(`${link(database)}/colls`, 'DocumentCollections');
 
-export async function createDatabase(id: string): Promise<void> {
-  await ask('POST', '/dbs', { id });
+/** With `throughput`, request units per second that its containers share. */
+export async function createDatabase(id: string, throughput?: number): Promise<void> {
+  const headers: Record<string, string> =
+    throughput === undefined ? {} : { 'x-ms-offer-throughput': String(throughput) };
+  await ask('POST', '/dbs', { id }, headers);
 }
 export async function deleteDatabase(id: string): Promise<void> {
   await ask('DELETE', link(id));
