@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { entryOf, lineOf, printJson, readJson, without } from './json-text';
+import { compactJson, entryOf, lineOf, printJson, readJson, without } from './json-text';
 
 function root(text: string) {
   const read = readJson(text);
@@ -64,4 +64,8 @@ test('a long text reads quickly and whole', () => {
   expect(JSON.parse(printJson(root(text)))).toEqual(JSON.parse(text));
   expect(performance.now() - began).toBeLessThan(2000);
   expect(root(JSON.stringify('y'.repeat(3_000_000)))).toMatchObject({ kind: 'plain' });
+});
+
+test('white space between tokens goes, that of texts stays', () => {
+  expect(compactJson('{ "a b" : [ 1,\n "\\" x" ] }')).toBe('{"a b":[1,"\\" x"]}');
 });

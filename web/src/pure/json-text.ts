@@ -168,3 +168,8 @@ export function lineOf(text: string, at: number): number {
   for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
   return line;
 }
+
+/** A text of JSON without the white space between its tokens; of anything else, something like it. */
+export function compactJson(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|[ \t\n\r]+/g, (token) => (token.startsWith('"') ? token : ''));
+}
