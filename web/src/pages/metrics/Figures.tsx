@@ -1,0 +1,24 @@
+// A list of named numbers.
+import type { ReactNode } from 'react';
+
+export interface Figure {
+  name: string;
+  value: ReactNode;
+  hint?: string;
+}
+
+export function Figures({ figures, label }: { figures: readonly Figure[]; label: string }) {
+  return (
+    <dl className="metrics-figures" aria-label={label}>
+      {figures.map(({ name, value, hint }) => (
+        <div key={name} className="metrics-figure">
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            {hint !== undefined && <div className="hint">{hint}</div>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
