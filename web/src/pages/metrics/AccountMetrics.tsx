@@ -10,7 +10,7 @@ import { useStore } from '../../state/store';
 import { Failure } from '../../ui/Failure';
 import { ClockControl } from './ClockControl';
 import { DeathChart } from './DeathChart';
-import { type Figure, Figures } from './Figures';
+import { type Figure, Figures } from '../../ui/Figures';
 import { Operations } from './Operations';
 import { fsync, groupSize, kept, latency, type Reading, reading } from './readings';
 import { DAY, HOUR } from './steps';

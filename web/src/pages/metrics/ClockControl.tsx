@@ -9,7 +9,7 @@ import { useStore } from '../../state/store';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { type ClockState, isUnconfirmed, offsetWords } from './clock';
-import { type Figure, Figures } from './Figures';
+import { type Figure, Figures } from '../../ui/Figures';
 import { ManualClock } from './ManualClock';
 import './metrics.css';
 

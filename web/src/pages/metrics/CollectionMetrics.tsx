@@ -6,7 +6,7 @@ import type { Target } from '../../state/place';
 import { usePolled } from '../../state/polled';
 import { Failure } from '../../ui/Failure';
 import { DeathChart } from './DeathChart';
-import { type Figure, Figures } from './Figures';
+import { type Figure, Figures } from '../../ui/Figures';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 

@@ -1,5 +1,6 @@
 // A list of named numbers.
 import type { ReactNode } from 'react';
+import './figures.css';
 
 export interface Figure {
   name: string;
@@ -9,9 +10,9 @@ export interface Figure {
 
 export function Figures({ figures, label }: { figures: readonly Figure[]; label: string }) {
   return (
-    <dl className="metrics-figures" aria-label={label}>
+    <dl className="figures" aria-label={label}>
       {figures.map(({ name, value, hint }) => (
-        <div key={name} className="metrics-figure">
+        <div key={name} className="figure">
           <dt>{name}</dt>
           <dd>
             {value}
