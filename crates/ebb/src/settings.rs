@@ -28,6 +28,7 @@ const SETTINGS: &[Setting] = &[
         "Answer 429 where requests about items exceed the throughput of their container",
     ),
     setting("admin-addr", "HOST:PORT", "127.0.0.1:8080", "Address of health and metrics, or 'off'"),
+    setting("explorer-dir", "PATH", "", "Files that are served at /_explorer/ [none]"),
     setting("clock", "system|manual", "system", "How the database clock moves"),
     setting("ready-file", "PATH", "", "Written once every listener accepts"),
     setting(
@@ -224,6 +225,7 @@ impl Settings {
             tls_key,
             enforce_throughput: self.bool("enforce-throughput")?,
             admin_addr: self.address("admin-addr")?,
+            explorer_dir: path("explorer-dir"),
             clock,
             ready_file: path("ready-file"),
             reap_delay,

@@ -39,6 +39,8 @@ pub struct Config {
     pub enforce_throughput: bool,
     /// Address of the admin listener; `None`: no such listener.
     pub admin_addr: Option<String>,
+    /// Files of another project's explorer; `None`: there is none.
+    pub explorer_dir: Option<PathBuf>,
     /// How the clock moves.
     pub clock: ClockMode,
     /// Written once every listener accepts.
@@ -69,6 +71,7 @@ impl Config {
             tls_key: None,
             enforce_throughput: false,
             admin_addr: Some("127.0.0.1:0".to_owned()),
+            explorer_dir: None,
             clock: ClockMode::Manual,
             ready_file: None,
             reap_delay: Duration::ZERO,

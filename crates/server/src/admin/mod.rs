@@ -4,6 +4,7 @@
 mod clock;
 mod error;
 mod expiry;
+mod explorer;
 mod features;
 mod health;
 mod metrics;
@@ -14,12 +15,16 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use engine::Engine;
 use tokio::{net::TcpListener, sync::watch};
 
-use crate::{any_store::AnyStore, features::Features};
+use crate::{
+    any_store::AnyStore,
+    explorer::{CONFIG, Explorer, PAGES},
+    features::Features,
+};
 
 /// The doors that are open.
 #[derive(Clone)]
@@ -34,18 +39,13 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     pub(crate) doors: Doors,
     pub(crate) features: Arc<Features>,
+    pub(crate) explorer: Arc<Explorer>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
 /// Serves the admin address until `stop`.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    engine: Engine<AnyStore>,
-    doors: Doors,
-    features: Arc<Features>,
-    mut stop: watch::Receiver<bool>,
-) {
-    let shared = Shared { engine, doors, features, stopping: stop.clone() };
+pub(crate) async fn serve(listener: TcpListener, shared: Shared) {
+    let mut stop = shared.stopping.clone();
     let served = axum::serve(listener, routes(shared)).with_graceful_shutdown(async move {
         let _ = stop.changed().await;
     });
@@ -69,6 +69,10 @@ fn routes(shared: Shared) -> Router {
         .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
         .route(&format!("{collection}/expiry/series"), get(expiry::series))
         .route("/_ebb/expiry/series", get(expiry::all))
+        .route(CONFIG, any(explorer::page))
+        .route(PAGES, any(explorer::page))
+        .route(&format!("{PAGES}/"), any(explorer::page))
+        .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
         .route("/_ebb/features", get(features::read).put(features::change))
         .fallback(error::no_route)
         .with_state(shared)
