@@ -39,6 +39,9 @@ pub struct Config {
     pub enforce_throughput: bool,
     /// Address of the admin listener; `None`: no such listener.
     pub admin_addr: Option<String>,
+    /// Names that the admin listener answers to, beside addresses, `localhost`, the machine's name
+    /// and the one it listens on.
+    pub admin_hosts: Vec<String>,
     /// Files of another project's explorer; `None`: there is none.
     pub explorer_dir: Option<PathBuf>,
     /// How the clock moves.
@@ -71,6 +74,7 @@ impl Config {
             tls_key: None,
             enforce_throughput: false,
             admin_addr: Some("127.0.0.1:0".to_owned()),
+            admin_hosts: Vec::new(),
             explorer_dir: None,
             clock: ClockMode::Manual,
             ready_file: None,

@@ -54,7 +54,8 @@ pub(crate) async fn door(
     Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))
 }
 
-fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
+/// Keys of the account.
+pub(crate) fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));
     };
@@ -88,7 +89,8 @@ fn secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
     }
 }
 
-fn random() -> io::Result<[u8; SECRET_BYTES]> {
+/// Random bytes.
+pub(crate) fn random() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -119,8 +121,7 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
     {
         return read(certificate, key);
     }
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let made = Certificate::make(&host).map_err(|error| wrong(&error))?;
+    let made = Certificate::make(&node_name()).map_err(|error| wrong(&error))?;
     if let Some(folder) = folder {
         // The certificate goes last: it says that both are there.
         write(folder, "key.pem", made.key().as_bytes()).map_err(|error| wrong(&error))?;
@@ -128,6 +129,11 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
         write(folder, "certificate.pem", text).map_err(|error| wrong(&error))?;
     }
     Ok(made)
+}
+
+/// The machine's name.
+pub(crate) fn node_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

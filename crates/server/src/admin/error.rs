@@ -66,8 +66,3 @@ impl IntoResponse for Error {
         (self.status, Json(body)).into_response()
     }
 }
-
-/// No such route.
-pub(crate) async fn no_route() -> Error {
-    Error::not_found("there is no such page")
-}

@@ -1,7 +1,8 @@
-//! The admin address: health, metrics, the clock and expiry. Health and metrics need no login; the
-//! rest has no powers the doors do not have.
+//! The admin address: health, metrics, the clock and expiry, inside the portal, which decides who may
+//! ask for what. Nothing here has powers that the doors do not have.
 
 mod clock;
+mod doors;
 mod error;
 mod expiry;
 mod explorer;
@@ -11,13 +12,14 @@ mod metrics;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
     routing::{any, get, post},
 };
 use engine::Engine;
+use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
@@ -43,10 +45,24 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
+/// The portal of a server.
+pub(crate) type Pages = Portal<doors::Relayed>;
+
+/// The portal to these doors, until `stop`.
+pub(crate) fn portal(
+    settings: portal::Settings,
+    doors: Doors,
+    stop: watch::Receiver<bool>,
+) -> Result<Arc<Pages>, auth::NotAKey> {
+    Portal::new(settings, doors::Relayed { doors, stop })
+}
+
 /// Serves the admin address until `stop`.
-pub(crate) async fn serve(listener: TcpListener, shared: Shared) {
+pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
     let mut stop = shared.stopping.clone();
-    let served = axum::serve(listener, routes(shared)).with_graceful_shutdown(async move {
+    let routes = portal::mount(pages, routes(shared));
+    let service = routes.into_make_service_with_connect_info::<SocketAddr>();
+    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
         let _ = stop.changed().await;
     });
     if let Err(error) = served.await {
@@ -74,6 +90,5 @@ fn routes(shared: Shared) -> Router {
         .route(&format!("{PAGES}/"), any(explorer::page))
         .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
         .route("/_ebb/features", get(features::read).put(features::change))
-        .fallback(error::no_route)
         .with_state(shared)
 }
