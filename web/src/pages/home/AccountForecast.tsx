@@ -88,7 +88,7 @@ export function AccountForecast({ chart }: AccountForecastProps) {
             />
             <Figure label="Die within a day" amount={sum(series.steps)} exact={series.exact} />
             <Figure
-              label="Dead bytes, not yet reaped (estimate)"
+              label="Dead, not yet reaped (estimate)"
               amount={series.unreaped_estimate}
               exact={false}
             />
