@@ -5,7 +5,7 @@ import { counted } from '../../pure/amount';
 import { dialog, noun, READ_ONLY } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
 import { useStore } from '../../state/store';
-import { loadCollections, tree } from '../../state/tree';
+import { tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { useWindowed } from '../../ui/useWindowed';
@@ -44,7 +44,6 @@ export default function Database({ door, database }: DatabaseProps) {
         >
           New {noun(door)}
         </Button>
-        <Button onClick={() => void loadCollections(door, database)}>Refresh</Button>
         <input
           type="search"
           aria-label={`Filter ${noun(door)}s`}
