@@ -5,6 +5,7 @@ import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
+import { PlaceLink } from '../ui/PlaceLink';
 import { Banners } from './Banners';
 import { Console } from './Console';
 import { dialog } from './dialogs';
@@ -41,7 +42,14 @@ function Shown({ place }: { place: Place }) {
       return <Database key={pathOf(place)} door={door} database={database} />;
     }
     case 'unknown':
-      return <p className="empty">There is no such page.</p>;
+      return (
+        <div className="page">
+          <h1>There is no such page</h1>
+          <p>
+            <PlaceLink to={{ page: 'home' }}>To the front page</PlaceLink>
+          </p>
+        </div>
+      );
     case 'collection': {
       const { door, database, collection } = place;
       const target: Target = { door, database, collection };
