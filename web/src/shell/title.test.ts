@@ -5,7 +5,7 @@ import { titleOf } from './title';
 test.each([
   ['/', 'EbbDB'],
   ['/features', 'Features · EbbDB'],
-  ['/metrics', 'Metrics · EbbDB'],
+  ['/monitor', 'Metrics · EbbDB'],
   ['/mongo/app', 'app · EbbDB'],
   ['/nosql/app/sessions/settings', 'sessions · Scale & Settings · EbbDB'],
   ['/nosql/app/a%2Fb', 'a/b · Items · EbbDB'],
