@@ -127,6 +127,7 @@ export default function MongoSettings({ target }: { target: Target }) {
         sections={sectionsOf({ target, loaded, settings, disabled })}
         locked={locked}
         saving={settings.saving}
+        asks={gate.asks}
         outcome={settings.outcome}
         onSave={settings.save}
         onDiscard={settings.discard}

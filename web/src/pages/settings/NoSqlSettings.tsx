@@ -159,6 +159,7 @@ export default function NoSqlSettings({ target }: { target: Target }) {
         sections={sectionsOf({ target, settings, disabled: locked !== null || settings.saving })}
         locked={locked}
         saving={settings.saving}
+        asks={gate.asks}
         outcome={settings.outcome}
         onSave={settings.save}
         onDiscard={settings.discard}
