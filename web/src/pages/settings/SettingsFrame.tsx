@@ -18,6 +18,8 @@ export interface SettingsFrameProps<K extends string> {
   sections: readonly Section<K>[];
   /** Why nothing may be changed; null: it may. */
   locked: string | null;
+  /** There is nothing any more that could be saved. */
+  gone: boolean;
   saving: boolean;
   /** Saving waits for a person. */
   asks: boolean;
@@ -84,7 +86,7 @@ export function SettingsFrame<K extends string>(props: SettingsFrameProps<K>) {
   const shown = sections.find(({ key }) => key === asked) ?? sections[0];
   const dirty = sections.some((section) => section.changed);
   const wrong = sections.some((section) => section.problems.length > 0);
-  const maySave = dirty && !wrong && !saving && locked === null;
+  const maySave = dirty && !wrong && !saving && !props.gone && locked === null;
   const state = useRef<HTMLSpanElement>(null);
   useLeaveGuard(dirty);
   useFocusKept(saving, state);
