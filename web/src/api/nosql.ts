@@ -91,8 +91,11 @@ export const listContainers = (database: string) =>
 export async function readDatabase(id: string): Promise<DatabaseRecord> {
   return (await ask('GET', link(id))).json() as DatabaseRecord;
 }
-export async function createDatabase(id: string): Promise<void> {
-  await ask('POST', '/dbs', { id });
+/** With `throughput`, request units per second that its containers share. */
+export async function createDatabase(id: string, throughput?: number): Promise<void> {
+  const headers: Record<string, string> =
+    throughput === undefined ? {} : { 'x-ms-offer-throughput': String(throughput) };
+  await ask('POST', '/dbs', { id }, headers);
 }
 export async function deleteDatabase(id: string): Promise<void> {
   await ask('DELETE', link(id));
