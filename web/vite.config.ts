@@ -16,6 +16,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  server: { proxy: Object.fromEntries(served.map((path) => [path, admin])) },
+  // The server refuses changes from a page of another host, so the host stays the page's own.
+  server: { proxy: Object.fromEntries(served.map((path) => [path, { target: admin, changeOrigin: false }])) },
   test: { include: ['src/**/*.test.ts'], environment: 'node' },
 });

@@ -25,8 +25,15 @@ export function CodeEditor(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef(props);
+  // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
+  // and must not take the place of what was typed since.
+  const typed = useRef<string[]>([]);
   useEffect(() => {
-    latest.current = props;
+    const onChange = (text: string) => {
+      typed.current.push(text);
+      props.onChange?.(text);
+    };
+    latest.current = { ...props, onChange };
   });
   useEffect(() => {
     let ended = false;
@@ -42,6 +49,9 @@ export function CodeEditor(props: CodeEditorProps) {
   }, []);
   useEffect(() => {
     const editor = view.current;
+    const echo = typed.current.lastIndexOf(props.value);
+    typed.current.splice(0, echo < 0 ? typed.current.length : echo + 1);
+    if (echo >= 0) return;
     if (editor === null || editor.state.doc.toString() === props.value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: props.value } });
   }, [props.value]);
