@@ -1,6 +1,8 @@
 //! The keys of an account: two that may do everything and two that may only read, so that one can
 //! be exchanged while the other is in use.
 
+use subtle::ConstantTimeEq;
+
 use crate::{Key, NotAKey};
 
 /// The key that tools for local development have built in. It protects nothing.
@@ -91,6 +93,24 @@ impl Keys {
         self.keys.first().map_or("", |named| &named.text)
     }
 
+    /// The place of a key that is given as text, and what it is good for. The time it takes does not
+    /// tell how wrong a text is.
+    pub fn find(&self, text: &str) -> Option<(usize, Right)> {
+        let mut found = None;
+        for (at, named) in self.keys.iter().enumerate() {
+            if bool::from(named.text.as_bytes().ct_eq(text.trim().as_bytes())) && found.is_none() {
+                found = Some((at, named.right));
+            }
+        }
+        found
+    }
+
+    /// Keys for another use, one from each key of the account: they change when these do.
+    pub fn derive(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, NotAKey> {
+        let derived = |named: &Named| Ok((Key::of(&named.key.sign(&[label]))?, named.right));
+        self.keys.iter().map(derived).collect()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, Right)> {
         self.keys.iter().map(|named| (&named.key, named.right))
     }
@@ -125,5 +145,34 @@ mod tests {
         }
         assert!(Keys::well_known().unwrap().are_well_known());
         assert!(!Keys::parse(key).unwrap().are_well_known());
+    }
+
+    #[test]
+    fn keys_are_found_by_their_text() {
+        let (one, other) = ("MDEyMzQ1Njc4OWFiY2RlZg==", "ZmVkY2JhOTg3NjU0MzIxMA==");
+        let keys = Keys::new(&[(one, Right::Write), (other, Right::Read)]).unwrap();
+        for (text, want) in [
+            (one, Some((0, Right::Write))),
+            (" ZmVkY2JhOTg3NjU0MzIxMA==\n", Some((1, Right::Read))),
+            ("MDEyMzQ1Njc4OWFiY2RlZg=", None),
+            (WELL_KNOWN_KEY, None),
+            ("", None),
+        ] {
+            assert_eq!(keys.find(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn derived_keys_differ_by_key_and_use() {
+        let keys =
+            Keys::new(&[("MDEyMzQ1Njc4OWFiY2RlZg==", Right::Write), (WELL_KNOWN_KEY, Right::Read)]);
+        let keys = keys.unwrap();
+        let signed = |label: &[u8]| -> Vec<[u8; 32]> {
+            keys.derive(label).unwrap().iter().map(|(key, _)| key.sign(&[b"x"])).collect()
+        };
+        let (a, b) = (signed(b"a"), signed(b"b"));
+        assert_eq!(a, signed(b"a"));
+        assert!(a[0] != a[1] && a[0] != b[0] && b[0] != keys.keys[0].key.sign(&[b"x"]));
+        assert_eq!(keys.derive(b"a").unwrap()[1].1, Right::Read);
     }
 }

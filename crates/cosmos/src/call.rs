@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use auth::{Authorization, Credential, Denied, Right, Signed, Token, check_entra};
+use auth::{Authorization, Credential, Denied, Signed, Token, check_entra};
 use engine::Store;
 use http::{Method, request::Parts};
 
@@ -12,6 +12,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     grant::Grant,
     headers::Headers,
+    http::Sender,
     link::{Link, Resource},
     operation::Client,
     permission::Permission,
@@ -36,6 +37,7 @@ impl<'a> Call<'a> {
     pub(crate) fn new<S: Store>(
         door: &Door<S>,
         parts: &'a Parts,
+        sender: Sender,
         scheme: &'static str,
         client: Arc<Client>,
     ) -> Result<Self> {
@@ -52,7 +54,10 @@ impl<'a> Call<'a> {
         headers.host = headers.host.or(parts.uri.authority().map(|authority| authority.as_str()));
         let mut call = Self { verb: &parts.method, link, headers, scheme, seen: 0, client };
         if call.link.kind != Resource::Certificate {
-            let grant = call.grant(door)?;
+            let grant = match sender {
+                Sender::Signs => call.grant(door)?,
+                Sender::Known(right) => Grant::of(right),
+            };
             grant.check(door, &call)?;
         }
         call.seen = session::parse(call.headers.session)?;
@@ -94,10 +99,7 @@ impl<'a> Call<'a> {
                 }
             }
         };
-        Ok(match right {
-            Right::Write => Grant::Owner,
-            Right::Read => Grant::Reader,
-        })
+        Ok(Grant::of(right))
     }
 
     /// Whether it changes nothing.

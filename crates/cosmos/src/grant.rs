@@ -1,6 +1,7 @@
 //! What the sender of a request may do, and whether the request is within it. Who the sender is,
 //! is found out before.
 
+use auth::Right;
 use engine::Store;
 
 use crate::{
@@ -22,6 +23,14 @@ pub(crate) enum Grant {
 }
 
 impl Grant {
+    /// What the holder of one of the account's keys may do.
+    pub(crate) fn of(right: Right) -> Self {
+        match right {
+            Right::Write => Self::Owner,
+            Right::Read => Self::Reader,
+        }
+    }
+
     /// Refuses a request that is not within it.
     pub(crate) fn check<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<()> {
         match self {

@@ -154,7 +154,7 @@ mod tests {
         }
         let answer = ask(&address, Request::Status).unwrap();
         assert_eq!(answer["status"], "ok");
-        let refused = ask(&format!("{address}/nowhere?"), Request::Clock).unwrap_err();
+        let refused = ask(&format!("{address}/_ebb/nowhere?"), Request::Clock).unwrap_err();
         assert_eq!(refused, "there is no such page");
         runtime.block_on(running.stop()).unwrap();
         let gone = ask(&address, Request::Clock).unwrap_err();

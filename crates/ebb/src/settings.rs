@@ -13,6 +13,9 @@ struct Setting {
     help: &'static str,
 }
 
+/// What stands for the value of a setting that may be given several times.
+const LIST: &str = "NAME,...";
+
 const SETTINGS: &[Setting] = &[
     setting("data-dir", "PATH", "./ebb-data", "Where data lives; made when it is missing"),
     setting("in-memory", "BOOL", "false", "Keep nothing; excludes --data-dir"),
@@ -27,7 +30,18 @@ const SETTINGS: &[Setting] = &[
         "false",
         "Answer 429 where requests about items exceed the throughput of their container",
     ),
-    setting("admin-addr", "HOST:PORT", "127.0.0.1:8080", "Address of health and metrics, or 'off'"),
+    setting(
+        "admin-addr",
+        "HOST:PORT",
+        "127.0.0.1:8080",
+        "Address of the portal, health and metrics, or 'off'",
+    ),
+    setting(
+        "admin-host",
+        LIST,
+        "",
+        "Names that this address answers to, beside addresses, localhost and the machine's name",
+    ),
     setting("clock", "system|manual", "system", "How the database clock moves"),
     setting("ready-file", "PATH", "", "Written once every listener accepts"),
     setting(
@@ -40,7 +54,7 @@ const SETTINGS: &[Setting] = &[
         "per-document-ttl",
         "on|off",
         "on",
-        "Whether a MongoDB document's own ttl is interpreted",
+        "Whether a MongoDB document's own ttl is interpreted; goes before what was switched",
     ),
     setting("accept-loss", "BOOL", "false", "Start although commits are missing from damaged data"),
     setting(
@@ -93,7 +107,9 @@ pub(crate) fn args() -> Vec<Arg> {
             })
             .allow_hyphen_values(true)
             .action(ArgAction::Set);
-        if setting.value_name == "BOOL" {
+        if setting.value_name == LIST {
+            arg.action(ArgAction::Append)
+        } else if setting.value_name == "BOOL" {
             arg.num_args(0..=1).default_missing_value("true").require_equals(true)
         } else {
             arg
@@ -116,7 +132,8 @@ impl Settings {
         }
         let mut settings = Self::default();
         for setting in SETTINGS {
-            let typed = matches.get_one::<String>(setting.name).cloned();
+            let typed = matches.get_many::<String>(setting.name);
+            let typed = typed.map(|all| all.cloned().collect::<Vec<_>>().join(","));
             let value = match (typed, file.get(setting.name)) {
                 (Some(value), _) => {
                     let from_env =
@@ -176,6 +193,16 @@ impl Settings {
         }
     }
 
+    /// Names of hosts, without ports.
+    fn names(&self, name: &str) -> Result<Vec<String>, Wrong> {
+        let names = self.text(name).split(',').map(str::trim).filter(|host| !host.is_empty());
+        let names = names.map(|host| match host.contains([':', '/', '*', ' ']) {
+            true => Err(Wrong(format!("--{name}: '{host}' is not the name of a host"))),
+            false => Ok(host.to_owned()),
+        });
+        names.collect()
+    }
+
     /// What the values mean.
     pub(crate) fn config(&self) -> Result<Config, Wrong> {
         let in_memory = self.bool("in-memory")?;
@@ -224,13 +251,17 @@ impl Settings {
             tls_key,
             enforce_throughput: self.bool("enforce-throughput")?,
             admin_addr: self.address("admin-addr")?,
+            admin_hosts: self.names("admin-host")?,
             clock,
             ready_file: path("ready-file"),
             reap_delay,
             log_format: Some(log_format),
             log_level,
             banner: std::io::stdout().is_terminal(),
-            per_document_ttl: self.bool("per-document-ttl")?,
+            per_document_ttl: match self.is_set("per-document-ttl") {
+                true => Some(self.bool("per-document-ttl")?),
+                false => None,
+            },
             accept_loss: self.bool("accept-loss")?,
         })
     }
@@ -238,6 +269,7 @@ impl Settings {
 
 fn plain(value: &toml::Value) -> String {
     match value {
+        toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),
     }
@@ -268,6 +300,22 @@ mod tests {
         for (typed, want) in [(&[][..], false), (&["--enforce-throughput"], true)] {
             assert_eq!(config(typed, None).unwrap().enforce_throughput, want);
         }
+        for (typed, file, want) in [
+            (&[][..], None, None),
+            (&["--per-document-ttl", "off"], None, Some(false)),
+            (&["--per-document-ttl", "on"], Some("per-document-ttl = \"off\""), Some(true)),
+            (&[], Some("per-document-ttl = \"off\""), Some(false)),
+        ] {
+            assert_eq!(config(typed, file).unwrap().per_document_ttl, want, "{typed:?} {file:?}");
+        }
+        for (typed, file, want) in [
+            (&[][..], None, &[][..]),
+            (&["--admin-host", "a", "--admin-host", "b, c"], None, &["a", "b", "c"]),
+            (&[], Some("admin-host = [\"a\", \"b\"]"), &["a", "b"]),
+            (&["--admin-host", "a"], Some("admin-host = \"b\""), &["a"]),
+        ] {
+            assert_eq!(config(typed, file).unwrap().admin_hosts, want, "{typed:?}");
+        }
         let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
         assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
         assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");
@@ -283,6 +331,8 @@ mod tests {
             (&["--log-level", "loud"], None, "--log-level"),
             (&["--in-memory", "--data-dir", "x"], None, "--in-memory"),
             (&["--tls-cert", "x"], None, "--tls-key"),
+            (&["--per-document-ttl", "maybe"], None, "--per-document-ttl"),
+            (&["--admin-host", "http://x"], None, "--admin-host"),
             (&[], Some("colour = 1"), "colour"),
             (&[], Some("clock ="), "--config"),
         ] {

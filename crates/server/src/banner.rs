@@ -24,6 +24,12 @@ pub(crate) fn print(config: &Config, ready: &Ready) {
         );
     }
     if let Some(admin) = &ready.admin {
+        match portal::BUILT {
+            true => println!("  Portal        http://{admin}/"),
+            false => {
+                println!("  Portal        not in this build; http://{admin}/ says how to get it")
+            }
+        }
         println!("  Admin         http://{admin}/status");
     }
     println!("  Data          {data}");

@@ -39,6 +39,9 @@ pub struct Config {
     pub enforce_throughput: bool,
     /// Address of the admin listener; `None`: no such listener.
     pub admin_addr: Option<String>,
+    /// Names that the admin listener answers to, beside addresses, `localhost`, the machine's name
+    /// and the one it listens on.
+    pub admin_hosts: Vec<String>,
     /// How the clock moves.
     pub clock: ClockMode,
     /// Written once every listener accepts.
@@ -51,8 +54,8 @@ pub struct Config {
     pub log_level: String,
     /// Print the banner.
     pub banner: bool,
-    /// Whether a MongoDB document's own `ttl` is interpreted.
-    pub per_document_ttl: bool,
+    /// Whether a MongoDB document's own `ttl` is interpreted; `None`: as it was last switched.
+    pub per_document_ttl: Option<bool>,
     /// Open although commits are missing.
     pub accept_loss: bool,
 }
@@ -69,13 +72,14 @@ impl Config {
             tls_key: None,
             enforce_throughput: false,
             admin_addr: Some("127.0.0.1:0".to_owned()),
+            admin_hosts: Vec::new(),
             clock: ClockMode::Manual,
             ready_file: None,
             reap_delay: Duration::ZERO,
             log_format: None,
             log_level: "info".to_owned(),
             banner: false,
-            per_document_ttl: true,
+            per_document_ttl: None,
             accept_loss: false,
         }
     }

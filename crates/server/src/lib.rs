@@ -9,13 +9,17 @@ mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod features;
 mod give_way;
 mod listen;
 mod logging;
 mod nosql;
 mod ready;
 mod serve;
+#[cfg(test)]
+mod testing;
 mod verify;
+mod whole_file;
 
 pub use config::{ClockMode, Config, LogFormat};
 pub use data_dir::Refused;

@@ -1,19 +1,13 @@
 //! What the NoSQL door is opened with: keys, the secret of its tokens, the certificate. Each is
 //! made when it is missing and kept in the data directory.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-    sync::Arc,
-};
+use std::{fs, io, path::Path, sync::Arc};
 
 use cosmos::{Certificate, Door, Keys, Settings};
 use engine::Engine;
 use tokio::net::lookup_host;
 
-use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure};
+use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure, whole_file::write};
 
 /// Folder of these files in a data directory.
 const FOLDER: &str = "nosql";
@@ -51,7 +45,8 @@ pub(crate) async fn door(
     Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))
 }
 
-fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
+/// Keys of the account.
+pub(crate) fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));
     };
@@ -85,7 +80,8 @@ fn secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
     }
 }
 
-fn random() -> io::Result<[u8; SECRET_BYTES]> {
+/// Random bytes.
+pub(crate) fn random() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -116,8 +112,7 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
     {
         return read(certificate, key);
     }
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let made = Certificate::make(&host).map_err(|error| wrong(&error))?;
+    let made = Certificate::make(&node_name()).map_err(|error| wrong(&error))?;
     if let Some(folder) = folder {
         // The certificate goes last: it says that both are there.
         write(folder, "key.pem", made.key().as_bytes()).map_err(|error| wrong(&error))?;
@@ -127,15 +122,9 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
     Ok(made)
 }
 
-/// Writes a file that only its owner may read, whole or not at all.
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let temporary = folder.join(format!("{name}.new"));
-    let mut options = File::options();
-    let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-    out.write_all(bytes)?;
-    out.sync_all()?;
-    fs::rename(&temporary, folder.join(name))?;
-    File::open(folder)?.sync_all()
+/// The machine's name.
+pub(crate) fn node_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Starts a server from its configuration and runs it to its end.
 
-use std::{fmt, path::Path, sync::Arc, time::Duration};
+use std::{fmt, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use clock::{Checkpoint, Clock, Machine, Mode};
 use engine::{Engine, KeepNothing, Options, Persist, Rules};
@@ -16,6 +16,7 @@ use crate::{
     banner,
     checkpoint::{CheckpointFile, boot_id},
     data_dir::DataDir,
+    features::Features,
     give_way::give_way,
     listen, logging, nosql,
     ready::{self, Ready},
@@ -198,6 +199,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start(config);
     // Named so that on a failure the engine goes first and the directory last.
     let Opened { data_dir, timekeeper, engine } = open(config, false).await?;
+    let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
+    let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
     let mut ready = Ready {
@@ -211,7 +214,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.mongo_addr {
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let settings = Settings {
-            per_document_ttl: config.per_document_ttl,
+            per_document_ttl: features.per_document_ttl(),
             host: bound.to_string(),
             give_way,
             ..Settings::default()
@@ -244,7 +247,9 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.admin_addr {
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let doors = admin::Doors { mongo: door.clone(), cosmos };
-        let served = admin::serve(listener, engine.clone(), doors, stopped.clone());
+        let settings = pages(config, bound, &ready)?;
+        let pages = admin::portal(settings, doors.clone(), stopped.clone()).map_err(failed)?;
+        let served = admin::serve(listener, pages, engine.clone(), doors, features, stopped.clone());
         tasks.push(tokio::spawn(served));
         ready.admin = Some(bound.to_string());
     }
@@ -259,6 +264,23 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
     tracing::info!(mongo = ?ready.mongo, cosmos = ?ready.cosmos, admin = ?ready.admin, "ready");
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
+}
+
+/// Settings of the portal at this address.
+fn pages(config: &Config, bound: SocketAddr, ready: &Ready) -> Result<portal::Settings, Failure> {
+    let keys = nosql::keys(config.key_file.as_deref())?;
+    let only_here = bound.ip().to_canonical().is_loopback();
+    let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
+    let mut hosts = config.admin_hosts.clone();
+    hosts.push(nosql::node_name());
+    hosts.extend(listens.map(|(host, _)| host.to_owned()));
+    Ok(portal::Settings {
+        login: portal::Login::of(only_here, &keys, ready.cosmos.is_some()),
+        keys,
+        hosts,
+        addresses: portal::Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
+        secret: nosql::random().map_err(failed)?,
+    })
 }
 
 /// Runs a server until SIGTERM or SIGINT.

@@ -1,5 +1,4 @@
 // Makes the editor that `CodeEditor` shows; loaded when the first one is.
-import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import {
@@ -68,12 +67,11 @@ export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps
     history(),
     drawSelection(),
     bracketMatching(),
-    closeBrackets(),
     languageOf(props),
     highlighting,
     syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
-    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
-    keymap.of([...foldKeymap, ...completionKeymap, ...(single ? [] : [indentWithTab])]),
+    keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+    keymap.of([...foldKeymap, ...(single ? [] : [indentWithTab])]),
     // Named, and known as reachable by keyboard.
     EditorView.contentAttributes.of({ 'aria-label': props.label, tabindex: '0' }),
     EditorState.readOnly.of(props.readOnly === true),

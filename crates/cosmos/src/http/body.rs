@@ -2,15 +2,29 @@
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body as _, Incoming};
 
 use crate::{
     failure::{Failure, Fault, Result},
     limits::{BODY_TIMEOUT, MAX_BODY_BYTES, TRUSTED_BYTES},
 };
 
+/// The body of a request.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// It may not have come yet.
+    Arriving(Incoming),
+    /// It is there.
+    Whole(Bytes),
+}
+
 /// Reads a body.
-pub(super) async fn read(body: Incoming) -> Result<Bytes> {
+pub(super) async fn read(body: Body) -> Result<Bytes> {
+    let body = match body {
+        Body::Arriving(body) => body,
+        Body::Whole(bytes) if MAX_BODY_BYTES < bytes.len() => return Err(Failure::too_large()),
+        Body::Whole(bytes) => return Ok(bytes),
+    };
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }

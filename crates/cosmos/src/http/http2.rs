@@ -11,8 +11,8 @@ use bytes::Bytes;
 use engine::Store;
 use http_body_util::Full;
 use hyper::{
-    Response, StatusCode,
-    body::{Body, Frame, SizeHint},
+    Request, Response, StatusCode,
+    body::{Body, Frame, Incoming, SizeHint},
     server::conn::http2,
     service::service_fn,
 };
@@ -22,7 +22,10 @@ use tokio::{
     sync::watch,
 };
 
-use super::connection::answer;
+use super::{
+    answer::{Sender, answer},
+    body::Body as Given,
+};
 use crate::{
     door::Door,
     limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME},
@@ -83,12 +86,15 @@ pub(super) async fn converse<S: Store>(
     let client = Arc::new(Client::default());
     // However it ends.
     let _presence = Presence(Arc::clone(&client));
-    let service = service_fn(|request| {
+    let service = service_fn(|request: Request<Incoming>| {
         let (door, running) = (Arc::clone(door), Running::begin(&count));
         let client = Arc::clone(&client);
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
-                true => answer(&door, client, scheme, request).await,
+                true => {
+                    let request = request.map(Given::Arriving);
+                    answer(&door, client, Sender::Signs, scheme, request).await
+                }
                 false => too_many_headers(),
             };
             Ok::<_, Infallible>(response.map(|body| Answer { body, _running: running }))

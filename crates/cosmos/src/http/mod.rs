@@ -1,15 +1,18 @@
 //! HTTP: connections, with TLS or without on the same port, bodies within limits, answers. What a
 //! request means is not decided here.
 
+mod answer;
 mod body;
 mod certificate;
 mod connection;
 mod head;
 mod http2;
 mod opening;
+mod relay;
 mod respond;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use answer::Sender;
 pub use certificate::{Certificate, NoCertificate};
 pub use connection::serve;

@@ -27,6 +27,7 @@ mod list;
 mod operations;
 mod parameters;
 mod partial_filter;
+mod reads;
 mod server_status;
 mod sessions;
 mod stats;
@@ -38,6 +39,7 @@ mod tests;
 
 pub(crate) use call::Call;
 pub(crate) use fail_point::FailPoint;
+pub(crate) use reads::changes_nothing;
 pub use table::{CommandRow, NOT_YET, table};
 pub(crate) use table::{Row, Table};
 

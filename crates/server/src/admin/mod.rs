@@ -1,22 +1,27 @@
-//! The admin address: health, metrics, the clock and expiry. Health and metrics need no login; the
-//! rest has no powers the doors do not have.
+//! The admin address: health, metrics, the clock and expiry, inside the portal, which decides who may
+//! ask for what. Nothing here has powers that the doors do not have.
 
 mod clock;
+mod doors;
 mod error;
 mod expiry;
+mod features;
 mod health;
 mod metrics;
+#[cfg(test)]
+mod tests;
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
     routing::{get, post},
 };
 use engine::Engine;
+use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
 
-use crate::any_store::AnyStore;
+use crate::{any_store::AnyStore, features::Features};
 
 /// The doors that are open.
 #[derive(Clone)]
@@ -30,18 +35,35 @@ pub(crate) struct Doors {
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     pub(crate) doors: Doors,
+    pub(crate) features: Arc<Features>,
     pub(crate) stopping: watch::Receiver<bool>,
+}
+
+/// The portal of a server.
+pub(crate) type Pages = Portal<doors::Relayed>;
+
+/// The portal to these doors, until `stop`.
+pub(crate) fn portal(
+    settings: portal::Settings,
+    doors: Doors,
+    stop: watch::Receiver<bool>,
+) -> Result<Arc<Pages>, auth::NotAKey> {
+    Portal::new(settings, doors::Relayed { doors, stop })
 }
 
 /// Serves the admin address until `stop`.
 pub(crate) async fn serve(
     listener: TcpListener,
+    pages: Arc<Pages>,
     engine: Engine<AnyStore>,
     doors: Doors,
+    features: Arc<Features>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let shared = Shared { engine, doors, stopping: stop.clone() };
-    let served = axum::serve(listener, routes(shared)).with_graceful_shutdown(async move {
+    let shared = Shared { engine, doors, features, stopping: stop.clone() };
+    let routes = portal::mount(pages, routes(shared));
+    let service = routes.into_make_service_with_connect_info::<SocketAddr>();
+    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
         let _ = stop.changed().await;
     });
     if let Err(error) = served.await {
@@ -62,6 +84,8 @@ fn routes(shared: Shared) -> Router {
         .route("/_ebb/clock/accept", post(clock::accept))
         .route(&format!("{collection}/expiry"), get(expiry::forecast))
         .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
-        .fallback(error::no_route)
+        .route(&format!("{collection}/expiry/series"), get(expiry::series))
+        .route("/_ebb/expiry/series", get(expiry::all))
+        .route("/_ebb/features", get(features::read).put(features::change))
         .with_state(shared)
 }

@@ -1,0 +1,125 @@
+//! One request, whoever brought it: counted, let in or not, dispatched, answered. How its bytes came
+//! is not known here.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use auth::Right;
+use bytes::Bytes;
+use engine::Store;
+use http_body_util::Full;
+use hyper::{Method, Request, Response, http::request::Parts};
+
+use super::{
+    body::{self, Body},
+    head, respond,
+};
+use crate::{
+    call::Call,
+    dispatch,
+    door::Door,
+    failure::{Failure, Fault},
+    link::{Link, Resource},
+    operation::Client,
+};
+
+/// How it is known what the sender of a request may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// By the signature or the token in its headers.
+    Signs,
+    /// Somebody else has found it out; headers are not asked.
+    Known(Right),
+}
+
+/// Answers a request. A change of resources that takes several steps is finished although its
+/// client has gone. A query may keep its thread for long: another one sees meanwhile whether its
+/// client is still there.
+pub(super) async fn answer<S: Store>(
+    door: &Arc<Door<S>>,
+    client: Arc<Client>,
+    sender: Sender,
+    scheme: &'static str,
+    request: Request<Body>,
+) -> Response<Full<Bytes>> {
+    let (parts, body) = request.into_parts();
+    let apart = has_steps(&parts) || is_query(&parts);
+    let handled = handle(Arc::clone(door), client, sender, scheme, parts, body);
+    if !apart {
+        return handled.await;
+    }
+    let finished = tokio::spawn(handled).await;
+    finished.unwrap_or_else(|_| {
+        let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
+        respond::response(refused(&failure, "", ""), String::new(), 0)
+    })
+}
+
+/// Whether it changes resources that are no items.
+fn has_steps(parts: &Parts) -> bool {
+    let reads = matches!(parts.method, Method::GET | Method::HEAD);
+    !reads && Link::parse(parts.uri.path()).is_ok_and(|link| link.kind != Resource::Documents)
+}
+
+/// Whether it may be a query.
+fn is_query(parts: &Parts) -> bool {
+    let kind =
+        parts.headers.get(http::header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    let asks = b"application/query";
+    parts.method == Method::POST
+        && (parts.headers.contains_key("x-ms-documentdb-isquery")
+            || kind.get(..asks.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(asks)))
+}
+
+async fn handle<S: Store>(
+    door: Arc<Door<S>>,
+    client: Arc<Client>,
+    sender: Sender,
+    scheme: &'static str,
+    parts: Parts,
+    body: Body,
+) -> Response<Full<Bytes>> {
+    let counters = &door.counters;
+    counters.requests.fetch_add(1, Ordering::Relaxed);
+    let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
+    let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
+    let sound = head::check(&parts);
+    let ends = sound.is_err();
+    let result = async {
+        sound?;
+        let call = Call::new(&door, &parts, sender, scheme, client)?;
+        let body = body::read(body).await?;
+        counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
+        dispatch::run(&door, call, body).await
+    };
+    let reply = match result.await {
+        Ok(reply) => reply,
+        Err(failure) => {
+            counters.failures.fetch_add(1, Ordering::Relaxed);
+            match failure.fault {
+                Fault::Unauthorized => _ = counters.denied.fetch_add(1, Ordering::Relaxed),
+                Fault::TooManyRequests => _ = counters.throttled.fetch_add(1, Ordering::Relaxed),
+                _ => {}
+            }
+            refused(&failure, &activity, parts.uri.path())
+        }
+    };
+    // Nobody can tell where the next request begins.
+    let reply = if ends { reply.with("connection", "close") } else { reply };
+    counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
+    counters.charge.fetch_add(reply.charge, Ordering::Relaxed);
+    let known = door.engine.store().published();
+    respond::response(reply, activity, known)
+}
+
+fn refused(failure: &Failure, activity: &str, path: &str) -> crate::reply::Reply {
+    let body = failure.body(activity, path);
+    let mut reply = crate::reply::Reply::json(failure.fault.status(), body);
+    // Who is only told to come again pays nothing.
+    if failure.fault != Fault::TooManyRequests {
+        reply.charge = crate::charge::of_failure();
+    }
+    if let Some(ms) = failure.retry_ms {
+        reply = reply.with("x-ms-retry-after-ms", ms.to_string());
+    }
+    reply.with("x-ms-substatus", failure.fault.sub_status().to_string())
+}

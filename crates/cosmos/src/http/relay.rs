@@ -1,0 +1,34 @@
+//! Requests that somebody else received and whose sender is known there: no signature is asked for,
+//! everything else is as for a request from a socket.
+
+use std::sync::Arc;
+
+use auth::Right;
+use bytes::Bytes;
+use engine::Store;
+use http_body_util::Full;
+use hyper::{Request, Response};
+
+use super::{
+    answer::{Sender, answer},
+    body::Body,
+};
+use crate::{
+    door::Door,
+    operation::{Client, Presence},
+};
+
+impl<S: Store> Door<S> {
+    /// Answers a request of one who holds a key with this right. A query ends when the future is
+    /// dropped; what changes resources is finished.
+    pub async fn relay(
+        self: &Arc<Self>,
+        right: Right,
+        request: Request<Bytes>,
+    ) -> Response<Full<Bytes>> {
+        let client = Arc::new(Client::default());
+        let _presence = Presence(Arc::clone(&client));
+        let request = request.map(Body::Whole);
+        answer(self, client, Sender::Known(right), "http", request).await
+    }
+}

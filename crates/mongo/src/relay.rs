@@ -1,0 +1,174 @@
+//! One command that somebody else received, for a sender who is known there: bytes in, bytes out,
+//! through what a message from a socket goes through. It knows no command.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+use document::{DocBuf, DocRef};
+use engine::Store;
+
+use crate::{
+    client::Connection,
+    commands::{self, Answer, Call, changes_nothing},
+    door::{Counters, Door},
+    errors::{Error, Unauthorized},
+    limits::MAX_COMMAND_BYTES,
+    operation::{Operation, Why},
+    session,
+    wire::{self, HEADER_BYTES, Header, Message, OpCode},
+};
+
+/// What the sender of a command may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// Everything.
+    Write,
+    /// What changes nothing.
+    Read,
+}
+
+/// Why a command has no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoReply {
+    /// The bytes are no command.
+    Malformed(String),
+    /// It is larger than a command may be.
+    TooLarge,
+    /// A socket would have been closed instead.
+    Closed,
+}
+
+impl fmt::Display for NoReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(why) => f.write_str(why),
+            Self::TooLarge => write!(f, "a command has at most {MAX_COMMAND_BYTES} bytes"),
+            Self::Closed => f.write_str("the server ended the command without a reply"),
+        }
+    }
+}
+
+impl std::error::Error for NoReply {}
+
+/// A connection that lives as long as its one command.
+struct Visit<S: Store> {
+    door: Arc<Door<S>>,
+    connection: Arc<Connection>,
+}
+
+impl<S: Store> Drop for Visit<S> {
+    fn drop(&mut self) {
+        self.door.disconnect(&self.connection);
+    }
+}
+
+/// Tells a command that only reads to stop when nobody waits for it any more.
+struct Waiting {
+    connection: Arc<Connection>,
+    operation: Arc<Operation>,
+    only_reads: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.only_reads {
+            self.operation.stop(Why::ClientLeft);
+            self.connection.stop(None, Why::ClientLeft);
+        }
+    }
+}
+
+impl<S: Store> Door<S> {
+    /// Runs one command on a database and answers its reply, also one of a failure. What only reads
+    /// ends when the future is dropped, everything else is finished.
+    pub async fn relay(
+        self: &Arc<Self>,
+        right: Right,
+        peer: String,
+        database: &str,
+        command: &[u8],
+    ) -> Result<Bytes, NoReply> {
+        let message = message(database, command)?;
+        let visit = Visit { door: Arc::clone(self), connection: self.connect(peer) };
+        let connection = Arc::clone(&visit.connection);
+        Counters::add(&connection.counters.bytes_in, command.len() as u64);
+        if right == Right::Read && !changes_nothing(message.body()) {
+            let refused = Error::new(Unauthorized, "The key that was used may only read.");
+            return Ok(counted(&connection, &refused.reply().to_buf()));
+        }
+        let operation = Arc::<Operation>::default();
+        let name = message.body().iter().next().map_or("", |(name, _)| name);
+        let _waiting = Waiting {
+            connection,
+            operation: Arc::clone(&operation),
+            only_reads: session::only_reads(name),
+        };
+        // It may keep its thread for long: the caller's sees meanwhile whether the client is there.
+        let run = tokio::spawn(run(visit, message, operation));
+        run.await.unwrap_or(Err(NoReply::Closed))
+    }
+}
+
+async fn run<S: Store>(
+    visit: Visit<S>,
+    message: Message,
+    operation: Arc<Operation>,
+) -> Result<Bytes, NoReply> {
+    let answer = match Call::new(&visit.door, &visit.connection, &message) {
+        Ok(call) => commands::run(&Call { operation, ..call }).await,
+        Err(error) => Answer::Reply(error.reply().to_buf()),
+    };
+    match answer {
+        Answer::Reply(reply) => Ok(counted(&visit.connection, &reply)),
+        Answer::Hang => Err(NoReply::Closed),
+    }
+}
+
+fn counted(connection: &Connection, reply: &DocBuf) -> Bytes {
+    let bytes = Bytes::copy_from_slice(reply.bytes());
+    Counters::add(&connection.counters.bytes_out, bytes.len() as u64);
+    bytes
+}
+
+/// The message that a driver would have sent: the command with its database as last field.
+fn message(database: &str, command: &[u8]) -> Result<Message, NoReply> {
+    let malformed = |why: &str| NoReply::Malformed(why.to_owned());
+    if MAX_COMMAND_BYTES < command.len() {
+        return Err(NoReply::TooLarge);
+    }
+    let claimed = command.first_chunk().map(|len| u32::from_le_bytes(*len));
+    let fields = match (command.get(4..command.len().saturating_sub(1)), command.last()) {
+        (Some(fields), Some(0)) if claimed.map(u64::from) == Some(command.len() as u64) => fields,
+        _ => return Err(malformed("the body is not one document")),
+    };
+    let mut payload = Vec::with_capacity(command.len() + database.len() + 32);
+    payload.extend_from_slice(&[0; 9]);
+    payload.extend_from_slice(fields);
+    payload.extend_from_slice(b"\x02$db\0");
+    let len = u32::try_from(database.len() + 1).map_err(|_| NoReply::TooLarge)?;
+    payload.extend_from_slice(&len.to_le_bytes());
+    payload.extend_from_slice(database.as_bytes());
+    payload.extend_from_slice(&[0, 0]);
+    let len = u32::try_from(payload.len() - 5).map_err(|_| NoReply::TooLarge)?;
+    if let Some(place) = payload.get_mut(5..9) {
+        place.copy_from_slice(&len.to_le_bytes());
+    }
+    let header = Header {
+        len: HEADER_BYTES + payload.len(),
+        request_id: 0,
+        response_to: 0,
+        code: OpCode::Msg as i32,
+    };
+    let message = wire::parse(&header, payload).map_err(|wrong| {
+        if wrong.code == crate::errors::BSONObjectTooLarge {
+            NoReply::TooLarge
+        } else {
+            NoReply::Malformed(wrong.message)
+        }
+    })?;
+    let named = |body: DocRef<'_>| body.iter().filter(|(name, _)| *name == "$db").count();
+    match named(message.body()) {
+        1 => Ok(message),
+        _ => Err(malformed("the database stands in the path, not in '$db'")),
+    }
+}

@@ -1,0 +1,179 @@
+//! Builds the web pages with npm, or takes a built directory, and makes a table of them with their
+//! compressed forms. Where neither is there the table holds one page that says how to get them.
+
+use std::{
+    env, fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Oldest node that the web build runs with.
+const NODE: (u32, u32) = (20, 19);
+/// What is watched in the folder of the sources.
+const WATCHED: [&str; 6] =
+    ["src", "public", "index.html", "package-lock.json", "vite.config.ts", "tsconfig.json"];
+/// Kinds of files that are worth compressing.
+const TEXTS: [&str; 6] = ["html", "js", "css", "svg", "json", "txt"];
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=EBB_PORTAL");
+    println!("cargo:rerun-if-env-changed=EBB_PORTAL_DIST");
+    println!("cargo:rerun-if-changed=not-built.html");
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let out = PathBuf::from(variable("OUT_DIR"));
+    let required = env::var("EBB_PORTAL").is_ok_and(|value| value == "required");
+    let built = match portal(&here, &out, required) {
+        Ok(built) => built,
+        Err(why) if required => panic!("EBB_PORTAL=required, and the portal is not built: {why}"),
+        Err(why) => {
+            println!("cargo:warning=the portal is not in this build: {why}");
+            None
+        }
+    };
+    assert!(built.is_some() || !required, "EBB_PORTAL=required, and there are no sources of it");
+    println!("cargo:rustc-env=EBB_PORTAL_BUILT={}", if built.is_some() { "yes" } else { "no" });
+    let written = match built {
+        Some(dist) => write_table(&dist, &out),
+        None => {
+            let folder = out.join("not-built");
+            fs::create_dir_all(&folder)
+                .and_then(|()| fs::copy(here.join("not-built.html"), folder.join("index.html")))
+                .and_then(|_| write_table(&folder, &out))
+        }
+    };
+    written.unwrap_or_else(|error| panic!("write the table of the portal's files: {error}"));
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
+}
+
+/// The folder of the built pages; `None`: this build goes without them.
+fn portal(here: &Path, out: &Path, required: bool) -> Result<Option<PathBuf>, String> {
+    if let Some(dist) = env::var_os("EBB_PORTAL_DIST").filter(|dist| !dist.is_empty()) {
+        let dist = PathBuf::from(dist);
+        println!("cargo:rerun-if-changed={}", dist.display());
+        return match dist.join("index.html").is_file() {
+            true => Ok(Some(dist)),
+            false => Err(format!("EBB_PORTAL_DIST={} has no index.html", dist.display())),
+        };
+    }
+    if variable("PROFILE") != "release" && !required {
+        return Ok(None);
+    }
+    let web = here.join("../../web");
+    for name in WATCHED {
+        let path = web.join(name);
+        if path.exists() {
+            println!("cargo:rerun-if-changed={}", path.display());
+        }
+    }
+    if !web.join("package.json").is_file() {
+        return Err("there is no folder web with its sources".to_owned());
+    }
+    check_node()?;
+    if !is_installed(&web) {
+        run(&web, &["ci", "--no-audit", "--no-fund"])?;
+    }
+    let dist = out.join("dist");
+    let folder = dist.to_string_lossy();
+    run(&web, &["run", "build", "--", "--outDir", &folder, "--emptyOutDir"])?;
+    Ok(Some(dist))
+}
+
+fn check_node() -> Result<(), String> {
+    let asked = Command::new("node").arg("--version").output();
+    let text = asked.ok().filter(|it| it.status.success()).map(|it| it.stdout);
+    let text = text.ok_or("there is no node")?;
+    let text = String::from_utf8_lossy(&text);
+    let mut numbers = text.trim().trim_start_matches('v').split('.').map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) if NODE <= (major, minor) => Ok(()),
+        _ => Err(format!("node is {}, and {}.{} is needed", text.trim(), NODE.0, NODE.1)),
+    }
+}
+
+/// Whether what the lock file names is there.
+fn is_installed(web: &Path) -> bool {
+    let changed = |path: &str| fs::metadata(web.join(path)).and_then(|it| it.modified()).ok();
+    match (changed("node_modules/.package-lock.json"), changed("package-lock.json")) {
+        (Some(installed), Some(wanted)) => wanted <= installed,
+        _ => false,
+    }
+}
+
+fn run(web: &Path, arguments: &[&str]) -> Result<(), String> {
+    let what = format!("npm {}", arguments.first().unwrap_or(&""));
+    let ran = Command::new("npm").args(arguments).current_dir(web).output();
+    let ran = ran.map_err(|error| format!("{what}: {error}"))?;
+    if ran.status.success() {
+        return Ok(());
+    }
+    let said = [ran.stdout, ran.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(8)..).unwrap_or_default();
+    Err(format!("{what} failed: {}", last.join(" | ")))
+}
+
+/// Writes the table that `src/files.rs` includes.
+fn write_table(dist: &Path, out: &Path) -> io::Result<()> {
+    let mut paths = Vec::new();
+    walk(dist, &mut paths)?;
+    paths.sort();
+    let packed = out.join("packed");
+    fs::create_dir_all(&packed)?;
+    let mut table = "&[\n".to_owned();
+    for (at, path) in paths.iter().enumerate() {
+        let bytes = fs::read(path)?;
+        let name = path.strip_prefix(dist).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        let tag = format!("{:x}-{:016x}", bytes.len(), hasher.finish());
+        // Copied, so that the table holds what was compressed and tagged.
+        let plain = packed.join(format!("{at}"));
+        fs::write(&plain, &bytes)?;
+        let compressed = match compress(&name, &bytes)? {
+            None => "None".to_owned(),
+            Some(smaller) => {
+                let file = packed.join(format!("{at}.br"));
+                fs::write(&file, smaller)?;
+                format!("Some(include_bytes!({:?}))", file.display().to_string())
+            }
+        };
+        let plain = plain.display().to_string();
+        table.push_str(&format!(
+            "File {{ name: {name:?}, tag: {tag:?}, plain: include_bytes!({plain:?}), brotli: {compressed} }},\n"
+        ));
+    }
+    table.push_str("]\n");
+    fs::write(out.join("files.rs"), table)
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => walk(&path, found)?,
+            false => found.push(path),
+        }
+    }
+    Ok(())
+}
+
+/// The compressed form where it is smaller.
+fn compress(name: &str, bytes: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    if !TEXTS.contains(&extension) {
+        return Ok(None);
+    }
+    let mut out = Vec::new();
+    {
+        let mut writer = brotli::CompressorWriter::new(&mut out, 64 * 1024, 11, 22);
+        writer.write_all(bytes)?;
+        writer.flush()?;
+    }
+    Ok((out.len() < bytes.len()).then_some(out))
+}

@@ -1,0 +1,31 @@
+//! Bodies of requests: whole, within a limit and a time.
+
+use axum::{
+    body::Body,
+    http::{StatusCode, header, request::Parts},
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use crate::{
+    error::{Error, Result},
+    limits::BODY_TIMEOUT,
+};
+
+/// Reads a body of at most so many bytes.
+pub(crate) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Bytes> {
+    let claimed = parts.headers.get(header::CONTENT_LENGTH).and_then(|text| text.to_str().ok());
+    if claimed.and_then(|text| text.parse::<usize>().ok()).is_some_and(|len| limit < len) {
+        return Err(Error::too_large());
+    }
+    let slow = |_| {
+        let message = "the request's body took too long to arrive";
+        Error::new(StatusCode::REQUEST_TIMEOUT, "Timeout", message)
+    };
+    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect()).await;
+    match collected.map_err(slow)? {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Error::too_large()),
+        Err(_) => Err(Error::bad_request("the request's body ended early")),
+    }
+}

@@ -1,0 +1,108 @@
+//! Errors of the portal, in the admin address's form: `{"error": {"code", "message"}}`.
+
+use axum::{
+    Json,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+/// A failed request.
+#[derive(Debug)]
+pub(crate) struct Error {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    /// A header that tells a client what to do next.
+    extra: Option<(HeaderName, HeaderValue)>,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), extra: None }
+    }
+
+    fn with(self, name: HeaderName, value: HeaderValue) -> Self {
+        Self { extra: Some((name, value)), ..self }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "NotFound", "there is no such page")
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "this page takes no such request";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+    }
+
+    pub(crate) fn too_large() -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", "the body is too large")
+    }
+
+    pub(crate) fn door_closed() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "DoorClosed", "this door is off on this server")
+    }
+
+    pub(crate) fn host_not_allowed() -> Self {
+        let message = "this host name is none of the server's: give it with --admin-host";
+        Self::new(StatusCode::MISDIRECTED_REQUEST, "HostNotAllowed", message)
+    }
+
+    pub(crate) fn cross_site() -> Self {
+        let message = "another site may not change anything here";
+        Self::new(StatusCode::FORBIDDEN, "CrossSite", message)
+    }
+
+    pub(crate) fn key_is_known() -> Self {
+        let message = "other machines can reach this address, and everybody knows the key that is \
+                       used when none is given: give a --key-file";
+        Self::new(StatusCode::FORBIDDEN, "KeyIsKnown", message)
+    }
+
+    pub(crate) fn not_signed_in() -> Self {
+        let message = "sign in, or send a key of the account: authorization: Bearer KEY";
+        Self::new(StatusCode::UNAUTHORIZED, "NotSignedIn", message)
+            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+    }
+
+    pub(crate) fn wrong_key() -> Self {
+        let message = "this is none of the account's keys";
+        Self::new(StatusCode::UNAUTHORIZED, "WrongKey", message)
+            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+    }
+
+    pub(crate) fn too_many_attempts(seconds: u64) -> Self {
+        let message = format!("too many wrong keys: try again in {seconds} seconds");
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyAttempts", message)
+            .with(header::RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    pub(crate) fn read_only() -> Self {
+        let message = "the key that was used may only read";
+        Self::new(StatusCode::FORBIDDEN, "ReadOnly", message)
+    }
+
+    pub(crate) fn csrf() -> Self {
+        let message = "x-ebb-csrf is not the token of this session";
+        Self::new(StatusCode::FORBIDDEN, "Csrf", message)
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": { "code": self.code, "message": self.message } });
+        let mut response = (self.status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some((name, value)) = self.extra {
+            headers.insert(name, value);
+        }
+        response
+    }
+}

@@ -1,0 +1,215 @@
+//! The files of the web pages, as they were when the server was built. A link into the pages is
+//! answered with the first of them, which finds out what it means.
+
+use axum::{
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+
+use crate::{error::Error, host::only_reads};
+
+/// Whether the portal is in this build.
+pub const BUILT: bool = matches!(env!("EBB_PORTAL_BUILT").as_bytes(), b"yes");
+
+/// One file.
+#[derive(Debug)]
+struct File {
+    /// Its path, without a slash before it.
+    name: &'static str,
+    /// Changes with its bytes.
+    tag: &'static str,
+    plain: &'static [u8],
+    /// Compressed, where that is smaller.
+    brotli: Option<&'static [u8]>,
+}
+
+static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+const FIRST: &str = "index.html";
+/// Files whose names change with their bytes.
+const HASHED: &str = "assets/";
+/// Links into the pages: the names in them may look like files.
+const LINKS: [&str; 2] = ["nosql/", "mongo/"];
+
+/// Answers a path that is no route.
+pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if !only_reads(&method) {
+        return Error::not_found().into_response();
+    }
+    match find(FILES, uri.path()) {
+        Some(file) => answer(file, &headers),
+        None => Error::not_found().into_response(),
+    }
+}
+
+fn find<'a>(files: &'a [File], path: &str) -> Option<&'a File> {
+    let path = path.strip_prefix('/')?;
+    let named = |name: &str| files.iter().find(|file| file.name == name);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_link = LINKS.iter().any(|link| path.starts_with(link));
+    let is_inner = path.starts_with('_') || path.starts_with(HASHED);
+    match named(path) {
+        Some(file) => Some(file),
+        None if is_link || (!is_inner && !last.contains('.')) => named(FIRST),
+        None => None,
+    }
+}
+
+fn answer(file: &'static File, asked: &HeaderMap) -> Response {
+    let packed = file.brotli.filter(|_| takes_brotli(asked));
+    let tag = match packed {
+        Some(_) => format!("\"{}-br\"", file.tag),
+        None => format!("\"{}\"", file.tag),
+    };
+    let is_same = has_tag(asked, &tag);
+    let bytes = Bytes::from_static(packed.unwrap_or(file.plain));
+    let mut response = match is_same {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => bytes.into_response(),
+    };
+    let headers = response.headers_mut();
+    if !is_same {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind_of(file.name)));
+        if packed.is_some() {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("br"));
+        }
+    }
+    let cache = match file.name.starts_with(HASHED) {
+        true => "public, max-age=31536000, immutable",
+        false => "no-cache",
+    };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+fn words(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
+    let texts = headers.get_all(name).into_iter().filter_map(|text| text.to_str().ok());
+    texts.flat_map(|text| text.split(',')).map(str::trim)
+}
+
+fn takes_brotli(headers: &HeaderMap) -> bool {
+    words(headers, header::ACCEPT_ENCODING).any(|word| {
+        let (coding, weight) = word.split_once(';').unwrap_or((word, ""));
+        let weight = weight.trim().strip_prefix("q=").map(str::trim);
+        let refused = weight.is_some_and(|weight| weight.parse::<f32>().unwrap_or(0.0) <= 0.0);
+        coding.trim().eq_ignore_ascii_case("br") && !refused
+    })
+}
+
+fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
+    words(headers, header::IF_NONE_MATCH)
+        .any(|word| word == "*" || word.strip_prefix("W/").unwrap_or(word) == tag)
+}
+
+fn kind_of(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "json" | "map" => "application/json",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn file(name: &'static str, brotli: Option<&'static [u8]>) -> File {
+        File { name, tag: "t", plain: b"plain text", brotli }
+    }
+
+    static SOME: &[File] = &[
+        file("assets/a-1.js", Some(b"packed")),
+        file("icon.svg", None),
+        file("index.html", Some(b"packed")),
+    ];
+
+    #[test]
+    fn links_are_answered_with_the_first_page() {
+        for (path, want) in [
+            ("/", Some("index.html")),
+            ("/index.html", Some("index.html")),
+            ("/features", Some("index.html")),
+            ("/nosql/v1.2/c.d", Some("index.html")),
+            ("/mongo/d/c.js/items", Some("index.html")),
+            ("/nosql/d%2Fe/c", Some("index.html")),
+            ("/assets/a-1.js", Some("assets/a-1.js")),
+            ("/icon.svg", Some("icon.svg")),
+            ("/assets/a-2.js", None),
+            ("/assets/a", None),
+            ("/assets", Some("index.html")),
+            ("/icon.png", None),
+            ("/_ebb/nothing", None),
+            ("/_portal/nothing", None),
+            ("/../Cargo.toml", None),
+            ("", None),
+        ] {
+            assert_eq!(find(SOME, path).map(|file| file.name), want, "{path}");
+        }
+    }
+
+    fn asked(lines: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    #[test]
+    fn compressed_when_the_client_takes_it() {
+        for (given, want) in [
+            (&[][..], false),
+            (&[("accept-encoding", "gzip, deflate, br, zstd")], true),
+            (&[("accept-encoding", "gzip"), ("accept-encoding", "BR;q=0.5")], true),
+            (&[("accept-encoding", "br;q=0")], false),
+            (&[("accept-encoding", "br; q=0.000, gzip")], false),
+            (&[("accept-encoding", "brx")], false),
+        ] {
+            let response = answer(&SOME[0], &asked(given));
+            let header = |name| response.headers().get(name).map(|it| it.to_str().unwrap());
+            assert_eq!(header(header::CONTENT_ENCODING), want.then_some("br"), "{given:?}");
+            assert_eq!(header(header::ETAG), Some(if want { "\"t-br\"" } else { "\"t\"" }));
+            assert_eq!(header(header::VARY), Some("accept-encoding"));
+            assert_eq!(header(header::CACHE_CONTROL), Some("public, max-age=31536000, immutable"));
+        }
+    }
+
+    #[test]
+    fn what_a_client_has_is_not_sent_again() {
+        for (given, want) in [
+            (&[][..], 200),
+            (&[("if-none-match", "\"t\"")], 304),
+            (&[("if-none-match", "\"a\", W/\"t\"")], 304),
+            (&[("if-none-match", "*")], 304),
+            (&[("if-none-match", "\"t-br\"")], 200),
+            (&[("if-none-match", "\"t\""), ("accept-encoding", "br")], 200),
+            (&[("if-none-match", "\"t-br\""), ("accept-encoding", "br")], 304),
+        ] {
+            let response = answer(&SOME[2], &asked(given));
+            assert_eq!(response.status(), want, "{given:?}");
+            assert_eq!(response.headers()[header::CACHE_CONTROL], "no-cache");
+            let has_kind = response.headers().contains_key(header::CONTENT_TYPE);
+            assert_eq!(has_kind, want == 200, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_page_is_in_every_build() {
+        let first = find(FILES, "/").unwrap();
+        assert!(first.plain.starts_with(b"<!doctype html>"));
+        let text = str::from_utf8(first.plain).unwrap();
+        assert!(BUILT || !text.contains("<script"));
+    }
+}

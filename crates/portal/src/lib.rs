@@ -1,0 +1,24 @@
+//! The portal's side of the admin address: who is let in, the session, the files of the web pages,
+//! and the requests that these pages make. It knows no protocol of the doors and no engine: doors
+//! are what the server gives it.
+
+mod access;
+mod activity;
+mod body;
+mod doors;
+mod error;
+mod files;
+mod gate;
+mod host;
+mod limits;
+mod login;
+mod mount;
+mod relay;
+mod security;
+mod session;
+mod throttle;
+
+pub use access::Login;
+pub use doors::{Doors, Refused};
+pub use files::BUILT;
+pub use mount::{Addresses, Portal, Settings, mount};

@@ -1,0 +1,101 @@
+//! The session's own routes: who am I, log in, log out.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use auth::Right;
+use axum::{
+    Json,
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    access::{Access, By, Login},
+    body,
+    doors::Doors,
+    error::{Error, Result},
+    limits::MAX_LOGIN_BYTES,
+    mount::Portal,
+    session::{Session, cookie, no_cookie},
+};
+
+/// `GET /_portal/api/session`
+pub(crate) async fn read<D: Doors>(
+    State(portal): State<Arc<Portal<D>>>,
+    request: Request,
+) -> Result<Response> {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    let access = portal.doorman.know(request.headers(), peer)?;
+    Ok(shown(&portal, access.as_ref()))
+}
+
+/// `POST /_portal/api/session` with `{"key": "..."}`
+pub(crate) async fn begin<D: Doors>(
+    State(portal): State<Arc<Portal<D>>>,
+    request: Request,
+) -> Result<Response> {
+    let (parts, body) = request.into_parts();
+    check_token(&portal, &parts.headers)?;
+    let body = body::read(&parts, body, MAX_LOGIN_BYTES).await?;
+    let body: Value = serde_json::from_slice(&body)
+        .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
+    let key = body.get("key").and_then(Value::as_str);
+    let key = key.ok_or_else(|| Error::bad_request("key is missing"))?;
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    let (place, _) = portal.doorman.check(key, peer)?;
+    let now_s = clock::wall_ms().div_euclid(1000);
+    let begun = portal.doorman.sessions.begin(place, now_s).ok_or_else(Error::wrong_key)?;
+    let set = cookie(&begun);
+    let access = Access { right: begun.right, by: By::Session(begun) };
+    Ok(with_cookie(shown(&portal, Some(&access)), &set))
+}
+
+/// `DELETE /_portal/api/session`
+pub(crate) async fn end<D: Doors>(
+    State(portal): State<Arc<Portal<D>>>,
+    headers: HeaderMap,
+) -> Result<Response> {
+    check_token(&portal, &headers)?;
+    Ok(with_cookie(StatusCode::NO_CONTENT.into_response(), &no_cookie()))
+}
+
+/// The token of a page that has no session is as good here as the session's.
+fn check_token<D: Doors>(portal: &Portal<D>, headers: &HeaderMap) -> Result<()> {
+    let session = portal.doorman.session(headers);
+    let checked = portal.doorman.check_token(headers, session.as_ref());
+    checked.or_else(|_| portal.doorman.check_token(headers, None))
+}
+
+fn with_cookie(mut response: Response, set: &str) -> Response {
+    if let Ok(value) = HeaderValue::try_from(set) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    response
+}
+
+/// What a page is told about its session.
+fn shown<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Response {
+    let session: Option<&Session> = match access.map(|access| &access.by) {
+        Some(By::Session(session)) => Some(session),
+        _ => None,
+    };
+    let right = access.map(|access| access.right);
+    let primary = portal.doorman.keys.primary();
+    let body = json!({
+        "login": if portal.doorman.login == Login::Open { "open" } else { "required" },
+        "right": right.map(|right| match right {
+            Right::Write => "write",
+            Right::Read => "read",
+        }),
+        "csrf": portal.doorman.sessions.token(session),
+        "version": env!("CARGO_PKG_VERSION"),
+        "doors": { "mongo": portal.addresses.mongo, "cosmos": portal.addresses.cosmos },
+        "key": (right == Some(Right::Write)).then_some(primary),
+    });
+    let mut response = Json(body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,85 @@
+//! The portal around the routes of the admin address.
+
+use std::sync::Arc;
+
+use auth::{Keys, NotAKey};
+use axum::{
+    Router, middleware,
+    routing::{any, get, post},
+};
+
+use crate::{
+    access::{Doorman, Login},
+    doors::Doors,
+    error::Error,
+    files, gate,
+    host::Hosts,
+    login, relay,
+    session::Sessions,
+};
+
+/// The NoSQL door's own links stand behind this.
+pub(crate) const NOSQL: &str = "/_portal/api/nosql";
+
+/// Where the doors listen, for people to connect to.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    /// The MongoDB door; `None`: it is off.
+    pub mongo: Option<String>,
+    /// The NoSQL door; `None`: it is off.
+    pub cosmos: Option<String>,
+}
+
+/// Settings of the portal.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Keys of the account.
+    pub keys: Keys,
+    /// Whether one of them is asked for.
+    pub login: Login,
+    /// Names that the server answers to, beside addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// Where the doors listen.
+    pub addresses: Addresses,
+    /// Random bytes of this process.
+    pub secret: [u8; 32],
+}
+
+/// The portal of one server.
+#[derive(Debug)]
+pub struct Portal<D> {
+    pub(crate) doors: D,
+    pub(crate) doorman: Doorman,
+    pub(crate) hosts: Hosts,
+    pub(crate) addresses: Addresses,
+}
+
+impl<D: Doors> Portal<D> {
+    /// A portal to these doors.
+    pub fn new(settings: Settings, doors: D) -> Result<Arc<Self>, NotAKey> {
+        let sessions = Sessions::new(&settings.keys, &settings.secret)?;
+        Ok(Arc::new(Self {
+            doors,
+            doorman: Doorman::new(settings.login, settings.keys, sessions),
+            hosts: Hosts::new(&settings.hosts),
+            addresses: settings.addresses,
+        }))
+    }
+}
+
+/// The portal's routes beside these, and its rules around all of them. Paths that begin with `/_`
+/// need a login where one is required.
+pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
+    let session = get(login::read::<D>).post(login::begin::<D>).delete(login::end::<D>);
+    Router::new()
+        .route(gate::SESSION, session)
+        .route(NOSQL, any(relay::nosql::<D>))
+        .route(&format!("{NOSQL}/"), any(relay::nosql::<D>))
+        .route(&format!("{NOSQL}/{{*link}}"), any(relay::nosql::<D>))
+        .route("/_portal/api/mongo/{database}", post(relay::mongo::<D>))
+        .with_state(Arc::clone(&portal))
+        .merge(routes)
+        .fallback(files::serve)
+        .method_not_allowed_fallback(async || Error::method_not_allowed())
+        .layer(middleware::from_fn_with_state(portal, gate::pass::<D>))
+}

@@ -1,0 +1,93 @@
+//! Requests that pages make of the doors: taken out of their wrapping and handed on with what their
+//! sender may do.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Extension,
+    extract::{ConnectInfo, Path, Request, State},
+    http::{HeaderName, HeaderValue, StatusCode, Uri, header, uri::PathAndQuery},
+    response::{IntoResponse, Response},
+};
+
+use crate::{
+    access::Access,
+    activity::{self, ACTIVITY},
+    body,
+    doors::{Doors, Refused},
+    error::{Error, Result},
+    limits::MAX_BODY_BYTES,
+    mount::{NOSQL, Portal},
+};
+
+/// Headers of a request that are the portal's business.
+const OWN: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
+
+/// Any request under `/_portal/api/nosql`
+pub(crate) async fn nosql<D: Doors>(
+    State(portal): State<Arc<Portal<D>>>,
+    Extension(access): Extension<Access>,
+    request: Request,
+) -> Result<Response> {
+    let (mut parts, body) = request.into_parts();
+    let body = body::read(&parts, body, MAX_BODY_BYTES).await?;
+    for name in OWN {
+        parts.headers.remove(name);
+    }
+    parts.uri = inner(&parts.uri)?;
+    let request = axum::http::Request::from_parts(parts, body);
+    portal.doors.nosql(access.right, request).await.ok_or_else(Error::door_closed)
+}
+
+/// The link behind the relay's own, as it came: what is escaped in it stays so.
+fn inner(uri: &Uri) -> Result<Uri> {
+    let text = uri.path_and_query().map_or("", PathAndQuery::as_str);
+    let rest = text.strip_prefix(NOSQL).unwrap_or_default();
+    let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
+    let link = PathAndQuery::try_from(rest);
+    Ok(Uri::from(link.map_err(|_| Error::bad_request("the link cannot be read"))?))
+}
+
+/// `POST /_portal/api/mongo/{database}`
+pub(crate) async fn mongo<D: Doors>(
+    State(portal): State<Arc<Portal<D>>>,
+    Extension(access): Extension<Access>,
+    Path(database): Path<String>,
+    request: Request,
+) -> Result<Response> {
+    let (parts, body) = request.into_parts();
+    let command = body::read(&parts, body, MAX_BODY_BYTES).await?;
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    let ran = portal.doors.mongo(access.right, peer, database, command).await;
+    let reply = ran.map_err(|refused| match refused {
+        Refused::DoorClosed => Error::door_closed(),
+        Refused::Malformed(why) => Error::bad_request(why),
+        Refused::TooLarge(why) => Error::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", why),
+        Refused::Ended(why) => Error::new(StatusCode::SERVICE_UNAVAILABLE, "Ended", why),
+    })?;
+    let mut response = reply.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/bson"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(HeaderName::from_static(ACTIVITY), activity::id(&parts.headers));
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_handed_on_as_they_came() {
+        for (from, to) in [
+            ("/_portal/api/nosql", "/"),
+            ("/_portal/api/nosql/", "/"),
+            ("/_portal/api/nosql?a=b", "/?a=b"),
+            ("/_portal/api/nosql/dbs/d%2Fe/colls?x=%20", "/dbs/d%2Fe/colls?x=%20"),
+            ("/_portal/api/nosql//dbs", "//dbs"),
+        ] {
+            let uri = inner(&from.parse().unwrap()).unwrap();
+            assert_eq!(uri.to_string(), to);
+        }
+    }
+}

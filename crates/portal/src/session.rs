@@ -1,0 +1,176 @@
+//! Sessions: what a cookie says and who sealed it, and the token that a page sends with a change.
+//! Nothing is stored: a session ends with its time or with the key that it was begun with.
+
+use auth::{Key, Keys, NotAKey, Right};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use crate::limits::SESSION_SECONDS;
+
+/// What keys of sessions are derived for.
+const LABEL: &[u8] = b"ebb portal session 1";
+/// What is sealed in a cookie, and signed as a token.
+const COOKIE: &[u8] = b"cookie\0";
+const TOKEN: &[u8] = b"token\0";
+/// Name of the cookie.
+const NAME: &str = "ebb_session";
+
+/// A session that is good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub(crate) right: Right,
+    /// The key that sealed it.
+    place: usize,
+    /// The cookie's value.
+    sealed: String,
+}
+
+/// Seals and opens sessions.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    keys: Vec<(Key, Right)>,
+    /// Of this process: signs the token of a page without a session.
+    own: Key,
+}
+
+impl Sessions {
+    pub(crate) fn new(keys: &Keys, secret: &[u8; 32]) -> Result<Self, NotAKey> {
+        Ok(Self { keys: keys.derive(LABEL)?, own: Key::of(secret)? })
+    }
+
+    /// Begins a session with the key at this place; `now_s` by the wall clock.
+    pub(crate) fn begin(&self, place: usize, now_s: i64) -> Option<Session> {
+        let (key, right) = self.keys.get(place)?;
+        let claims = format!("{}.{}", now_s.saturating_add(SESSION_SECONDS), letter(*right));
+        let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
+        Some(Session { right: *right, place, sealed: format!("{claims}.{seal}") })
+    }
+
+    /// The first good session among the cookies of a request.
+    pub(crate) fn of_cookies<'a>(
+        &self,
+        headers: impl Iterator<Item = &'a str>,
+        now_s: i64,
+    ) -> Option<Session> {
+        let pairs = headers.flat_map(|header| header.split(';'));
+        let named = pairs.filter_map(|pair| pair.trim().split_once('='));
+        let sealed = named.filter(|(name, _)| *name == NAME).map(|(_, value)| value);
+        sealed.filter_map(|sealed| self.open(sealed, now_s)).next()
+    }
+
+    fn open(&self, sealed: &str, now_s: i64) -> Option<Session> {
+        let (claims, seal) = sealed.rsplit_once('.')?;
+        let seal = decoded(seal)?;
+        let (end, right) = claims.split_once('.')?;
+        let place = self.keys.iter().position(|(key, held)| {
+            let same = bool::from(key.verifies(&[COOKIE, claims.as_bytes()], &seal));
+            same && letter(*held) == right
+        })?;
+        let (_, right) = self.keys.get(place)?;
+        let end: i64 = end.parse().ok()?;
+        (now_s < end).then(|| Session { right: *right, place, sealed: sealed.to_owned() })
+    }
+
+    /// The token of a session, or of a page without one.
+    pub(crate) fn token(&self, session: Option<&Session>) -> String {
+        let (key, subject) = self.signer(session);
+        URL_SAFE_NO_PAD.encode(key.sign(&[TOKEN, subject]))
+    }
+
+    /// Whether a token is the session's.
+    pub(crate) fn knows(&self, session: Option<&Session>, token: &str) -> bool {
+        let (key, subject) = self.signer(session);
+        decoded(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())
+    }
+
+    fn signer<'a>(&'a self, session: Option<&'a Session>) -> (&'a Key, &'a [u8]) {
+        let of = |session: &'a Session| {
+            let (key, _) = self.keys.get(session.place)?;
+            Some((key, session.sealed.as_bytes()))
+        };
+        session.and_then(of).unwrap_or((&self.own, b""))
+    }
+}
+
+fn decoded(text: &str) -> Option<[u8; 32]> {
+    URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
+}
+
+fn letter(right: Right) -> &'static str {
+    match right {
+        Right::Write => "w",
+        Right::Read => "r",
+    }
+}
+
+/// The header that gives a browser its session.
+pub(crate) fn cookie(session: &Session) -> String {
+    let sealed = &session.sealed;
+    format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}")
+}
+
+/// The header that takes it back.
+pub(crate) fn no_cookie() -> String {
+    format!("{NAME}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
+    const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
+
+    fn sessions(keys: &[(&str, Right)]) -> Sessions {
+        Sessions::new(&Keys::new(keys).unwrap(), &[7; 32]).unwrap()
+    }
+
+    #[test]
+    fn a_session_ends_with_its_time_and_with_its_key() {
+        let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
+        let reads = both.begin(1, 1000).unwrap();
+        let header = format!("a=b; ebb_session=junk; {}", cookie(&reads));
+        let open = |of: &Sessions, now_s| of.of_cookies([header.as_str()].into_iter(), now_s);
+        let last = 1000 + SESSION_SECONDS - 1;
+        assert_eq!(open(&both, last), Some(reads.clone()));
+        assert_eq!(open(&both, last + 1), None);
+        let other = sessions(&[(READER, Right::Write), (WRITER, Right::Read)]);
+        assert_eq!(open(&other, last), None, "the key is good for something else now");
+        assert_eq!(open(&sessions(&[(WRITER, Right::Write)]), last), None, "the key is gone");
+        let moved = sessions(&[(auth::WELL_KNOWN_KEY, Right::Write), (READER, Right::Read)]);
+        assert_eq!(open(&moved, last).unwrap().right, Right::Read);
+        assert_eq!(both.begin(2, 1000), None);
+    }
+
+    #[test]
+    fn nothing_of_a_cookie_can_be_changed() {
+        let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
+        let sealed = both.begin(1, 1000).unwrap().sealed;
+        assert!(both.open(&sealed, 1000).is_some());
+        let (claims, seal) = sealed.rsplit_once('.').unwrap();
+        for changed in [
+            sealed.replacen(".r.", ".w.", 1),
+            format!("9{sealed}"),
+            format!("{claims}.{}", &seal[1..]),
+            format!("{claims}.A{}", &seal[1..]).replace("AA", "BB"),
+            format!("{claims}."),
+            claims.to_owned(),
+            String::new(),
+            "..".to_owned(),
+        ] {
+            assert_eq!(both.open(&changed, 1000), None, "{changed}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_of_one_session() {
+        let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
+        let (one, other) = (both.begin(0, 1000).unwrap(), both.begin(0, 1001).unwrap());
+        let tokens = [None, Some(&one), Some(&other)].map(|of| both.token(of));
+        for (at, of) in [None, Some(&one), Some(&other)].into_iter().enumerate() {
+            for (given, token) in tokens.iter().enumerate() {
+                assert_eq!(both.knows(of, token), at == given, "{at} {given}");
+            }
+            assert!(!both.knows(of, ""));
+        }
+    }
+}

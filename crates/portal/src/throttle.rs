@@ -1,0 +1,100 @@
+//! How often a sender gave a wrong key of late. It knows neither keys nor requests.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv6Addr},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
+
+/// Wrong keys of one sender since the beginning of its window.
+#[derive(Clone, Copy, Debug)]
+struct Wrong {
+    since: Duration,
+    times: u32,
+}
+
+/// Wrong keys by sender.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle(Mutex<HashMap<Option<IpAddr>, Wrong>>);
+
+impl Throttle {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, Wrong>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Seconds until this sender may give a key again; `None`: now.
+    pub(crate) fn wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
+        let all = self.lock();
+        let shared = || all.get(&None).filter(|_| MAX_SENDERS <= all.len());
+        let wrong = all.get(&sender(peer)).or_else(shared)?;
+        let end = wrong.since + ATTEMPTS_WINDOW;
+        let waits = MAX_ATTEMPTS <= wrong.times && now < end;
+        waits.then(|| end.saturating_sub(now).as_secs() + 1)
+    }
+
+    /// This sender gave a wrong key.
+    pub(crate) fn note(&self, peer: Option<IpAddr>, now: Duration) {
+        let mut all = self.lock();
+        if MAX_SENDERS <= all.len() {
+            all.retain(|_, wrong| now < wrong.since + ATTEMPTS_WINDOW);
+        }
+        let full = MAX_SENDERS <= all.len();
+        let sender = sender(peer);
+        let sender = if full && !all.contains_key(&sender) { None } else { sender };
+        let wrong = all.entry(sender).or_insert(Wrong { since: now, times: 0 });
+        if wrong.since + ATTEMPTS_WINDOW <= now {
+            *wrong = Wrong { since: now, times: 0 };
+        }
+        wrong.times = wrong.times.saturating_add(1);
+    }
+}
+
+/// Whoever has an address of the newer kind has as many of them as he likes.
+fn sender(peer: Option<IpAddr>) -> Option<IpAddr> {
+    peer.map(|peer| match peer.to_canonical() {
+        IpAddr::V6(address) => {
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
+        }
+        v4 => v4,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_wrong_keys_a_minute() {
+        let throttle = Throttle::default();
+        let at = Duration::from_secs;
+        let peer = |text: &str| Some(text.parse().unwrap());
+        let (own, other) = (peer("::ffff:192.0.2.1"), peer("192.0.2.2"));
+        for second in 0..10 {
+            assert_eq!(throttle.wait(own, at(second)), None, "{second}");
+            throttle.note(own, at(second));
+        }
+        assert_eq!(throttle.wait(peer("192.0.2.1"), at(10)), Some(51));
+        assert_eq!(throttle.wait(other, at(10)), None);
+        assert_eq!(throttle.wait(own, at(60)), None);
+        throttle.note(own, at(60));
+        assert_eq!(throttle.wait(own, at(60)), None, "a window of its own");
+        (0..10).for_each(|_| throttle.note(peer("2001:db8::1"), at(0)));
+        assert!(throttle.wait(peer("2001:db8::2"), at(1)).is_some());
+        assert!(throttle.wait(peer("2001:db8:0:1::2"), at(1)).is_none());
+    }
+
+    #[test]
+    fn senders_are_bounded() {
+        let throttle = Throttle::default();
+        for number in 0..u32::try_from(MAX_SENDERS).unwrap() + 100 {
+            throttle.note(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
+        }
+        assert_eq!(throttle.lock().len(), MAX_SENDERS + 1);
+        assert!(throttle.wait(Some(IpAddr::from([255; 4])), Duration::ZERO).is_some(), "one count");
+        throttle.note(None, ATTEMPTS_WINDOW);
+        assert_eq!(throttle.lock().len(), 1);
+    }
+}

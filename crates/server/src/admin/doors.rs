@@ -1,0 +1,75 @@
+//! The doors as the portal asks them: for senders that it knows, until the server stops. What they
+//! answer is their own business.
+
+use std::{net::IpAddr, time::Duration};
+
+use auth::Right;
+use axum::{
+    body::Body,
+    http::{Request, StatusCode},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use mongo::NoReply;
+use portal::Refused;
+use tokio::sync::watch;
+
+use super::Doors;
+use crate::background;
+
+/// Requests that run when the server is told to stop may go on for this long.
+const STOP_TIME: Duration = Duration::from_secs(1);
+
+/// The doors, and when to leave them.
+#[derive(Clone)]
+pub(crate) struct Relayed {
+    pub(crate) doors: Doors,
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+impl Relayed {
+    /// What comes of a request, if the server does not stop before.
+    async fn until_stop<T>(&self, asked: impl Future<Output = T>) -> Option<T> {
+        let mut stop = self.stop.clone();
+        let stopped = async {
+            // Without a sender the server has gone already.
+            let _ = stop.wait_for(|stop| *stop).await;
+            background::wait(STOP_TIME).await;
+        };
+        tokio::select! {
+            answer = asked => Some(answer),
+            () = stopped => None,
+        }
+    }
+}
+
+impl portal::Doors for Relayed {
+    async fn nosql(&self, right: Right, request: Request<Bytes>) -> Option<Response> {
+        let door = self.doors.cosmos.as_ref()?;
+        let answer = self.until_stop(door.relay(right, request)).await;
+        let stopping = || StatusCode::SERVICE_UNAVAILABLE.into_response();
+        Some(answer.map_or_else(stopping, |answer| answer.map(Body::new)))
+    }
+
+    async fn mongo(
+        &self,
+        right: Right,
+        peer: Option<IpAddr>,
+        database: String,
+        command: Bytes,
+    ) -> Result<Bytes, Refused> {
+        let door = self.doors.mongo.as_ref().ok_or(Refused::DoorClosed)?;
+        let right = match right {
+            Right::Write => mongo::Right::Write,
+            Right::Read => mongo::Right::Read,
+        };
+        let peer = peer.map_or_else(|| "portal".to_owned(), |peer| format!("portal of {peer}"));
+        let ran = self.until_stop(door.relay(right, peer, &database, &command)).await;
+        let ran = ran.ok_or_else(|| Refused::Ended("the server is stopping".to_owned()))?;
+        ran.map_err(|none| match none {
+            NoReply::Malformed(why) => Refused::Malformed(why),
+            NoReply::TooLarge => Refused::TooLarge(none.to_string()),
+            NoReply::Closed => Refused::Ended(none.to_string()),
+        })
+    }
+}
