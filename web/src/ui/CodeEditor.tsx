@@ -19,6 +19,8 @@ export interface CodeEditorProps {
   single?: boolean;
   /** More of CodeMirror: linters, completions. Read when the editor is made. */
   extensions?: Extension;
+  /** The same, of a part that is loaded with the editor. */
+  load?: () => Promise<Extension>;
 }
 
 export function CodeEditor(props: CodeEditorProps) {
@@ -37,9 +39,9 @@ export function CodeEditor(props: CodeEditorProps) {
   });
   useEffect(() => {
     let ended = false;
-    void import('./editor').then(({ makeEditor }) => {
+    void Promise.all([import('./editor'), latest.current.load?.()]).then(([{ makeEditor }, more]) => {
       if (ended || host.current === null) return;
-      view.current = makeEditor(host.current, latest);
+      view.current = makeEditor(host.current, latest, more);
     });
     return () => {
       ended = true;

@@ -58,7 +58,11 @@ function runs(latest: { current: CodeEditorProps }): Extension {
 }
 
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
-export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps }): EditorView {
+export function makeEditor(
+  host: HTMLElement,
+  latest: { current: CodeEditorProps },
+  more: Extension = [],
+): EditorView {
   const props = latest.current;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const single = props.single === true;
@@ -81,6 +85,7 @@ export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps
     THEME,
     EditorView.lineWrapping,
     props.extensions ?? [],
+    more,
   ];
   if (!single) extensions.push(lineNumbers(), foldGutter());
   const state = EditorState.create({ doc: props.value, extensions });
