@@ -5,7 +5,9 @@ import { useWindowed } from '../../ui/useWindowed';
 import { shownExpiry } from './expires';
 import type { Row, Source } from './source';
 
-const ROW = 30;
+const ROW = 38;
+/** Of every column, and of Expires; rem. */
+const [NARROW, WIDE] = [7, 23];
 const NEAR = 60;
 
 export interface GridProps {
@@ -15,6 +17,8 @@ export interface GridProps {
   open: boolean;
   source: Source;
   selected: string | null;
+  /** There is little room: the name and Expires alone. */
+  slim: boolean;
   /** `byKey`: with the keyboard, so that the focus may go there. */
   onOpen: (row: Row, byKey: boolean) => void;
   onNearEnd: () => void;
@@ -24,8 +28,11 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
   const { at, left, soon, reason } = shownExpiry(row.expiry, now);
   return (
     <span className={soon ? 'items-expires items-soon' : 'items-expires'} title={[at && `${at} UTC`, reason].filter(Boolean).join(', ')}>
-      {at !== '' && <span className="items-at">{at}</span>}
-      {left !== '' && <span className="items-left">{left}</span>}
+      {at !== '' && (
+        <span>
+          <span className="items-at">{at}</span> <span className="items-left">{left}</span>
+        </span>
+      )}
       {reason !== '' && <span className="items-reason">{reason}</span>}
     </span>
   );
@@ -89,7 +96,7 @@ function target(key: string, at: number, page: number, last: number): number | n
   }
 }
 
-export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }: GridProps) {
+export function Grid({ label, rows, open, source, selected, slim, onOpen, onNearEnd }: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   const exactly = useNow();
@@ -105,7 +112,7 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
   useEffect(() => {
     if (end > rows.length - NEAR) onNearEnd();
   }, [end, rows.length, onNearEnd]);
-  const columns = useMemo(() => source.columns(rows), [source, rows]);
+  const columns = useMemo(() => source.columns(rows).slice(0, slim ? 1 : undefined), [source, rows, slim]);
   const opens = useRef(onOpen);
   useEffect(() => {
     opens.current = onOpen;
@@ -129,7 +136,8 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
     setActive({ key: next.key, at: to });
     scrollTo(to);
   };
-  const template = `repeat(${columns.length}, minmax(7rem, 1fr)) minmax(17rem, 1.4fr)`;
+  const template = `repeat(${columns.length}, minmax(${NARROW}rem, 1fr)) minmax(${WIDE}rem, 1.6fr)`;
+  const minWidth = `${columns.length * NARROW + WIDE}rem`;
   const isShown = rows.length > 0 && at >= first && at < end;
   return (
     <div
@@ -143,7 +151,7 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
       ref={box}
       onKeyDown={move}
     >
-      <div role="rowgroup" className="items-head">
+      <div role="rowgroup" className="items-head" style={{ minWidth }}>
         <div role="row" aria-rowindex={1} className="items-row" style={{ gridTemplateColumns: template }}>
           {[...columns, 'Expires'].map((column, index) => (
             <span role="columnheader" key={column} aria-colindex={index + 1}>
@@ -152,7 +160,7 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
           ))}
         </div>
       </div>
-      <div role="rowgroup" className="items-spacer" style={{ height }}>
+      <div role="rowgroup" className="items-spacer" style={{ height, minWidth }}>
         <div role="presentation" className="items-window" style={{ transform: `translateY(${offset}px)` }}>
           {rows.slice(first, end).map((row, index) => (
             <Line

@@ -130,6 +130,7 @@ export default function Items({ target }: { target: Target }) {
             rows={visible}
             open={rows.cursor !== null}
             source={source}
+            slim={shown !== null}
             selected={shown?.row?.key ?? null}
             onOpen={open}
             onNearEnd={rows.loadMore}
