@@ -58,7 +58,11 @@ function runs(latest: { current: CodeEditorProps }): Extension {
 }
 
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
-export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps }): EditorView {
+export function makeEditor(
+  host: HTMLElement,
+  latest: { current: CodeEditorProps },
+  more: Extension = [],
+): EditorView {
   const props = latest.current;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const single = props.single === true;
@@ -72,7 +76,8 @@ export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps
     syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
     keymap.of([...foldKeymap, ...(single ? [] : [indentWithTab])]),
-    EditorView.contentAttributes.of({ 'aria-label': props.label }),
+    // Named, and known as reachable by keyboard.
+    EditorView.contentAttributes.of({ 'aria-label': props.label, tabindex: '0' }),
     EditorState.readOnly.of(props.readOnly === true),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
@@ -80,6 +85,7 @@ export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps
     THEME,
     EditorView.lineWrapping,
     props.extensions ?? [],
+    more,
   ];
   if (!single) extensions.push(lineNumbers(), foldGutter());
   const state = EditorState.create({ doc: props.value, extensions });

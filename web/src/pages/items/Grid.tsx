@@ -1,11 +1,13 @@
 // The grid of items: only the rows in sight are drawn, and only they are formatted each second.
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useNow } from '../../state/server';
 import { useWindowed } from '../../ui/useWindowed';
 import { shownExpiry } from './expires';
 import type { Row, Source } from './source';
 
-const ROW = 30;
+const ROW = 38;
+/** Of every column, and of Expires; rem. */
+const [NARROW, WIDE] = [7, 23];
 const NEAR = 60;
 
 export interface GridProps {
@@ -15,6 +17,8 @@ export interface GridProps {
   open: boolean;
   source: Source;
   selected: string | null;
+  /** There is little room: the name and Expires alone. */
+  slim: boolean;
   /** `byKey`: with the keyboard, so that the focus may go there. */
   onOpen: (row: Row, byKey: boolean) => void;
   onNearEnd: () => void;
@@ -24,12 +28,53 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
   const { at, left, soon, reason } = shownExpiry(row.expiry, now);
   return (
     <span className={soon ? 'items-expires items-soon' : 'items-expires'} title={[at && `${at} UTC`, reason].filter(Boolean).join(', ')}>
-      {at !== '' && <span className="items-at">{at}</span>}
-      {left !== '' && <span className="items-left">{left}</span>}
+      {at !== '' && (
+        <span>
+          <span className="items-at">{at}</span> <span className="items-left">{left}</span>
+        </span>
+      )}
       {reason !== '' && <span className="items-reason">{reason}</span>}
     </span>
   );
 }
+
+interface LineProps {
+  row: Row;
+  at: number;
+  id: string;
+  source: Source;
+  columns: readonly string[];
+  template: string;
+  isSelected: boolean;
+  isActive: boolean;
+  now: number | null;
+  onPress: (row: Row, at: number) => void;
+}
+
+/** One row; scrolling past it does not draw it again. */
+const Line = memo(function Line(props: LineProps) {
+  const { row, at, id, source, columns, template, isSelected, isActive, now, onPress } = props;
+  return (
+    <div
+      role="row"
+      id={id}
+      aria-rowindex={at + 2}
+      aria-selected={isSelected}
+      className={isActive ? 'items-row items-active' : 'items-row'}
+      style={{ gridTemplateColumns: template }}
+      onClick={() => onPress(row, at)}
+    >
+      {columns.map((column, place) => (
+        <span role="gridcell" key={column} aria-colindex={place + 1} className="mono">
+          {source.cell(row, column)}
+        </span>
+      ))}
+      <span role="gridcell" aria-colindex={columns.length + 1}>
+        <Expires row={row} now={now} />
+      </span>
+    </div>
+  );
+});
 
 /** Where a key leads from the row `at`; null: nowhere. */
 function target(key: string, at: number, page: number, last: number): number | null {
@@ -51,10 +96,11 @@ function target(key: string, at: number, page: number, last: number): number | n
   }
 }
 
-export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }: GridProps) {
+export function Grid({ label, rows, open, source, selected, slim, onOpen, onNearEnd }: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
-  const now = useNow();
+  const exactly = useNow();
+  const now = exactly === null ? null : Math.floor(exactly / 1000) * 1000;
   const { first, end, height, offset, scrollTo } = useWindowed(box, rows.length, ROW, ROW);
   const [active, setActive] = useState<{ key: string; at: number } | null>(null);
   // Rows above may have left: the active one is found again by its key, else by where it was.
@@ -66,7 +112,15 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
   useEffect(() => {
     if (end > rows.length - NEAR) onNearEnd();
   }, [end, rows.length, onNearEnd]);
-  const columns = source.columns(rows);
+  const columns = useMemo(() => source.columns(rows).slice(0, slim ? 1 : undefined), [source, rows, slim]);
+  const opens = useRef(onOpen);
+  useEffect(() => {
+    opens.current = onOpen;
+  });
+  const press = useCallback((row: Row, index: number) => {
+    setActive({ key: row.key, at: index });
+    opens.current(row, false);
+  }, []);
   const move = (event: KeyboardEvent) => {
     const row = rows[at];
     if (event.key === 'Enter' && row !== undefined) {
@@ -82,7 +136,8 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
     setActive({ key: next.key, at: to });
     scrollTo(to);
   };
-  const template = { gridTemplateColumns: `repeat(${columns.length}, minmax(7rem, 1fr)) minmax(17rem, 1.4fr)` };
+  const template = `repeat(${columns.length}, minmax(${NARROW}rem, 1fr)) minmax(${WIDE}rem, 1.6fr)`;
+  const minWidth = `${columns.length * NARROW + WIDE}rem`;
   const isShown = rows.length > 0 && at >= first && at < end;
   return (
     <div
@@ -96,8 +151,8 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
       ref={box}
       onKeyDown={move}
     >
-      <div role="rowgroup" className="items-head">
-        <div role="row" aria-rowindex={1} className="items-row" style={template}>
+      <div role="rowgroup" className="items-head" style={{ minWidth }}>
+        <div role="row" aria-rowindex={1} className="items-row" style={{ gridTemplateColumns: template }}>
           {[...columns, 'Expires'].map((column, index) => (
             <span role="columnheader" key={column} aria-colindex={index + 1}>
               {column}
@@ -105,31 +160,22 @@ export function Grid({ label, rows, open, source, selected, onOpen, onNearEnd }:
           ))}
         </div>
       </div>
-      <div role="rowgroup" className="items-spacer" style={{ height }}>
+      <div role="rowgroup" className="items-spacer" style={{ height, minWidth }}>
         <div role="presentation" className="items-window" style={{ transform: `translateY(${offset}px)` }}>
           {rows.slice(first, end).map((row, index) => (
-            <div
-              role="row"
+            <Line
               key={row.key}
+              row={row}
+              at={first + index}
               id={`${id}-${first + index}`}
-              aria-rowindex={first + index + 2}
-              aria-selected={row.key === selected}
-              className={`items-row${first + index === at && active !== null ? ' items-active' : ''}`}
-              style={template}
-              onClick={() => {
-                setActive({ key: row.key, at: first + index });
-                onOpen(row, false);
-              }}
-            >
-              {columns.map((column, place) => (
-                <span role="gridcell" key={column} aria-colindex={place + 1} className="mono">
-                  {source.cell(row, column)}
-                </span>
-              ))}
-              <span role="gridcell" aria-colindex={columns.length + 1}>
-                <Expires row={row} now={now} />
-              </span>
-            </div>
+              source={source}
+              columns={columns}
+              template={template}
+              isSelected={row.key === selected}
+              isActive={first + index === at && active !== null}
+              now={now}
+              onPress={press}
+            />
           ))}
         </div>
       </div>

@@ -1,5 +1,5 @@
 // One item beside the grid: its text, its life, and what can be done with it.
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { lineOf } from '../../pure/json-text';
 import type { Target } from '../../state/place';
 import { useNow } from '../../state/server';
@@ -7,12 +7,12 @@ import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { Dialog } from '../../ui/Dialog';
+import type { EditorRules } from '../../ui/editorRules';
 import { Conflict } from './Conflict';
-import { type EditorRules, editorRules } from './editorRules';
 import { instant, shownExpiry } from './expires';
 import { LifeActions } from './LifeActions';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
-import { CHECKED_CHARACTERS, pasteRefused, tooLarge } from './textSize';
+import { CHECKED_CHARACTERS, MOST_CHARACTERS, pasteRefused, tooLarge } from './textSize';
 import { type Item, type ItemEvents, useItem } from './useItem';
 
 export interface ItemPaneProps extends ItemEvents {
@@ -107,17 +107,17 @@ function Gone({ item, source, died }: { item: Item; source: Source; died: number
 }
 
 function useRules(source: Source, item: Item) {
-  const rules = useRef<EditorRules>({
-    check: () => ({ error: null, outlook: null, other: null }),
-    onTooLong: () => {},
-  });
+  const current: EditorRules = {
+    check: (text) => source.check(text, item.opened).error,
+    checked: CHECKED_CHARACTERS,
+    most: MOST_CHARACTERS,
+    onTooLong: (characters) => item.fail(pasteRefused(source, characters)),
+  };
+  const rules = useRef(current);
   useEffect(() => {
-    rules.current = {
-      check: (text) => source.check(text, item.opened),
-      onTooLong: (characters) => item.fail(pasteRefused(source, characters)),
-    };
+    rules.current = current;
   });
-  return useMemo(() => editorRules(rules), []);
+  return useCallback(async () => (await import('../../ui/editorRules')).editorRules(rules), []);
 }
 
 interface EditorProps {
@@ -142,7 +142,7 @@ function Editor({ source, item, writable, gone }: EditorProps) {
           }}
           language={source.language}
           readOnly={!writable}
-          extensions={rules}
+          load={rules}
         />
       </div>
       <Findings source={source} text={text} opened={gone ? null : item.opened} dirty={item.dirty || item.opened === null} />

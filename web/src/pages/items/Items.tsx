@@ -21,8 +21,9 @@ const ItemPane = lazy(() => import('./ItemPane'));
 
 type Quick = 'all' | 'hour' | 'never';
 const QUICK: readonly [Quick, string][] = [
-  ['hour', 'Dies within an hour'],
-  ['never', 'Never expires'],
+  ['all', 'all'],
+  ['hour', 'dies within an hour'],
+  ['never', 'never expires'],
 ];
 
 function quickly(rows: readonly Row[], quick: Quick): readonly Row[] {
@@ -95,14 +96,17 @@ export default function Items({ target }: { target: Target }) {
         <Button onClick={rows.reload} busy={rows.loading && !rows.ready}>
           Refresh
         </Button>
-        <span role="group" aria-label={`Of the loaded ${noun}s`} className="items-quick">
-          {QUICK.map(([key, label]) => (
-            <Button key={key} aria-pressed={quick === key} onClick={() => setQuick(quick === key ? 'all' : key)}>
-              {label}
-            </Button>
-          ))}
-        </span>
-        {quick !== 'all' && <span className="hint">{count(visible.length)} of those that are loaded</span>}
+        <label className="items-quick">
+          Of those loaded show{' '}
+          <select value={quick} onChange={(event) => setQuick(QUICK.find(([key]) => key === event.target.value)?.[0] ?? 'all')}>
+            {QUICK.map(([key, label]) => (
+              <option key={key} value={key}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        {quick !== 'all' && <span className="hint">{count(visible.length)} of them</span>}
         <span className="items-count">
           {counted(rows.rows.length, noun)} loaded{live !== null && `, ${count(live)} live`}
           {rows.loading && ' · loading…'}
@@ -126,6 +130,7 @@ export default function Items({ target }: { target: Target }) {
             rows={visible}
             open={rows.cursor !== null}
             source={source}
+            slim={shown !== null}
             selected={shown?.row?.key ?? null}
             onOpen={open}
             onNearEnd={rows.loadMore}
@@ -153,6 +158,11 @@ export default function Items({ target }: { target: Target }) {
               onGone={(key) => {
                 rows.remove(key);
                 refresh();
+              }}
+              onDeleted={(key) => {
+                rows.remove(key);
+                refresh();
+                close();
               }}
               onClose={close}
             />

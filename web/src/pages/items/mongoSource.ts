@@ -10,8 +10,6 @@ import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './so
 /** Most ids that one question about expiry may hold. */
 const IDS = 1000;
 const CURSOR_NOT_FOUND = 43;
-const COMMAND_NOT_FOUND = 59;
-const UNKNOWN: Expiry = { diesAtMs: null, by: null, reason: 'unknown: the server does not say' };
 
 /** Where a find goes on: the server's cursor, and what to do when it is gone. */
 interface Next {
@@ -77,15 +75,8 @@ export class MongoSource implements Source {
     const found: Row[] = [];
     for (let at = 0; at < documents.length; at += IDS) {
       const some = documents.slice(at, at + IDS);
-      let facts: mongo.DocumentExpiry[];
-      try {
-        facts = await mongo.expiryOf(database, collection, some.map((document) => document['_id']));
-      } catch (error) {
-        if (!(error instanceof mongo.CommandError)) throw error;
-        if (!isNumber(error, COMMAND_NOT_FOUND)) throw error;
-        found.push(...some.map((document) => this.row(document, UNKNOWN)));
-        continue;
-      }
+      const ids = some.map((document) => document['_id']);
+      const facts = await mongo.expiryOf(database, collection, ids);
       const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
       for (const document of some) {
         const fact = known.get(keyOf(document['_id']));
@@ -168,15 +159,12 @@ export class MongoSource implements Source {
     return parsed.value;
   }
 
-  async create(text: string): Promise<Opened> {
+  async create(text: string): Promise<Opened | null> {
     const { database, collection } = this.target;
     const typed = this.document(text);
     const document = Object.hasOwn(typed, '_id') ? typed : { _id: new ObjectId(), ...typed };
     await mongo.run(database, { insert: collection, documents: [document] });
-    const opened = await this.openId(document['_id']);
-    // It may have been born dead: a date of an index in the past.
-    if (opened !== null) return opened;
-    return { row: this.row(document, UNKNOWN), text, system: [], version: document };
+    return this.openId(document['_id']);
   }
 
   /** Runs an update of the document as it was read; what stands there instead when it was not. */

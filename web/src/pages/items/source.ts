@@ -62,7 +62,8 @@ export interface Source {
   /** null: it is not there (any more). */
   open(row: Row): Promise<Opened | null>;
   check(text: string, opened: Opened | null): Check;
-  create(text: string): Promise<Opened>;
+  /** null: it was made and has died already. */
+  create(text: string): Promise<Opened | null>;
   replace(opened: Opened, text: string): Promise<Changed>;
   /** false: it was gone already. */
   remove(opened: Opened): Promise<boolean>;

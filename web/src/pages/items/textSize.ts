@@ -19,7 +19,7 @@ export function tooLarge(source: Source, text: string): string | null {
   if (source.language !== 'json' || text.length * 3 <= most) return null;
   const size = inBytes(compactJson(text));
   if (size <= most) return null;
-  return `The ${source.noun} is ${bytes(size)}. The server takes at most ${words}, so it was not sent.`;
+  return `The ${source.noun} is ${bytes(size)}. The server takes at most ${words}, so this cannot be saved.`;
 }
 
 export function pasteRefused(source: Source, characters: number): string {

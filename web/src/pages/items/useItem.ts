@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json-text';
+import { plainMessage } from '../../pure/service-message';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
@@ -12,7 +13,10 @@ import { tooLarge } from './textSize';
 
 export interface ItemEvents {
   onSaved: (row: Row, insteadOf?: string) => void;
+  /** It was found not to be there any more. */
   onGone: (key: string) => void;
+  /** It was deleted from here. */
+  onDeleted: (key: string) => void;
 }
 
 export interface Item {
@@ -51,14 +55,12 @@ interface State {
   busy: boolean;
 }
 
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** Why a text cannot be sent; null: it can. */
 function wrong(source: Source, text: string, opened: Opened | null): string | null {
   const large = tooLarge(source, text);
   if (large !== null) return large;
   const { error } = source.check(text, opened);
-  return error === null ? null : `Line ${lineOf(text, error.at)}: ${sentence(error.message)}`;
+  return error === null ? null : `Line ${lineOf(text, error.at)}: ${error.message}`;
 }
 
 /** Texts of which white space is the larger part go without it. */
@@ -97,7 +99,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
         else put({ reading: false, opened: found, gone: false });
       },
       (error: unknown) => {
-        if (!ended) put({ reading: false, failure: words(error) });
+        if (!ended) put({ reading: false, failure: plainMessage(words(error)) });
       },
     );
     return () => {
@@ -110,7 +112,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
     if (state.busy) return;
     put({ busy: true, failure: null, said: '' });
     work()
-      .catch((error: unknown) => put({ failure: words(error) }))
+      .catch((error: unknown) => put({ failure: plainMessage(words(error)) }))
       .finally(() => put({ busy: false }));
   };
   const done = (what: string, found: Opened, insteadOf?: string) => {
@@ -135,7 +137,13 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
   const create = () => {
     const error = wrong(source, text, null);
     if (error !== null) put({ failure: error });
-    else act(async () => done('created', await source.create(sent(source, text))));
+    else {
+      act(async () => {
+        const made = await source.create(sent(source, text));
+        if (made !== null) done('created', made);
+        else put({ failure: `The ${source.noun} was created and died at once: its end lies in the past.` });
+      });
+    }
   };
   const replace = (over: Opened) => {
     const error = wrong(source, text, over);
@@ -152,13 +160,13 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
   const remove = () => {
     if (opened === null) return;
     act(async () => {
-      const was = await source.remove(opened);
-      events.onGone(opened.row.key);
-      if (!was) {
+      if (!(await source.remove(opened))) {
         put({ gone: true });
+        events.onGone(opened.row.key);
         return;
       }
       setDraft(null);
+      events.onDeleted(opened.row.key);
       say({ kind: 'done', text: `Successfully deleted ${source.noun} ${opened.row.name}` });
     });
   };
