@@ -74,7 +74,8 @@ export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps
     syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
     keymap.of([...foldKeymap, ...completionKeymap, ...(single ? [] : [indentWithTab])]),
-    EditorView.contentAttributes.of({ 'aria-label': props.label }),
+    // The tab stop is said, so that a text that scrolls is known to be reachable.
+    EditorView.contentAttributes.of({ 'aria-label': props.label, tabindex: '0' }),
     EditorState.readOnly.of(props.readOnly === true),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());

@@ -3,6 +3,7 @@ import { useRef } from 'react';
 import { accountSeries, type AccountSeries, readMetrics, type Status } from '../../api/admin';
 import { bytes, count, counted } from '../../pure/amount';
 import { inWords } from '../../pure/duration';
+import { latency } from '../../pure/latency';
 import { valueOf } from '../../pure/prometheus';
 import { usePolled } from '../../state/polled';
 import { server } from '../../state/server';
@@ -12,7 +13,7 @@ import { ClockControl } from './ClockControl';
 import { DeathChart } from './DeathChart';
 import { type Figure, Figures } from '../../ui/Figures';
 import { Operations } from './Operations';
-import { fsync, groupSize, kept, latency, type Reading, reading } from './readings';
+import { fsync, groupSize, kept, type Reading, reading } from './readings';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 
