@@ -14,12 +14,12 @@ export interface ResultsPanelProps {
   onPrevious: () => void;
 }
 
-/** What is shown, in words: which rows, as of when. */
-function summary({ pages, at, busy, cancelled, failure }: Runs): string {
+/** What came of it, in words: which rows, as of when. */
+export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
   if (cancelled) return pages.length === 0 ? 'Cancelled.' : 'Cancelled; the pages read before are still here.';
   const page = pages[at];
-  if (page === undefined) return failure === null ? 'Not run yet.' : 'It failed: there are no results.';
+  if (page === undefined) return failure === null ? 'Not run yet: Ctrl+Enter runs it.' : 'It failed: there are no results.';
   const before = pages.slice(0, at).reduce((all, one) => all + one.rows, 0);
   const last = page.rows === 0 ? '' : `: ${before + 1} to ${before + page.rows}`;
   const many = before === 0 && !page.more ? counted(page.rows, 'result') : `Page ${at + 1}${last}`;
@@ -33,9 +33,6 @@ export function ResultsPanel({ door, runs, onNext, onPrevious }: ResultsPanelPro
   return (
     <>
       <div className="row query-pages">
-        <span role="status" className="query-summary">
-          {summary(runs)}
-        </span>
         <Button disabled={busy || at === 0} onClick={onPrevious}>
           Previous
         </Button>

@@ -8,7 +8,7 @@ import { Tabs } from '../../ui/Tabs';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { Problems } from './Problems';
-import { ResultsPanel } from './ResultsPanel';
+import { ResultsPanel, summary } from './ResultsPanel';
 import type { Run } from './run';
 import { StatisticsPanel } from './StatisticsPanel';
 import { useRuns } from './useRuns';
@@ -72,7 +72,9 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         <Button disabled={!runs.busy} onClick={cancel}>
           Cancel
         </Button>
-        <span className="hint">Ctrl+Enter runs it</span>
+        <span role="status" className="query-summary">
+          {summary(runs)}
+        </span>
       </div>
       <Problems error={runs.failure} text={ranText} target={target} />
       <Tabs label="Of the query" tabs={TABS} selected={panel} onSelect={setPanel} panel="query-panel" />
