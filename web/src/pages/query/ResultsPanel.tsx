@@ -1,17 +1,14 @@
-// A page of results as text, and the way to the next one.
+// A page of results as text, and in words what came of the query.
 import { counted } from '../../pure/amount';
 import { utc } from '../../pure/utc';
 import type { Door } from '../../state/place';
 import { Banner } from '../../ui/Banner';
-import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import type { Runs } from './useRuns';
 
 export interface ResultsPanelProps {
   door: Door;
   runs: Runs;
-  onNext: () => void;
-  onPrevious: () => void;
 }
 
 /** What came of it, in words: which rows, as of when. */
@@ -27,19 +24,11 @@ export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   return `${many}${asOf}${page.more ? '; more follow' : ''}.`;
 }
 
-export function ResultsPanel({ door, runs, onNext, onPrevious }: ResultsPanelProps) {
-  const { pages, at, busy, stale } = runs;
+export function ResultsPanel({ door, runs }: ResultsPanelProps) {
+  const { pages, at, stale } = runs;
   const page = pages[at];
   return (
     <>
-      <div className="row query-pages">
-        <Button disabled={busy || at === 0} onClick={onPrevious}>
-          Previous
-        </Button>
-        <Button disabled={busy || page === undefined || (!page.more && at + 1 >= pages.length)} onClick={onNext}>
-          Next
-        </Button>
-      </div>
       {stale && (
         <Banner look="warn">
           These results are of one instant. The clock has moved since, or the server was away: execute the
