@@ -19,9 +19,14 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
+          // What a group shares with the first screen stays with that.
+          includeDependenciesRecursively: false,
           groups: [
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
-            { name: 'pages', test: /src.(pages|pure)\// },
+            { name: 'shared', test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/ },
+            // What edits text brings CodeMirror with it; the other pages have to do without.
+            { name: 'editing', test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor/ },
+            { name: 'pages', test: /src.pages.(home|database|features|metrics)\// },
           ],
         },
       },

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { acceptClock } from '../api/admin';
 import { words } from '../api/http';
 import { mayWrite, session } from '../api/session';
-import { isUnconfirmed } from '../pages/metrics/clock';
+import { isUnconfirmed } from '../pure/clock-state';
 import { inWords } from '../pure/duration';
 import { timeOfDay } from '../pure/local-time';
 import { utc } from '../pure/utc';

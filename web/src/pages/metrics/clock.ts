@@ -4,10 +4,7 @@ import { inWords } from '../../pure/duration';
 
 export type ClockState = Status['clock'];
 
-/** Whether a step of the machine's clock waits for somebody to accept it. */
-export function isUnconfirmed({ unconfirmed }: Pick<ClockState, 'unconfirmed'>): boolean {
-  return unconfirmed !== null && unconfirmed !== undefined && unconfirmed !== false;
-}
+export { isUnconfirmed } from '../../pure/clock-state';
 
 /** How far the machine's clock is from the database's. */
 export function offsetWords(offsetMs: number): string {
