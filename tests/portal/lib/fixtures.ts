@@ -1,6 +1,8 @@
 // What every test has: a server of its own, and a page that fails the test when the browser refuses
 // something by policy, when a script throws, or when a dialog opens that nobody expects.
-import { expect, test as base } from '@playwright/test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BrowserContext, expect, test as base } from '@playwright/test';
 import { type Options, Server } from './server';
 
 interface Fixtures {
@@ -8,6 +10,22 @@ interface Fixtures {
   server: Server;
   /** Complaints that a test provokes on purpose. */
   expected: RegExp[];
+}
+
+const API = /^\/(_portal|_ebb|_explorer|metrics$|status$|livez$|readyz$)/;
+
+/** For work on the pages: EBB_PORTAL_PAGES names a built folder, served in place of the binary's. */
+async function replacePages(context: BrowserContext): Promise<void> {
+  const folder = process.env['EBB_PORTAL_PAGES'];
+  if (folder === undefined) return;
+  await context.route('**/*', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (API.test(pathname)) return route.continue();
+    const file = join(folder, pathname);
+    const found = pathname !== '/' && existsSync(file);
+    const headers = { 'content-security-policy': "default-src 'self'; img-src 'self' data:" };
+    return route.fulfill({ path: found ? file : join(folder, 'index.html'), headers });
+  });
 }
 
 export const test = base.extend<Fixtures>({
@@ -19,6 +37,10 @@ export const test = base.extend<Fixtures>({
     await server.stop();
   },
   baseURL: async ({ server }, use) => use(server.url),
+  context: async ({ context }, use) => {
+    await replacePages(context);
+    await use(context);
+  },
   page: async ({ page, expected }, use) => {
     const wrong: string[] = [];
     page.on('pageerror', (error) => wrong.push(`threw: ${error.message}`));
