@@ -42,6 +42,7 @@ const SETTINGS: &[Setting] = &[
         "",
         "Names that this address answers to, beside addresses, localhost and the machine's name",
     ),
+    setting("explorer-dir", "PATH", "", "Files that are served at /_explorer/ [none]"),
     setting("clock", "system|manual", "system", "How the database clock moves"),
     setting("ready-file", "PATH", "", "Written once every listener accepts"),
     setting(
@@ -252,6 +253,7 @@ impl Settings {
             enforce_throughput: self.bool("enforce-throughput")?,
             admin_addr: self.address("admin-addr")?,
             admin_hosts: self.names("admin-host")?,
+            explorer_dir: path("explorer-dir"),
             clock,
             ready_file: path("ready-file"),
             reap_delay,

@@ -4,8 +4,10 @@ import { useEffect, useRef, useState } from 'react';
 import { acceptClock } from '../api/admin';
 import { words } from '../api/http';
 import { mayWrite, session } from '../api/session';
-import { instant, timeOfDay } from '../pure/instant';
+import { isUnconfirmed } from '../pages/metrics/clock';
 import { inWords } from '../pure/duration';
+import { timeOfDay } from '../pure/local-time';
+import { utc } from '../pure/utc';
 import { say } from '../state/log';
 import { usePlace } from '../state/router';
 import { refreshServer, server } from '../state/server';
@@ -85,10 +87,10 @@ function distance(offsetMs: number): string {
 function ClockState() {
   const clock = useSelected(server, (state) => state.status?.clock);
   if (clock === undefined) return null;
-  const isUnconfirmed = clock.unconfirmed != null && clock.unconfirmed !== false;
+  const waits = isUnconfirmed(clock);
   return (
     <>
-      {isUnconfirmed && (
+      {waits && (
         <Banner look="warn">
           <span>
             The machine&rsquo;s clock has jumped: it is {distance(clock.offset_ms)}. Database time
@@ -98,10 +100,10 @@ function ClockState() {
           <Accept>Accept the step</Accept>
         </Banner>
       )}
-      {!isUnconfirmed && clock.reap_until_ms !== null && (
+      {!waits && clock.reap_until_ms !== null && (
         <Banner look="warn">
           <span>
-            The clock has jumped to {instant(clock.reap_until_ms)} or beyond. What that killed is
+            The clock has jumped to {utc(clock.reap_until_ms)} or beyond. What that killed is
             invisible, and its bytes are kept until the jump is accepted, or for a day.
           </span>
           <Accept>Accept the jump</Accept>

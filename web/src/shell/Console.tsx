@@ -2,7 +2,7 @@
 // stands in its bar, where screen readers hear of it.
 import { memo, useEffect, useRef } from 'react';
 import { count } from '../pure/amount';
-import { timeOfDay } from '../pure/instant';
+import { timeOfDay } from '../pure/local-time';
 import { clearLog, type Entry, log } from '../state/log';
 import { usePreference } from '../state/preference';
 import { useStore } from '../state/store';

@@ -1,29 +1,31 @@
 // Around every page: top bar, tree, banners, heading with tabs, and the console.
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { loadSession } from '../api/session';
 import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
+import { PlaceLink } from '../ui/PlaceLink';
 import { Banners } from './Banners';
 import { Console } from './Console';
 import { dialog } from './dialogs';
 import { Failed } from './Failed';
 import { Heading, PANEL, tabOf } from './Heading';
+import { page } from './page';
 import { titleOf } from './title';
 import { TopBar } from './TopBar';
 import { TreePane } from './tree/TreePane';
 import './frame.css';
 
-const Home = lazy(() => import('../pages/home/Home'));
-const Features = lazy(() => import('../pages/features/Features'));
-const AccountMetrics = lazy(() => import('../pages/metrics/AccountMetrics'));
-const CollectionMetrics = lazy(() => import('../pages/metrics/CollectionMetrics'));
-const Database = lazy(() => import('../pages/database/Database'));
-const Items = lazy(() => import('../pages/items/Items'));
-const Settings = lazy(() => import('../pages/settings/Settings'));
-const Query = lazy(() => import('../pages/query/Query'));
-const Dialogs = lazy(() => import('./create/Dialogs'));
+const Home = page(() => import('../pages/home/Home'));
+const Features = page(() => import('../pages/features/Features'));
+const AccountMetrics = page(() => import('../pages/metrics/AccountMetrics'));
+const CollectionMetrics = page(() => import('../pages/metrics/CollectionMetrics'));
+const Database = page(() => import('../pages/database/Database'));
+const Items = page(() => import('../pages/items/Items'));
+const Settings = page(() => import('../pages/settings/Settings'));
+const Query = page(() => import('../pages/query/Query'));
+const Dialogs = page(() => import('./create/Dialogs'));
 
 const VIEWS = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
 
@@ -40,7 +42,14 @@ function Shown({ place }: { place: Place }) {
       return <Database key={pathOf(place)} door={door} database={database} />;
     }
     case 'unknown':
-      return <p className="empty">There is no such page.</p>;
+      return (
+        <div className="page">
+          <h1>There is no such page</h1>
+          <p>
+            <PlaceLink to={{ page: 'home' }}>To the front page</PlaceLink>
+          </p>
+        </div>
+      );
     case 'collection': {
       const { door, database, collection } = place;
       const target: Target = { door, database, collection };

@@ -1,6 +1,6 @@
 // The line at the top: name, links, the database's clock, what the session may, the theme.
 import { session } from '../api/session';
-import { instant } from '../pure/instant';
+import { utc } from '../pure/utc';
 import { usePlace } from '../state/router';
 import { server, useNow } from '../state/server';
 import { useSelected, useStore } from '../state/store';
@@ -21,7 +21,7 @@ function Clock() {
   const now = useNow();
   const mode = useSelected(server, (state) => state.status?.clock.mode);
   if (now === null) return null;
-  const text = instant(now);
+  const text = utc(now);
   return (
     <span className="top-clock">
       <span className="visually-hidden">Database time </span>

@@ -26,7 +26,7 @@ export function Failure({ error, target, onAgain }: FailureProps) {
       <span>{words(error)}</span>
       {gone && (
         <>
-          <span>{target.collection} may have been deleted.</span>
+          <span>"{target.collection}" may have been deleted.</span>
           <Button
             busy={busy}
             onClick={() => {

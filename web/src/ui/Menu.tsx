@@ -34,7 +34,8 @@ export function Menu({ label, at, items, onClose }: MenuProps) {
     close.current = onClose;
   });
   useLayoutEffect(() => setPlace(inside(at, box.current)), [at]);
-  useEffect(() => {
+  // Before what is chosen shows a dialog, which gives the focus back to where it was.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     const outside = (event: PointerEvent) => {

@@ -5,6 +5,7 @@ mod clock;
 mod doors;
 mod error;
 mod expiry;
+mod explorer;
 mod features;
 mod health;
 mod metrics;
@@ -15,13 +16,17 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use engine::Engine;
 use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
 
-use crate::{any_store::AnyStore, features::Features};
+use crate::{
+    any_store::AnyStore,
+    explorer::{CONFIG, Explorer, PAGES},
+    features::Features,
+};
 
 /// The doors that are open.
 #[derive(Clone)]
@@ -36,6 +41,7 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     pub(crate) doors: Doors,
     pub(crate) features: Arc<Features>,
+    pub(crate) explorer: Arc<Explorer>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
@@ -52,15 +58,8 @@ pub(crate) fn portal(
 }
 
 /// Serves the admin address until `stop`.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    pages: Arc<Pages>,
-    engine: Engine<AnyStore>,
-    doors: Doors,
-    features: Arc<Features>,
-    mut stop: watch::Receiver<bool>,
-) {
-    let shared = Shared { engine, doors, features, stopping: stop.clone() };
+pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
+    let mut stop = shared.stopping.clone();
     let routes = portal::mount(pages, routes(shared));
     let service = routes.into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, service).with_graceful_shutdown(async move {
@@ -86,6 +85,10 @@ fn routes(shared: Shared) -> Router {
         .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
         .route(&format!("{collection}/expiry/series"), get(expiry::series))
         .route("/_ebb/expiry/series", get(expiry::all))
+        .route(CONFIG, any(explorer::page))
+        .route(PAGES, any(explorer::page))
+        .route(&format!("{PAGES}/"), any(explorer::page))
+        .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
         .route("/_ebb/features", get(features::read).put(features::change))
         .with_state(shared)
 }

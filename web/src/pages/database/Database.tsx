@@ -5,7 +5,7 @@ import { counted } from '../../pure/amount';
 import { dialog, noun, READ_ONLY } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
 import { useStore } from '../../state/store';
-import { loadCollections, tree } from '../../state/tree';
+import { tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { useWindowed } from '../../ui/useWindowed';
@@ -19,7 +19,7 @@ export interface DatabaseProps {
 }
 
 const ROW_HEIGHT = 32;
-const COLUMNS = ['Default TTL', 'Live', 'Size', 'Dies within an hour', 'Dies within a day'];
+const COLUMNS = ['Default TTL', 'Live', 'Size', 'Dies in an hour', 'Dies in a day'];
 const NONE: readonly string[] = [];
 
 export default function Database({ door, database }: DatabaseProps) {
@@ -44,7 +44,6 @@ export default function Database({ door, database }: DatabaseProps) {
         >
           New {noun(door)}
         </Button>
-        <Button onClick={() => void loadCollections(door, database)}>Refresh</Button>
         <input
           type="search"
           aria-label={`Filter ${noun(door)}s`}

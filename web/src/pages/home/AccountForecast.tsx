@@ -1,43 +1,22 @@
-// What of the whole account lives, and dies in the next hour and day, as numbers. A chart of the
-// same series has its place below them.
-import { type ReactNode, useEffect, useState } from 'react';
-import { accountSeries, type AccountSeries, type Amount } from '../../api/admin';
+// What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
+import { lazy, Suspense } from 'react';
+import { accountSeries, type Amount } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
 import { bytes, count } from '../../pure/amount';
-import { useServerChanges } from '../../state/server';
+import { usePolled } from '../../state/polled';
+import { HOUR } from '../metrics/steps';
+
+const DeathChart = lazy(() =>
+  import('../metrics/DeathChart').then((module) => ({ default: module.DeathChart })),
+);
 
 const STEP_SECONDS = 3600;
 const STEPS = 24;
 const AGAIN_MS = 10_000;
 
-function useAccountSeries() {
-  const changes = useServerChanges();
-  const [series, setSeries] = useState<AccountSeries | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
-  useEffect(() => {
-    let stopped = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = async () => {
-      try {
-        const found = await accountSeries(STEP_SECONDS, STEPS);
-        if (stopped) return;
-        setSeries(found);
-        setFailure(null);
-      } catch (error) {
-        if (stopped) return;
-        const isMissing = error instanceof ApiError && error.status === 404;
-        setFailure(isMissing ? 'This server has no forecast of the account.' : words(error));
-        if (isMissing) return;
-      }
-      timer = setTimeout(() => void ask(), AGAIN_MS);
-    };
-    void ask();
-    return () => {
-      stopped = true;
-      clearTimeout(timer);
-    };
-  }, [changes]);
-  return { series, failure };
+function said(failure: unknown): string {
+  const isMissing = failure instanceof ApiError && failure.status === 404;
+  return isMissing ? 'This server has no forecast of the account.' : words(failure);
 }
 
 function sum(steps: readonly Amount[]): Amount {
@@ -62,18 +41,17 @@ function Figure({ label, amount, exact }: { label: string; amount: Amount; exact
   );
 }
 
-export interface AccountForecastProps {
-  chart?: (series: AccountSeries) => ReactNode;
-}
-
-export function AccountForecast({ chart }: AccountForecastProps) {
-  const { series, failure } = useAccountSeries();
+export function AccountForecast() {
+  const { value: series, failure } = usePolled(
+    () => accountSeries(STEP_SECONDS, STEPS),
+    AGAIN_MS,
+  );
   return (
     <section className="home-card" aria-label="Forecast of the account">
       <h2>What dies soon</h2>
       {failure !== null && (
         <p className="error" role="alert">
-          {failure}
+          {said(failure)}
         </p>
       )}
       {series === null && failure === null && <p className="hint">Loading…</p>}
@@ -88,12 +66,14 @@ export function AccountForecast({ chart }: AccountForecastProps) {
             />
             <Figure label="Die within a day" amount={sum(series.steps)} exact={series.exact} />
             <Figure
-              label="Dead bytes, not yet reaped (estimate)"
+              label="Dead, not yet reaped (estimate)"
               amount={series.unreaped_estimate}
               exact={false}
             />
           </dl>
-          {chart?.(series)}
+          <Suspense fallback={null}>
+            <DeathChart title="Deaths per hour" series={series} unit={HOUR} />
+          </Suspense>
         </>
       )}
     </section>

@@ -27,10 +27,12 @@ export default function Home() {
     <div className="page home">
       <h1>EbbDB is running</h1>
       <div className="home-columns">
-        <Running facts={facts} version={known.version} />
+        <div>
+          <Running facts={facts} version={known.version} />
+          <Sample />
+        </div>
         <AccountForecast />
       </div>
-      <Sample />
       <Connections facts={facts} hasKey={known.key !== null} />
       <Programs facts={facts} />
     </div>

@@ -1,5 +1,5 @@
 // What is running: the doors' addresses, the clock, the version.
-import { instant } from '../../pure/instant';
+import { utc } from '../../pure/utc';
 import { server, useNow } from '../../state/server';
 import { useSelected } from '../../state/store';
 import type { Facts } from './snippets/snippet';
@@ -10,7 +10,7 @@ function ClockWords() {
   if (now === null) return <>not known yet</>;
   return (
     <>
-      <span className="home-figures">{instant(now)}</span>
+      <span className="home-figures">{utc(now)}</span>
       <span className="hint">
         {mode === 'manual' ? ' · stands still until it is moved' : ' · runs with the system'}
       </span>

@@ -3,6 +3,7 @@ import { useRef } from 'react';
 import { accountSeries, type AccountSeries, readMetrics, type Status } from '../../api/admin';
 import { bytes, count, counted } from '../../pure/amount';
 import { inWords } from '../../pure/duration';
+import { latency } from '../../pure/latency';
 import { valueOf } from '../../pure/prometheus';
 import { usePolled } from '../../state/polled';
 import { server } from '../../state/server';
@@ -12,7 +13,7 @@ import { ClockControl } from './ClockControl';
 import { DeathChart } from './DeathChart';
 import { type Figure, Figures } from '../../ui/Figures';
 import { Operations } from './Operations';
-import { fsync, groupSize, kept, latency, type Reading, reading } from './readings';
+import { fsync, groupSize, kept, type Reading, reading } from './readings';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 
@@ -27,6 +28,8 @@ function useReadings() {
     return known.current;
   }, METRICS_MS);
 }
+
+const documentsOf = (value: number) => counted(value, 'document');
 
 function lifeFigures(known: AccountSeries): Figure[] {
   const dead = known.unreaped_estimate;
@@ -50,14 +53,18 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
     if (value !== null) figures.push({ name, value, ...(hint === undefined ? {} : { hint }) });
   };
   const metric = (name: string) => (last === undefined ? null : valueOf(last.samples, name));
-  const counted = (value: number | null | undefined) => (value == null ? null : count(value));
-  put('MongoDB connections', counted(status?.mongo?.connections));
-  put('MongoDB cursors', counted(status?.mongo?.cursors));
-  put('NoSQL connections', counted(metric('nosql_connections')));
-  put('Reaper', status === null ? null : counted(status.reaper.passes) + ' passes', status === null ? undefined : `${count(status.reaper.documents)} documents compacted away`);
+  const number = (value: number | null | undefined) => (value == null ? null : count(value));
+  put('MongoDB connections', number(status?.mongo?.connections));
+  put('MongoDB cursors', number(status?.mongo?.cursors));
+  put('NoSQL connections', number(metric('nosql_connections')));
+  if (status !== null) {
+    const { passes, documents } = status.reaper;
+    const name = passes === 1 ? 'pass' : 'passes';
+    put('Reaper', `${count(passes)} ${name}`, `${documentsOf(documents)} compacted away`);
+  }
   const backlog = metric('ttl_purge_backlog');
   const lag = inWords(metric('ttl_purge_lag_seconds') ?? 0);
-  put('Reaper backlog (estimate)', counted(backlog), backlog === 0 ? undefined : `the oldest dead for ${lag}`);
+  put('Reaper backlog (estimate)', number(backlog), backlog === 0 ? undefined : `the oldest dead for ${lag}`);
   const onDisk = metric('storage_bytes');
   put('On disk', onDisk === null ? null : bytes(onDisk));
   const waits = last === undefined ? null : fsync(last);

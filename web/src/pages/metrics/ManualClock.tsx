@@ -60,14 +60,18 @@ function useMove() {
     }
     setBusy(false);
   };
-  return { busy, failure, move };
+  return { busy, failure, move, forget: () => setFailure(null) };
 }
 
 export function ManualClock({ now, allowed }: { now: number; allowed: boolean }) {
-  const { busy, failure, move } = useMove();
+  const { busy, failure, move, forget } = useMove();
   const [asked, setAsked] = useState<number | null>(null);
   const preview = usePreview(asked, now);
   const reason = useId();
+  const ask = (seconds: number | null) => {
+    setAsked(seconds);
+    forget();
+  };
   const by = (seconds: number) => void move(() => advanceClock(seconds));
   const disabled = !allowed || busy;
   return (
@@ -86,8 +90,8 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
           </Button>
         ))}
       </div>
-      <Free disabled={disabled} onAsk={setAsked} onMove={by} />
-      <ToDate disabled={disabled} now={now} onAsk={setAsked} onMove={(to) => void move(() => setClock(to))} />
+      <Free disabled={disabled} onAsk={ask} onMove={by} />
+      <ToDate disabled={disabled} now={now} onAsk={ask} onMove={(to) => void move(() => setClock(to))} />
       {!allowed && (
         <p className="hint" id={reason}>
           This session may only read: it cannot move the clock.
@@ -211,6 +215,7 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
   const submit = () => {
     const to = fromInput(text);
     if (to === null) setError('Choose a date and a time.');
+    else if (to < now) setError(`The clock never goes back: it stands at ${utc(now)}.`);
     else onMove(new Date(to).toISOString());
   };
   return (

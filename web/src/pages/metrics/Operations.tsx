@@ -1,7 +1,8 @@
 // How much the doors do and how long it takes, from the server's metrics. Tables alone.
 import { useState } from 'react';
 import { count } from '../../pure/amount';
-import { counters, latency, operations, perSecond, type Reading } from './readings';
+import { latency } from '../../pure/latency';
+import { counters, operations, perSecond, type Reading } from './readings';
 
 function Counters({ readings }: { readings: readonly Reading[] }) {
   return (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { counters, fsync, groupSize, kept, latency, operations, perSecond, reading } from './readings';
+import { counters, fsync, groupSize, kept, operations, perSecond, reading } from './readings';
 
 function text(finds: number, slow: number, inserts: number): string {
   const labels = 'protocol="mongodb",command="find"';
@@ -50,13 +50,6 @@ test('reads older than a minute are forgotten', () => {
   const held = times.reduce<typeof times>((known, next) => kept(known, next), []);
   expect(held.map(({ at }) => at)).toEqual([30_000, 61_000]);
 });
-
-test.each([
-  [null, '–'],
-  [0.0000021, '2.1 µs'],
-  [0.00124, '1.24 ms'],
-  [2.1, '2.1 s'],
-])('%s s is %s', (seconds, want) => expect(latency(seconds)).toBe(want));
 
 test.each([
   [null, '–'],

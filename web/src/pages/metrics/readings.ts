@@ -122,14 +122,6 @@ export function groupSize(last: Reading): number | null {
   return found === undefined || found.count === 0 ? null : found.sum / found.count;
 }
 
-/** Seconds as people read latencies: "1.24 ms", "830 µs", "2.1 s". */
-export function latency(seconds: number | null): string {
-  if (seconds === null) return '–';
-  const [value, unit] =
-    seconds >= 1 ? [seconds, 's'] : seconds >= 0.001 ? [seconds * 1e3, 'ms'] : [seconds * 1e6, 'µs'];
-  return `${Number(value.toPrecision(3))} ${unit}`;
-}
-
 /** "0", "0.25", "1,234". */
 export function perSecond(value: number | null): string {
   if (value === null) return '–';

@@ -1,25 +1,22 @@
-// A page of results as text, and the way to the next one.
+// A page of results as text, and in words what came of the query.
 import { counted } from '../../pure/amount';
 import { utc } from '../../pure/utc';
 import type { Door } from '../../state/place';
 import { Banner } from '../../ui/Banner';
-import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import type { Runs } from './useRuns';
 
 export interface ResultsPanelProps {
   door: Door;
   runs: Runs;
-  onNext: () => void;
-  onPrevious: () => void;
 }
 
-/** What is shown, in words: which rows, as of when. */
-function summary({ pages, at, busy, cancelled, failure }: Runs): string {
+/** What came of it, in words: which rows, as of when. */
+export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
   if (cancelled) return pages.length === 0 ? 'Cancelled.' : 'Cancelled; the pages read before are still here.';
   const page = pages[at];
-  if (page === undefined) return failure === null ? 'Not run yet.' : 'It failed: there are no results.';
+  if (page === undefined) return failure === null ? 'Not run yet: Ctrl+Enter runs it.' : 'It failed: there are no results.';
   const before = pages.slice(0, at).reduce((all, one) => all + one.rows, 0);
   const last = page.rows === 0 ? '' : `: ${before + 1} to ${before + page.rows}`;
   const many = before === 0 && !page.more ? counted(page.rows, 'result') : `Page ${at + 1}${last}`;
@@ -27,22 +24,11 @@ function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   return `${many}${asOf}${page.more ? '; more follow' : ''}.`;
 }
 
-export function ResultsPanel({ door, runs, onNext, onPrevious }: ResultsPanelProps) {
-  const { pages, at, busy, stale } = runs;
+export function ResultsPanel({ door, runs }: ResultsPanelProps) {
+  const { pages, at, stale } = runs;
   const page = pages[at];
   return (
     <>
-      <div className="row query-pages">
-        <span role="status" className="query-summary">
-          {summary(runs)}
-        </span>
-        <Button disabled={busy || at === 0} onClick={onPrevious}>
-          Previous
-        </Button>
-        <Button disabled={busy || page === undefined || (!page.more && at + 1 >= pages.length)} onClick={onNext}>
-          Next
-        </Button>
-      </div>
       {stale && (
         <Banner look="warn">
           These results are of one instant. The clock has moved since, or the server was away: execute the

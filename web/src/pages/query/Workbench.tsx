@@ -8,10 +8,10 @@ import { Tabs } from '../../ui/Tabs';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { Problems } from './Problems';
-import { ResultsPanel } from './ResultsPanel';
+import { ResultsPanel, summary } from './ResultsPanel';
 import type { Run } from './run';
 import { StatisticsPanel } from './StatisticsPanel';
-import { useRuns } from './useRuns';
+import { hasNext, useRuns } from './useRuns';
 import './query.css';
 
 export interface WorkbenchProps {
@@ -72,7 +72,15 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         <Button disabled={!runs.busy} onClick={cancel}>
           Cancel
         </Button>
-        <span className="hint">Ctrl+Enter runs it</span>
+        <span role="status" className="query-summary">
+          {summary(runs)}
+        </span>
+        <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
+          Previous
+        </Button>
+        <Button disabled={runs.busy || !hasNext(runs)} onClick={next}>
+          Next
+        </Button>
       </div>
       <Problems error={runs.failure} text={ranText} target={target} />
       <Tabs label="Of the query" tabs={TABS} selected={panel} onSelect={setPanel} panel="query-panel" />
@@ -82,9 +90,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         role="tabpanel"
         aria-labelledby={`query-panel-tab-${panel}`}
       >
-        {panel === 'results' && (
-          <ResultsPanel door={target.door} runs={runs} onNext={next} onPrevious={previous} />
-        )}
+        {panel === 'results' && <ResultsPanel door={target.door} runs={runs} />}
         {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
         {panel === 'history' && (
           <HistoryPanel history={history} onTake={(past) => onTake(past.texts)} onClear={() => setHistory([])} />

@@ -31,6 +31,11 @@ function after(error: unknown): Partial<Runs> {
   return cancelled ? { busy: false, cancelled } : { busy: false, failure: error };
 }
 
+/** Whether there is a page behind the one that is shown. */
+export function hasNext({ pages, at }: Runs): boolean {
+  return at + 1 < pages.length || pages[at]?.more === true;
+}
+
 export function useRuns() {
   const [state, setState] = useState<Runs>(NOTHING);
   const current = useRef<{ run: Run | null; abort: AbortController | null }>({ run: null, abort: null });

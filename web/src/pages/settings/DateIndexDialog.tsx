@@ -99,6 +99,7 @@ export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps
           text={text}
           unit={unit}
           least={0}
+          zero={secondsInWords(0)}
           onText={setText}
           onUnit={setUnit}
         />

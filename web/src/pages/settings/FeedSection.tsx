@@ -1,7 +1,6 @@
 // How long deleted versions are kept for the feed of all versions and deletes.
-import { inWords } from '../../pure/duration';
 import { Field } from '../../ui/Field';
-import { type FeedDraft, MOST_MINUTES, readFeed } from './definition';
+import { type FeedDraft, minutesInWords, MOST_MINUTES, readFeed } from './definition';
 
 export interface FeedSectionProps {
   draft: FeedDraft;
@@ -12,7 +11,7 @@ export interface FeedSectionProps {
 
 export function FeedSection({ draft, changed, disabled, onDraft }: FeedSectionProps) {
   const read = readFeed(draft);
-  const words = draft.on && 'value' in read ? ` = ${inWords(read.value * 60)}` : '';
+  const words = draft.on && 'value' in read ? `: ${minutesInWords(read.value)}` : '';
   return (
     <>
       <p className="hint">
@@ -40,7 +39,7 @@ export function FeedSection({ draft, changed, disabled, onDraft }: FeedSectionPr
         {draft.on && (
           <Field
             label="Minutes that versions are kept"
-            hint={`1 to ${MOST_MINUTES} minutes${words === '' ? '' : `: ${draft.text.trim()}${words}`}`}
+            hint={`1 to ${MOST_MINUTES} minutes${words}`}
             error={'error' in read ? read.error : null}
           >
             {(field) => (

@@ -4,9 +4,16 @@ import type { Target } from '../../state/place';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 
-export function Gone({ target, place }: { target: Target; place: string }) {
+export interface GoneProps {
+  target: Target;
+  place: string;
+  /** It may have been made anew. */
+  onReload: () => Promise<void>;
+}
+
+export function Gone({ target, place, onReload }: GoneProps) {
   const reload = async () => {
-    await loadTree();
+    await Promise.all([loadTree(), onReload()]);
     await loadCollections(target.door, target.database);
   };
   return (

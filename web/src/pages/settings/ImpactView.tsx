@@ -50,7 +50,7 @@ function Known({ impact, nouns }: { impact: Impact; nouns: Nouns }) {
 export function ImpactView({ state, nouns }: { state: ImpactState; nouns: Nouns }) {
   return (
     <section className="settings-impact" aria-label="Effect of this change">
-      <h3>Effect of this change</h3>
+      <h2 className="settings-title">Effect of this change</h2>
       <div aria-live="polite" data-test="ttl-impact">
         {state.kind === 'asking' && <p className="hint">Working out the effect…</p>}
         {state.kind === 'known' && <Known impact={state.impact} nouns={nouns} />}

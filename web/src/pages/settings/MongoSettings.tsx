@@ -100,7 +100,7 @@ export default function MongoSettings({ target }: { target: Target }) {
   const { loaded, settings } = useCollection(target, gate);
   const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
   if (settings === null) {
-    if (loaded.gone) return <Gone target={target} place={NOUN.place} />;
+    if (loaded.gone) return <Gone target={target} place={NOUN.place} onReload={loaded.reload} />;
     if (loaded.failure === null) return <p className="empty">Loading…</p>;
     return (
       <Banner look="bad">
@@ -111,7 +111,7 @@ export default function MongoSettings({ target }: { target: Target }) {
   }
   const notice = (
     <>
-      {loaded.gone && <Gone target={target} place={NOUN.place} />}
+      {loaded.gone && <Gone target={target} place={NOUN.place} onReload={loaded.reload} />}
       {settings.stale && settings.conflict === null && (
         <Banner look="warn">
           <span>Somebody else has changed the time to live of this collection meanwhile.</span>
@@ -126,7 +126,9 @@ export default function MongoSettings({ target }: { target: Target }) {
       <SettingsFrame
         sections={sectionsOf({ target, loaded, settings, disabled })}
         locked={locked}
+        gone={loaded.gone}
         saving={settings.saving}
+        asks={gate.asks}
         outcome={settings.outcome}
         onSave={settings.save}
         onDiscard={settings.discard}

@@ -13,7 +13,7 @@ import { NOUNS } from './impact';
 import { ImpactView } from './ImpactView';
 import { PartitionKeySection, UniqueKeysSection } from './KeySections';
 import { policyText } from './policy';
-import PolicySection from './PolicySection';
+import { PolicySection } from './PolicySection';
 import { READ_ONLY } from './readOnly';
 import { type Section, SettingsFrame } from './SettingsFrame';
 import { readThroughput, throughputOf, withThroughput } from './throughput';
@@ -78,6 +78,7 @@ function sectionsOf(part: Part): Section<Key>[] {
     <ThroughputSection
       offer={base.offer}
       shared={base.shared}
+      failure={base.offerFailure}
       database={target.database}
       draft={edits.throughput ?? offered}
       changed={state('throughput').changed}
@@ -133,7 +134,7 @@ export default function NoSqlSettings({ target }: { target: Target }) {
   const { loaded, settings } = useContainer(target, gate);
   const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
   if (settings === null) {
-    if (loaded.gone) return <Gone target={target} place={NOUN.place} />;
+    if (loaded.gone) return <Gone target={target} place={NOUN.place} onReload={loaded.reload} />;
     if (loaded.failure === null) return <p className="empty">Loading…</p>;
     return (
       <Banner look="bad">
@@ -144,7 +145,7 @@ export default function NoSqlSettings({ target }: { target: Target }) {
   }
   const notice = (
     <>
-      {loaded.gone && <Gone target={target} place={NOUN.place} />}
+      {loaded.gone && <Gone target={target} place={NOUN.place} onReload={loaded.reload} />}
       {settings.stale && settings.conflict === null && (
         <Banner look="warn">
           <span>Somebody else has changed this container meanwhile.</span>
@@ -158,7 +159,9 @@ export default function NoSqlSettings({ target }: { target: Target }) {
       <SettingsFrame
         sections={sectionsOf({ target, settings, disabled: locked !== null || settings.saving })}
         locked={locked}
+        gone={loaded.gone}
         saving={settings.saving}
+        asks={gate.asks}
         outcome={settings.outcome}
         onSave={settings.save}
         onDiscard={settings.discard}

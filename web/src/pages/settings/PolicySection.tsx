@@ -11,7 +11,7 @@ export interface PolicySectionProps {
   onText: (text: string) => void;
 }
 
-export default function PolicySection(props: PolicySectionProps) {
+export function PolicySection(props: PolicySectionProps) {
   const { text, changed, problems, disabled, onText } = props;
   return (
     <>
@@ -30,17 +30,17 @@ export default function PolicySection(props: PolicySectionProps) {
           }}
         />
       </div>
-      <div className="row">
-        <Button disabled={disabled} onClick={() => onText(policyText(DEFAULT_POLICY))}>
-          Reset to default
-        </Button>
-      </div>
       <div role="alert">
         {problems.map((problem) => (
           <p key={problem} className="error">
             {problem}
           </p>
         ))}
+      </div>
+      <div className="row">
+        <Button disabled={disabled} onClick={() => onText(policyText(DEFAULT_POLICY))}>
+          Reset to default
+        </Button>
       </div>
     </>
   );

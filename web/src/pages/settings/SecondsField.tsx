@@ -14,6 +14,8 @@ export interface SecondsFieldProps {
   least?: 0 | 1;
   changed?: boolean;
   disabled?: boolean;
+  /** What 0 means. */
+  zero?: string;
   onText: (text: string) => void;
   onUnit: (unit: UnitName) => void;
 }
@@ -68,8 +70,9 @@ export function SecondsField(props: SecondsFieldProps) {
             {read.error}
           </div>
         ) : (
-          <div className="hint">{spelled(read.value)}</div>
+          <div className="hint">{read.value === 0 ? props.zero : spelled(read.value)}</div>
         )}
+        {changed && <div className="settings-mark">(changed)</div>}
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 // The command bar and the sections of the pane: Save, Discard, what is unsaved, what is wrong. What
 // a section holds and how it is saved is the caller's.
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { setQuery, useLeaveGuard, usePlace } from '../../state/router';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
@@ -18,7 +18,11 @@ export interface SettingsFrameProps<K extends string> {
   sections: readonly Section<K>[];
   /** Why nothing may be changed; null: it may. */
   locked: string | null;
+  /** There is nothing any more that could be saved. */
+  gone: boolean;
   saving: boolean;
+  /** Saving waits for a person. */
+  asks: boolean;
   /** What the last attempt to save came to. */
   outcome: { good: boolean; text: string } | null;
   onSave: () => void;
@@ -59,6 +63,22 @@ function stateInWords<K extends string>(sections: readonly Section<K>[]): string
   return changed.length === 0 ? 'No unsaved changes.' : `Unsaved changes: ${names(changed)}.`;
 }
 
+/** Controls are disabled while something is saved; afterwards the focus is where it was. */
+function useFocusKept(saving: boolean, otherwise: RefObject<HTMLElement | null>): void {
+  const held = useRef<Element | null>(null);
+  const before = useRef(saving);
+  if (saving && !before.current) held.current = document.activeElement;
+  useEffect(() => {
+    const ended = before.current && !saving;
+    before.current = saving;
+    if (!ended || dialogIsOpen()) return;
+    const lost = document.activeElement === document.body || document.activeElement === null;
+    const was = held.current;
+    if (lost && was instanceof HTMLElement) was.focus();
+    if (document.activeElement === document.body) otherwise.current?.focus();
+  }, [saving, otherwise]);
+}
+
 export function SettingsFrame<K extends string>(props: SettingsFrameProps<K>) {
   const { sections, locked, saving, outcome } = props;
   const { query } = usePlace();
@@ -66,10 +86,14 @@ export function SettingsFrame<K extends string>(props: SettingsFrameProps<K>) {
   const shown = sections.find(({ key }) => key === asked) ?? sections[0];
   const dirty = sections.some((section) => section.changed);
   const wrong = sections.some((section) => section.problems.length > 0);
-  const maySave = dirty && !wrong && !saving && locked === null;
+  const maySave = dirty && !wrong && !saving && !props.gone && locked === null;
+  const state = useRef<HTMLSpanElement>(null);
   useLeaveGuard(dirty);
+  useFocusKept(saving, state);
   useSaveKey(maySave ? props.onSave : null);
   if (shown === undefined) return null;
+  const still = outcome?.good === true && !dirty ? outcome.text : stateInWords(sections);
+  const words = !saving ? still : props.asks ? 'Waiting for you to confirm.' : 'Saving…';
   const tabs = sections.map(({ key, label, changed }): Tab<K> => {
     return changed ? { key, label, mark: '•', said: '(changed)' } : { key, label };
   });
@@ -82,8 +106,8 @@ export function SettingsFrame<K extends string>(props: SettingsFrameProps<K>) {
         <Button disabled={!dirty || saving} onClick={props.onDiscard}>
           Discard
         </Button>
-        <span className="settings-state" role="status">
-          {saving ? 'Saving…' : outcome?.good === true && !dirty ? outcome.text : stateInWords(sections)}
+        <span className="settings-state" role="status" tabIndex={-1} ref={state}>
+          {words}
         </span>
       </div>
       {locked !== null && <Banner look="warn">{locked}</Banner>}

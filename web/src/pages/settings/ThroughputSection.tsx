@@ -7,6 +7,8 @@ import { BOUNDS, MOST_UNITS, readThroughput, type ThroughputDraft } from './thro
 export interface ThroughputSectionProps {
   offer: OfferRecord | null;
   shared: boolean;
+  /** Why the offer is not known. */
+  failure: string | null;
   database: string;
   draft: ThroughputDraft | null;
   changed: boolean;
@@ -24,6 +26,13 @@ const ENFORCED =
 
 export function ThroughputSection(props: ThroughputSectionProps) {
   const { offer, shared, database, draft, changed, disabled, onDraft } = props;
+  if (props.failure !== null) {
+    return (
+      <p className="error" role="alert">
+        {`The throughput could not be read: ${props.failure}`}
+      </p>
+    );
+  }
   if (offer === null || draft === null) {
     return (
       <>

@@ -28,11 +28,14 @@ const OPTIONS: readonly { option: TtlOption; label: string; name: string }[] = [
 
 function meaning(option: TtlOption, { many, one, place }: Nouns): string {
   switch (option) {
-    case 'off':
+    case 'off': {
+      const beside = one === 'document' ? ' Date TTL indexes go on by themselves.' : '';
       return (
-        `Nothing in this ${place} expires: ${many} live until they are deleted, also those with a ` +
-        `“ttl” of their own, which is kept and not interpreted. What has expired before stays gone.`
+        `Nothing in this ${place} expires by its age: ${many} live until they are deleted, also those ` +
+        `with a “ttl” of their own, which is kept and not interpreted. What has expired before stays ` +
+        `gone.${beside}`
       );
+    }
     case 'on-nodefault':
       return `Only ${many} with a “ttl” of their own expire, that many seconds after their last write.`;
     case 'on':

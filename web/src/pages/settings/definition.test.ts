@@ -76,6 +76,7 @@ test.each([
 
 test('minutes in words', () => {
   expect(minutesInWords(0)).toBe('Off');
+  expect(minutesInWords(5)).toBe('5 minutes');
   expect(minutesInWords(1440)).toBe('1440 minutes = 1 day');
 });
 

@@ -76,7 +76,9 @@ export function readFeed(draft: FeedDraft): { value: number } | { error: string 
 }
 
 export function minutesInWords(minutes: number): string {
-  return minutes === 0 ? 'Off' : `${minutes} minutes = ${inWords(minutes * 60)}`;
+  if (minutes === 0) return 'Off';
+  const said = inWords(minutes * 60);
+  return minutes < 60 ? said : `${minutes} minutes = ${said}`;
 }
 
 /** JSON with the names of objects in order, to compare by. */

@@ -34,7 +34,8 @@ test.each<[Preview, number | null, number | null, string]>([
   expect(diesNow(preview, value, all === null ? null : live(all), NOUNS.nosql)).toBe(want);
 });
 
-test('the MongoDB door has documents', () => {
+test('the MongoDB door has documents, which date indexes may end', () => {
+  expect(diesNow(dying(0), null, live(4), NOUNS.mongo)).toBe('Nothing disappears at once.');
   expect(diesNow(dying(2, 2048), 5, live(4), NOUNS.mongo)).toBe(
     '2 of 4 documents (2.0 KB) are already older than this and will disappear at once.',
   );

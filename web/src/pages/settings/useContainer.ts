@@ -12,16 +12,28 @@ import type { DeathGate } from './useDeathGate';
 import { type Loaded, useLoaded } from './useLoaded';
 
 export interface Container extends Base {
-  /** Whose the offer is. */
+  /** The offer is that of the database. */
   shared: boolean;
+  /** Why the offer is not known. */
+  offerFailure: string | null;
+}
+
+type Offered = Omit<Container, 'record'>;
+
+async function loadOffer(database: string, rid: string): Promise<Offered> {
+  try {
+    const own = await findOffer(rid);
+    if (own !== null) return { offer: own, shared: false, offerFailure: null };
+    const offer = await findOffer((await readDatabase(database))._rid);
+    return { offer, shared: offer !== null, offerFailure: null };
+  } catch (error) {
+    return { offer: null, shared: false, offerFailure: words(error) };
+  }
 }
 
 async function load({ database, collection }: Target): Promise<Container> {
   const record = await readContainer(database, collection);
-  const own = await findOffer(record._rid);
-  if (own !== null) return { record, offer: own, shared: false };
-  const offer = await findOffer((await readDatabase(database))._rid);
-  return { record, offer, shared: offer !== null };
+  return { record, ...(await loadOffer(database, record._rid)) };
 }
 
 interface Kept {

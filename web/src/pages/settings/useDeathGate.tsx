@@ -1,6 +1,6 @@
 // Before a default is saved that makes something disappear at once: the number is shown, and a person
 // types the collection's name. When the number has moved meanwhile it is shown and asked again.
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { type DefaultTtl, type Forecast, forecast, type Preview, preview } from '../../api/admin';
 import { words } from '../../api/http';
 import { defaultInWords } from '../../pure/ttl-input';
@@ -22,7 +22,9 @@ interface Asking {
 export interface DeathGate {
   /** Answers whether to save. Throws when the effect cannot be worked out. */
   pass: (value: DefaultTtl) => Promise<boolean>;
-  dialog: React.ReactNode;
+  /** Whether a person is being asked. */
+  asks: boolean;
+  dialog: ReactNode;
 }
 
 async function look(target: Target, value: DefaultTtl, round: number): Promise<Asking> {
@@ -125,5 +127,5 @@ export function useDeathGate(target: Target, nouns: Nouns): DeathGate {
       onClose={() => finish(false)}
     />
   );
-  return { pass, dialog };
+  return { pass, asks: asking !== null, dialog };
 }

@@ -1,5 +1,5 @@
 // A dialog that is a form: its fields, what went wrong, and the two buttons below.
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
@@ -18,9 +18,14 @@ export interface FormDialogProps {
 
 export function FormDialog(props: FormDialogProps) {
   const { title, action, danger = false, blocked = false, form, onClose, children } = props;
+  const element = useRef<HTMLFormElement>(null);
+  const { attempts } = form;
+  useEffect(() => {
+    if (attempts > 0) element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [attempts]);
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={form.submit} noValidate>
+      <form ref={element} onSubmit={form.submit} noValidate>
         {children}
         {form.failure !== null && <Banner look="bad">{form.failure}</Banner>}
         <div className="row dialog-buttons">

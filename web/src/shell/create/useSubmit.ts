@@ -5,6 +5,8 @@ import { FormError } from './definition';
 
 export interface Submit {
   busy: boolean;
+  /** How often it has failed. */
+  attempts: number;
   /** What no single field is to blame for: mostly the server's words. */
   failure: string | null;
   errorOf: (field: FormError['field']) => string | null;
@@ -15,6 +17,7 @@ export interface Submit {
 export function useSubmit(send: () => Promise<void>, onDone: () => void): Submit {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const [attempts, setAttempts] = useState(0);
   const run = async () => {
     setBusy(true);
     setError(null);
@@ -23,11 +26,13 @@ export function useSubmit(send: () => Promise<void>, onDone: () => void): Submit
       onDone();
     } catch (failure) {
       setError(failure);
+      setAttempts((before) => before + 1);
       setBusy(false);
     }
   };
   return {
     busy,
+    attempts,
     failure: error === null || error instanceof FormError ? null : words(error),
     errorOf: (field) => (error instanceof FormError && error.field === field ? error.message : null),
     submit: (event) => {

@@ -132,8 +132,14 @@ function Tools({ reason, active, loading }: ToolsProps) {
       <Button {...why} onClick={() => dialog.set({ kind: 'collection', door, database })}>
         New {noun(door)}
       </Button>
-      <Button look="quiet" busy={loading} onClick={() => void refreshTree()}>
-        Refresh
+      <Button
+        look="quiet"
+        aria-label="Refresh"
+        title="Refresh"
+        busy={loading}
+        onClick={() => void refreshTree()}
+      >
+        ↻
       </Button>
     </div>
   );

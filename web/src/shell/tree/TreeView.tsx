@@ -160,7 +160,7 @@ function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeL
     <div
       id={id}
       role="treeitem"
-      className={`tree-row ${row.kind} ${active ? 'active' : ''}`}
+      className={`tree-row tree-${row.kind} ${active ? 'active' : ''}`}
       aria-level={isDatabase ? 1 : 2}
       aria-expanded={isDatabase ? row.open : undefined}
       aria-selected={selected}

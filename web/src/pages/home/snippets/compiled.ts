@@ -63,17 +63,16 @@ func main() {
 	check(err)
 	client, err := azcosmos.NewClientWithKey("${endpoint(address)}", credential, nil)
 	check(err)
-	_, err = client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: "app"}, nil)
-	check(err)
+	// Both may be there already.
+	_, _ = client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: "app"}, nil)
 	database, err := client.NewDatabase("app")
 	check(err)
 	hour := int32(3600) // after the last write
-	_, err = database.CreateContainer(ctx, azcosmos.ContainerProperties{
+	_, _ = database.CreateContainer(ctx, azcosmos.ContainerProperties{
 		ID:                     "sessions",
 		PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/user"}, Version: 2},
 		DefaultTimeToLive:      &hour,
 	}, nil)
-	check(err)
 	sessions, err := database.NewContainer("sessions")
 	check(err)
 	bob := azcosmos.NewPartitionKeyString("bob")
@@ -140,14 +139,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let nearest = RoutingStrategy::ProximityTo(Region::from("South Central US"));
     let client = CosmosClient::builder().build(account, nearest).await?;
-    client.create_database("app", None).await?;
+    let _ = client.create_database("app", None).await; // it may be there already
     let database = client.database_client("app");
     let user = PartitionKeyDefinition::new(vec!["/user".into()]);
     let sessions = ContainerProperties::new("sessions".to_owned(), user).with_default_ttl(3600);
-    database.create_container(sessions, None).await?;
+    let _ = database.create_container(sessions, None).await; // so may this
     let sessions = database.container_client("sessions", None).await?;
     let bob = json!({ "id": "2", "user": "bob", "ttl": 60 }); // lives a minute
-    sessions.create_item("bob", "2", &bob, None).await?;
+    sessions.upsert_item("bob", "2", &bob, None).await?;
     Ok(())
 }
 `,
