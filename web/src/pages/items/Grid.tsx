@@ -7,7 +7,7 @@ import type { Row, Source } from './source';
 
 const ROW = 38;
 /** Of every column, and of Expires; rem. */
-const [NARROW, WIDE] = [7, 23];
+const [NARROW, WIDE] = [7, 25];
 const NEAR = 60;
 
 export interface GridProps {
