@@ -2,8 +2,13 @@
 import { defineConfig } from '@playwright/test';
 import tests from './playwright.config';
 
+// Frames as fast as they can be drawn: at the screen's rate no frame is shorter than 16.7 ms.
+const launch = tests.use?.launchOptions;
+const args = [...(launch?.args ?? []), '--disable-frame-rate-limit', '--disable-gpu-vsync'];
+
 export default defineConfig({
   ...tests,
+  use: { ...tests.use, launchOptions: { ...launch, args } },
   testDir: 'bench',
   testMatch: '*.bench.ts',
   workers: 1,

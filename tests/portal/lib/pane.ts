@@ -34,6 +34,7 @@ export async function noted(page: Page, note: string | RegExp) {
 export async function save(page: Page, note: string) {
   const button = page.getByRole('button', { name: 'Save', exact: true });
   await button.click();
-  await noted(page, note);
+  await expect(button).not.toHaveAttribute('aria-busy');
   await expect(button).toBeDisabled();
+  await noted(page, note);
 }
