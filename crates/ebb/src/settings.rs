@@ -54,7 +54,7 @@ const SETTINGS: &[Setting] = &[
         "per-document-ttl",
         "on|off",
         "on",
-        "Whether a MongoDB document's own ttl is interpreted",
+        "Whether a MongoDB document's own ttl is interpreted; goes before what was switched",
     ),
     setting("accept-loss", "BOOL", "false", "Start although commits are missing from damaged data"),
     setting(
@@ -258,7 +258,10 @@ impl Settings {
             log_format: Some(log_format),
             log_level,
             banner: std::io::stdout().is_terminal(),
-            per_document_ttl: self.bool("per-document-ttl")?,
+            per_document_ttl: match self.is_set("per-document-ttl") {
+                true => Some(self.bool("per-document-ttl")?),
+                false => None,
+            },
             accept_loss: self.bool("accept-loss")?,
         })
     }
@@ -305,6 +308,14 @@ mod tests {
         ] {
             assert_eq!(config(typed, file).unwrap().admin_hosts, want, "{typed:?}");
         }
+        for (typed, file, want) in [
+            (&[][..], None, None),
+            (&["--per-document-ttl", "off"], None, Some(false)),
+            (&["--per-document-ttl", "on"], Some("per-document-ttl = \"off\""), Some(true)),
+            (&[], Some("per-document-ttl = \"off\""), Some(false)),
+        ] {
+            assert_eq!(config(typed, file).unwrap().per_document_ttl, want, "{typed:?} {file:?}");
+        }
         let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
         assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
         assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");
@@ -321,6 +332,7 @@ mod tests {
             (&["--in-memory", "--data-dir", "x"], None, "--in-memory"),
             (&["--tls-cert", "x"], None, "--tls-key"),
             (&["--admin-host", "http://x"], None, "--admin-host"),
+            (&["--per-document-ttl", "maybe"], None, "--per-document-ttl"),
             (&[], Some("colour = 1"), "colour"),
             (&[], Some("clock ="), "--config"),
         ] {

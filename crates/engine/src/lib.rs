@@ -29,7 +29,10 @@ pub use catalog::{
 pub use check::Checked;
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
-pub use expire::{Amount, Forecast, KeepNothing, Persist, Preview, Unreaped, Within};
+pub use expire::{
+    Amount, Ends, Fate, Fates, Forecast, KeepNothing, Outlook, Persist, Preview, Series, Steps,
+    Unreaped, Within,
+};
 pub use feed::{Event, EventKind, EventPage, Events};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
@@ -41,7 +44,7 @@ pub use resource::{Expect, Resource};
 pub use rules::Rules;
 pub use view::LiveView;
 // What a door needs of the layers below to name its types and say what it wants.
-pub use expiry::{Default as DefaultTtl, Lifetime};
+pub use expiry::{Class, Default as DefaultTtl, Lifetime};
 pub use query::json::select::Flow;
 pub use store::{Direction, Distribution, Histogram, Space, Store};
 pub use write::{Edited, Inserted, Removed, Update, Updated, Writer};

@@ -41,3 +41,7 @@ pub const BIRTH_BITS: u32 = 7;
 pub const MAX_BATCH: usize = 1 << BIRTH_BITS;
 /// Bytes of items that the reads of one batch answer together.
 pub const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
+/// Seconds of one step of a series of deaths: a year.
+pub const MAX_SERIES_STEP_S: i64 = 31_536_000;
+/// Steps of one series of deaths.
+pub const MAX_SERIES_STEPS: usize = 400;

@@ -15,4 +15,4 @@ pub use class::{Class, Lifetime, meaningful_ttl};
 pub use dates::{DateRule, FloorPair};
 pub use floors::{DateFloor, Floors};
 pub use header::{Damaged, Dates, Draft, Header, checksum};
-pub use settings::{Default, Settings};
+pub use settings::{Default, Rule, Settings};

@@ -16,6 +16,17 @@ pub enum Default {
     Seconds(i64),
 }
 
+/// What ends a document's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The collection's default.
+    Default,
+    /// Its own `ttl`.
+    Own,
+    /// A date index.
+    Date(u32),
+}
+
 /// All that decides the life of a collection's documents besides their headers and the instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -99,24 +110,37 @@ impl Settings {
 
     /// The instant at which a document dies: `MIN` when it is dead for ever, `MAX` when never.
     pub fn death(&self, header: &Header<'_>) -> Instant {
+        self.fate(header).0
+    }
+
+    /// The same, and the rule that ends it first; `None` when nothing does.
+    pub fn fate(&self, header: &Header<'_>) -> (Instant, Option<Rule>) {
         let own = match header.class {
-            Class::Never => Instant::MAX,
-            Class::Inherit if header.ts <= self.inherit_floor => return Instant::MIN,
+            Class::Never => (Instant::MAX, None),
+            Class::Inherit if header.ts <= self.inherit_floor => {
+                return (Instant::MIN, Some(Rule::Default));
+            }
             Class::Inherit => match self.default {
-                Default::Seconds(n) => Instant::from_seconds(header.ts.saturating_add(n)),
-                Default::Off | Default::Infinite => Instant::MAX,
+                Default::Seconds(n) => {
+                    (Instant::from_seconds(header.ts.saturating_add(n)), Some(Rule::Default))
+                }
+                Default::Off | Default::Infinite => (Instant::MAX, None),
             },
-            Class::Explicit { deadline } if deadline <= self.explicit_floor => return Instant::MIN,
+            Class::Explicit { deadline } if deadline <= self.explicit_floor => {
+                return (Instant::MIN, Some(Rule::Own));
+            }
             Class::Explicit { deadline } => match self.default {
-                Default::Off => Instant::MAX,
-                Default::Infinite | Default::Seconds(_) => Instant::from_seconds(deadline),
+                Default::Off => (Instant::MAX, None),
+                Default::Infinite | Default::Seconds(_) => {
+                    (Instant::from_seconds(deadline), Some(Rule::Own))
+                }
             },
         };
         let by_date = header.dates.iter().filter_map(|(index, date_ms)| {
             let rule = self.dates.iter().find(|rule| rule.index == index)?;
-            Some(rule.death(header.stamp, date_ms))
+            Some((rule.death(header.stamp, date_ms), Some(Rule::Date(index))))
         });
-        by_date.fold(own, Instant::min)
+        by_date.fold(own, |first, other| if other.0 < first.0 { other } else { first })
     }
 
     /// Whether a document is live at an instant: dead from its deadline on, inclusive.

@@ -23,8 +23,8 @@ use crate::{
 /// Settings of the door.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Whether a document's own `ttl` is interpreted.
-    pub per_document_ttl: bool,
+    /// Whether a document's own `ttl` is interpreted; shared with whoever may switch it.
+    pub per_document_ttl: Arc<AtomicBool>,
     /// The server's version, for `buildInfo`.
     pub version: String,
     /// Address it listens on, for `whatsmyuri` and `serverStatus`.
@@ -37,7 +37,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            per_document_ttl: true,
+            per_document_ttl: Arc::new(AtomicBool::new(true)),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: "localhost".to_owned(),
             give_way: || {},
@@ -99,7 +99,6 @@ pub struct Door<S: Store> {
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
     /// Spares the lock while no fail point is set.
     pub(crate) has_fail_point: AtomicBool,
-    per_document_ttl: AtomicBool,
     next_connection: AtomicI32,
     next_operation: AtomicI32,
     pub(crate) opened: AtomicI64,
@@ -119,7 +118,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<S: Store> Door<S> {
     /// A door onto an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
-        let per_document_ttl = AtomicBool::new(settings.per_document_ttl);
         let commands = Table::<S>::by_name();
         Arc::new(Self {
             engine,
@@ -132,7 +130,6 @@ impl<S: Store> Door<S> {
             parameters: Mutex::default(),
             fail_point: Mutex::default(),
             has_fail_point: AtomicBool::new(false),
-            per_document_ttl,
             next_connection: AtomicI32::new(1),
             next_operation: AtomicI32::new(1),
             opened: AtomicI64::new(0),
@@ -147,7 +144,7 @@ impl<S: Store> Door<S> {
 
     /// Whether a document's own `ttl` is interpreted now.
     pub fn per_document_ttl(&self) -> bool {
-        self.per_document_ttl.load(Ordering::Relaxed)
+        self.settings.per_document_ttl.load(Ordering::Relaxed)
     }
 
     /// Housekeeping; `now` is the machine's monotonic clock. Answers when it is due again.

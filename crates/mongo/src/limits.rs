@@ -36,3 +36,5 @@ pub(crate) const MAX_WIRE_VERSION: i32 = 25;
 pub(crate) const SERVER_VERSION: &str = "7.0.0";
 /// Sections of one message.
 pub(crate) const MAX_SECTIONS: usize = 64;
+/// Ids of one `ebbExpiry`.
+pub(crate) const MAX_EXPIRY_IDS: usize = 1_000;

@@ -54,8 +54,8 @@ pub struct Config {
     pub log_level: String,
     /// Print the banner.
     pub banner: bool,
-    /// Whether a MongoDB document's own `ttl` is interpreted.
-    pub per_document_ttl: bool,
+    /// Whether a MongoDB document's own `ttl` is interpreted; `None`: as it was last switched.
+    pub per_document_ttl: Option<bool>,
     /// Open although commits are missing.
     pub accept_loss: bool,
 }
@@ -79,7 +79,7 @@ impl Config {
             log_format: None,
             log_level: "info".to_owned(),
             banner: false,
-            per_document_ttl: true,
+            per_document_ttl: None,
             accept_loss: false,
         }
     }

@@ -9,15 +9,21 @@ mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod features;
 mod give_way;
 mod listen;
 mod logging;
 mod nosql;
 mod ready;
 mod serve;
+#[cfg(test)]
+mod testing;
 mod verify;
+mod whole_file;
 
 pub use config::{ClockMode, Config, LogFormat};
+pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
+pub use nosql::first_key;
 pub use serve::{Failure, Running, serve, start};
 pub use verify::{Difference, verify};

@@ -1,19 +1,13 @@
 //! What the NoSQL door is opened with: keys, the secret of its tokens, the certificate. Each is
 //! made when it is missing and kept in the data directory.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-    sync::Arc,
-};
+use std::{fs, io, path::Path, sync::Arc};
 
 use cosmos::{Certificate, Door, Keys, Settings};
 use engine::Engine;
 use tokio::net::lookup_host;
 
-use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure};
+use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure, whole_file::write};
 
 /// Folder of these files in a data directory.
 const FOLDER: &str = "nosql";
@@ -59,6 +53,11 @@ pub(crate) fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let what = format!("--key-file {}", file.display());
     let text = fs::read_to_string(file).map_err(|error| failed(&what, error))?;
     Keys::parse(&text).map_err(|error| failed(&what, error))
+}
+
+/// The first key of a key file: what clients are given.
+pub fn first_key(file: &Path) -> Result<String, Failure> {
+    Ok(keys(Some(file))?.primary().to_owned())
 }
 
 /// Whether only this machine can reach an address. One that cannot be found cannot be listened on.
@@ -131,17 +130,6 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
 /// The machine's name.
 pub(crate) fn node_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-/// Writes a file that only its owner may read, whole or not at all.
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let temporary = folder.join(format!("{name}.new"));
-    let mut options = File::options();
-    let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-    out.write_all(bytes)?;
-    out.sync_all()?;
-    fs::rename(&temporary, folder.join(name))?;
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

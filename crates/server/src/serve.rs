@@ -16,6 +16,7 @@ use crate::{
     banner,
     checkpoint::{CheckpointFile, boot_id},
     data_dir::DataDir,
+    features::Features,
     give_way::give_way,
     listen, logging, nosql,
     ready::{self, Ready},
@@ -198,6 +199,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start(config);
     // Named so that on a failure the engine goes first and the directory last.
     let Opened { data_dir, timekeeper, engine } = open(config, false).await?;
+    let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
+    let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
     let mut ready = Ready {
@@ -211,7 +214,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.mongo_addr {
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let settings = Settings {
-            per_document_ttl: config.per_document_ttl,
+            per_document_ttl: features.per_document_ttl(),
             host: bound.to_string(),
             give_way,
             ..Settings::default()
@@ -246,7 +249,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let doors = admin::Doors { mongo: door.clone(), cosmos };
         let settings = pages(config, bound, &ready)?;
         let pages = admin::portal(settings, doors.clone(), stopped.clone()).map_err(failed)?;
-        let served = admin::serve(listener, pages, engine.clone(), doors, stopped.clone());
+        let served =
+            admin::serve(listener, pages, engine.clone(), doors, features, stopped.clone());
         tasks.push(tokio::spawn(served));
         ready.admin = Some(bound.to_string());
     }

@@ -73,26 +73,55 @@ impl<S: Store> Engine<S> {
 impl<S: Store> LiveView<S> {
     /// Exact live documents and bytes at the view's instant.
     pub(crate) async fn live(&self) -> Result<Amount, Halt> {
+        let live = self.live_at_each(&self.state.record.settings, &[self.instant]).await?;
+        self.check_sums().await?;
+        Ok(live.first().copied().unwrap_or_default())
+    }
+
+    /// Halts where sums hold what died in the last moments: on the books that is no row which
+    /// could halt by itself.
+    pub(crate) async fn check_sums(&self) -> Result<(), Halt> {
         let settings = &self.state.record.settings;
-        let live = self.live_at(settings, self.instant).await?;
         if let Way::Classes | Way::Date(_) = Way::of(&self.state.record, settings) {
-            // A row that died in the last moments halts by itself; on the books it is a sum.
             let now = self.dead(&settings.floors(self.instant)).await?;
             if self.dead(&settings.floors(self.settled())).await? != now {
                 return Err(Halt::Again);
             }
         }
+        Ok(())
+    }
+
+    /// What of the live documents would be live under these settings at each of some instants, in
+    /// their order and none before the view's. Where headers are walked, once for all of them.
+    pub(crate) async fn live_at_each(
+        &self,
+        settings: &Settings,
+        instants: &[Instant],
+    ) -> Result<Vec<Amount>, Halt> {
+        let mut live = Vec::with_capacity(instants.len());
+        for at in instants {
+            if !live.is_empty() {
+                yield_now().await;
+            }
+            match self.summed_live_at(settings, *at).await? {
+                Some(amount) => live.push(amount),
+                None => return self.walked_live_at_each(settings, instants).await,
+            }
+        }
         Ok(live)
     }
 
-    /// What of the live documents would be live under these settings at an instant that is not
-    /// before the view's.
-    pub(crate) async fn live_at(&self, settings: &Settings, at: Instant) -> Result<Amount, Halt> {
+    /// What would be live at one of them, as the books say; `None` where they do not know.
+    async fn summed_live_at(
+        &self,
+        settings: &Settings,
+        at: Instant,
+    ) -> Result<Option<Amount>, Halt> {
         let record = &self.state.record;
         let floors = settings.floors(at);
         match Way::of(record, settings) {
-            Way::None => return self.totals().await,
-            Way::Classes => return Ok(self.totals().await?.minus(self.dead(&floors).await?)),
+            Way::None => return self.totals().await.map(Some),
+            Way::Classes => return Ok(Some(self.totals().await?.minus(self.dead(&floors).await?))),
             Way::Date(rule) => {
                 let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
                 let index = record.indexes.iter().find(|index| index.id == rule.index);
@@ -101,12 +130,44 @@ impl<S: Store> LiveView<S> {
                 {
                     let up_to = self.up_to(Sums::Date(rule.index), whole(cutoff.floor_ms)).await?;
                     let edge = self.edge(index, cutoff.floor_ms, settings, at).await?;
-                    return Ok(self.totals().await?.minus(up_to).minus(edge));
+                    return Ok(Some(self.totals().await?.minus(up_to).minus(edge)));
                 }
             }
             Way::Several => {}
         }
-        self.walk(|row| row.header().is_some_and(|header| settings.is_live(&header, at))).await
+        Ok(None)
+    }
+
+    /// The same by headers: each document lives at those of the instants that are before its death.
+    async fn walked_live_at_each(
+        &self,
+        settings: &Settings,
+        instants: &[Instant],
+    ) -> Result<Vec<Amount>, Halt> {
+        let mut live = vec![Amount::default(); instants.len()];
+        let mut rest = Some(Range::all());
+        while let Some(range) = rest {
+            let page = self.rows(&range, Direction::Forward, ALL).await?;
+            for row in &page.items {
+                let Some(header) = row.header() else { continue };
+                let death = settings.death(&header);
+                // It is entered at the last of them; the sums from behind are made below.
+                let last = instants.partition_point(|at| *at < death).checked_sub(1);
+                if let Some(amount) = last.and_then(|last| live.get_mut(last)) {
+                    *amount = amount.plus(Amount::one(row.body()));
+                }
+            }
+            rest = page.rest;
+            if rest.is_some() {
+                yield_now().await;
+            }
+        }
+        let mut sum = Amount::default();
+        for amount in live.iter_mut().rev() {
+            sum = sum.plus(*amount);
+            *amount = sum;
+        }
+        Ok(live)
     }
 
     /// What is dead in the second that a cutoff of dates lies in, where not all of it is: its sum
@@ -208,26 +269,6 @@ impl<S: Store> LiveView<S> {
         let build = self.state.record.books.build();
         let key = |bucket| keys::sum(self.collection.id, build, of, level, bucket).to_vec();
         Range { start: key(from), end: Some(key(to)) }
-    }
-
-    /// Counts live rows that `wanted` says yes to, by their headers.
-    pub(crate) async fn walk(
-        &self,
-        wanted: impl Fn(&crate::view::Row) -> bool,
-    ) -> Result<Amount, Halt> {
-        let mut amount = Amount::default();
-        let mut rest = Some(Range::all());
-        while let Some(range) = rest {
-            let page = self.rows(&range, Direction::Forward, ALL).await?;
-            for row in page.items.iter().filter(|row| wanted(row)) {
-                amount = amount.plus(Amount::one(row.body()));
-            }
-            rest = page.rest;
-            if rest.is_some() {
-                yield_now().await;
-            }
-        }
-        Ok(amount)
     }
 }
 

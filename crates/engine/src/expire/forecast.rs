@@ -1,12 +1,19 @@
-//! What dies when: the forecast under the settings in force, and the preview of another default.
+//! What dies when: the forecast under the settings in force, the preview of another default, and
+//! series of deaths step by step, of one collection or of all at one instant.
 
 use std::sync::Arc;
 
+use clock::Instant;
 use expiry::{Default, Settings};
 use store::Store;
 
 use super::Amount;
-use crate::{Collection, Engine, Error, LiveView, error::Halt};
+use crate::{
+    Collection, Engine, Error, Kind, LiveView, Model,
+    error::Halt,
+    limits::{MAX_SERIES_STEP_S, MAX_SERIES_STEPS},
+    view::open_all,
+};
 
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
@@ -58,7 +65,115 @@ pub struct Preview {
     pub exact: bool,
 }
 
+/// How long the steps of a series are, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    seconds: i64,
+    count: usize,
+}
+
+impl Steps {
+    /// So many steps of so many seconds, within their limits.
+    pub fn new(seconds: i64, count: i64) -> Result<Self, Error> {
+        let in_reach = 1..=MAX_SERIES_STEP_S;
+        let held = usize::try_from(count).ok().filter(|n| (1..=MAX_SERIES_STEPS).contains(n));
+        match held {
+            Some(count) if in_reach.contains(&seconds) => Ok(Self { seconds, count }),
+            _ => {
+                let message = format!(
+                    "a step has 1..{MAX_SERIES_STEP_S} seconds, and there are 1..{MAX_SERIES_STEPS} steps"
+                );
+                Err(Error::new(Kind::Invalid, message))
+            }
+        }
+    }
+
+    /// Seconds of one step.
+    pub fn seconds(self) -> i64 {
+        self.seconds
+    }
+
+    /// Where each step ends, from an instant on.
+    fn ends(self, from: Instant) -> Vec<Instant> {
+        let ends = (1..=self.count).scan(from, |end, _| {
+            *end = end.plus_ms(self.seconds.saturating_mul(1000));
+            Some(*end)
+        });
+        ends.collect()
+    }
+}
+
+/// Deaths to come, if nothing is written: those of a step come after its beginning and not after
+/// its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Where the first step begins.
+    pub now: Instant,
+    /// Deaths of each step.
+    pub steps: Vec<Amount>,
+    /// Whether the counts are exact. They always are.
+    pub exact: bool,
+}
+
+/// What is live in all collections and dies when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// Collections, of both models.
+    pub collections: usize,
+    /// Live now.
+    pub live: Amount,
+    /// Deaths to come.
+    pub series: Series,
+    /// Dead bytes not yet reaped, as the reaper last saw it.
+    pub unreaped: Unreaped,
+}
+
 impl<S: Store> Engine<S> {
+    /// What of a collection dies in each of some steps from now on.
+    pub async fn series(
+        &self,
+        collection: &Arc<Collection>,
+        steps: Steps,
+    ) -> Result<Series, Error> {
+        loop {
+            let view = self.view(collection).await?;
+            let now = view.instant;
+            match view.to_come(&view.state.record.settings, &steps.ends(now)).await {
+                Ok((_, deaths)) => {
+                    return Ok(Series { now, steps: apart(&deaths), exact: true });
+                }
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+    }
+
+    /// The same over all collections, judged at one instant.
+    pub async fn outlook(&self, steps: Steps) -> Result<Outlook, Error> {
+        'again: loop {
+            let all = [Model::Documents, Model::Items].map(|model| self.collections(model));
+            let all: Vec<_> = all.into_iter().flatten().map(|(_, collection)| collection).collect();
+            let Some((now, views)) = open_all(&self.inner, &all).await else { continue };
+            let ends = steps.ends(now);
+            let mut live = Amount::default();
+            let mut deaths = vec![Amount::default(); ends.len()];
+            for view in &views {
+                match view.to_come(&view.state.record.settings, &ends).await {
+                    Ok((of, up_to)) => {
+                        live = live.plus(of);
+                        deaths.iter_mut().zip(up_to).for_each(|(sum, of)| *sum = sum.plus(of));
+                    }
+                    Err(halt) => {
+                        self.settle(&view.collection, view, halt).await?;
+                        continue 'again;
+                    }
+                }
+            }
+            let series = Series { now, steps: apart(&deaths), exact: true };
+            let unreaped = self.backlog();
+            return Ok(Outlook { collections: views.len(), live, series, unreaped });
+        }
+    }
+
     /// What is live in a collection and what dies when.
     pub async fn forecast(&self, collection: &Arc<Collection>) -> Result<Forecast, Error> {
         loop {
@@ -89,12 +204,11 @@ impl<S: Store> Engine<S> {
 impl<S: Store> LiveView<S> {
     async fn forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {
         let settings = &self.state.record.settings;
-        let live = self.live().await?;
-        let dies_within = self.within(settings, live).await?;
+        let (live, deaths) = self.to_come(settings, &self.spans()).await?;
         Ok(Forecast {
             default: settings.default,
             live,
-            dies_within,
+            dies_within: within(&deaths),
             unreaped: engine.unreaped(&self.collection).await?,
             exact: true,
         })
@@ -104,19 +218,37 @@ impl<S: Store> LiveView<S> {
         let mut settings = self.state.record.settings.clone();
         settings.change_default(default, self.instant);
         let before = self.live().await?;
-        let after = self.live_at(&settings, self.instant).await?;
-        let dies_within = self.within(&settings, after).await?;
-        Ok(Preview { dies_now: before.minus(after), dies_within, exact: true })
+        let (after, deaths) = self.to_come(&settings, &self.spans()).await?;
+        Ok(Preview { dies_now: before.minus(after), dies_within: within(&deaths), exact: true })
     }
 
-    async fn within(&self, settings: &Settings, live: Amount) -> Result<Within, Halt> {
-        let mut within = Within::default();
-        for (seconds, amount) in
-            [(HOUR_S, &mut within.hour), (DAY_S, &mut within.day), (WEEK_S, &mut within.week)]
-        {
-            let later = self.instant.plus_ms(seconds * 1000);
-            *amount = live.minus(self.live_at(settings, later).await?);
-        }
-        Ok(within)
+    fn spans(&self) -> [Instant; 3] {
+        [HOUR_S, DAY_S, WEEK_S].map(|seconds| self.instant.plus_ms(seconds * 1000))
     }
+
+    /// What is live under these settings, and what of it is dead at each of some later instants,
+    /// in their order.
+    async fn to_come(
+        &self,
+        settings: &Settings,
+        later: &[Instant],
+    ) -> Result<(Amount, Vec<Amount>), Halt> {
+        let mut instants = vec![self.instant];
+        instants.extend_from_slice(later);
+        let mut lives = self.live_at_each(settings, &instants).await?.into_iter();
+        self.check_sums().await?;
+        let live = lives.next().unwrap_or_default();
+        Ok((live, lives.map(|then| live.minus(then)).collect()))
+    }
+}
+
+fn within(deaths: &[Amount]) -> Within {
+    let up_to = |at: usize| deaths.get(at).copied().unwrap_or_default();
+    Within { hour: up_to(0), day: up_to(1), week: up_to(2) }
+}
+
+/// Deaths between one instant and the next, of deaths up to each.
+fn apart(up_to: &[Amount]) -> Vec<Amount> {
+    let before = std::iter::once(Amount::default()).chain(up_to.iter().copied());
+    up_to.iter().zip(before).map(|(end, start)| end.minus(start)).collect()
 }

@@ -16,7 +16,7 @@ use store::{Direction, Limit, Range, Snapshot, Store};
 
 pub(crate) use holds::{Hold, Holds};
 pub(crate) use row::{Entry, Page, Row};
-pub(crate) use together::{MAIN, Views, open_together};
+pub(crate) use together::{MAIN, Views, open_all, open_together};
 
 use crate::{
     Collection, Error, Kind, State,

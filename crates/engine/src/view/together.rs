@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use clock::Instant;
 use store::Store;
 
 use super::{LiveView, Moment, dropped, open};
@@ -65,7 +66,7 @@ pub(crate) async fn open_together<S: Store>(
         let named = || names.iter().map(|name| inner.map.get(model, name)).collect::<Vec<_>>();
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
-        let Some(mut views) = try_open(inner, &all).await else { continue };
+        let Some((_, mut views)) = try_open(inner, &all).await else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
             return Err(dropped(&collection.state()));
         }
@@ -87,11 +88,22 @@ pub(crate) async fn open_together<S: Store>(
     }
 }
 
+/// Views of collections at one instant, those left out that were dropped; `None` when they have to
+/// be opened anew.
+pub(crate) async fn open_all<S: Store>(
+    inner: &Inner<S>,
+    collections: &[Arc<Collection>],
+) -> Option<(Instant, Vec<LiveView<S>>)> {
+    let all: Vec<&Arc<Collection>> = collections.iter().collect();
+    let (instant, views) = try_open(inner, &all).await?;
+    Some((instant, views.filter(|view| !view.collection.is_dropped()).collect()))
+}
+
 /// The views, in the order asked for; `None` when they have to be opened anew.
 async fn try_open<S: Store>(
     inner: &Inner<S>,
     all: &[&Arc<Collection>],
-) -> Option<std::vec::IntoIter<LiveView<S>>> {
+) -> Option<(Instant, std::vec::IntoIter<LiveView<S>>)> {
     let holds: Vec<_> = all.iter().map(|collection| inner.holds.register(collection.id)).collect();
     if inner.rules.fence {
         for collection in all {
@@ -114,5 +126,5 @@ async fn try_open<S: Store>(
     let views = parts.map(|((collection, hold), state)| {
         moment.view(inner, collection, state, snapshot.clone(), hold)
     });
-    Some(views.collect::<Vec<_>>().into_iter())
+    Some((instant, views.collect::<Vec<_>>().into_iter()))
 }

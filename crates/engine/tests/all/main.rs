@@ -14,3 +14,4 @@ mod indexes_are_built_while_documents_are_written;
 mod items;
 mod items_are_found_by_index;
 mod long_operations_let_others_run;
+mod series_tell_what_dies_in_each_step;

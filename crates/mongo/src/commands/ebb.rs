@@ -1,13 +1,16 @@
 //! Our own commands: the database clock, and what a collection's expiry will do.
 
+use std::sync::Arc;
+
 use clock::{Instant, Mode, Refused};
 use document::{DocBuf, Document, Number, Value, ValueRef, doc};
-use engine::DefaultTtl as Default;
-use engine::Store;
-use engine::{Amount, Within};
+use engine::{Amount, Class, Collection, DefaultTtl as Default, Ends, Fate, Store, Within};
 
 use super::{Call, ok};
-use crate::errors::{BadValue, Error, IllegalOperation, Result, TypeMismatch};
+use crate::{
+    errors::{BadValue, Error, IllegalOperation, Result, TypeMismatch},
+    limits::MAX_EXPIRY_IDS,
+};
 
 /// `{ebbClock: 1}`, with `advanceSeconds` or `set`.
 pub(super) async fn clock<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -62,11 +65,25 @@ fn within(within: &Within) -> Document {
     }
 }
 
-/// `{ebbExpiry: "collection"}`, with `preview: {default: n}`.
+fn default_of(default: Default) -> Value {
+    match default {
+        Default::Off => Value::Null,
+        Default::Infinite => Value::Int32(-1),
+        Default::Seconds(n) => Value::Int64(n),
+    }
+}
+
+/// `{ebbExpiry: "collection"}`, with `preview: {default: n}` or `ids: [id, ...]`.
 pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect(&namespace)?;
     let engine = &call.door.engine;
+    if let Some(ids) = call.args().array("ids")? {
+        if call.args().get("preview").is_some() {
+            return Err(Error::new(BadValue, "give ids or preview, not both"));
+        }
+        return fates(&call, &collection, &ids.iter().collect::<Vec<_>>()).await;
+    }
     if let Some(preview) = call.args().document("preview")? {
         let default = match preview.get("default") {
             Some(ValueRef::Null) => Default::Off,
@@ -88,16 +105,56 @@ pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let mut unreaped = amount(forecast.unreaped.amount);
     unreaped.push("oldest_dead_seconds", forecast.unreaped.oldest_dead_seconds);
     ok(doc! {
-        "default": match forecast.default {
-            Default::Off => Value::Null,
-            Default::Infinite => Value::Int32(-1),
-            Default::Seconds(n) => Value::Int64(n),
-        },
+        "default": default_of(forecast.default),
         "live": amount(forecast.live),
         "dies_within": within(&forecast.dies_within),
         "unreaped_estimate": unreaped,
         "exact": forecast.exact,
     })
+}
+
+/// When the documents with these ids die, and by which rule.
+async fn fates<S: Store>(
+    call: &Call<'_, S>,
+    collection: &Arc<Collection>,
+    ids: &[ValueRef<'_>],
+) -> Result<DocBuf> {
+    if MAX_EXPIRY_IDS < ids.len() {
+        let message = format!("'ids' has {} values, more than {MAX_EXPIRY_IDS}", ids.len());
+        return Err(Error::new(BadValue, message));
+    }
+    let context = call.context().await?;
+    let fates = call.door.engine.fates(collection, ids, &context).await?;
+    let documents = fates.documents.into_iter().map(|fate| Value::Document(shown(fate)));
+    ok(doc! {
+        "default": default_of(fates.default),
+        "documents": Value::Array(documents.collect()),
+    })
+}
+
+fn shown(fate: Fate) -> Document {
+    let (dies_at, by) = match fate.death {
+        None => (Value::Null, Value::Null),
+        Some((at, ends)) => {
+            let by = match ends {
+                Ends::Default => "default".to_owned(),
+                Ends::Own => "ttl".to_owned(),
+                Ends::Index(name) => name,
+            };
+            (Value::DateTime(at.ms), Value::String(by))
+        }
+    };
+    doc! {
+        "_id": fate.id,
+        "written": Value::DateTime(Instant::from_seconds(fate.written_s).ms),
+        "class": match fate.class {
+            Class::Inherit => "inherit",
+            Class::Explicit { .. } => "explicit",
+            Class::Never => "never",
+        },
+        "diesAt": dies_at,
+        "by": by,
+    }
 }
 
 fn bad_default() -> Error {

@@ -147,7 +147,7 @@ rows! {
     "replSetGetStatus" [admin] operations::replica_set, &["initialSync"], "not a replica set: 76";
     "configureFailPoint" [admin] fail_point::run, &["mode", "data"], "failCommand, for tests of applications";
     "ebbClock" [admin] ebb::clock, &["advanceSeconds", "set"], "reads or moves the database clock";
-    "ebbExpiry" [] ebb::expiry, &["preview"], "forecast and preview of a collection's expiry";
+    "ebbExpiry" [] ebb::expiry, &["preview", "ids"], "forecast and preview of a collection's expiry; with `ids` when those documents die, and by which rule";
 }
 
 /// Commands of MongoDB that are known and not there yet, with what they belong to.

@@ -5,6 +5,7 @@ mod arguments;
 mod bulk_write;
 mod client;
 mod compat;
+mod fates;
 mod hints;
 mod indexes;
 mod messages;

@@ -26,6 +26,10 @@ impl Error {
         Self { status: StatusCode::CONFLICT, code: "Conflict", message: message.into() }
     }
 
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, code: "Failed", message: message.into() }
+    }
+
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self { status: StatusCode::NOT_FOUND, code: "NotFound", message: message.into() }
     }

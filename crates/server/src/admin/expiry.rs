@@ -1,13 +1,16 @@
-//! A collection's expiry: what is live, what dies when, what another default would do.
+//! Expiry over HTTP: what is live, what dies when, what another default would do; of a collection,
+//! or of all of them step by step.
 
 use std::sync::Arc;
 
 use axum::{
     Json,
     body::Bytes,
-    extract::{Path, Query, State},
+    extract::{Path, Query, State, rejection::QueryRejection},
 };
-use engine::{Amount, Collection, DefaultTtl as Ttl, Model, Namespace, Within};
+use engine::{
+    Amount, Collection, DefaultTtl as Ttl, Model, Namespace, Series, Steps, Unreaped, Within,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,6 +23,25 @@ use super::{
 #[derive(Debug, Deserialize)]
 pub(crate) struct Which {
     door: Option<String>,
+}
+
+/// The steps of a series, as they are asked for.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    step: Option<i64>,
+    steps: Option<i64>,
+}
+
+impl Asked {
+    /// A day, hour by hour, unless something else is asked for.
+    fn steps(&self) -> Result<Steps> {
+        Ok(Steps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
+    }
+}
+
+/// Why a query string was not understood, as an error of this address.
+fn query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
+    query.map(|Query(query)| query).map_err(|error| Error::bad_request(error.body_text()))
 }
 
 fn find(shared: &Shared, namespace: &Namespace, which: &Which) -> Result<Arc<Collection>> {
@@ -49,6 +71,47 @@ fn within(within: &Within) -> Value {
     })
 }
 
+fn unreaped(unreaped: Unreaped) -> Value {
+    let mut shown = amount(unreaped.amount);
+    shown["oldest_dead_seconds"] = json!(unreaped.oldest_dead_seconds);
+    shown
+}
+
+fn shown(series: &Series, steps: Steps) -> Value {
+    json!({
+        "now_ms": series.now.ms,
+        "step_seconds": steps.seconds(),
+        "steps": series.steps.iter().copied().map(amount).collect::<Vec<_>>(),
+        "exact": series.exact,
+    })
+}
+
+/// `GET .../expiry/series?step=seconds&steps=n`
+pub(crate) async fn series(
+    State(shared): State<Shared>,
+    Path((database, collection)): Path<(String, String)>,
+    which: std::result::Result<Query<Which>, QueryRejection>,
+    asked: std::result::Result<Query<Asked>, QueryRejection>,
+) -> Result<Json<Value>> {
+    let steps = query(asked)?.steps()?;
+    let collection = find(&shared, &Namespace::new(database, collection), &query(which)?)?;
+    Ok(Json(shown(&shared.engine.series(&collection, steps).await?, steps)))
+}
+
+/// `GET /_ebb/expiry/series?step=seconds&steps=n`
+pub(crate) async fn all(
+    State(shared): State<Shared>,
+    asked: std::result::Result<Query<Asked>, QueryRejection>,
+) -> Result<Json<Value>> {
+    let steps = query(asked)?.steps()?;
+    let outlook = shared.engine.outlook(steps).await?;
+    let mut body = shown(&outlook.series, steps);
+    body["collections"] = json!(outlook.collections);
+    body["live"] = amount(outlook.live);
+    body["unreaped_estimate"] = unreaped(outlook.unreaped);
+    Ok(Json(body))
+}
+
 /// `GET .../expiry`
 pub(crate) async fn forecast(
     State(shared): State<Shared>,
@@ -57,8 +120,6 @@ pub(crate) async fn forecast(
 ) -> Result<Json<Value>> {
     let collection = find(&shared, &Namespace::new(database, collection), &which)?;
     let forecast = shared.engine.forecast(&collection).await?;
-    let mut unreaped = amount(forecast.unreaped.amount);
-    unreaped["oldest_dead_seconds"] = json!(forecast.unreaped.oldest_dead_seconds);
     Ok(Json(json!({
         "default": match forecast.default {
             Ttl::Off => Value::Null,
@@ -67,7 +128,7 @@ pub(crate) async fn forecast(
         },
         "live": amount(forecast.live),
         "dies_within": within(&forecast.dies_within),
-        "unreaped_estimate": unreaped,
+        "unreaped_estimate": unreaped(forecast.unreaped),
         "exact": forecast.exact,
     })))
 }

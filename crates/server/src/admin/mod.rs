@@ -5,8 +5,11 @@ mod clock;
 mod doors;
 mod error;
 mod expiry;
+mod features;
 mod health;
 mod metrics;
+#[cfg(test)]
+mod tests;
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -18,7 +21,7 @@ use engine::Engine;
 use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
 
-use crate::any_store::AnyStore;
+use crate::{any_store::AnyStore, features::Features};
 
 /// The doors that are open.
 #[derive(Clone)]
@@ -32,6 +35,7 @@ pub(crate) struct Doors {
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     pub(crate) doors: Doors,
+    pub(crate) features: Arc<Features>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
@@ -53,9 +57,10 @@ pub(crate) async fn serve(
     pages: Arc<Pages>,
     engine: Engine<AnyStore>,
     doors: Doors,
+    features: Arc<Features>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let shared = Shared { engine, doors, stopping: stop.clone() };
+    let shared = Shared { engine, doors, features, stopping: stop.clone() };
     let routes = portal::mount(pages, routes(shared));
     let service = routes.into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, service).with_graceful_shutdown(async move {
@@ -79,5 +84,8 @@ fn routes(shared: Shared) -> Router {
         .route("/_ebb/clock/accept", post(clock::accept))
         .route(&format!("{collection}/expiry"), get(expiry::forecast))
         .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
+        .route(&format!("{collection}/expiry/series"), get(expiry::series))
+        .route("/_ebb/expiry/series", get(expiry::all))
+        .route("/_ebb/features", get(features::read).put(features::change))
         .with_state(shared)
 }

@@ -1,0 +1,92 @@
+//! When documents die and what ends them, by their ids: what their headers say, and nothing else of
+//! them.
+
+use std::sync::Arc;
+
+use clock::Instant;
+use document::{Value, ValueRef};
+use expiry::{Class, Default, Rule};
+use query::Context;
+use store::Store;
+
+use crate::{
+    Collection, Engine, Error, LiveView, error::Halt, keys, limits::CANDIDATE_WORK, rest::rest,
+};
+
+/// What ends a document's life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// The collection's default.
+    Default,
+    /// Its own `ttl`.
+    Own,
+    /// The date index of this name.
+    Index(String),
+}
+
+/// A live document's fate, if nothing is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fate {
+    /// Its id.
+    pub id: Value,
+    /// Second of its last write.
+    pub written_s: i64,
+    /// What it says itself.
+    pub class: Class,
+    /// When it dies and what ends it; `None`: it does not die.
+    pub death: Option<(Instant, Ends)>,
+}
+
+/// Fates judged at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fates {
+    /// The collection's default.
+    pub default: Default,
+    /// Those of the live documents, in the order of the ids asked for.
+    pub documents: Vec<Fate>,
+}
+
+impl<S: Store> Engine<S> {
+    /// The fates of documents by their ids; who is not live is left out.
+    pub async fn fates(
+        &self,
+        collection: &Arc<Collection>,
+        ids: &[ValueRef<'_>],
+        operation: &Context,
+    ) -> Result<Fates, Error> {
+        loop {
+            let view = self.view(collection).await?;
+            match view.fates(ids, operation).await {
+                Ok(fates) => return Ok(fates),
+                Err(halt) => self.settle(collection, &view, halt).await?,
+            }
+        }
+    }
+}
+
+impl<S: Store> LiveView<S> {
+    async fn fates(&self, ids: &[ValueRef<'_>], operation: &Context) -> Result<Fates, Halt> {
+        let record = &self.state.record;
+        let mut documents = Vec::with_capacity(ids.len());
+        for id in ids {
+            rest(operation, CANDIDATE_WORK).await?;
+            let Some(row) = self.get(&keys::row(*id)).await? else { continue };
+            let Some(header) = row.header() else { continue };
+            let (death, rule) = record.settings.fate(&header);
+            let name = |id| record.indexes.iter().find(|index| index.id == id);
+            let ends = match rule {
+                Some(Rule::Default) => Some(Ends::Default),
+                Some(Rule::Own) => Some(Ends::Own),
+                Some(Rule::Date(id)) => name(id).map(|index| Ends::Index(index.name.clone())),
+                None => None,
+            };
+            documents.push(Fate {
+                id: row.document().get("_id").unwrap_or(*id).to_value(),
+                written_s: header.ts,
+                class: header.class,
+                death: ends.filter(|_| death < Instant::MAX).map(|ends| (death, ends)),
+            });
+        }
+        Ok(Fates { default: record.settings.default, documents })
+    }
+}

@@ -1,0 +1,206 @@
+//! The admin address from outside: series and switches, asked over sockets.
+
+use document::{Document, Value as Bson, array, doc};
+use serde_json::{Value, json};
+
+use crate::{Config, testing::Server};
+
+const OF: &str = "/_ebb/databases/db/collections/c/expiry";
+
+async fn insert(server: &Server, documents: &[Document]) {
+    let documents = documents.iter().cloned().map(Bson::Document).collect();
+    server.mongo(doc! { "insert": "c", "documents": Bson::Array(documents), "$db": "db" }).await;
+}
+
+async fn turn_on_ttl(server: &Server, seconds: i32) {
+    let index = doc! { "key": doc! { "_ts": 1 }, "name": "t", "expireAfterSeconds": seconds };
+    server.mongo(doc! { "createIndexes": "c", "indexes": array![index], "$db": "db" }).await;
+}
+
+/// The ids that are there.
+async fn ids(server: &Server) -> Vec<i32> {
+    let found = server.mongo(doc! { "distinct": "c", "key": "_id", "$db": "db" }).await;
+    let Some(Bson::Array(values)) = found.get("values") else { panic!("{found:?}") };
+    let id = |value: &Bson| match value {
+        Bson::Int32(id) => *id,
+        other => panic!("{other:?}"),
+    };
+    values.iter().map(id).collect()
+}
+
+fn documents(series: &Value) -> Vec<i64> {
+    let steps = series["steps"].as_array().unwrap();
+    steps.iter().map(|step| step["documents"].as_i64().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_series_tells_what_dies_in_each_step() {
+    let server = Server::new(&Config::for_tests()).await;
+    turn_on_ttl(&server, 10).await;
+    let some = [doc! { "_id": 1 }, doc! { "_id": 2, "ttl": 2 }, doc! { "_id": 3, "ttl": -1 }];
+    insert(&server, &some).await;
+    let series = server.good("GET", &format!("{OF}/series?step=1&steps=12"), "").await;
+    let now = server.good("GET", "/_ebb/clock", "").await["now_ms"].clone();
+    assert_eq!(series["now_ms"], now);
+    assert_eq!((&series["step_seconds"], &series["exact"]), (&json!(1), &json!(true)));
+    let told = documents(&series);
+    assert_eq!((told.len(), told.iter().sum::<i64>()), (12, 2), "{told:?}");
+    let mut before = ids(&server).await.len();
+    for died in told {
+        server.forward(1.0).await;
+        let after = ids(&server).await.len();
+        assert_eq!(before - after, usize::try_from(died).unwrap());
+        before = after;
+    }
+    let all = server.good("GET", "/_ebb/expiry/series?step=60&steps=1", "").await;
+    assert_eq!((&all["collections"], &all["live"]["documents"]), (&json!(1), &json!(1)));
+    assert_eq!(documents(&all), [0]);
+    for name in ["documents", "bytes", "oldest_dead_seconds"] {
+        assert!(all["unreaped_estimate"][name].is_i64(), "{all}");
+    }
+    // A day, hour by hour.
+    let plain = server.good("GET", "/_ebb/expiry/series", "").await;
+    assert_eq!((&plain["step_seconds"], documents(&plain).len()), (&json!(3_600), 24));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_series_is_refused() {
+    let server = Server::new(&Config::for_tests()).await;
+    insert(&server, &[doc! { "_id": 1 }]).await;
+    for (query, status) in [
+        ("step=1&steps=400", 200),
+        ("step=31536000&steps=1&door=mongo", 200),
+        ("step=0&steps=1", 400),
+        ("step=1&steps=0", 400),
+        ("step=-1&steps=1", 400),
+        ("step=31536001&steps=1", 400),
+        ("step=1&steps=401", 400),
+        ("step=1.5&steps=1", 400),
+        ("step=a&steps=1", 400),
+        ("step=99999999999999999999&steps=1", 400),
+        ("step=1&steps=", 400),
+    ] {
+        for path in [format!("{OF}/series?{query}"), format!("/_ebb/expiry/series?{query}")] {
+            let answer = server.admin("GET", &path, "").await;
+            assert_eq!(answer.status, status, "{path}: {answer:?}");
+            let code = answer.json()["error"]["code"].clone();
+            assert_eq!(code == "BadRequest", status == 400, "{path}: {answer:?}");
+        }
+    }
+    let other = format!("{OF}/series?door=nosql");
+    assert_eq!(server.admin("GET", &other, "").await.status, 404);
+    let missing = "/_ebb/databases/db/collections/none/expiry/series";
+    assert_eq!(server.admin("GET", missing, "").await.status, 404);
+    server.stop().await;
+}
+
+const FEATURES: &str = "/_ebb/features";
+
+fn features(on: bool, source: &str) -> Value {
+    json!({ "per_document_ttl": { "on": on, "source": source } })
+}
+
+async fn switch(server: &Server, on: bool) {
+    let body = json!({ "per_document_ttl": on }).to_string();
+    assert_eq!(server.good("PUT", FEATURES, &body).await, features(on, "stored"));
+    assert_eq!(server.good("GET", FEATURES, "").await, features(on, "stored"));
+}
+
+async fn update(server: &Server, id: i32) {
+    let statement = doc! { "q": doc! { "_id": id }, "u": doc! { "$set": doc! { "v": 1 } } };
+    server.mongo(doc! { "update": "c", "updates": array![statement], "$db": "db" }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ttl_means_nothing_in_what_is_written_while_it_is_switched_off() {
+    let server = Server::new(&Config::for_tests()).await;
+    turn_on_ttl(&server, -1).await;
+    insert(&server, &[1, 2].map(|id| doc! { "_id": id, "ttl": 10 })).await;
+    switch(&server, false).await;
+    // What was written before keeps its own; what is written now has none.
+    insert(&server, &[doc! { "_id": 3, "ttl": 10 }]).await;
+    update(&server, 2).await;
+    let ask = doc! { "ebbExpiry": "c", "ids": array![1, 2, 3], "$db": "db" };
+    let fates = server.mongo(ask).await;
+    let Some(Bson::Array(fates)) = fates.get("documents") else { panic!("{fates:?}") };
+    let class = |fate: &Bson| fate.as_ref().as_document().unwrap().get("class").unwrap().to_value();
+    let classes: Vec<_> = fates.iter().map(class).collect();
+    assert_eq!(classes, ["explicit", "inherit", "inherit"].map(Bson::from));
+    server.forward(9.0).await;
+    switch(&server, true).await;
+    insert(&server, &[doc! { "_id": 4, "ttl": 5 }]).await;
+    assert_eq!(ids(&server).await, [1, 2, 3, 4]);
+    server.forward(1.0).await;
+    assert_eq!(ids(&server).await, [2, 3, 4]);
+    // Turning it on again changes nothing by itself; a write does.
+    update(&server, 3).await;
+    server.forward(4.0).await;
+    assert_eq!(ids(&server).await, [2, 3]);
+    server.forward(6.0).await;
+    assert_eq!(ids(&server).await, [2]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_goes_on_while_the_ttl_of_documents_is_off() {
+    let server = Server::new(&Config::for_tests()).await;
+    turn_on_ttl(&server, 10).await;
+    switch(&server, false).await;
+    insert(&server, &[doc! { "_id": 1, "ttl": 5 }, doc! { "_id": 2, "ttl": -1 }]).await;
+    server.forward(9.0).await;
+    assert_eq!(ids(&server).await, [1, 2]);
+    server.forward(1.0).await;
+    assert_eq!(ids(&server).await, [0; 0]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_switch_holds_after_a_restart_unless_a_flag_says_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::keeping(folder.path(), None).await;
+    assert_eq!(server.good("GET", FEATURES, "").await, features(true, "default"));
+    switch(&server, false).await;
+    server.stop().await;
+    for (flag, on, source) in
+        [(None, false, "stored"), (Some(true), true, "flag"), (Some(false), false, "flag")]
+    {
+        let server = Server::keeping(folder.path(), flag).await;
+        assert_eq!(server.good("GET", FEATURES, "").await, features(on, source), "{flag:?}");
+        server.mongo(doc! { "drop": "c", "$db": "db" }).await;
+        turn_on_ttl(&server, -1).await;
+        insert(&server, &[doc! { "_id": 1, "ttl": 1 }]).await;
+        server.forward(1.0).await;
+        assert_eq!(ids(&server).await.is_empty(), on, "{flag:?}");
+        server.stop().await;
+    }
+    // Under a flag it can be switched for this run, and is stored for those without.
+    let server = Server::keeping(folder.path(), Some(false)).await;
+    switch(&server, true).await;
+    server.stop().await;
+    let server = Server::keeping(folder.path(), None).await;
+    assert_eq!(server.good("GET", FEATURES, "").await, features(true, "stored"));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_switches_that_there_are_can_be_turned() {
+    let server = Server::new(&Config { mongo_addr: None, ..Config::for_tests() }).await;
+    for body in [
+        "",
+        "{}",
+        "[]",
+        "{\"per_document_ttl\": \"off\"}",
+        "{\"per_document_ttl\": null}",
+        "{\"per_document_ttl\": true, \"more\": true}",
+        "{\"per_document_ttl\": true, \"per_document_ttl\": false}",
+    ] {
+        let answer = server.admin("PUT", FEATURES, body).await;
+        assert_eq!(answer.status, 400, "{body}: {answer:?}");
+        assert_eq!(answer.json()["error"]["code"], "BadRequest", "{body}");
+    }
+    assert_eq!(server.good("GET", FEATURES, "").await, features(true, "default"));
+    // Also while the door is closed that follows it.
+    switch(&server, false).await;
+    server.stop().await;
+}

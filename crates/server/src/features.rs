@@ -1,0 +1,177 @@
+//! Switches that people turn while the server runs, kept in a small file of the data directory. A
+//! flag goes before what is stored. What a switch means is the doors' business.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Refused, whole_file};
+
+const FILE: &str = "features.json";
+const VERSION: u32 = 1;
+
+/// Why a switch stands as it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Nobody said anything.
+    Default,
+    /// The server was started so.
+    Flag,
+    /// It was turned while a server ran.
+    Stored,
+}
+
+/// The file.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    per_document_ttl: bool,
+}
+
+/// The switches of a running server.
+#[derive(Debug)]
+pub(crate) struct Features {
+    per_document_ttl: Arc<AtomicBool>,
+    source: Mutex<Source>,
+    folder: Option<PathBuf>,
+}
+
+impl Features {
+    /// The switches as a flag or the file says; without a folder nothing is kept.
+    pub(crate) fn open(folder: Option<&Path>, flag: Option<bool>) -> Result<Arc<Self>, Refused> {
+        let stored = match folder {
+            Some(folder) => read(&folder.join(FILE))?,
+            None => None,
+        };
+        let (on, source) = match (flag, stored) {
+            (Some(on), _) => (on, Source::Flag),
+            (None, Some(on)) => (on, Source::Stored),
+            (None, None) => (true, Source::Default),
+        };
+        Ok(Arc::new(Self {
+            per_document_ttl: Arc::new(AtomicBool::new(on)),
+            source: Mutex::new(source),
+            folder: folder.map(Path::to_owned),
+        }))
+    }
+
+    /// Whether a document's own `ttl` is interpreted: the one place that knows.
+    pub(crate) fn per_document_ttl(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.per_document_ttl)
+    }
+
+    /// The same now, and why.
+    pub(crate) fn state(&self) -> (bool, Source) {
+        let source = self.lock();
+        (self.per_document_ttl.load(Ordering::Relaxed), *source)
+    }
+
+    /// Turns it; durable and in force when this answers, and finished when nobody waits any more.
+    pub(crate) async fn turn(self: &Arc<Self>, on: bool) -> io::Result<()> {
+        let features = Arc::clone(self);
+        let turned = tokio::task::spawn_blocking(move || features.turn_now(on)).await;
+        turned.unwrap_or_else(|error| Err(io::Error::other(error)))
+    }
+
+    fn turn_now(&self, on: bool) -> io::Result<()> {
+        let mut source = self.lock();
+        if let Some(folder) = &self.folder {
+            let stored = Stored { version: VERSION, per_document_ttl: on };
+            let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
+            whole_file::write(folder, FILE, &text)?;
+        }
+        self.per_document_ttl.store(on, Ordering::Relaxed);
+        *source = Source::Stored;
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Source> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn read(file: &Path) -> Result<Option<bool>, Refused> {
+    let refused = |why: String| {
+        Refused::Unusable(format!(
+            "{} {why}; remove it to begin with all features on",
+            file.display()
+        ))
+    };
+    let text = match fs::read(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(refused(format!("cannot be read: {error}"))),
+    };
+    let stored: Stored =
+        serde_json::from_slice(&text).map_err(|error| refused(format!("is damaged: {error}")))?;
+    if stored.version != VERSION {
+        return Err(refused(format!("was written by another version ({})", stored.version)));
+    }
+    Ok(Some(stored.per_document_ttl))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_turned_is_kept_and_a_flag_goes_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |flag| Features::open(Some(folder.path()), flag).unwrap();
+        assert_eq!(open(None).state(), (true, Source::Default));
+        assert_eq!(open(Some(true)).state(), (true, Source::Flag));
+        let features = open(Some(true));
+        features.turn_now(false).unwrap();
+        assert_eq!(features.state(), (false, Source::Stored));
+        assert!(!features.per_document_ttl().load(Ordering::Relaxed));
+        for (flag, want) in [
+            (None, (false, Source::Stored)),
+            (Some(true), (true, Source::Flag)),
+            (Some(false), (false, Source::Flag)),
+            (None, (false, Source::Stored)),
+        ] {
+            assert_eq!(open(flag).state(), want, "{flag:?}");
+        }
+        let unkept = Features::open(None, None).unwrap();
+        unkept.turn_now(false).unwrap();
+        assert_eq!(unkept.state(), (false, Source::Stored));
+        assert_eq!(Features::open(None, None).unwrap().state(), (true, Source::Default));
+    }
+
+    #[test]
+    fn a_switch_that_cannot_be_kept_is_not_turned() {
+        let folder = tempfile::tempdir().unwrap();
+        let features = Features::open(Some(folder.path()), None).unwrap();
+        folder.close().unwrap();
+        features.turn_now(false).unwrap_err();
+        assert_eq!(features.state(), (true, Source::Default));
+    }
+
+    #[test]
+    fn files_that_say_something_else_are_refused() {
+        for (text, good) in [
+            (r#"{"version":1,"per_document_ttl":false}"#, true),
+            (r#"{"version":2,"per_document_ttl":false}"#, false),
+            (r#"{"version":1,"per_document_ttl":false,"more":1}"#, false),
+            (r#"{"version":1,"per_document_ttl":"off"}"#, false),
+            (r#"{"version":1}"#, false),
+            ("", false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(FILE), text).unwrap();
+            // A flag does not hide it: it would come back.
+            for flag in [None, Some(true)] {
+                let opened = Features::open(Some(folder.path()), flag);
+                assert_eq!(opened.is_ok(), good, "{text}");
+            }
+        }
+    }
+}

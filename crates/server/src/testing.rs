@@ -1,0 +1,118 @@
+//! A whole server for tests, asked over its sockets as anybody asks it.
+
+use std::path::Path;
+
+use document::{DocRef, Document};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::{Config, Running, start};
+
+/// A running server.
+pub(crate) struct Server(pub(crate) Running);
+
+/// What a request was answered with.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The first header of this name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (held, value) = line.split_once(": ")?;
+            held.eq_ignore_ascii_case(name).then_some(value)
+        })
+    }
+}
+
+impl Server {
+    pub(crate) async fn new(config: &Config) -> Self {
+        Self(start(config).await.unwrap())
+    }
+
+    /// One that keeps what it is told in a folder.
+    pub(crate) async fn keeping(folder: &Path, per_document_ttl: Option<bool>) -> Self {
+        let data_dir = Some(folder.join("data"));
+        Self::new(&Config { data_dir, per_document_ttl, ..Config::for_tests() }).await
+    }
+
+    pub(crate) async fn stop(self) {
+        self.0.stop().await.unwrap();
+    }
+
+    /// Asks the admin address.
+    pub(crate) async fn admin(&self, method: &str, path: &str, body: &str) -> Answer {
+        ask(self.0.admin().unwrap(), method, path, &[], body).await
+    }
+
+    /// The same; the answer has to be one of success.
+    pub(crate) async fn good(&self, method: &str, path: &str, body: &str) -> Value {
+        let answer = self.admin(method, path, body).await;
+        assert_eq!(answer.status, 200, "{method} {path} {body}: {answer:?}");
+        answer.json()
+    }
+
+    /// Moves the clock.
+    pub(crate) async fn forward(&self, seconds: f64) {
+        let body = format!("{{\"advance_seconds\": {seconds}}}");
+        self.good("POST", "/_ebb/clock", &body).await;
+    }
+
+    /// Runs a command of the MongoDB door, which has to succeed.
+    pub(crate) async fn mongo(&self, command: Document) -> Document {
+        let body = command.to_buf();
+        let len = u32::try_from(body.bytes().len() + 21).unwrap();
+        let mut message = len.to_le_bytes().to_vec();
+        for number in [1_u32, 0, 2013, 0] {
+            message.extend_from_slice(&number.to_le_bytes());
+        }
+        message.push(0);
+        message.extend_from_slice(body.bytes());
+        let mut stream = TcpStream::connect(self.0.mongo().unwrap()).await.unwrap();
+        stream.write_all(&message).await.unwrap();
+        let len = stream.read_u32_le().await.unwrap();
+        let mut reply = vec![0; usize::try_from(len).unwrap() - 4];
+        stream.read_exact(&mut reply).await.unwrap();
+        let reply = DocRef::Raw(&reply[17..]).to_tree();
+        let ok = reply.get("ok").map(|ok| ok.as_ref().is_truthy());
+        assert_eq!(ok, Some(true), "{command:?}: {reply:?}");
+        reply
+    }
+}
+
+/// Sends one request and reads its answer to the end.
+pub(crate) async fn ask(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        request.push_str(&format!("host: {address}\r\n"));
+    }
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
+}
