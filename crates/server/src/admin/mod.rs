@@ -11,10 +11,11 @@ mod features;
 mod health;
 mod metrics;
 mod pages;
+mod serve;
 #[cfg(test)]
 mod tests;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -26,7 +27,7 @@ use tokio::{net::TcpListener, sync::watch};
 use pages::Pages;
 pub(crate) use pages::portal;
 
-use crate::{any_store::AnyStore, features::Features};
+use crate::{any_store::AnyStore, features::Features, listen};
 
 /// The doors that are open.
 #[derive(Clone)]
@@ -51,17 +52,14 @@ pub(crate) async fn serve(
     engine: Engine<AnyStore>,
     doors: Doors,
     features: Arc<Features>,
-    mut stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
 ) {
     let shared = Shared { engine, doors, features, stopping: stop.clone() };
     let routes = ::portal::mount(pages, routes(shared));
-    let service = routes.into_make_service_with_connect_info::<SocketAddr>();
-    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
-        let _ = stop.changed().await;
-    });
-    if let Err(error) = served.await {
-        tracing::error!(%error, "the admin address");
-    }
+    listen::accept(listener, stop, move |stream, peer, stop| {
+        serve::converse(routes.clone(), stream, peer, stop)
+    })
+    .await;
 }
 
 fn routes(shared: Shared) -> Router {
