@@ -8,7 +8,7 @@ use std::sync::{
 use auth::{Key, Keys};
 use engine::{Engine, Store};
 
-use crate::{containers::Containers, http::Certificate, throttle::Throttle};
+use crate::{containers::Containers, http::Certificate, pages::Pages, throttle::Throttle};
 
 /// Settings of the door.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct Settings {
     pub give_way: fn(),
     /// Whether requests about items are limited by the throughput of offers.
     pub enforce_throughput: bool,
+    /// Pages beside the resources; `None`: there are none.
+    pub pages: Option<Arc<dyn Pages>>,
 }
 
 /// Sums over all connections.

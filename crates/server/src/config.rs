@@ -42,6 +42,8 @@ pub struct Config {
     /// Names that the admin listener answers to, beside addresses, `localhost`, the machine's name
     /// and the one it listens on.
     pub admin_hosts: Vec<String>,
+    /// Files of another project's explorer; `None`: there is none.
+    pub explorer_dir: Option<PathBuf>,
     /// How the clock moves.
     pub clock: ClockMode,
     /// Written once every listener accepts.
@@ -73,6 +75,7 @@ impl Config {
             enforce_throughput: false,
             admin_addr: Some("127.0.0.1:0".to_owned()),
             admin_hosts: Vec::new(),
+            explorer_dir: None,
             clock: ClockMode::Manual,
             ready_file: None,
             reap_delay: Duration::ZERO,

@@ -9,6 +9,7 @@ mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod explorer;
 mod features;
 mod give_way;
 mod listen;

@@ -7,7 +7,14 @@ use cosmos::{Certificate, Door, Keys, Settings};
 use engine::Engine;
 use tokio::net::lookup_host;
 
-use crate::{Config, any_store::AnyStore, give_way::give_way, serve::Failure, whole_file::write};
+use crate::{
+    Config,
+    any_store::AnyStore,
+    explorer::{AtDoor, Explorer},
+    give_way::give_way,
+    serve::Failure,
+    whole_file::write,
+};
 
 /// Folder of these files in a data directory.
 const FOLDER: &str = "nosql";
@@ -22,6 +29,7 @@ pub(crate) async fn door(
     config: &Config,
     address: &str,
     engine: Engine<AnyStore>,
+    explorer: &Arc<Explorer>,
 ) -> Result<Arc<Door<AnyStore>>, Failure> {
     let keys = keys(config.key_file.as_deref())?;
     if keys.are_well_known() && !is_loopback(address).await {
@@ -41,6 +49,7 @@ pub(crate) async fn door(
         certificate: Some(certificate(config, folder.as_deref())?),
         give_way,
         enforce_throughput: config.enforce_throughput,
+        pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     };
     Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))
 }

@@ -10,12 +10,14 @@ use store_lsm::{LsmOptions, LsmStore};
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
-    ClockMode, Config, Refused, admin,
+    ClockMode, Config, Refused,
+    admin::{self, Shared},
     any_store::AnyStore,
     background::{self, Timekeeper},
     banner,
     checkpoint::{CheckpointFile, boot_id},
     data_dir::DataDir,
+    explorer::{Explorer, Ports},
     features::Features,
     give_way::give_way,
     listen, logging, nosql,
@@ -201,6 +203,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let Opened { data_dir, timekeeper, engine } = open(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
+    let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
     let mut ready = Ready {
@@ -233,7 +236,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
     let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
-        let made = nosql::door(config, address, engine.clone()).await?;
+        let made = nosql::door(config, address, engine.clone(), &explorer).await?;
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept(
@@ -247,23 +250,35 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.admin_addr {
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let doors = admin::Doors { mongo: door.clone(), cosmos };
-        let pages = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
-        let served =
-            admin::serve(listener, pages, engine.clone(), doors, features, stopped.clone());
-        tasks.push(tokio::spawn(served));
+        let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
+        let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
+        let shared = Shared { engine, doors, features, explorer, stopping: stopped.clone() };
+        tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
         ready.admin = Some(bound.to_string());
     }
+    explorer.listens(Ports { admin: port(&ready.admin), nosql: port(&ready.cosmos) });
     tasks.push(tokio::spawn(background::store(engine.clone(), stopped.clone())));
     tasks.push(tokio::spawn(background::builds(engine.clone(), stopped.clone())));
     tasks.push(tokio::spawn(background::housekeeping(engine.clone(), door, stopped)));
+    announce(config, &ready)?;
+    Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
+}
+
+/// Says that every listener accepts, to whoever waits for it.
+fn announce(config: &Config, ready: &Ready) -> Result<(), Failure> {
     if let Some(path) = &config.ready_file {
-        ready::write(path, &ready).map_err(failed)?;
+        ready::write(path, ready).map_err(failed)?;
     }
     if config.banner {
-        banner::print(config, &ready);
+        banner::print(config, ready);
     }
     tracing::info!(mongo = ?ready.mongo, cosmos = ?ready.cosmos, admin = ?ready.admin, "ready");
-    Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
+    Ok(())
+}
+
+/// The port of an address that is listened on.
+fn port(address: &Option<String>) -> Option<u16> {
+    address.as_ref()?.rsplit_once(':')?.1.parse().ok()
 }
 
 /// Runs a server until SIGTERM or SIGINT.

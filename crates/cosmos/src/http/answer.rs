@@ -20,6 +20,7 @@ use crate::{
     failure::{Failure, Fault},
     link::{Link, Resource},
     operation::Client,
+    pages::PageAnswer,
 };
 
 /// How it is known what the sender of a request may do.
@@ -42,6 +43,9 @@ pub(super) async fn answer<S: Store>(
     request: Request<Body>,
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
+    if let Some(page) = page(door, sender, &parts) {
+        return page.await.map(Full::new);
+    }
     let apart = has_steps(&parts) || is_query(&parts);
     let handled = handle(Arc::clone(door), client, sender, scheme, parts, body);
     if !apart {
@@ -52,6 +56,15 @@ pub(super) async fn answer<S: Store>(
         let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
         respond::response(refused(&failure, "", ""), String::new(), 0)
     })
+}
+
+/// A page that is no resource, for one who came to this door himself.
+fn page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<PageAnswer> {
+    let pages = door.settings.pages.as_ref().filter(|_| sender == Sender::Signs)?;
+    head::check(parts).ok()?;
+    let page = pages.answer(parts)?;
+    door.counters.requests.fetch_add(1, Ordering::Relaxed);
+    Some(page)
 }
 
 /// Whether it changes resources that are no items.

@@ -45,6 +45,7 @@ impl Server {
     async fn start() -> Self {
         let settings = Settings {
             enforce_throughput: false,
+            pages: None,
             account: "test".to_owned(),
             keys: Keys::well_known().unwrap(),
             secret: [1; 32],

@@ -7,6 +7,7 @@ mod clock;
 mod doors;
 mod error;
 mod expiry;
+mod explorer;
 mod features;
 mod health;
 mod metrics;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use engine::Engine;
 use tokio::{net::TcpListener, sync::watch};
@@ -27,7 +28,12 @@ use tokio::{net::TcpListener, sync::watch};
 use pages::Pages;
 pub(crate) use pages::portal;
 
-use crate::{any_store::AnyStore, features::Features, listen};
+use crate::{
+    any_store::AnyStore,
+    explorer::{CONFIG, Explorer, PAGES},
+    features::Features,
+    listen,
+};
 
 /// The doors that are open.
 #[derive(Clone)]
@@ -42,19 +48,13 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     pub(crate) doors: Doors,
     pub(crate) features: Arc<Features>,
+    pub(crate) explorer: Arc<Explorer>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
 /// Serves the admin address until `stop`.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    pages: Arc<Pages>,
-    engine: Engine<AnyStore>,
-    doors: Doors,
-    features: Arc<Features>,
-    stop: watch::Receiver<bool>,
-) {
-    let shared = Shared { engine, doors, features, stopping: stop.clone() };
+pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
+    let stop = shared.stopping.clone();
     let routes = ::portal::mount(pages, routes(shared));
     listen::accept(listener, stop, move |stream, peer, stop| {
         serve::converse(routes.clone(), stream, peer, stop)
@@ -77,6 +77,10 @@ fn routes(shared: Shared) -> Router {
         .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
         .route(&format!("{collection}/expiry/series"), get(expiry::series))
         .route("/_ebb/expiry/series", get(expiry::all))
+        .route(CONFIG, any(explorer::page))
+        .route(PAGES, any(explorer::page))
+        .route(&format!("{PAGES}/"), any(explorer::page))
+        .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
         .route("/_ebb/features", get(features::read).put(features::change))
         .with_state(shared)
 }

@@ -70,6 +70,7 @@ fn given() -> Settings {
         certificate: Some(Certificate::make("test").unwrap()),
         give_way: || {},
         enforce_throughput: false,
+        pages: None,
     }
 }
 

@@ -1,0 +1,18 @@
+//! The explorer's pages at the admin address.
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+};
+
+use super::{Shared, error::Error};
+use crate::explorer::At;
+
+/// `/_explorer`, what is below it, and `/config.json`.
+pub(crate) async fn page(State(shared): State<Shared>, request: Request) -> Response {
+    match shared.explorer.answer(At::Admin, &request.into_parts().0) {
+        Some(page) => page.await.map(Body::from),
+        None => Error::not_found("there is no such page").into_response(),
+    }
+}

@@ -1,0 +1,59 @@
+//! Files of a directory, and nothing outside it: no way up, and no link that leads out.
+
+use std::path::{Component, Path, PathBuf};
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use percent_encoding::percent_decode_str;
+use tower_http::services::ServeFile;
+
+use super::page::words;
+
+/// Bytes of a file that is served.
+const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
+/// What a folder is shown as.
+const INDEXES: [&str; 2] = ["index.html", "explorer.html"];
+
+/// The file that a path below the directory means.
+pub(super) fn find(root: &Path, below: &str) -> Option<PathBuf> {
+    let below = percent_decode_str(below).decode_utf8().ok()?;
+    if below.contains(['\\', '\0']) {
+        return None;
+    }
+    let below = Path::new(below.as_ref());
+    if !below.components().all(|part| matches!(part, Component::Normal(_))) {
+        return None;
+    }
+    let found = within(root, &root.join(below))?;
+    if found.is_file() {
+        return Some(found);
+    }
+    let mut indexes = INDEXES.iter().filter_map(|name| within(root, &found.join(name)));
+    indexes.find(|file| file.is_file())
+}
+
+/// Where a path leads, when that is in the directory.
+fn within(root: &Path, path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|found| found.starts_with(root))
+}
+
+/// Reads a file as a browser asks for it.
+pub(super) async fn read(file: &Path, is_head: bool, asked: &HeaderMap) -> Response<Bytes> {
+    let mut request = Request::new(());
+    if is_head {
+        *request.method_mut() = Method::HEAD;
+    }
+    for name in [header::RANGE, header::IF_MODIFIED_SINCE, header::IF_UNMODIFIED_SINCE] {
+        if let Some(value) = asked.get(&name) {
+            request.headers_mut().insert(name, value.clone());
+        }
+    }
+    let failed = || words(StatusCode::INTERNAL_SERVER_ERROR, "the file cannot be read");
+    let Ok(response) = ServeFile::new(file).try_call(request).await else { return failed() };
+    let (parts, body) = response.into_parts();
+    match Limited::new(body, MAX_FILE_BYTES).collect().await {
+        Ok(body) => Response::from_parts(parts, body.to_bytes()),
+        Err(_) => failed(),
+    }
+}

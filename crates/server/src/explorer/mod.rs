@@ -1,0 +1,132 @@
+//! Another project's explorer: the files of a directory under `/_explorer/`, with settings made for
+//! the address that the browser used; without a directory a way to the portal. One for both
+//! addresses that serve it. It knows nothing of what the explorer does.
+
+mod files;
+mod page;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use cosmos::{PageAnswer, Pages};
+use http::{Method, StatusCode, header, request::Parts};
+
+use page::{Place, found, no_page, words};
+
+/// Settings of the explorer, which it asks for at the root and beside its pages.
+pub(crate) const CONFIG: &str = "/config.json";
+/// Where its pages are.
+pub(crate) const PAGES: &str = "/_explorer";
+/// The door's own, below it.
+const CERTIFICATE: &str = "emulator.pem";
+
+/// Which address was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// The portal's own.
+    Admin,
+    /// The NoSQL door.
+    Nosql,
+}
+
+/// Ports that pages lead to; `None`: nothing listens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ports {
+    pub(crate) admin: Option<u16>,
+    pub(crate) nosql: Option<u16>,
+}
+
+/// The explorer of a server.
+#[derive(Debug)]
+pub(crate) struct Explorer {
+    /// Its files; `None`: there is none.
+    root: Option<PathBuf>,
+    ports: OnceLock<Ports>,
+}
+
+impl Explorer {
+    /// The explorer in a directory, which has to be there.
+    pub(crate) fn open(directory: Option<&Path>) -> io::Result<Arc<Self>> {
+        let wrong = |why: String| io::Error::other(format!("--explorer-dir: {why}"));
+        let root = match directory {
+            None => None,
+            Some(directory) => {
+                let shown = directory.display();
+                let root = directory.canonicalize();
+                let root = root.map_err(|error| wrong(format!("{shown}: {error}")))?;
+                if !root.is_dir() {
+                    return Err(wrong(format!("{shown} is not a directory")));
+                }
+                Some(root)
+            }
+        };
+        Ok(Arc::new(Self { root, ports: OnceLock::new() }))
+    }
+
+    /// Notes where the server listens.
+    pub(crate) fn listens(&self, ports: Ports) {
+        let _ = self.ports.set(ports);
+    }
+
+    /// The answer to a request at one of the addresses; `None`: it is not for an explorer.
+    pub(crate) fn answer(&self, at: At, request: &Parts) -> Option<PageAnswer> {
+        let path = request.uri.path();
+        let below = match path.strip_prefix(PAGES) {
+            Some("") => "",
+            Some(below) => below.strip_prefix('/')?,
+            None if path == CONFIG && self.root.is_some() => "config.json",
+            None => return None,
+        };
+        if at == At::Nosql && below == CERTIFICATE {
+            return None;
+        }
+        let ports = self.ports.get().copied().unwrap_or_default();
+        let place = Place::of(at, ports, request);
+        let reads = matches!(request.method, Method::GET | Method::HEAD);
+        let is_head = request.method == Method::HEAD;
+        let made = match (&place, &self.root) {
+            _ if !reads => words(StatusCode::METHOD_NOT_ALLOWED, "pages are only read"),
+            (Err(why), _) => words(StatusCode::BAD_REQUEST, why),
+            (Ok(place), None) => match below {
+                "" | "index.html" => place.to_portal(),
+                _ => no_page(),
+            },
+            (Ok(_), Some(_)) if path == PAGES => found(&format!("{PAGES}/")),
+            (Ok(place), Some(_)) if below == "config.json" => place.config(),
+            (Ok(place), Some(root)) => {
+                let file = files::find(root, below);
+                let (policy, headers) = (place.policy(), request.headers.clone());
+                return Some(Box::pin(async move {
+                    let response = match file {
+                        Some(file) => files::read(&file, is_head, &headers).await,
+                        None => no_page(),
+                    };
+                    page::guarded(response, Some(&policy), is_head)
+                }));
+            }
+        };
+        let response = page::guarded(made, None, is_head);
+        Some(Box::pin(async move { response }))
+    }
+}
+
+/// The explorer as the NoSQL door knows it.
+#[derive(Debug)]
+pub(crate) struct AtDoor(pub(crate) Arc<Explorer>);
+
+impl Pages for AtDoor {
+    fn answer(&self, request: &Parts) -> Option<PageAnswer> {
+        self.0.answer(At::Nosql, request)
+    }
+}
+
+/// The host that a request names: of HTTP/2 in its path, else in its header.
+fn host(request: &Parts) -> Option<&str> {
+    let header = request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    request.uri.authority().map(http::uri::Authority::as_str).or(header)
+}

@@ -1,0 +1,130 @@
+//! Answers that are made: settings, ways to elsewhere, words; and the headers that pages leave with.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
+use serde_json::json;
+
+use super::{At, Ports, host};
+
+/// Where a browser is, as it says itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    at: At,
+    ports: Ports,
+    /// The host it used, without a port.
+    name: String,
+    /// The NoSQL door as it reaches it.
+    endpoint: Option<String>,
+}
+
+impl Place {
+    /// The place of a request; in words what is wrong with its host.
+    pub(super) fn of(at: At, ports: Ports, request: &Parts) -> Result<Self, &'static str> {
+        let host = host(request).filter(|host| is_host(host)).ok_or("the host is not one")?;
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if !port.contains(']') => name,
+            _ => host,
+        };
+        let endpoint = match at {
+            At::Nosql => Some(format!("https://{host}")),
+            At::Admin => ports.nosql.map(|port| format!("https://{name}:{port}")),
+        };
+        Ok(Self { at, ports, name: name.to_owned(), endpoint })
+    }
+
+    /// A way to the portal.
+    pub(super) fn to_portal(&self) -> Response<Bytes> {
+        match (self.at, self.ports.admin) {
+            (At::Admin, _) => found("/"),
+            (At::Nosql, Some(port)) => found(&format!("http://{}:{port}/", self.name)),
+            (At::Nosql, None) => words(
+                StatusCode::NOT_FOUND,
+                "the portal is on the admin address, which is off: start the server with \
+                 --admin-addr 127.0.0.1:8080",
+            ),
+        }
+    }
+
+    /// What the explorer asks for before anything else: where its data are.
+    pub(super) fn config(&self) -> Response<Bytes> {
+        let Some(endpoint) = &self.endpoint else {
+            return words(StatusCode::NOT_FOUND, "the NoSQL door is off");
+        };
+        let config = json!({
+            "BACKEND_ENDPOINT": endpoint,
+            "MONGO_BACKEND_ENDPOINT": endpoint,
+            "PROXY_PATH": "/",
+            "EMULATOR_ENDPOINT": endpoint,
+        });
+        let mut response = Response::new(Bytes::from(config.to_string()));
+        let kind = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        response
+    }
+
+    /// What pages of others may load: their own, with scripts and styles in them, and the data.
+    pub(super) fn policy(&self) -> String {
+        let endpoint = self.endpoint.as_deref().unwrap_or_default();
+        format!(
+            "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; \
+             connect-src 'self' {endpoint}; base-uri 'self'; form-action 'self'; \
+             frame-ancestors 'none'; object-src 'none'"
+        )
+    }
+}
+
+/// A host with or without a port, of letters that mean nothing in a header or an address.
+fn is_host(host: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    !host.is_empty() && host.bytes().all(plain) && host.parse::<http::uri::Authority>().is_ok()
+}
+
+/// A way to another page.
+pub(super) fn found(to: &str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::FOUND;
+    if let Ok(to) = HeaderValue::from_str(to) {
+        response.headers_mut().insert(header::LOCATION, to);
+    }
+    response
+}
+
+/// An answer for people.
+pub(super) fn words(status: StatusCode, text: &str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(format!("{text}\n")));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// There is nothing of that name.
+pub(super) fn no_page() -> Response<Bytes> {
+    words(StatusCode::NOT_FOUND, "there is no such page")
+}
+
+/// With the headers that every answer has here; `policy` is that of a foreign page.
+pub(super) fn guarded(
+    mut response: Response<Bytes>,
+    policy: Option<&str>,
+    is_head: bool,
+) -> Response<Bytes> {
+    let headers = response.headers_mut();
+    for (name, text) in [
+        ("content-security-policy", policy.unwrap_or("default-src 'none'; frame-ancestors 'none'")),
+        ("x-frame-options", "DENY"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cache-control", "no-cache"),
+    ] {
+        if let Ok(value) = HeaderValue::from_str(text) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    if is_head {
+        *response.body_mut() = Bytes::new();
+    }
+    response
+}
