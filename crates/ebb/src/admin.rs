@@ -1,6 +1,6 @@
 //! `ebb admin`: asks a running server's admin address and prints what it answers.
 
-use std::{process::ExitCode, time::Duration};
+use std::{path::Path, process::ExitCode, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::OsStr};
 use serde_json::Value;
@@ -40,6 +40,14 @@ pub(crate) fn command() -> Command {
                 .help("The server's admin address"),
         )
         .arg(
+            Arg::new("key-file")
+                .long("key-file")
+                .env(OsStr::from("EBB_KEY_FILE"))
+                .value_name("PATH")
+                .global(true)
+                .help("The server's key file, where its admin address asks for a key"),
+        )
+        .arg(
             Arg::new("json")
                 .long("json")
                 .action(ArgAction::SetTrue)
@@ -61,7 +69,14 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         Some((_, status)) => (Request::Status, status),
         None => (Request::Status, matches),
     };
-    match ask(address, request) {
+    let key = match matches.get_one::<String>("key-file").filter(|path| !path.is_empty()) {
+        None => None,
+        Some(path) => match server::first_key(Path::new(path)) {
+            Ok(key) => Some(key),
+            Err(failure) => return complain(failure, FAILED),
+        },
+    };
+    match ask(address, key.as_deref(), request) {
         Ok(answer) if inner.get_flag("json") => say(format!("{answer}\n")),
         Ok(answer) => say(shown(request, &answer)),
         Err(message) => return complain(message, FAILED),
@@ -69,8 +84,8 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Sends a request and reads the answer; failures in words.
-fn ask(address: &str, request: Request) -> Result<Value, String> {
+/// Sends a request, with a key where one is given, and reads the answer; failures in words.
+fn ask(address: &str, key: Option<&str>, request: Request) -> Result<Value, String> {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .timeout_global(Some(PATIENCE))
@@ -78,10 +93,25 @@ fn ask(address: &str, request: Request) -> Result<Value, String> {
         .build();
     let agent = ureq::Agent::new_with_config(config);
     let url = |path: &str| format!("http://{address}{path}");
+    let bearer = key.map(|key| format!("Bearer {key}"));
+    let get = |path| {
+        let asked = agent.get(url(path));
+        match &bearer {
+            Some(bearer) => asked.header("authorization", bearer),
+            None => asked,
+        }
+    };
+    let post = |path| {
+        let asked = agent.post(url(path));
+        match &bearer {
+            Some(bearer) => asked.header("authorization", bearer),
+            None => asked,
+        }
+    };
     let answer = match request {
-        Request::Clock => agent.get(url("/_ebb/clock")).call(),
-        Request::AcceptClock => agent.post(url("/_ebb/clock/accept")).send_empty(),
-        Request::Status => agent.get(url("/status")).call(),
+        Request::Clock => get("/_ebb/clock").call(),
+        Request::AcceptClock => post("/_ebb/clock/accept").send_empty(),
+        Request::Status => get("/status").call(),
     };
     let mut answer = answer.map_err(|error| format!("no answer from {address}: {error}"))?;
     let status = answer.status();
@@ -149,16 +179,36 @@ mod tests {
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
         let address = running.admin().unwrap().to_owned();
         for request in [Request::Clock, Request::AcceptClock] {
-            let answer = ask(&address, request).unwrap();
+            let answer = ask(&address, None, request).unwrap();
             assert_eq!(answer["mode"], "manual", "{request:?}: {answer}");
         }
-        let answer = ask(&address, Request::Status).unwrap();
+        let answer = ask(&address, None, Request::Status).unwrap();
         assert_eq!(answer["status"], "ok");
-        let refused = ask(&format!("{address}/_ebb/nowhere?"), Request::Clock).unwrap_err();
+        let refused = ask(&format!("{address}/_ebb/nowhere?"), None, Request::Clock).unwrap_err();
         assert_eq!(refused, "there is no such page");
         runtime.block_on(running.stop()).unwrap();
-        let gone = ask(&address, Request::Clock).unwrap_err();
+        let gone = ask(&address, None, Request::Clock).unwrap_err();
         assert!(gone.contains("no answer from"), "{gone}");
+    }
+
+    #[test]
+    fn a_server_that_asks_for_a_key_gets_one() {
+        let file = std::env::temp_dir().join(format!("ebb-key-{}", std::process::id()));
+        std::fs::write(&file, "MDEyMzQ1Njc4OWFiY2RlZg==\n").unwrap();
+        let config = Config { key_file: Some(file.clone()), ..Config::for_tests() };
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let running = runtime.block_on(server::start(&config)).unwrap();
+        let address = running.admin().unwrap().to_owned();
+        let key = server::first_key(&file).unwrap();
+        for request in [Request::Clock, Request::AcceptClock, Request::Status] {
+            ask(&address, Some(&key), request).unwrap();
+        }
+        let refused = ask(&address, None, Request::Clock).unwrap_err();
+        assert!(refused.contains("Bearer"), "{refused}");
+        let refused = ask(&address, Some(server::WELL_KNOWN_KEY), Request::Clock).unwrap_err();
+        assert!(refused.contains("none of the account's keys"), "{refused}");
+        runtime.block_on(running.stop()).unwrap();
+        std::fs::remove_file(&file).unwrap();
     }
 
     #[test]

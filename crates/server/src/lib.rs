@@ -23,6 +23,8 @@ mod verify;
 mod whole_file;
 
 pub use config::{ClockMode, Config, LogFormat};
+pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
+pub use nosql::first_key;
 pub use serve::{Failure, Running, serve, start};
 pub use verify::{Difference, verify};
