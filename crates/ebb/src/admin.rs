@@ -1,14 +1,14 @@
 //! `ebb admin`: asks a running server's admin address and prints what it answers.
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::OsStr};
 use serde_json::Value;
 
-use crate::commands::{FAILED, complain, say};
-
-/// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::{
+    client::Client,
+    commands::{FAILED, complain, say},
+};
 
 /// A request to the admin address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,27 +71,11 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
 
 /// Sends a request and reads the answer; failures in words.
 fn ask(address: &str, request: Request) -> Result<Value, String> {
-    let config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE))
-        .proxy(None)
-        .build();
-    let agent = ureq::Agent::new_with_config(config);
-    let url = |path: &str| format!("http://{address}{path}");
-    let answer = match request {
-        Request::Clock => agent.get(url("/_ebb/clock")).call(),
-        Request::AcceptClock => agent.post(url("/_ebb/clock/accept")).send_empty(),
-        Request::Status => agent.get(url("/status")).call(),
-    };
-    let mut answer = answer.map_err(|error| format!("no answer from {address}: {error}"))?;
-    let status = answer.status();
-    let text = answer.body_mut().read_to_string();
-    let text = text.map_err(|error| format!("the answer of {address} ended early: {error}"))?;
-    let body: Value = serde_json::from_str(&text)
-        .map_err(|_| format!("{address} answers {status}, and not as an ebb server does"))?;
-    match body.pointer("/error/message").and_then(Value::as_str) {
-        Some(message) => Err(message.to_owned()),
-        None => Ok(body),
+    let client = Client::new(address);
+    match request {
+        Request::Clock => client.get("/_ebb/clock"),
+        Request::AcceptClock => client.post("/_ebb/clock/accept"),
+        Request::Status => client.get("/status"),
     }
 }
 

@@ -9,6 +9,7 @@ mod explorer;
 mod features;
 mod health;
 mod metrics;
+mod quickstart;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,8 @@ use axum::{
 use engine::Engine;
 use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
+
+pub(crate) use doors::Relayed;
 
 use crate::{
     any_store::AnyStore,
@@ -89,6 +92,7 @@ fn routes(shared: Shared) -> Router {
         .route(PAGES, any(explorer::page))
         .route(&format!("{PAGES}/"), any(explorer::page))
         .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
+        .route("/_ebb/quickstart", post(quickstart::run))
         .route("/_ebb/features", get(features::read).put(features::change))
         .with_state(shared)
 }
