@@ -48,6 +48,16 @@ need_java() {
   install_apt default-jdk-headless maven
 }
 
+# The browser of the machine; Playwright's own downloads are not used.
+need_chromium() {
+  EBB_CHROMIUM=$(command -v chromium || true)
+  if [ -z "$EBB_CHROMIUM" ]; then
+    install_apt chromium fonts-dejavu-core || return 1
+    EBB_CHROMIUM=$(command -v chromium) || return 1
+  fi
+  export EBB_CHROMIUM
+}
+
 # node_modules FOLDER: installs that folder's lock file in the cache; prints the folder for NODE_PATH.
 node_modules() {
   local dir

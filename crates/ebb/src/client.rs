@@ -3,9 +3,11 @@
 
 use std::{
     net::{TcpStream, ToSocketAddrs},
+    path::Path,
     time::Duration,
 };
 
+use clap::{Arg, ArgMatches, builder::OsStr};
 use serde_json::Value;
 
 /// How long a server may take to answer.
@@ -17,18 +19,59 @@ const ACCEPTS: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Client {
     address: String,
+    /// What the key is given as, where there is one.
+    bearer: Option<String>,
     agent: ureq::Agent,
 }
 
+/// The flags that say which server is meant.
+pub(crate) fn args() -> [Arg; 2] {
+    let address = Arg::new("admin-addr")
+        .long("admin-addr")
+        .env(OsStr::from("EBB_ADMIN_ADDR"))
+        .value_name("HOST:PORT")
+        .default_value("127.0.0.1:8080")
+        .help("The server's admin address");
+    let key = Arg::new("key-file")
+        .long("key-file")
+        .env(OsStr::from("EBB_KEY_FILE"))
+        .value_name("PATH")
+        .help("The server's key file, where its admin address asks for a key");
+    [address, key]
+}
+
+/// The key file that was typed.
+pub(crate) fn key_file(matches: &ArgMatches) -> Option<&Path> {
+    let path = matches.get_one::<String>("key-file").filter(|path| !path.is_empty());
+    path.map(Path::new)
+}
+
 impl Client {
-    /// The server at this address.
-    pub(crate) fn new(address: &str) -> Self {
+    /// The server that was typed; failures in words.
+    pub(crate) fn typed(matches: &ArgMatches) -> Result<Self, String> {
+        let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
+        let key = key_file(matches).map(server::first_key).transpose();
+        let key = key.map_err(|failure| failure.to_string())?;
+        Ok(Self::new(address, key.as_deref()))
+    }
+
+    /// The server at this address, which is given this key.
+    pub(crate) fn new(address: &str, key: Option<&str>) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE))
             .proxy(None)
             .build();
-        Self { address: address.to_owned(), agent: ureq::Agent::new_with_config(config) }
+        Self {
+            address: address.to_owned(),
+            bearer: key.map(|key| format!("Bearer {key}")),
+            agent: ureq::Agent::new_with_config(config),
+        }
+    }
+
+    /// The same key for another address.
+    pub(crate) fn at(&self, address: &str) -> Self {
+        Self { address: address.to_owned(), bearer: self.bearer.clone(), agent: self.agent.clone() }
     }
 
     /// Its address.
@@ -48,12 +91,20 @@ impl Client {
 
     /// Asks for a page; failures in words.
     pub(crate) fn get(&self, path: &str) -> Result<Value, String> {
-        self.read(self.agent.get(self.url(path)).call())
+        self.read(self.known(self.agent.get(self.url(path))).call())
     }
 
     /// Tells the server to do something.
     pub(crate) fn post(&self, path: &str) -> Result<Value, String> {
-        self.read(self.agent.post(self.url(path)).send_empty())
+        self.read(self.known(self.agent.post(self.url(path))).send_empty())
+    }
+
+    /// With the key.
+    fn known<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+        match &self.bearer {
+            Some(bearer) => request.header("authorization", bearer),
+            None => request,
+        }
     }
 
     fn url(&self, path: &str) -> String {

@@ -6,21 +6,21 @@ mod watch;
 use std::{
     io::IsTerminal,
     net::{TcpListener, ToSocketAddrs},
+    path::Path,
     process::ExitCode,
 };
 
-use clap::{Arg, ArgAction, ArgMatches, Command, builder::OsStr};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
 use server::Config;
 
 use crate::{
-    client::Client,
+    client::{self, Client},
     commands::{FAILED, complain, fail, say},
 };
 
 const MONGO: &str = "127.0.0.1:27017";
 const COSMOS: &str = "127.0.0.1:8081";
-const ADMIN: &str = "127.0.0.1:8080";
 /// An address of this machine with whatever port is free.
 const FREE: &str = "127.0.0.1:0";
 
@@ -45,21 +45,17 @@ pub(crate) fn command() -> Command {
              within a minute, at both doors. Where nothing listens at the admin address a server \
              is started that keeps nothing. Run again, it begins anew.",
         )
-        .arg(
-            Arg::new("admin-addr")
-                .long("admin-addr")
-                .env(OsStr::from("EBB_ADMIN_ADDR"))
-                .value_name("HOST:PORT")
-                .default_value(ADMIN)
-                .help("The server's admin address"),
-        )
+        .args(client::args())
         .arg(flag("no-watch", "Do not show how the sessions disappear"))
         .arg(flag("json", "Print what the server answers as it is"))
 }
 
 /// Runs what was typed.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
-    let client = Client::new(matches.get_one::<String>("admin-addr").map_or("", String::as_str));
+    let client = match Client::typed(matches) {
+        Ok(client) => client,
+        Err(message) => return complain(message, FAILED),
+    };
     let shown = match matches.get_flag("json") {
         true => Shown::Json,
         false => {
@@ -67,7 +63,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         }
     };
     if client.nobody_listens() && is_here(client.address()) {
-        return own(&client, shown);
+        return own(client, client::key_file(matches), shown);
     }
     match sample(&client, shown) {
         Ok(()) => ExitCode::SUCCESS,
@@ -81,15 +77,16 @@ fn is_here(address: &str) -> bool {
 }
 
 /// Runs a server of its own until it is told to end.
-fn own(client: &Client, shown: Shown) -> ExitCode {
-    let config = config(client.address(), shown);
+fn own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode {
+    let key_file = key_file.map(Path::to_owned);
+    let config = Config { key_file, ..config(client.address(), shown) };
     if shown != Shown::Json {
         say(format!("Nothing listens at {}: a server is started that keeps nothing.\n\n", {
             client.address()
         }));
     }
     let served = server::serve_beside(&config, move |admin| {
-        sample(&Client::new(&admin.unwrap_or_default()), shown)?;
+        sample(&client.at(&admin.unwrap_or_default()), shown)?;
         if shown != Shown::Json {
             say("The server goes on, and forgets everything when it ends: Ctrl-C ends it.\n");
         }
@@ -184,7 +181,7 @@ mod tests {
     fn a_running_server_makes_the_sample() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
-        let client = Client::new(running.admin().unwrap());
+        let client = Client::new(running.admin().unwrap(), None);
         assert!(!client.nobody_listens());
         for shown in [Shown::Json, Shown::Words { watch: false }, Shown::Words { watch: true }] {
             sample(&client, shown).unwrap();

@@ -24,6 +24,8 @@ mod verify;
 mod whole_file;
 
 pub use config::{ClockMode, Config, LogFormat, REAP_DELAY};
+pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
+pub use nosql::first_key;
 pub use serve::{Failure, Running, serve, serve_beside, start};
 pub use verify::{Difference, verify};

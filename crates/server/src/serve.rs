@@ -1,6 +1,6 @@
 //! Starts a server from its configuration and runs it to its end.
 
-use std::{fmt, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use clock::{Checkpoint, Clock, Machine, Mode};
 use engine::{Engine, KeepNothing, Options, Persist, Rules};
@@ -253,8 +253,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.admin_addr {
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let doors = admin::Doors { mongo: door.clone(), cosmos };
-        let settings = pages(config, bound, &ready)?;
-        let portal = admin::portal(settings, doors.clone(), stopped.clone()).map_err(failed)?;
+        let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
         let shared = Shared { engine, doors, features, explorer, stopping: stopped.clone() };
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
@@ -283,23 +282,6 @@ fn announce(config: &Config, ready: &Ready) -> Result<(), Failure> {
 /// The port of an address that is listened on.
 fn port(address: &Option<String>) -> Option<u16> {
     address.as_ref()?.rsplit_once(':')?.1.parse().ok()
-}
-
-/// Settings of the portal at this address.
-fn pages(config: &Config, bound: SocketAddr, ready: &Ready) -> Result<portal::Settings, Failure> {
-    let keys = nosql::keys(config.key_file.as_deref())?;
-    let only_here = bound.ip().to_canonical().is_loopback();
-    let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
-    let mut hosts = config.admin_hosts.clone();
-    hosts.push(nosql::node_name());
-    hosts.extend(listens.map(|(host, _)| host.to_owned()));
-    Ok(portal::Settings {
-        login: portal::Login::of(only_here, &keys, ready.cosmos.is_some()),
-        keys,
-        hosts,
-        addresses: portal::Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
-        secret: nosql::random().map_err(failed)?,
-    })
 }
 
 /// Runs a server until SIGTERM or SIGINT.

@@ -1,6 +1,8 @@
 //! The admin address: health, metrics, the clock and expiry, inside the portal, which decides who may
 //! ask for what. Nothing here has powers that the doors do not have.
 
+#[cfg(test)]
+mod access_tests;
 mod clock;
 mod doors;
 mod error;
@@ -9,6 +11,7 @@ mod explorer;
 mod features;
 mod health;
 mod metrics;
+mod pages;
 mod quickstart;
 #[cfg(test)]
 mod tests;
@@ -20,10 +23,11 @@ use axum::{
     routing::{any, get, post},
 };
 use engine::Engine;
-use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(crate) use doors::Relayed;
+use pages::Pages;
+pub(crate) use pages::portal;
 
 use crate::{
     any_store::AnyStore,
@@ -48,22 +52,10 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// The portal of a server.
-pub(crate) type Pages = Portal<doors::Relayed>;
-
-/// The portal to these doors, until `stop`.
-pub(crate) fn portal(
-    settings: portal::Settings,
-    doors: Doors,
-    stop: watch::Receiver<bool>,
-) -> Result<Arc<Pages>, auth::NotAKey> {
-    Portal::new(settings, doors::Relayed { doors, stop })
-}
-
 /// Serves the admin address until `stop`.
 pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
     let mut stop = shared.stopping.clone();
-    let routes = portal::mount(pages, routes(shared));
+    let routes = ::portal::mount(pages, routes(shared));
     let service = routes.into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, service).with_graceful_shutdown(async move {
         let _ = stop.changed().await;

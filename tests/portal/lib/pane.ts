@@ -1,0 +1,29 @@
+// What a person does in the tree and in Scale & Settings, by roles and names.
+import { expect, type Page } from '@playwright/test';
+
+/** Opens a collection through the tree. */
+export async function openFromTree(page: Page, door: string, database: string, collection: string) {
+  const badge = door === 'nosql' ? 'NoSQL' : 'MongoDB';
+  const tree = page.getByRole('tree');
+  const branch = tree.getByRole('treeitem').filter({ hasText: database }).filter({ hasText: badge });
+  if ((await branch.first().getAttribute('aria-expanded')) !== 'true') await branch.first().click();
+  await tree.getByRole('treeitem', { name: collection, exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`/${door}/${database}/${collection}`));
+}
+
+/** Chooses an option of Time to Live, with seconds where it takes some. */
+export async function chooseTtl(page: Page, option: string, seconds?: string) {
+  await page.getByRole('radio', { name: option, exact: true }).check();
+  if (seconds !== undefined) {
+    const field = page.locator('#timeToLiveSeconds');
+    await field.fill(seconds);
+  }
+}
+
+/** Saves and waits for the note in the console. */
+export async function save(page: Page, note: string) {
+  const notes = page.getByText(note);
+  const before = await notes.count();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(notes).toHaveCount(before + 1);
+}

@@ -1,0 +1,34 @@
+// The browser is Debian's own chromium; Playwright downloads none. What a run leaves behind goes into
+// EBB_PORTAL_OUT.
+import { defineConfig } from '@playwright/test';
+
+const out = process.env['EBB_PORTAL_OUT'] ?? '/tmp/ebb-portal-tests';
+
+export default defineConfig({
+  testDir: 'specs',
+  outputDir: `${out}/results`,
+  workers: 2,
+  fullyParallel: true,
+  forbidOnly: true,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  reporter: [['list']],
+  use: {
+    headless: true,
+    viewport: { width: 1280, height: 800 },
+    actionTimeout: 10_000,
+    trace: 'off',
+    launchOptions: {
+      executablePath: process.env['EBB_CHROMIUM'] ?? '/usr/bin/chromium',
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    },
+  },
+});

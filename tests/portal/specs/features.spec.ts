@@ -1,0 +1,38 @@
+// The switch of per-document TTL: off, a new document's own ttl means nothing through the MongoDB
+// door; what was written before keeps its own; the NoSQL door is not touched.
+import { expect, test } from '../lib/fixtures';
+
+test('off and on again', async ({ page, server }) => {
+  const collection = (await server.mongo()).db('app').collection<{ _id: string; ttl?: number }>('log');
+  await collection.createIndex({ _ts: 1 }, { expireAfterSeconds: 100 });
+  await collection.insertOne({ _id: 'before', ttl: 20 });
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const definition = { id: 'log', partitionKey: { paths: ['/id'] }, defaultTtl: 100 };
+  const { container } = await database.containers.create(definition);
+
+  await page.goto('/features');
+  const control = page.getByRole('switch', { name: /Per-document TTL for MongoDB collections/ });
+  await expect(control).toBeChecked();
+  await control.click();
+  await expect(control).not.toBeChecked();
+  await page.reload();
+  await expect(control).not.toBeChecked();
+
+  await collection.insertOne({ _id: 'while off', ttl: 20 });
+  await container.items.create({ id: 'item', ttl: 20 });
+  await server.advance(20);
+  expect(await collection.distinct('_id')).toEqual(['while off']);
+  expect((await container.item('item', 'item').read()).statusCode).toBe(404);
+  await page.goto('/mongo/app/log/items');
+  const row = page.getByRole('grid').getByRole('row').filter({ hasText: 'while off' });
+  await expect(row).toContainText(/01:20|per-document TTL was off/);
+
+  await page.goto('/features');
+  await control.click();
+  await expect(control).toBeChecked();
+  await collection.insertOne({ _id: 'on again', ttl: 20 });
+  await server.advance(20);
+  expect(await collection.distinct('_id')).toEqual(['while off']);
+  await server.advance(60);
+  expect(await collection.distinct('_id')).toEqual([]);
+});

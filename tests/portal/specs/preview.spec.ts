@@ -1,0 +1,82 @@
+// What Save would do is said before, and then exactly that happens.
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { chooseTtl } from '../lib/pane';
+import { Server } from '../lib/server';
+
+const COUNT = 40;
+
+/** One document every 10 seconds, so that the ages are 0, 10, … 390 s; every eighth is pinned. */
+async function age(server: Server, write: (id: string, ttl: number | undefined) => Promise<void>) {
+  for (let at = 0; at < COUNT; at += 1) {
+    await write(`item-${at}`, at % 8 === 0 ? -1 : undefined);
+    if (at + 1 < COUNT) await server.advance(10);
+  }
+}
+
+/** With a default of n seconds what was written n seconds ago or longer is dead, if not pinned. */
+function deadAt(seconds: number): number {
+  const ages = Array.from({ length: COUNT }, (_, at) => ({ at, age: (COUNT - 1 - at) * 10 }));
+  return ages.filter(({ at, age }) => at % 8 !== 0 && age >= seconds).length;
+}
+
+async function confirmWith(page: Page, name: string) {
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toBeVisible();
+  const confirm = dialog.getByRole('button', { name: /^Save/ });
+  await expect(confirm).toBeDisabled();
+  await dialog.getByRole('textbox').fill(name);
+  await confirm.click();
+}
+
+async function check(page: Page, server: Server, door: string, count: () => Promise<number>) {
+  await page.goto(`/${door}/app/log/settings`);
+  for (const seconds of [1000, 391, 390, 200, 15]) {
+    await chooseTtl(page, 'On', String(seconds));
+    const dying = deadAt(seconds);
+    const preview = page.getByTestId('impact-preview');
+    await expect(preview).toHaveAttribute('data-dies-now', String(dying));
+    if (dying > 0) await expect(preview).toContainText(`${dying} of ${COUNT}`);
+  }
+  await chooseTtl(page, 'On', '200');
+  await expect(page.getByTestId('impact-preview')).toContainText(`${deadAt(200)} of ${COUNT}`);
+  expect(await count()).toBe(COUNT);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await confirmWith(page, 'log');
+  await expect(page.getByText(/Successfully updated \w+ log/)).toBeVisible();
+  expect(await count()).toBe(COUNT - deadAt(200));
+}
+
+test('a container', async ({ page, server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const definition = { id: 'log', partitionKey: { paths: ['/id'] }, defaultTtl: -1 };
+  const { container } = await database.containers.create(definition);
+  await age(server, async (id, ttl) => void (await container.items.create({ id, ttl })));
+  await check(page, server, 'nosql', async () => {
+    const asked = container.items.query('SELECT VALUE COUNT(1) FROM c');
+    return (await asked.fetchAll()).resources[0] as number;
+  });
+});
+
+test('a MongoDB collection', async ({ page, server }) => {
+  const collection = (await server.mongo()).db('app').collection<{ _id: string; ttl?: number }>('log');
+  await age(server, async (id, ttl) => {
+    await collection.insertOne(ttl === undefined ? { _id: id } : { _id: id, ttl });
+  });
+  await check(page, server, 'mongo', () => collection.countDocuments());
+});
+
+test('what changed between preview and Save is asked again', async ({ page, server }) => {
+  const collection = (await server.mongo()).db('app').collection('log');
+  await collection.insertMany([{ n: 1 }, { n: 2 }]);
+  await page.goto('/mongo/app/log/settings');
+  await chooseTtl(page, 'On', '100');
+  await expect(page.getByTestId('impact-preview')).toHaveAttribute('data-dies-now', '0');
+  // The page does not hear of the step.
+  const known: unknown = await (await page.request.get(`${server.url}/status`)).json();
+  await page.route('**/status', (route) => route.fulfill({ json: known }));
+  await server.advance(100);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByRole('dialog')).toContainText('2 of 2');
+  expect(await collection.countDocuments()).toBe(2);
+});

@@ -1,0 +1,37 @@
+// The pictures of the README, made of a real sample on a clock that stands still. They are written to
+// docs/images with EBB_SCREENSHOTS=1, else to the run's own folder.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '../lib/fixtures';
+
+const out =
+  process.env['EBB_SCREENSHOTS'] === '1'
+    ? join(process.env['EBB_ROOT'] ?? '.', 'docs/images')
+    : join(process.env['EBB_PORTAL_OUT'] ?? '/tmp', 'images');
+
+test.use({ deviceScaleFactor: 1 });
+
+test('pictures', async ({ page, server }) => {
+  mkdirSync(out, { recursive: true });
+  await (await server.mongo()).db('admin').command({ ebbClock: 1, set: new Date('2030-03-01T09:00:00Z') });
+  await page.request.post(`${server.url}/_ebb/quickstart`, { data: {} });
+  await server.advance(8);
+  const picture = (name: string) => page.screenshot({ path: join(out, `${name}.png`) });
+
+  await page.goto('/nosql/quickstart/sessions/settings');
+  await page.getByRole('radio', { name: 'On', exact: true }).check();
+  await page.locator('#timeToLiveSeconds').fill('5');
+  await expect(page.getByTestId('impact-preview')).toContainText(/ of \d+/);
+  await picture('settings');
+
+  await page.goto('/nosql/quickstart/sessions/items');
+  await page.getByRole('grid').getByRole('row').nth(2).click();
+  await expect(page.locator('.editor').last()).toBeVisible();
+  await picture('items');
+
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.goto('/mongo/quickstart/sessions/metrics');
+  await expect(page.getByRole('heading').first()).toBeVisible();
+  await page.waitForLoadState('networkidle');
+  await picture('metrics');
+});

@@ -1,0 +1,132 @@
+// The admin address: state, clock, expiry, switches, the sample. Shapes as it answers them.
+import type { Target } from '../state/place';
+import { send } from './http';
+
+export interface Amount {
+  documents: number;
+  bytes: number;
+}
+export interface Within {
+  hour: Amount;
+  day: Amount;
+  week: Amount;
+}
+export interface Unreaped extends Amount {
+  oldest_dead_seconds: number;
+}
+/** `null` off, -1 on without a default, n seconds. */
+export type DefaultTtl = number | null;
+
+export interface Forecast {
+  default: DefaultTtl;
+  live: Amount;
+  dies_within: Within;
+  unreaped_estimate: Unreaped;
+  exact: boolean;
+}
+export interface Preview {
+  dies_now: Amount;
+  dies_within: Within;
+  exact: boolean;
+}
+export interface Series {
+  now_ms: number;
+  step_seconds: number;
+  steps: Amount[];
+  exact: boolean;
+}
+export interface AccountSeries extends Series {
+  collections: number;
+  live: Amount;
+  unreaped_estimate: Unreaped;
+}
+export interface Status {
+  status: string;
+  version: string;
+  clock: {
+    mode: 'system' | 'manual';
+    now_ms: number;
+    offset_ms: number;
+    unconfirmed: unknown;
+    reap_until_ms: number | null;
+    running: boolean;
+    keeps_pace: boolean;
+  };
+  mongo: { connections: number; cursors: number };
+  reaper: { passes: number; documents: number };
+}
+export interface Features {
+  per_document_ttl: { on: boolean; source: 'default' | 'flag' | 'stored' };
+}
+export interface Sample {
+  database: string;
+  nosql: { container: string; items: number } | null;
+  mongo: { collection: string; documents: number } | null;
+  now_ms: number;
+  last_dies_ms: number;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function change(method: string, path: string, body: unknown) {
+  return send({ method, path, headers: JSON_TYPE, body: JSON.stringify(body) });
+}
+
+function collection(target: Target): string {
+  const [database, name] = [target.database, target.collection].map(encodeURIComponent);
+  return `/_ebb/databases/${database}/collections/${name}/expiry`;
+}
+
+/** Also answers while the server is unavailable (503). */
+export async function readStatus(): Promise<Status> {
+  const answer = await send({ path: '/status', quiet: true, also: [503], timeoutMs: 5000 });
+  return answer.json() as Status;
+}
+export async function readMetrics(): Promise<string> {
+  return (await send({ path: '/metrics', quiet: true })).text();
+}
+export async function advanceClock(seconds: number): Promise<void> {
+  await change('POST', '/_ebb/clock', { advance_seconds: seconds });
+}
+export async function setClock(instant: string): Promise<void> {
+  await change('POST', '/_ebb/clock', { set: instant });
+}
+export async function acceptClock(): Promise<void> {
+  await change('POST', '/_ebb/clock/accept', {});
+}
+export async function forecast(target: Target): Promise<Forecast> {
+  const path = `${collection(target)}?door=${target.door}`;
+  return (await send({ path, quiet: true })).json() as Forecast;
+}
+/** What another default would do. Changes nothing. */
+export async function preview(
+  target: Target,
+  value: DefaultTtl,
+  signal?: AbortSignal,
+): Promise<Preview> {
+  const answer = await send({
+    method: 'POST',
+    path: `${collection(target)}/preview?door=${target.door}`,
+    headers: JSON_TYPE,
+    body: JSON.stringify({ default: value }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return answer.json() as Preview;
+}
+export async function series(target: Target, step: number, steps: number): Promise<Series> {
+  const path = `${collection(target)}/series?door=${target.door}&step=${step}&steps=${steps}`;
+  return (await send({ path, quiet: true })).json() as Series;
+}
+export async function accountSeries(step: number, steps: number): Promise<AccountSeries> {
+  const path = `/_ebb/expiry/series?step=${step}&steps=${steps}`;
+  return (await send({ path, quiet: true })).json() as AccountSeries;
+}
+export async function readFeatures(): Promise<Features> {
+  return (await send({ path: '/_ebb/features', quiet: true })).json() as Features;
+}
+export async function setPerDocumentTtl(on: boolean): Promise<Features> {
+  return (await change('PUT', '/_ebb/features', { per_document_ttl: on })).json() as Features;
+}
+export async function loadSample(): Promise<Sample> {
+  return (await change('POST', '/_ebb/quickstart', {})).json() as Sample;
+}

@@ -1,0 +1,138 @@
+// One request to the server: the CSRF token, a time limit, the console, and failures in words.
+// Knows no route.
+import { say } from '../state/log';
+
+export type FailureKind = 'network' | 'timeout' | 'cancelled' | 'signed-out' | 'refused';
+
+/** A request that was not answered as asked. */
+export class ApiError extends Error {
+  constructor(
+    readonly kind: FailureKind,
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly activityId: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+export interface Ask {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer>;
+  signal?: AbortSignal;
+  /** Not shown in the console unless it fails. */
+  quiet?: boolean;
+  timeoutMs?: number;
+  /** Answers that are no failure beside 2xx. */
+  also?: number[];
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  bytes: Uint8Array<ArrayBuffer>;
+  text(): string;
+  json(): unknown;
+}
+
+const TIMEOUT_MS = 30_000;
+let csrf = '';
+let signedOut: () => void = () => {};
+
+export function setCsrf(token: string): void {
+  csrf = token;
+}
+
+/** Called when the server no longer knows the session. */
+export function onSignedOut(listener: () => void): void {
+  signedOut = listener;
+}
+
+function headersOf(ask: Ask): Headers {
+  const headers = new Headers(ask.headers);
+  const method = ask.method ?? 'GET';
+  if (method !== 'GET' && method !== 'HEAD') headers.set('x-ebb-csrf', csrf);
+  return headers;
+}
+
+async function fetched(ask: Ask): Promise<Answer> {
+  const limit = AbortSignal.timeout(ask.timeoutMs ?? TIMEOUT_MS);
+  const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit]);
+  try {
+    const init: RequestInit = { method: ask.method ?? 'GET', headers: headersOf(ask), signal };
+    if (ask.body !== undefined) init.body = ask.body;
+    const response = await fetch(ask.path, { ...init, credentials: 'same-origin' });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const text = () => new TextDecoder().decode(bytes);
+    const { status, headers } = response;
+    return { status, headers, bytes, text, json: () => JSON.parse(text()) as unknown };
+  } catch (error) {
+    if (ask.signal?.aborted) throw new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
+    if (error instanceof DOMException && error.name === 'TimeoutError') {
+      throw new ApiError('timeout', 0, 'Timeout', 'The server did not answer in time.');
+    }
+    throw new ApiError('network', 0, 'Unreachable', 'The server does not answer.');
+  }
+}
+
+/** What a refusal says: `{code, message}` of the NoSQL door, `{error: {…}}` of the admin address. */
+export function refusal(answer: Answer): { code: string; message: string } {
+  try {
+    const body = answer.json() as { code?: string; message?: string; error?: unknown };
+    const inner = (body.error ?? body) as { code?: string; message?: string };
+    if (typeof inner.message === 'string') {
+      // The NoSQL door adds lines with the activity's id behind the sentence.
+      const message = inner.message.split(/\r?\nActivityId/)[0] ?? inner.message;
+      return { code: inner.code ?? String(answer.status), message };
+    }
+  } catch {
+    // No JSON.
+  }
+  const text = answer.text().slice(0, 300).trim();
+  return { code: String(answer.status), message: text === '' ? `Status ${answer.status}` : text };
+}
+
+function shown(ask: Ask): string {
+  return `${ask.method ?? 'GET'} ${ask.path.replace(/^\/_portal\/api/, '')}`;
+}
+
+/** Sends a request. Throws `ApiError` for everything but 2xx (and `also`). */
+export async function send(ask: Ask): Promise<Answer> {
+  const began = performance.now();
+  const took = () => Math.round((performance.now() - began) * 10) / 10;
+  let answer: Answer;
+  try {
+    answer = await fetched(ask);
+  } catch (error) {
+    if (error instanceof ApiError && error.kind !== 'cancelled' && ask.quiet !== true) {
+      say({ kind: 'failed', text: `${shown(ask)}: ${error.message}`, ms: took() });
+    }
+    throw error;
+  }
+  const activityId = answer.headers.get('x-ms-activity-id');
+  const good = (answer.status >= 200 && answer.status < 300) || ask.also?.includes(answer.status);
+  const said = good ? null : refusal(answer);
+  if (ask.quiet !== true || said !== null) {
+    const charge = Number(answer.headers.get('x-ms-request-charge') ?? Number.NaN);
+    say({
+      kind: said === null ? 'request' : 'failed',
+      text: shown(ask) + (said === null ? '' : `: ${said.message}`),
+      status: answer.status,
+      ms: took(),
+      ...(activityId === null ? {} : { activityId }),
+      ...(Number.isNaN(charge) ? {} : { charge }),
+    });
+  }
+  if (said === null) return answer;
+  if (answer.status === 401) signedOut();
+  const kind = answer.status === 401 ? 'signed-out' : 'refused';
+  throw new ApiError(kind, answer.status, said.code, said.message, activityId);
+}
+
+/** The sentence for a person, of anything that was thrown. */
+export function words(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,178 @@
+// Commands of the MongoDB door, as BSON there and back. Values keep their BSON types (Int32, Double,
+// Long, ObjectId, …), so that what is shown can be written again unchanged.
+import { deserialize, type Document, serialize } from 'bson';
+import { say } from '../state/log';
+import { ApiError, send } from './http';
+
+export type { Document } from 'bson';
+
+/** What a command was refused with: `ok: 0`, or a write error. */
+export class CommandError extends ApiError {
+  constructor(
+    readonly number: number,
+    codeName: string,
+    message: string,
+    activityId: string | null,
+  ) {
+    super('refused', 200, codeName, message, activityId);
+  }
+}
+
+const KEEP_TYPES = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } as const;
+
+/** A number of a reply, whatever its type. */
+export function numberOf(value: unknown): number {
+  return Number(value);
+}
+
+function firstError(reply: Document): { code: unknown; message: unknown; name?: unknown } | null {
+  if (numberOf(reply['ok']) !== 1) {
+    return { code: reply['code'], message: reply['errmsg'], name: reply['codeName'] };
+  }
+  const errors = reply['writeErrors'] as Document[] | undefined;
+  const first = errors?.[0];
+  return first === undefined ? null : { code: first['code'], message: first['errmsg'] };
+}
+
+export interface CommandOptions {
+  signal?: AbortSignal;
+  quiet?: boolean;
+  timeoutMs?: number;
+}
+
+/** Runs a command; its first field names it. Throws `CommandError` when it was refused. */
+export async function run(
+  database: string,
+  command: Document,
+  options: CommandOptions = {},
+): Promise<Document> {
+  const name = Object.keys(command)[0] ?? '';
+  const about = typeof command[name] === 'string' ? ` ${database}.${command[name]}` : ` ${database}`;
+  const began = performance.now();
+  const answer = await send({
+    method: 'POST',
+    path: `/_portal/api/mongo/${encodeURIComponent(database)}`,
+    headers: { 'content-type': 'application/bson' },
+    body: Uint8Array.from(serialize(command, { ignoreUndefined: true })),
+    quiet: true,
+    timeoutMs: 120_000,
+    ...options,
+  });
+  const reply = deserialize(answer.bytes, KEEP_TYPES);
+  const activityId = answer.headers.get('x-ms-activity-id');
+  const failed = firstError(reply);
+  if (options.quiet !== true || failed !== null) {
+    say({
+      kind: failed === null ? 'request' : 'failed',
+      text: name + about + (failed === null ? '' : `: ${String(failed.message)}`),
+      ms: Math.round((performance.now() - began) * 10) / 10,
+      ...(failed === null ? {} : { status: numberOf(failed.code) }),
+      ...(activityId === null ? {} : { activityId }),
+    });
+  }
+  if (failed === null) return reply;
+  const codeName = failed.name === undefined ? String(failed.code) : String(failed.name);
+  throw new CommandError(numberOf(failed.code), codeName, String(failed.message), activityId);
+}
+
+export interface Batch {
+  documents: Document[];
+  /** For `getMore`; null: this was the last. */
+  cursor: unknown;
+}
+
+function batchOf(reply: Document): Batch {
+  const cursor = reply['cursor'] as Document;
+  const documents = (cursor['firstBatch'] ?? cursor['nextBatch']) as Document[];
+  return { documents, cursor: numberOf(cursor['id']) === 0 ? null : cursor['id'] };
+}
+
+/** Runs a command that answers a cursor. */
+export async function open(
+  database: string,
+  command: Document,
+  options?: CommandOptions,
+): Promise<Batch> {
+  return batchOf(await run(database, command, options));
+}
+
+/** The next batch of a cursor. */
+export async function more(
+  database: string,
+  collection: string,
+  cursor: unknown,
+  batchSize: number,
+  options?: CommandOptions,
+): Promise<Batch> {
+  return batchOf(await run(database, { getMore: cursor, collection, batchSize }, options));
+}
+
+/** All documents of a cursor. */
+async function all(database: string, command: Document, collection: string): Promise<Document[]> {
+  const found: Document[] = [];
+  let batch = await open(database, command);
+  found.push(...batch.documents);
+  while (batch.cursor !== null) {
+    batch = await more(database, collection, batch.cursor, 1000);
+    found.push(...batch.documents);
+  }
+  return found;
+}
+
+export async function listDatabases(): Promise<string[]> {
+  const reply = await run('admin', { listDatabases: 1, nameOnly: true });
+  return (reply['databases'] as Document[]).map((found) => String(found['name']));
+}
+
+export async function listCollections(database: string): Promise<string[]> {
+  const command = { listCollections: 1, nameOnly: true, cursor: { batchSize: 1000 } };
+  const found = await all(database, command, '$cmd.listCollections');
+  return found.map((record) => String(record['name']));
+}
+
+export interface IndexRecord {
+  name: string;
+  key: Document;
+  expireAfterSeconds: number | null;
+  /** As the server lists it. */
+  all: Document;
+}
+
+export async function listIndexes(database: string, collection: string): Promise<IndexRecord[]> {
+  const command = { listIndexes: collection, cursor: { batchSize: 1000 } };
+  const found = await all(database, command, `$cmd.listIndexes.${collection}`);
+  return found.map((record) => ({
+    name: String(record['name']),
+    key: record['key'] as Document,
+    expireAfterSeconds:
+      record['expireAfterSeconds'] === undefined ? null : numberOf(record['expireAfterSeconds']),
+    all: record,
+  }));
+}
+
+export interface DocumentExpiry {
+  id: unknown;
+  /** The second of the last write, ms. */
+  writtenMs: number;
+  class: 'inherit' | 'explicit' | 'never';
+  /** ms; null: it does not die. */
+  diesAtMs: number | null;
+  /** What kills it: "default", "ttl", or the name of a date index. */
+  by: string | null;
+}
+
+/** When each of these documents dies; those that are gone are left out. At most 1000 ids. */
+export async function expiryOf(
+  database: string,
+  collection: string,
+  ids: unknown[],
+): Promise<DocumentExpiry[]> {
+  const reply = await run(database, { ebbExpiry: collection, ids }, { quiet: true });
+  return (reply['documents'] as Document[]).map((found) => ({
+    id: found['_id'],
+    writtenMs: (found['written'] as Date).getTime(),
+    class: String(found['class']) as DocumentExpiry['class'],
+    diesAtMs: found['diesAt'] === null ? null : (found['diesAt'] as Date).getTime(),
+    by: found['by'] === null ? null : String(found['by']),
+  }));
+}

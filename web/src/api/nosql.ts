@@ -1,0 +1,245 @@
+// The NoSQL door's REST API, as the portal uses it. Shapes are those of the protocol; nothing is
+// added. Item texts stay texts where numbers have to stay what they are.
+import { type Answer, send } from './http';
+
+export interface DatabaseRecord {
+  id: string;
+  _rid: string;
+  _etag: string;
+}
+
+export interface ContainerRecord {
+  id: string;
+  _rid: string;
+  _self: string;
+  _etag: string;
+  defaultTtl?: number;
+  partitionKey: { paths: string[]; kind?: string; version?: number };
+  indexingPolicy?: Record<string, unknown>;
+  uniqueKeyPolicy?: { uniqueKeys: { paths: string[] }[] };
+  changeFeedPolicy?: { retentionDuration: number };
+  conflictResolutionPolicy?: Record<string, unknown>;
+  [other: string]: unknown;
+}
+
+export type Item = Record<string, unknown> & { id: string; _ts: number; _etag: string; _rid: string };
+
+export interface Page<T> {
+  rows: T[];
+  /** Where the next page begins; null: there is none. */
+  continuation: string | null;
+  charge: number;
+  /** `x-ms-documentdb-query-metrics` and the index's, as sent. */
+  metrics: string | null;
+  indexMetrics: string | null;
+  /** The page as the server wrote it. */
+  text: string;
+}
+
+const ROOT = '/_portal/api/nosql';
+const VERSION = { 'x-ms-version': '2020-07-15' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** `/dbs/a/colls/b`, every name encoded. */
+export function link(...names: [database?: string, container?: string, item?: string]): string {
+  const kinds = ['dbs', 'colls', 'docs'];
+  return names.map((name, at) => `/${kinds[at]}/${encodeURIComponent(name ?? '')}`).join('');
+}
+
+function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  return send({
+    method,
+    path: ROOT + path,
+    headers: { ...VERSION, ...(text === undefined ? {} : JSON_TYPE), ...headers },
+    ...(text === undefined ? {} : { body: text }),
+  });
+}
+
+function page<T>(answer: Answer, name: string): Page<T> {
+  const text = answer.text();
+  const body = JSON.parse(text) as Record<string, unknown>;
+  const { headers } = answer;
+  return {
+    rows: (body[name] ?? []) as T[],
+    continuation: headers.get('x-ms-continuation'),
+    charge: Number(headers.get('x-ms-request-charge') ?? 0),
+    metrics: headers.get('x-ms-documentdb-query-metrics'),
+    indexMetrics: headers.get('x-ms-cosmos-index-utilization'),
+    text,
+  };
+}
+
+/** All pages of a feed. */
+async function all<T>(path: string, name: string): Promise<T[]> {
+  const found: T[] = [];
+  let continuation: string | null = null;
+  do {
+    const headers: Record<string, string> = { 'x-ms-max-item-count': '1000' };
+    if (continuation !== null) headers['x-ms-continuation'] = continuation;
+    const answered: Page<T> = page<T>(await ask('GET', path, undefined, headers), name);
+    found.push(...answered.rows);
+    continuation = answered.continuation;
+  } while (continuation !== null);
+  return found;
+}
+
+export const listDatabases = () => all<DatabaseRecord>('/dbs', 'Databases');
+export const listContainers = (database: string) =>
+  all<ContainerRecord>(`${link(database)}/colls`, 'DocumentCollections');
+
+export async function createDatabase(id: string): Promise<void> {
+  await ask('POST', '/dbs', { id });
+}
+export async function deleteDatabase(id: string): Promise<void> {
+  await ask('DELETE', link(id));
+}
+export async function createContainer(database: string, definition: unknown): Promise<void> {
+  await ask('POST', `${link(database)}/colls`, definition);
+}
+export async function deleteContainer(database: string, container: string): Promise<void> {
+  await ask('DELETE', link(database, container));
+}
+export async function readContainer(database: string, container: string): Promise<ContainerRecord> {
+  return (await ask('GET', link(database, container))).json() as ContainerRecord;
+}
+
+/** Replaces the definition; with `etag`, only what was read (412 otherwise). */
+export async function replaceContainer(
+  database: string,
+  definition: ContainerRecord,
+  etag?: string,
+): Promise<ContainerRecord> {
+  const headers: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
+  const answer = await ask('PUT', link(database, definition.id), definition, headers);
+  return answer.json() as ContainerRecord;
+}
+
+export interface Place {
+  database: string;
+  container: string;
+}
+
+/** The values of a partition key as the header carries them: `["a"]`; undefined is `{}`. */
+export type PartitionKey = readonly unknown[];
+
+function keyHeader(key: PartitionKey): Record<string, string> {
+  const text = JSON.stringify(key.map((value) => (value === undefined ? {} : value)));
+  // Header values are ASCII.
+  const ascii = text.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return { 'x-ms-documentdb-partitionkey': ascii };
+}
+
+/** An item as the server wrote it, and its ETag. */
+export interface ItemText {
+  text: string;
+  etag: string;
+}
+
+function itemText(answer: Answer): ItemText {
+  return { text: answer.text(), etag: answer.headers.get('etag') ?? '' };
+}
+
+export async function readItem(at: Place, id: string, key: PartitionKey): Promise<ItemText> {
+  return itemText(await ask('GET', link(at.database, at.container, id), undefined, keyHeader(key)));
+}
+export async function createItem(at: Place, text: string, key: PartitionKey): Promise<ItemText> {
+  return itemText(
+    await ask('POST', `${link(at.database, at.container)}/docs`, text, keyHeader(key)),
+  );
+}
+export async function replaceItem(
+  at: Place,
+  id: string,
+  text: string,
+  key: PartitionKey,
+  etag?: string,
+): Promise<ItemText> {
+  const match: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
+  const path = link(at.database, at.container, id);
+  return itemText(await ask('PUT', path, text, { ...keyHeader(key), ...match }));
+}
+/** PATCH with operations `{op, path, value}`. */
+export async function patchItem(
+  at: Place,
+  id: string,
+  operations: unknown[],
+  key: PartitionKey,
+  etag?: string,
+): Promise<ItemText> {
+  const match: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
+  const path = link(at.database, at.container, id);
+  return itemText(await ask('PATCH', path, { operations }, { ...keyHeader(key), ...match }));
+}
+export async function deleteItem(
+  at: Place,
+  id: string,
+  key: PartitionKey,
+  etag?: string,
+): Promise<void> {
+  const match: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
+  const path = link(at.database, at.container, id);
+  await ask('DELETE', path, undefined, { ...keyHeader(key), ...match });
+}
+
+export interface QueryOptions {
+  parameters?: { name: string; value: unknown }[];
+  continuation?: string | null;
+  maxItems?: number;
+  metrics?: boolean;
+  signal?: AbortSignal;
+}
+
+/** One page of a query over all partitions. */
+export async function query<T = Item>(
+  at: Place,
+  text: string,
+  options: QueryOptions = {},
+): Promise<Page<T>> {
+  const { parameters = [], continuation, maxItems = 100, metrics = false, signal } = options;
+  const headers: Record<string, string> = {
+    ...VERSION,
+    'content-type': 'application/query+json',
+    'x-ms-documentdb-isquery': 'True',
+    'x-ms-documentdb-query-enablecrosspartition': 'True',
+    'x-ms-max-item-count': String(maxItems),
+  };
+  if (continuation != null) headers['x-ms-continuation'] = continuation;
+  if (metrics) {
+    headers['x-ms-documentdb-populatequerymetrics'] = 'True';
+    headers['x-ms-cosmos-populateindexmetrics'] = 'True';
+  }
+  const answer = await send({
+    method: 'POST',
+    path: `${ROOT}${link(at.database, at.container)}/docs`,
+    headers,
+    body: JSON.stringify({ query: text, parameters }),
+    timeoutMs: 120_000,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return page<T>(answer, 'Documents');
+}
+
+export interface OfferRecord {
+  id: string;
+  _rid: string;
+  _self: string;
+  _etag: string;
+  resource: string;
+  offerResourceId: string;
+  offerVersion: string;
+  content: { offerThroughput?: number; offerAutopilotSettings?: { maxThroughput: number } };
+}
+
+/** The offer of a database or container, by its rid; null: it has none. */
+export async function findOffer(rid: string): Promise<OfferRecord | null> {
+  const found = await all<OfferRecord>('/offers', 'Offers');
+  return found.find((offer) => offer.offerResourceId === rid) ?? null;
+}
+export async function replaceOffer(offer: OfferRecord): Promise<OfferRecord> {
+  const answer = await ask('PUT', `/offers/${encodeURIComponent(offer.id)}`, offer);
+  return answer.json() as OfferRecord;
+}

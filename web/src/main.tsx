@@ -1,0 +1,8 @@
+// Where the page begins.
+import { createRoot } from 'react-dom/client';
+import { App } from './shell/App';
+import './styles/tokens.css';
+import './styles/base.css';
+
+const root = document.getElementById('app');
+if (root !== null) createRoot(root).render(<App />);

@@ -1,0 +1,5 @@
+// The documents of a collection.
+import type { Target } from '../../state/place';
+export default function Items({ target }: { target: Target }) {
+  return <div className="page">{target.collection}</div>;
+}

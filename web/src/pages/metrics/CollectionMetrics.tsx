@@ -1,0 +1,5 @@
+// Figures of a collection.
+import type { Target } from '../../state/place';
+export default function CollectionMetrics({ target }: { target: Target }) {
+  return <div className="page">{target.collection}</div>;
+}

@@ -1,0 +1,39 @@
+// What a person has typed and not saved, kept in the browser's session under a name, so that
+// neither a failure nor a reload loses it.
+import { useCallback, useState } from 'react';
+
+const PREFIX = 'ebb-draft:';
+/** Beyond this a draft is only kept in memory: the browser's store is small. */
+const KEPT_CHARACTERS = 1_000_000;
+
+function read(name: string): string | null {
+  try {
+    return sessionStorage.getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+function write(name: string, text: string | null): void {
+  try {
+    if (text === null || text.length > KEPT_CHARACTERS) sessionStorage.removeItem(PREFIX + name);
+    else sessionStorage.setItem(PREFIX + name, text);
+  } catch {
+    // Full or forbidden: it stays in memory.
+  }
+}
+
+/** A draft by name: its text (null: none), and what sets it. */
+export function useDraft(name: string): [string | null, (text: string | null) => void] {
+  const [held, hold] = useState(() => ({ name, text: read(name) }));
+  const current = held.name === name ? held : { name, text: read(name) };
+  if (current !== held) hold(current);
+  const set = useCallback(
+    (text: string | null) => {
+      hold({ name, text });
+      write(name, text);
+    },
+    [name],
+  );
+  return [current.text, set];
+}

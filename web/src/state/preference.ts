@@ -1,0 +1,37 @@
+// Small choices kept in the browser: theme, widths, history of queries.
+import { useState } from 'react';
+
+const PREFIX = 'ebb:';
+
+export function readPreference<T>(name: string, otherwise: T, sound: (value: unknown) => value is T): T {
+  try {
+    const text = localStorage.getItem(PREFIX + name);
+    const value: unknown = text === null ? otherwise : JSON.parse(text);
+    return sound(value) ? value : otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+export function writePreference(name: string, value: unknown): void {
+  try {
+    localStorage.setItem(PREFIX + name, JSON.stringify(value));
+  } catch {
+    // Full or forbidden: it holds until the page is left.
+  }
+}
+
+export function usePreference<T>(
+  name: string,
+  otherwise: T,
+  sound: (value: unknown) => value is T,
+): [T, (value: T) => void] {
+  const [value, set] = useState(() => readPreference(name, otherwise, sound));
+  return [
+    value,
+    (next) => {
+      set(next);
+      writePreference(name, next);
+    },
+  ];
+}

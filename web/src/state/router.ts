@@ -1,0 +1,59 @@
+// The address bar and what is shown, kept the same. Leaving a page with unsaved changes asks first.
+import { useEffect, useMemo } from 'react';
+import { parsePlace, pathOf, type Place } from './place';
+import { createStore, useStore } from './store';
+
+const here = createStore(location.pathname + location.search);
+const guards = new Set<() => boolean>();
+
+window.addEventListener('popstate', () => here.set(location.pathname + location.search));
+
+/** Whether nothing is unsaved, or the person lets it go. */
+function mayLeave(): boolean {
+  const dirty = [...guards].some((isDirty) => isDirty());
+  return !dirty || window.confirm('There are unsaved changes. Leave without saving them?');
+}
+
+/** Goes to a place. Answers whether it went. */
+export function go(place: Place, query: Record<string, string> = {}): boolean {
+  const search = new URLSearchParams(query).toString();
+  const path = pathOf(place) + (search === '' ? '' : `?${search}`);
+  if (path === here.get()) return true;
+  if (!mayLeave()) return false;
+  history.pushState(null, '', path);
+  here.set(path);
+  return true;
+}
+
+/** Sets a part of the query string, or takes it away, without a step in the history. */
+export function setQuery(name: string, value: string | null): void {
+  const url = new URL(location.href);
+  if (value === null || value === '') url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  history.replaceState(null, '', url);
+  here.set(url.pathname + url.search);
+}
+
+/** What is shown, and the query string. */
+export function usePlace(): { place: Place; query: URLSearchParams } {
+  const address = useStore(here);
+  return useMemo(() => {
+    const url = new URL(address, location.origin);
+    return { place: parsePlace(url.pathname), query: url.searchParams };
+  }, [address]);
+}
+
+/** While `dirty`, leaving asks first. */
+export function useLeaveGuard(dirty: boolean): void {
+  useEffect(() => {
+    if (!dirty) return;
+    const guard = () => true;
+    const unload = (event: BeforeUnloadEvent) => event.preventDefault();
+    guards.add(guard);
+    window.addEventListener('beforeunload', unload);
+    return () => {
+      guards.delete(guard);
+      window.removeEventListener('beforeunload', unload);
+    };
+  }, [dirty]);
+}

@@ -1,0 +1,82 @@
+// Databases of both doors and what lies in them, as last asked.
+import * as mongo from '../api/mongo';
+import * as nosql from '../api/nosql';
+import { words } from '../api/http';
+import { session } from '../api/session';
+import type { Door } from './place';
+import { createStore } from './store';
+
+export interface Branch {
+  door: Door;
+  name: string;
+  /** null: not asked yet. */
+  collections: string[] | null;
+  failure: string | null;
+}
+
+export interface Tree {
+  branches: Branch[];
+  loading: boolean;
+  failures: string[];
+}
+
+export const tree = createStore<Tree>({ branches: [], loading: false, failures: [] });
+
+const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+async function databasesOf(door: Door): Promise<string[]> {
+  if (door === 'mongo') return mongo.listDatabases();
+  return (await nosql.listDatabases()).map((record) => record.id);
+}
+
+async function collectionsOf(door: Door, database: string): Promise<string[]> {
+  if (door === 'mongo') return mongo.listCollections(database);
+  return (await nosql.listContainers(database)).map((record) => record.id);
+}
+
+/** Asks for the databases of both doors; what was known of their collections stays. */
+export async function loadTree(): Promise<void> {
+  const doors = session.get()?.doors;
+  const open: Door[] = [];
+  if (doors?.cosmos != null) open.push('nosql');
+  if (doors?.mongo != null) open.push('mongo');
+  tree.update((known) => ({ ...known, loading: true }));
+  const failures: string[] = [];
+  const found = await Promise.all(
+    open.map(async (door) => {
+      try {
+        return (await databasesOf(door)).sort(byName).map((name) => ({ door, name }));
+      } catch (error) {
+        failures.push(words(error));
+        return tree.get().branches.filter((branch) => branch.door === door);
+      }
+    }),
+  );
+  tree.update(({ branches }) => ({
+    loading: false,
+    failures,
+    branches: found.flat().map(({ door, name }) => {
+      const known = branches.find((branch) => branch.door === door && branch.name === name);
+      return known ?? { door, name, collections: null, failure: null };
+    }),
+  }));
+}
+
+function put(door: Door, name: string, change: Partial<Branch>): void {
+  tree.update((known) => ({
+    ...known,
+    branches: known.branches.map((branch) =>
+      branch.door === door && branch.name === name ? { ...branch, ...change } : branch,
+    ),
+  }));
+}
+
+/** Asks what lies in a database. */
+export async function loadCollections(door: Door, name: string): Promise<void> {
+  try {
+    const collections = (await collectionsOf(door, name)).sort(byName);
+    put(door, name, { collections, failure: null });
+  } catch (error) {
+    put(door, name, { failure: words(error) });
+  }
+}

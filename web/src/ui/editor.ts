@@ -1,0 +1,89 @@
+// Makes the editor that `CodeEditor` shows; loaded when the first one is.
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  foldGutter,
+  foldKeymap,
+  syntaxHighlighting,
+} from '@codemirror/language';
+import { searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension, Prec } from '@codemirror/state';
+import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import type { CodeEditorProps } from './CodeEditor';
+import { highlighting } from './highlighting';
+import { shellLanguage, sqlLanguage } from './languages';
+
+const THEME = EditorView.theme({
+  '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--ground)' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '13px', lineHeight: '1.5' },
+  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': {
+    color: 'var(--text-2)',
+    backgroundColor: 'var(--ground-2)',
+    borderRightColor: 'var(--line)',
+  },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-1px' },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {
+    backgroundColor: 'var(--selected) !important',
+  },
+  '.cm-tooltip, .cm-panels': {
+    color: 'var(--text)',
+    backgroundColor: 'var(--ground-2)',
+    border: '1px solid var(--line)',
+  },
+});
+
+function languageOf(props: CodeEditorProps): Extension {
+  switch (props.language) {
+    case 'json':
+      return json();
+    case 'sql':
+      return sqlLanguage;
+    case 'shell':
+      return shellLanguage;
+  }
+}
+
+function runs(latest: { current: CodeEditorProps }): Extension {
+  const run = () => {
+    latest.current.onRun?.();
+    return latest.current.onRun !== undefined;
+  };
+  const keys = [{ key: 'Mod-Enter', run }];
+  if (latest.current.single === true) keys.push({ key: 'Enter', run });
+  return Prec.highest(keymap.of(keys));
+}
+
+/** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
+export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps }): EditorView {
+  const props = latest.current;
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const single = props.single === true;
+  const extensions: Extension[] = [
+    runs(latest),
+    history(),
+    drawSelection(),
+    bracketMatching(),
+    closeBrackets(),
+    languageOf(props),
+    highlighting,
+    syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+    keymap.of([...foldKeymap, ...completionKeymap, ...(single ? [] : [indentWithTab])]),
+    EditorView.contentAttributes.of({ 'aria-label': props.label }),
+    EditorState.readOnly.of(props.readOnly === true),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
+    }),
+    THEME,
+    EditorView.lineWrapping,
+    props.extensions ?? [],
+  ];
+  if (!single) extensions.push(lineNumbers(), foldGutter());
+  const state = EditorState.create({ doc: props.value, extensions });
+  return new EditorView({ state, parent: root, root });
+}

@@ -1,0 +1,55 @@
+// Two small highlighters: the NoSQL query language and shell literals. They colour and check
+// nothing; the server says what is wrong.
+import { StreamLanguage, type StringStream } from '@codemirror/language';
+
+const SQL_WORDS = new Set(
+  `select value from where order by group top distinct as in between like escape and or not exists
+  join offset limit asc desc array all udf null undefined true false`
+    .split(/\s+/),
+);
+
+function quoted(stream: StringStream, quote: string): void {
+  let escaped = false;
+  for (let next = stream.next(); next != null; next = stream.next()) {
+    if (next === quote && !escaped) return;
+    escaped = next === '\\' && !escaped;
+  }
+}
+
+function token(words: (word: string) => string | null) {
+  return (stream: StringStream): string | null => {
+    if (stream.eatSpace()) return null;
+    if (stream.match('--') || stream.match('//')) {
+      stream.skipToEnd();
+      return 'comment';
+    }
+    const next = stream.next() ?? '';
+    if (next === '"' || next === "'") {
+      quoted(stream, next);
+      return 'string';
+    }
+    if (/\d/.test(next)) {
+      stream.match(/^[\d.]*([eE][+-]?\d+)?/);
+      return 'number';
+    }
+    if (/[\w$@]/.test(next)) {
+      stream.match(/^[\w$]*/);
+      return words(stream.current());
+    }
+    return null;
+  };
+}
+
+export const sqlLanguage = StreamLanguage.define({
+  name: 'sql',
+  token: token((word) => (SQL_WORDS.has(word.toLowerCase()) ? 'keyword' : 'variableName')),
+});
+
+export const shellLanguage = StreamLanguage.define({
+  name: 'shell',
+  token: token((word) => {
+    if (word.startsWith('$')) return 'keyword';
+    if (/^(true|false|null|undefined|NaN|Infinity)$/.test(word)) return 'bool';
+    return /^[A-Z]/.test(word) ? 'keyword' : 'propertyName';
+  }),
+});
