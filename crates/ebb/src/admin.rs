@@ -1,14 +1,14 @@
 //! `ebb admin`: asks a running server's admin address and prints what it answers.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, builder::OsStr};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
 
-use crate::commands::{FAILED, complain, say};
-
-/// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::{
+    client::{self, Client},
+    commands::{FAILED, complain, say},
+};
 
 /// A request to the admin address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,23 +30,7 @@ pub(crate) fn command() -> Command {
         .about("Ask or tell a running server")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .arg(
-            Arg::new("admin-addr")
-                .long("admin-addr")
-                .env(OsStr::from("EBB_ADMIN_ADDR"))
-                .value_name("HOST:PORT")
-                .default_value("127.0.0.1:8080")
-                .global(true)
-                .help("The server's admin address"),
-        )
-        .arg(
-            Arg::new("key-file")
-                .long("key-file")
-                .env(OsStr::from("EBB_KEY_FILE"))
-                .value_name("PATH")
-                .global(true)
-                .help("The server's key file, where its admin address asks for a key"),
-        )
+        .args(client::args().map(|arg| arg.global(true)))
         .arg(
             Arg::new("json")
                 .long("json")
@@ -60,7 +44,6 @@ pub(crate) fn command() -> Command {
 
 /// Runs what was typed.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
-    let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
     let (request, inner) = match matches.subcommand() {
         Some(("clock", clock)) => match clock.subcommand() {
             Some((_, accept)) => (Request::AcceptClock, accept),
@@ -69,14 +52,11 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         Some((_, status)) => (Request::Status, status),
         None => (Request::Status, matches),
     };
-    let key = match matches.get_one::<String>("key-file").filter(|path| !path.is_empty()) {
-        None => None,
-        Some(path) => match server::first_key(Path::new(path)) {
-            Ok(key) => Some(key),
-            Err(failure) => return complain(failure, FAILED),
-        },
+    let client = match Client::typed(matches) {
+        Ok(client) => client,
+        Err(message) => return complain(message, FAILED),
     };
-    match ask(address, key.as_deref(), request) {
+    match ask(&client, request) {
         Ok(answer) if inner.get_flag("json") => say(format!("{answer}\n")),
         Ok(answer) => say(shown(request, &answer)),
         Err(message) => return complain(message, FAILED),
@@ -84,44 +64,12 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Sends a request, with a key where one is given, and reads the answer; failures in words.
-fn ask(address: &str, key: Option<&str>, request: Request) -> Result<Value, String> {
-    let config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE))
-        .proxy(None)
-        .build();
-    let agent = ureq::Agent::new_with_config(config);
-    let url = |path: &str| format!("http://{address}{path}");
-    let bearer = key.map(|key| format!("Bearer {key}"));
-    let get = |path| {
-        let asked = agent.get(url(path));
-        match &bearer {
-            Some(bearer) => asked.header("authorization", bearer),
-            None => asked,
-        }
-    };
-    let post = |path| {
-        let asked = agent.post(url(path));
-        match &bearer {
-            Some(bearer) => asked.header("authorization", bearer),
-            None => asked,
-        }
-    };
-    let answer = match request {
-        Request::Clock => get("/_ebb/clock").call(),
-        Request::AcceptClock => post("/_ebb/clock/accept").send_empty(),
-        Request::Status => get("/status").call(),
-    };
-    let mut answer = answer.map_err(|error| format!("no answer from {address}: {error}"))?;
-    let status = answer.status();
-    let text = answer.body_mut().read_to_string();
-    let text = text.map_err(|error| format!("the answer of {address} ended early: {error}"))?;
-    let body: Value = serde_json::from_str(&text)
-        .map_err(|_| format!("{address} answers {status}, and not as an ebb server does"))?;
-    match body.pointer("/error/message").and_then(Value::as_str) {
-        Some(message) => Err(message.to_owned()),
-        None => Ok(body),
+/// Sends a request and reads the answer; failures in words.
+fn ask(client: &Client, request: Request) -> Result<Value, String> {
+    match request {
+        Request::Clock => client.get("/_ebb/clock"),
+        Request::AcceptClock => client.post("/_ebb/clock/accept"),
+        Request::Status => client.get("/status"),
     }
 }
 
@@ -179,15 +127,16 @@ mod tests {
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
         let address = running.admin().unwrap().to_owned();
         for request in [Request::Clock, Request::AcceptClock] {
-            let answer = ask(&address, None, request).unwrap();
+            let answer = ask(&Client::new(&address, None), request).unwrap();
             assert_eq!(answer["mode"], "manual", "{request:?}: {answer}");
         }
-        let answer = ask(&address, None, Request::Status).unwrap();
+        let answer = ask(&Client::new(&address, None), Request::Status).unwrap();
         assert_eq!(answer["status"], "ok");
-        let refused = ask(&format!("{address}/_ebb/nowhere?"), None, Request::Clock).unwrap_err();
+        let refused = ask(&Client::new(&format!("{address}/_ebb/nowhere?"), None), Request::Clock)
+            .unwrap_err();
         assert_eq!(refused, "there is no such page");
         runtime.block_on(running.stop()).unwrap();
-        let gone = ask(&address, None, Request::Clock).unwrap_err();
+        let gone = ask(&Client::new(&address, None), Request::Clock).unwrap_err();
         assert!(gone.contains("no answer from"), "{gone}");
     }
 
@@ -201,11 +150,12 @@ mod tests {
         let address = running.admin().unwrap().to_owned();
         let key = server::first_key(&file).unwrap();
         for request in [Request::Clock, Request::AcceptClock, Request::Status] {
-            ask(&address, Some(&key), request).unwrap();
+            ask(&Client::new(&address, Some(&key)), request).unwrap();
         }
-        let refused = ask(&address, None, Request::Clock).unwrap_err();
+        let refused = ask(&Client::new(&address, None), Request::Clock).unwrap_err();
         assert!(refused.contains("Bearer"), "{refused}");
-        let refused = ask(&address, Some(server::WELL_KNOWN_KEY), Request::Clock).unwrap_err();
+        let refused =
+            ask(&Client::new(&address, Some(server::WELL_KNOWN_KEY)), Request::Clock).unwrap_err();
         assert!(refused.contains("none of the account's keys"), "{refused}");
         runtime.block_on(running.stop()).unwrap();
         std::fs::remove_file(&file).unwrap();

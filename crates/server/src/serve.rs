@@ -7,7 +7,10 @@ use engine::{Engine, KeepNothing, Options, Persist, Rules};
 use mongo::{Door, MongoDialect, Settings};
 use store::{MemoryStore, Store};
 use store_lsm::{LsmOptions, LsmStore};
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
 
 use crate::{
     ClockMode, Config, Refused,
@@ -283,6 +286,15 @@ fn port(address: &Option<String>) -> Option<u16> {
 
 /// Runs a server until SIGTERM or SIGINT.
 pub fn serve(config: &Config) -> Result<(), Failure> {
+    serve_beside(config, |_| Ok(()))
+}
+
+/// The same; once it accepts, `beside` runs on a thread of its own and gets the admin address. Its
+/// failure ends the server, and the server's end does not wait for it.
+pub fn serve_beside(
+    config: &Config,
+    beside: impl FnOnce(Option<String>) -> Result<(), String> + Send + 'static,
+) -> Result<(), Failure> {
     raise_descriptor_limit();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -294,7 +306,16 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
         .map_err(failed)?;
     runtime.block_on(async {
         let running = start(config).await?;
-        let ended = signal().await.map_err(failed);
+        let admin = running.admin().map(str::to_owned);
+        let (sender, failure) = oneshot::channel();
+        std::thread::Builder::new()
+            .name("beside".to_owned())
+            .spawn(move || beside(admin).map_err(|why| sender.send(why)))
+            .map_err(failed)?;
+        let ended = tokio::select! {
+            ended = signal() => ended.map_err(failed),
+            Ok(why) = failure => Err(Failure::Failed(why)),
+        };
         tracing::info!("stopping");
         running.stop().await.and(ended)
     })

@@ -12,6 +12,7 @@ mod features;
 mod health;
 mod metrics;
 mod pages;
+mod quickstart;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use axum::{
 use engine::Engine;
 use tokio::{net::TcpListener, sync::watch};
 
+pub(crate) use doors::Relayed;
 use pages::Pages;
 pub(crate) use pages::portal;
 
@@ -81,6 +83,7 @@ fn routes(shared: Shared) -> Router {
         .route(PAGES, any(explorer::page))
         .route(&format!("{PAGES}/"), any(explorer::page))
         .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
+        .route("/_ebb/quickstart", post(quickstart::run))
         .route("/_ebb/features", get(features::read).put(features::change))
         .with_state(shared)
 }
