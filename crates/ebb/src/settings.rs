@@ -303,20 +303,20 @@ mod tests {
             assert_eq!(config(typed, None).unwrap().enforce_throughput, want);
         }
         for (typed, file, want) in [
-            (&[][..], None, &[][..]),
-            (&["--admin-host", "a", "--admin-host", "b, c"], None, &["a", "b", "c"]),
-            (&[], Some("admin-host = [\"a\", \"b\"]"), &["a", "b"]),
-            (&["--admin-host", "a"], Some("admin-host = \"b\""), &["a"]),
-        ] {
-            assert_eq!(config(typed, file).unwrap().admin_hosts, want, "{typed:?}");
-        }
-        for (typed, file, want) in [
             (&[][..], None, None),
             (&["--per-document-ttl", "off"], None, Some(false)),
             (&["--per-document-ttl", "on"], Some("per-document-ttl = \"off\""), Some(true)),
             (&[], Some("per-document-ttl = \"off\""), Some(false)),
         ] {
             assert_eq!(config(typed, file).unwrap().per_document_ttl, want, "{typed:?} {file:?}");
+        }
+        for (typed, file, want) in [
+            (&[][..], None, &[][..]),
+            (&["--admin-host", "a", "--admin-host", "b, c"], None, &["a", "b", "c"]),
+            (&[], Some("admin-host = [\"a\", \"b\"]"), &["a", "b"]),
+            (&["--admin-host", "a"], Some("admin-host = \"b\""), &["a"]),
+        ] {
+            assert_eq!(config(typed, file).unwrap().admin_hosts, want, "{typed:?}");
         }
         let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
         assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
@@ -333,8 +333,8 @@ mod tests {
             (&["--log-level", "loud"], None, "--log-level"),
             (&["--in-memory", "--data-dir", "x"], None, "--in-memory"),
             (&["--tls-cert", "x"], None, "--tls-key"),
-            (&["--admin-host", "http://x"], None, "--admin-host"),
             (&["--per-document-ttl", "maybe"], None, "--per-document-ttl"),
+            (&["--admin-host", "http://x"], None, "--admin-host"),
             (&[], Some("colour = 1"), "colour"),
             (&[], Some("clock ="), "--config"),
         ] {

@@ -1,5 +1,5 @@
 // What a person does in the tree and in Scale & Settings, by roles and names.
-import { expect, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 
 /** Opens a collection through the tree. */
 export async function openFromTree(page: Page, door: string, database: string, collection: string) {
@@ -20,10 +20,20 @@ export async function chooseTtl(page: Page, option: string, seconds?: string) {
   }
 }
 
-/** Saves and waits for the note in the console. */
+/** What the pane says that Save would do. */
+export function impact(page: Page): Locator {
+  return page.locator('[data-test="ttl-impact"]');
+}
+
+/** Waits for a note in the console. */
+export async function noted(page: Page, note: string | RegExp) {
+  await expect(page.getByRole('region', { name: 'Console' }).getByText(note).first()).toBeVisible();
+}
+
+/** Saves what kills nothing, and waits until that is noted and nothing is left to save. */
 export async function save(page: Page, note: string) {
-  const notes = page.getByText(note);
-  const before = await notes.count();
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect(notes).toHaveCount(before + 1);
+  const button = page.getByRole('button', { name: 'Save', exact: true });
+  await button.click();
+  await noted(page, note);
+  await expect(button).toBeDisabled();
 }

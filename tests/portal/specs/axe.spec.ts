@@ -18,7 +18,7 @@ for (const { zoom, viewport } of SIZES) {
         await page.request.post(`${server.url}/_ebb/quickstart`, { data: {} });
         const views = ['items', 'settings', 'query', 'metrics'];
         const of = (door: string) => views.map((view) => `/${door}/quickstart/sessions/${view}`);
-        const pages = ['/', '/features', '/metrics', '/nosql/quickstart', ...of('nosql'), ...of('mongo')];
+        const pages = ['/', '/features', '/monitor', '/nosql/quickstart', ...of('nosql'), ...of('mongo')];
         for (const path of pages) {
           await page.goto(path);
           await expect(page.getByRole('heading').first()).toBeVisible();

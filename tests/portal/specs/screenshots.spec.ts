@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../lib/fixtures';
+import { impact } from '../lib/pane';
 
 const out =
   process.env['EBB_SCREENSHOTS'] === '1'
@@ -21,7 +22,7 @@ test('pictures', async ({ page, server }) => {
   await page.goto('/nosql/quickstart/sessions/settings');
   await page.getByRole('radio', { name: 'On', exact: true }).check();
   await page.locator('#timeToLiveSeconds').fill('5');
-  await expect(page.getByTestId('impact-preview')).toContainText(/ of \d+/);
+  await expect(impact(page)).toContainText(/ of \d+/);
   await picture('settings');
 
   await page.goto('/nosql/quickstart/sessions/items');

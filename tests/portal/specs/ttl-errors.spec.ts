@@ -4,8 +4,8 @@ import { chooseTtl } from '../lib/pane';
 
 const WRONG: [typed: string, why: RegExp][] = [
   ['', /seconds/i],
-  ['0', /at least 1|1 or more|greater than 0/i],
-  ['-5', /negative|at least 1|1 or more/i],
+  ['0', /least is 1/],
+  ['-5', /negative|least/i],
   ['-1', /On \(no default\)/],
   ['1.5', /whole/i],
   ['2147483648', /2,?147,?483,?647/],

@@ -41,6 +41,7 @@ export interface Answer {
 const TIMEOUT_MS = 30_000;
 let csrf = '';
 let signedOut: () => void = () => {};
+let renewToken: () => Promise<unknown> = () => Promise.resolve();
 
 export function setCsrf(token: string): void {
   csrf = token;
@@ -49,6 +50,11 @@ export function setCsrf(token: string): void {
 /** Called when the server no longer knows the session. */
 export function onSignedOut(listener: () => void): void {
   signedOut = listener;
+}
+
+/** What gets a new token; called when the server, started anew, refuses the one that is known. */
+export function onStaleToken(renew: () => Promise<unknown>): void {
+  renewToken = renew;
 }
 
 function headersOf(ask: Ask): Headers {
@@ -78,6 +84,17 @@ async function fetched(ask: Ask): Promise<Answer> {
   }
 }
 
+/** Out of `Message: {"Errors":["…"]}`, in which the NoSQL door wraps some sentences. */
+function sentence(message: string): string {
+  if (!message.startsWith('Message: {')) return message;
+  try {
+    const wrapped = JSON.parse(message.slice('Message: '.length)) as { Errors?: unknown };
+    return Array.isArray(wrapped.Errors) ? wrapped.Errors.map(String).join(' ') : message;
+  } catch {
+    return message;
+  }
+}
+
 /** What a refusal says: `{code, message}` of the NoSQL door, `{error: {…}}` of the admin address. */
 export function refusal(answer: Answer): { code: string; message: string } {
   try {
@@ -86,7 +103,7 @@ export function refusal(answer: Answer): { code: string; message: string } {
     if (typeof inner.message === 'string') {
       // The NoSQL door adds lines with the activity's id behind the sentence.
       const message = inner.message.split(/\r?\nActivityId/)[0] ?? inner.message;
-      return { code: inner.code ?? String(answer.status), message };
+      return { code: inner.code ?? String(answer.status), message: sentence(message) };
     }
   } catch {
     // No JSON.
@@ -106,6 +123,10 @@ export async function send(ask: Ask): Promise<Answer> {
   let answer: Answer;
   try {
     answer = await fetched(ask);
+    if (answer.status === 403 && refusal(answer).code === 'Csrf') {
+      await renewToken();
+      answer = await fetched(ask);
+    }
   } catch (error) {
     if (error instanceof ApiError && error.kind !== 'cancelled' && ask.quiet !== true) {
       say({ kind: 'failed', text: `${shown(ask)}: ${error.message}`, ms: took() });

@@ -88,8 +88,14 @@ export const listDatabases = () => all<DatabaseRecord>('/dbs', 'Databases');
 export const listContainers = (database: string) =>
   all<ContainerRecord>(`${link(database)}/colls`, 'DocumentCollections');
 
-export async function createDatabase(id: string): Promise<void> {
-  await ask('POST', '/dbs', { id });
+export async function readDatabase(id: string): Promise<DatabaseRecord> {
+  return (await ask('GET', link(id))).json() as DatabaseRecord;
+}
+/** With `throughput`, request units per second that its containers share. */
+export async function createDatabase(id: string, throughput?: number): Promise<void> {
+  const headers: Record<string, string> =
+    throughput === undefined ? {} : { 'x-ms-offer-throughput': String(throughput) };
+  await ask('POST', '/dbs', { id }, headers);
 }
 export async function deleteDatabase(id: string): Promise<void> {
   await ask('DELETE', link(id));
@@ -236,10 +242,18 @@ export interface OfferRecord {
 
 /** The offer of a database or container, by its rid; null: it has none. */
 export async function findOffer(rid: string): Promise<OfferRecord | null> {
-  const found = await all<OfferRecord>('/offers', 'Offers');
-  return found.find((offer) => offer.offerResourceId === rid) ?? null;
+  const headers = {
+    'content-type': 'application/query+json',
+    'x-ms-documentdb-isquery': 'True',
+  };
+  const text = 'SELECT * FROM root r WHERE r.offerResourceId = @rid';
+  const body = { query: text, parameters: [{ name: '@rid', value: rid }] };
+  const found = page<OfferRecord>(await ask('POST', '/offers', body, headers), 'Offers');
+  return found.rows[0] ?? null;
 }
-export async function replaceOffer(offer: OfferRecord): Promise<OfferRecord> {
-  const answer = await ask('PUT', `/offers/${encodeURIComponent(offer.id)}`, offer);
+/** Replaces an offer; with `etag`, only what was read (412 otherwise). */
+export async function replaceOffer(offer: OfferRecord, etag?: string): Promise<OfferRecord> {
+  const match: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
+  const answer = await ask('PUT', `/offers/${encodeURIComponent(offer.id)}`, offer, match);
   return answer.json() as OfferRecord;
 }

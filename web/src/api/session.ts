@@ -1,6 +1,6 @@
 // Who is signed in, and what the account is like.
 import { createStore } from '../state/store';
-import { onSignedOut, send, setCsrf } from './http';
+import { onSignedOut, onStaleToken, send, setCsrf } from './http';
 
 export interface Session {
   login: 'open' | 'required';
@@ -36,6 +36,8 @@ export async function signOut(): Promise<void> {
   await send({ method: 'DELETE', path: PATH });
   await loadSession();
 }
+
+onStaleToken(loadSession);
 
 onSignedOut(() => {
   const known = session.get();

@@ -1,24 +1,64 @@
-// The frame around every page: who is signed in, the tree, the tabs, the console.
-import { lazy, Suspense, useEffect } from 'react';
+// What is shown first: waiting for the server, signing in, or the frame with its pages.
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { words } from '../api/http';
 import { loadSession, session } from '../api/session';
 import { useServerPolling } from '../state/server';
 import { useStore } from '../state/store';
+import { Banner } from '../ui/Banner';
+import { enter, inside } from './entry';
 import { Frame } from './Frame';
 
 const Login = lazy(() => import('./Login'));
+const LoginAgain = lazy(() => import('./Login').then((module) => ({ default: module.LoginAgain })));
+
+const AGAIN_MS = 1000;
+
+/** Asks who is signed in until there is an answer; meanwhile, why there is none. */
+function useFirstSession(): string | null {
+  const [failure, setFailure] = useState<string | null>(null);
+  useEffect(() => {
+    let stopped = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async () => {
+      try {
+        await loadSession();
+      } catch (error) {
+        if (stopped) return;
+        setFailure(words(error));
+        timer = setTimeout(() => void ask(), AGAIN_MS);
+      }
+    };
+    void ask();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }, []);
+  return failure;
+}
 
 export function App() {
   const known = useStore(session);
+  const isInside = useStore(inside);
   useServerPolling();
+  const failure = useFirstSession();
+  const right = known?.right ?? null;
   useEffect(() => {
-    loadSession().catch(() => {
-      // The banner of the frame says that the server is silent; polling goes on.
-    });
-  }, []);
-  if (known === null) return <p className="empty">Loading…</p>;
+    if (right !== null) enter();
+  }, [right]);
+  if (known === null) {
+    if (failure === null) return <p className="empty">Loading…</p>;
+    return (
+      <main className="page">
+        <h1>EbbDB</h1>
+        <Banner look="bad">{failure} It is asked again every second.</Banner>
+      </main>
+    );
+  }
   return (
     <Suspense fallback={<p className="empty">Loading…</p>}>
-      {known.right === null ? <Login /> : <Frame />}
+      {right !== null || isInside ? <Frame /> : <Login />}
+      {right === null && isInside && <LoginAgain />}
     </Suspense>
   );
 }

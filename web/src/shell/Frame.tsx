@@ -1,16 +1,33 @@
-// Top bar, tree, page, console.
-import { lazy, Suspense } from 'react';
-import type { Place, Target } from '../state/place';
+// Around every page: top bar, tree, banners, heading with tabs, and the console.
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { loadSession } from '../api/session';
+import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
+import { useServerChanges } from '../state/server';
+import { useStore } from '../state/store';
+import { PlaceLink } from '../ui/PlaceLink';
+import { Banners } from './Banners';
+import { Console } from './Console';
+import { dialog } from './dialogs';
+import { Failed } from './Failed';
+import { Heading, PANEL, tabOf } from './Heading';
+import { page } from './page';
+import { titleOf } from './title';
+import { TopBar } from './TopBar';
+import { TreePane } from './tree/TreePane';
+import './frame.css';
 
-const Home = lazy(() => import('../pages/home/Home'));
-const Features = lazy(() => import('../pages/features/Features'));
-const AccountMetrics = lazy(() => import('../pages/metrics/AccountMetrics'));
-const CollectionMetrics = lazy(() => import('../pages/metrics/CollectionMetrics'));
-const Database = lazy(() => import('../pages/database/Database'));
-const Items = lazy(() => import('../pages/items/Items'));
-const Settings = lazy(() => import('../pages/settings/Settings'));
-const Query = lazy(() => import('../pages/query/Query'));
+const Home = page(() => import('../pages/home/Home'));
+const Features = page(() => import('../pages/features/Features'));
+const AccountMetrics = page(() => import('../pages/metrics/AccountMetrics'));
+const CollectionMetrics = page(() => import('../pages/metrics/CollectionMetrics'));
+const Database = page(() => import('../pages/database/Database'));
+const Items = page(() => import('../pages/items/Items'));
+const Settings = page(() => import('../pages/settings/Settings'));
+const Query = page(() => import('../pages/query/Query'));
+const Dialogs = page(() => import('./create/Dialogs'));
+
+const VIEWS = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
 
 function Shown({ place }: { place: Place }) {
   switch (place.page) {
@@ -20,28 +37,108 @@ function Shown({ place }: { place: Place }) {
       return <Features />;
     case 'metrics':
       return <AccountMetrics />;
-    case 'database':
-      return <Database door={place.door} database={place.database} />;
+    case 'database': {
+      const { door, database } = place;
+      return <Database key={pathOf(place)} door={door} database={database} />;
+    }
     case 'unknown':
-      return <p className="empty">There is no such page.</p>;
+      return (
+        <div className="page">
+          <h1>There is no such page</h1>
+          <p>
+            <PlaceLink to={{ page: 'home' }}>To the front page</PlaceLink>
+          </p>
+        </div>
+      );
     case 'collection': {
       const { door, database, collection } = place;
       const target: Target = { door, database, collection };
-      const views = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
-      const View = views[place.view];
+      const View = VIEWS[place.view];
       // Another collection is another page: nothing of the last one stays.
-      return <View key={`${door}/${database}/${collection}`} target={target} />;
+      return <View key={pathOf(place)} target={target} />;
     }
   }
 }
 
+/** After a silence the server may have been started anew, and know no session and no token. */
+function useSessionAgain(): void {
+  const changes = useServerChanges();
+  const first = useRef(changes);
+  useEffect(() => {
+    if (changes === first.current) return;
+    loadSession().catch(() => {
+      // The next request says what is wrong.
+    });
+  }, [changes]);
+}
+
+/** On a narrow window the tree is a drawer; Escape closes it. */
+function useDrawer() {
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (!open) return;
+    document.querySelector<HTMLElement>('#tree .tree-filter')?.focus();
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || document.querySelector('dialog[open]') !== null) return;
+      setOpen(false);
+      document.querySelector<HTMLElement>('.top-tree')?.focus();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, [open]);
+  return { open, setOpen };
+}
+
 export function Frame() {
   const { place } = usePlace();
+  const asked = useStore(dialog);
+  const drawer = useDrawer();
+  useSessionAgain();
+  useEffect(() => {
+    document.title = titleOf(place);
+  }, [place]);
+  const isTabbed = place.page === 'collection';
   return (
-    <main>
-      <Suspense fallback={<p className="empty">Loading…</p>}>
-        <Shown place={place} />
-      </Suspense>
-    </main>
+    <div className="frame">
+      <a
+        className="frame-skip"
+        href="#page"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('page')?.focus();
+        }}
+      >
+        Skip to the page
+      </a>
+      <TopBar treeOpen={drawer.open} onTree={() => drawer.setOpen(!drawer.open)} />
+      <div className="frame-middle">
+        <nav id="tree" className={`frame-tree${drawer.open ? ' open' : ''}`} aria-label="Databases">
+          <TreePane onLeave={() => drawer.setOpen(false)} />
+        </nav>
+        {drawer.open && <div className="frame-veil" onClick={() => drawer.setOpen(false)} />}
+        <main id="page" tabIndex={-1}>
+          <Banners />
+          <Heading place={place} />
+          <div
+            id={PANEL}
+            className="frame-panel"
+            role={isTabbed ? 'tabpanel' : undefined}
+            aria-labelledby={isTabbed ? tabOf(place.view) : undefined}
+          >
+            <Failed key={pathOf(place)}>
+              <Suspense fallback={<p className="empty">Loading…</p>}>
+                <Shown place={place} />
+              </Suspense>
+            </Failed>
+          </div>
+        </main>
+      </div>
+      <Console />
+      {asked !== null && (
+        <Suspense fallback={null}>
+          <Dialogs asked={asked} onClose={() => dialog.set(null)} />
+        </Suspense>
+      )}
+    </div>
   );
 }

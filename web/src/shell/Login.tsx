@@ -1,4 +1,98 @@
-// Signing in with the account's key.
+// Signing in with the account's key: as a page, and as a dialog over a page whose session ended.
+import { type FormEvent, useId, useState } from 'react';
+import { ApiError, words } from '../api/http';
+import { loadSession, signIn } from '../api/session';
+import { askAgain } from '../state/server';
+import { Button } from '../ui/Button';
+import { Dialog } from '../ui/Dialog';
+import { Field } from '../ui/Field';
+import { leave } from './entry';
+import './login.css';
+
+const SAID: Record<string, string> = {
+  WrongKey: 'This is not a key of the account.',
+  TooManyAttempts: 'Too many wrong keys. Wait a minute, then try again.',
+  KeyIsKnown:
+    'This server is reachable by other machines, and its key is the one everybody knows. ' +
+    'Start it with --key-file and a key of your own.',
+};
+
+function said(error: unknown): string {
+  return (error instanceof ApiError ? SAID[error.code] : undefined) ?? words(error);
+}
+
+function LoginForm() {
+  const [key, setKey] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (key.trim() === '') return setError('Give a key.');
+    setBusy(true);
+    setError(null);
+    try {
+      // The token of a session that ended is no longer good for anything.
+      const known = await loadSession();
+      if (known.right === null) await signIn(key.trim());
+      askAgain();
+    } catch (failure) {
+      setError(said(failure));
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="login-form" onSubmit={(event) => void submit(event)}>
+      <Field
+        label="Account key"
+        error={error}
+        hint={
+          <>
+            The primary or secondary key of the file that the server was started with
+            (<code>--key-file</code>). A read-only key signs in for looking only.
+          </>
+        }
+      >
+        {(props) => (
+          <input
+            {...props}
+            type="password"
+            name="password"
+            autoComplete="current-password"
+            autoFocus
+            spellCheck={false}
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button type="submit" look="primary" busy={busy}>
+        Sign in
+      </Button>
+    </form>
+  );
+}
+
 export default function Login() {
-  return <main className="page">Sign in</main>;
+  const id = useId();
+  return (
+    <main className="login" aria-labelledby={id}>
+      <h1 id={id}>EbbDB</h1>
+      <LoginForm />
+    </main>
+  );
+}
+
+/** Over the page: nothing below it is lost. */
+export function LoginAgain() {
+  return (
+    <Dialog title="Sign in again" onClose={() => {}}>
+      <p>The session has ended. What is open and typed behind this stays.</p>
+      <LoginForm />
+      <p>
+        <Button look="quiet" onClick={leave}>
+          Leave without it
+        </Button>
+      </p>
+    </Dialog>
+  );
 }

@@ -6,7 +6,7 @@ const target = { door: 'nosql', database: 'a b/ü', collection: '<i>%</i>' } as 
 test.each<[string, Place]>([
   ['/', { page: 'home' }],
   ['/features', { page: 'features' }],
-  ['/metrics', { page: 'metrics' }],
+  ['/monitor', { page: 'metrics' }],
   ['/mongo/app', { page: 'database', door: 'mongo', database: 'app' }],
   [
     '/nosql/a%20b%2F%C3%BC/%3Ci%3E%25%3C%2Fi%3E/settings',

@@ -20,6 +20,9 @@ export type Place =
   | ({ page: 'collection'; view: View } & Target)
   | { page: 'unknown'; path: string };
 
+/** `/metrics` itself is what Prometheus reads. */
+const METRICS = 'monitor';
+
 function decode(part: string): string | null {
   try {
     return decodeURIComponent(part);
@@ -35,7 +38,8 @@ export function parsePlace(path: string): Place {
   const [first, database, collection, view, ...rest] = parts;
   if (parts.includes(null) || rest.length > 0) return unknown;
   if (first === undefined) return { page: 'home' };
-  if ((first === 'features' || first === 'metrics') && database == null) return { page: first };
+  if (first === 'features' && database == null) return { page: 'features' };
+  if (first === METRICS && database == null) return { page: 'metrics' };
   if ((first !== 'nosql' && first !== 'mongo') || database == null) return unknown;
   if (collection == null) return { page: 'database', door: first, database };
   const shown = VIEWS.find((known) => known === (view ?? 'items'));
@@ -50,8 +54,9 @@ export function pathOf(place: Place): string {
     case 'home':
       return '/';
     case 'features':
+      return join('features');
     case 'metrics':
-      return join(place.page);
+      return join(METRICS);
     case 'database':
       return join(place.door, place.database);
     case 'collection':

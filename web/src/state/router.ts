@@ -9,7 +9,7 @@ const guards = new Set<() => boolean>();
 window.addEventListener('popstate', () => here.set(location.pathname + location.search));
 
 /** Whether nothing is unsaved, or the person lets it go. */
-function mayLeave(): boolean {
+export function mayLeave(): boolean {
   const dirty = [...guards].some((isDirty) => isDirty());
   return !dirty || window.confirm('There are unsaved changes. Leave without saving them?');
 }

@@ -3,7 +3,7 @@
 import { useEffect, useReducer } from 'react';
 import { readStatus, type Status } from '../api/admin';
 import { ApiError } from '../api/http';
-import { createStore, useStore } from './store';
+import { createStore, useSelected, useStore } from './store';
 
 export interface ServerState {
   status: Status | null;
@@ -46,6 +46,11 @@ export async function refreshServer(): Promise<void> {
   }
 }
 
+/** Everything that is shown may have changed, e.g. with who is signed in. */
+export function askAgain(): void {
+  server.update((known) => ({ ...known, changes: known.changes + 1 }));
+}
+
 /** Keeps asking; once for the whole application. */
 export function useServerPolling(): void {
   useEffect(() => {
@@ -86,5 +91,5 @@ export function useNow(): number | null {
 
 /** Changes when everything that is shown may have changed: after a silence, after a clock move. */
 export function useServerChanges(): number {
-  return useStore(server).changes;
+  return useSelected(server, (state) => state.changes);
 }

@@ -27,6 +27,11 @@ export function createStore<T>(initial: T): Store<T> {
   return store;
 }
 
+/** A part of a store's value; renders again only when that part is another. */
+export function useSelected<T, S>(store: Store<T>, select: (value: T) => S): S {
+  return useSyncExternalStore(store.subscribe, () => select(store.get()));
+}
+
 /** The value of a store; the component renders again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.get);

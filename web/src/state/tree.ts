@@ -62,6 +62,15 @@ export async function loadTree(): Promise<void> {
   }));
 }
 
+/** Asks for everything again that was ever asked for. */
+export async function refreshTree(): Promise<void> {
+  await loadTree();
+  const asked = tree.get().branches.filter(
+    (branch) => branch.collections !== null || branch.failure !== null,
+  );
+  await Promise.all(asked.map((branch) => loadCollections(branch.door, branch.name)));
+}
+
 function put(door: Door, name: string, change: Partial<Branch>): void {
   tree.update((known) => ({
     ...known,

@@ -19,20 +19,29 @@ export interface CodeEditorProps {
   single?: boolean;
   /** More of CodeMirror: linters, completions. Read when the editor is made. */
   extensions?: Extension;
+  /** The same, of a part that is loaded with the editor. */
+  load?: () => Promise<Extension>;
 }
 
 export function CodeEditor(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef(props);
+  // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
+  // and must not take the place of what was typed since.
+  const typed = useRef<string[]>([]);
   useEffect(() => {
-    latest.current = props;
+    const onChange = (text: string) => {
+      typed.current.push(text);
+      props.onChange?.(text);
+    };
+    latest.current = { ...props, onChange };
   });
   useEffect(() => {
     let ended = false;
-    void import('./editor').then(({ makeEditor }) => {
+    void Promise.all([import('./editor'), latest.current.load?.()]).then(([{ makeEditor }, more]) => {
       if (ended || host.current === null) return;
-      view.current = makeEditor(host.current, latest);
+      view.current = makeEditor(host.current, latest, more);
     });
     return () => {
       ended = true;
@@ -42,6 +51,9 @@ export function CodeEditor(props: CodeEditorProps) {
   }, []);
   useEffect(() => {
     const editor = view.current;
+    const echo = typed.current.lastIndexOf(props.value);
+    typed.current.splice(0, echo < 0 ? typed.current.length : echo + 1);
+    if (echo >= 0) return;
     if (editor === null || editor.state.doc.toString() === props.value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: props.value } });
   }, [props.value]);

@@ -6,6 +6,8 @@ export interface Tab<K extends string> {
   label: string;
   /** A mark behind the label, e.g. for unsaved changes. */
   mark?: string;
+  /** The mark in words, for screen readers. */
+  said?: string;
 }
 
 export interface TabsProps<K extends string> {
@@ -48,6 +50,7 @@ export function Tabs<K extends string>({ label, tabs, selected, onSelect, panel 
         >
           {tab.label}
           {tab.mark !== undefined && <span aria-hidden="true"> {tab.mark}</span>}
+          {tab.said !== undefined && <span className="visually-hidden"> {tab.said}</span>}
         </button>
       ))}
     </div>

@@ -1,5 +1,4 @@
 // Makes the editor that `CodeEditor` shows; loaded when the first one is.
-import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import {
@@ -59,7 +58,11 @@ function runs(latest: { current: CodeEditorProps }): Extension {
 }
 
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
-export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps }): EditorView {
+export function makeEditor(
+  host: HTMLElement,
+  latest: { current: CodeEditorProps },
+  more: Extension = [],
+): EditorView {
   const props = latest.current;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const single = props.single === true;
@@ -68,13 +71,13 @@ export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps
     history(),
     drawSelection(),
     bracketMatching(),
-    closeBrackets(),
     languageOf(props),
     highlighting,
     syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
-    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
-    keymap.of([...foldKeymap, ...completionKeymap, ...(single ? [] : [indentWithTab])]),
-    EditorView.contentAttributes.of({ 'aria-label': props.label }),
+    keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+    keymap.of([...foldKeymap, ...(single ? [] : [indentWithTab])]),
+    // Named, and known as reachable by keyboard.
+    EditorView.contentAttributes.of({ 'aria-label': props.label, tabindex: '0' }),
     EditorState.readOnly.of(props.readOnly === true),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
@@ -82,6 +85,7 @@ export function makeEditor(host: HTMLElement, latest: { current: CodeEditorProps
     THEME,
     EditorView.lineWrapping,
     props.extensions ?? [],
+    more,
   ];
   if (!single) extensions.push(lineNumbers(), foldGutter());
   const state = EditorState.create({ doc: props.value, extensions });

@@ -21,6 +21,8 @@ export function useWindowed(
   element: RefObject<HTMLElement | null>,
   count: number,
   rowHeight: number,
+  /** Height of what sticks at the top of the box, above the spacer. */
+  above = 0,
 ): Windowed {
   const [view, setView] = useState({ top: 0, height: 600 });
   useEffect(() => {
@@ -46,14 +48,13 @@ export function useWindowed(
     (index: number) => {
       const box = element.current;
       if (box === null) return;
-      const [above, below] = [index * rowHeight, (index + 1) * rowHeight];
+      const [top, bottom] = [index * rowHeight, (index + 1) * rowHeight];
       const shownTop = box.scrollTop * Math.max(1, scale);
-      if (above < shownTop) box.scrollTop = above / Math.max(1, scale);
-      else if (below > shownTop + box.clientHeight) {
-        box.scrollTop = (below - box.clientHeight) / Math.max(1, scale);
-      }
+      const shown = box.clientHeight - above;
+      if (top < shownTop) box.scrollTop = top / Math.max(1, scale);
+      else if (bottom > shownTop + shown) box.scrollTop = (bottom - shown) / Math.max(1, scale);
     },
-    [element, rowHeight, scale],
+    [element, rowHeight, scale, above],
   );
   return { first, end, height, offset: view.top - (top - first * rowHeight), scrollTo };
 }

@@ -13,10 +13,11 @@ mod health;
 mod metrics;
 mod pages;
 mod quickstart;
+mod serve;
 #[cfg(test)]
 mod tests;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -33,6 +34,7 @@ use crate::{
     any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
+    listen,
 };
 
 /// The doors that are open.
@@ -54,15 +56,12 @@ pub(crate) struct Shared {
 
 /// Serves the admin address until `stop`.
 pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
-    let mut stop = shared.stopping.clone();
+    let stop = shared.stopping.clone();
     let routes = ::portal::mount(pages, routes(shared));
-    let service = routes.into_make_service_with_connect_info::<SocketAddr>();
-    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
-        let _ = stop.changed().await;
-    });
-    if let Err(error) = served.await {
-        tracing::error!(%error, "the admin address");
-    }
+    listen::accept(listener, stop, move |stream, peer, stop| {
+        serve::converse(routes.clone(), stream, peer, stop)
+    })
+    .await;
 }
 
 fn routes(shared: Shared) -> Router {

@@ -26,8 +26,15 @@ pub(crate) fn portal(
     let mut hosts = config.admin_hosts.clone();
     hosts.push(nosql::node_name());
     hosts.extend(listens.map(|(host, _)| host.to_owned()));
+    let login = Login::of(only_here, &keys, ready.cosmos.is_some());
+    if login == Login::Refused {
+        tracing::warn!(
+            "others can reach --admin-addr, and everybody knows the key: it serves health and \
+             metrics only; give a --key-file"
+        );
+    }
     let settings = portal::Settings {
-        login: Login::of(only_here, &keys, ready.cosmos.is_some()),
+        login,
         keys,
         hosts,
         addresses: Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },

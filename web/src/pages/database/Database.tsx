@@ -1,5 +1,109 @@
-// A database: what lies in it.
+// A database: its collections with what they hold, their default time to live, and what dies soon.
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { mayWrite, session } from '../../api/session';
+import { counted } from '../../pure/amount';
+import { dialog, noun, READ_ONLY } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
-export default function Database({ door, database }: { door: Door; database: string }) {
-  return <div className="page">{door} {database}</div>;
+import { useStore } from '../../state/store';
+import { tree } from '../../state/tree';
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import { useWindowed } from '../../ui/useWindowed';
+import { Line } from './Line';
+import { useForecasts } from './useForecasts';
+import './database.css';
+
+export interface DatabaseProps {
+  door: Door;
+  database: string;
+}
+
+const ROW_HEIGHT = 32;
+const COLUMNS = ['Default TTL', 'Live', 'Size', 'Dies in an hour', 'Dies in a day'];
+const NONE: readonly string[] = [];
+
+export default function Database({ door, database }: DatabaseProps) {
+  const { branches, loading } = useStore(tree);
+  const may = mayWrite(useStore(session));
+  const branch = branches.find((known) => known.door === door && known.name === database);
+  const [filter, setFilter] = useState('');
+  const names = branch?.collections ?? NONE;
+  const shown = useMemo(() => {
+    const wanted = filter.trim().toLowerCase();
+    return wanted === '' ? names : names.filter((name) => name.toLowerCase().includes(wanted));
+  }, [names, filter]);
+  const isLoading = branch === undefined ? loading : branch.collections === null && branch.failure === null;
+  return (
+    <div className="database">
+      <div className="row database-tools">
+        <Button
+          look="primary"
+          disabled={!may}
+          title={may ? undefined : READ_ONLY}
+          onClick={() => dialog.set({ kind: 'collection', door, database })}
+        >
+          New {noun(door)}
+        </Button>
+        <input
+          type="search"
+          aria-label={`Filter ${noun(door)}s`}
+          placeholder="Filter"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+        <span className="hint" role="status">
+          {isLoading ? 'Loading…' : counted(shown.length, noun(door))}
+        </span>
+      </div>
+      {branch?.failure != null && <Banner look="bad">{branch.failure}</Banner>}
+      {shown.length > 0 && <List door={door} database={database} names={shown} />}
+    </div>
+  );
+}
+
+function List({ door, database, names }: DatabaseProps & { names: readonly string[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useWindowed(box, names.length, ROW_HEIGHT);
+  const { known, round, want } = useForecasts(door, database);
+  const { first, end } = view;
+  useEffect(() => {
+    // Rows that fly by are not asked for.
+    const timer = setTimeout(() => want(names.slice(first, end)), 100);
+    return () => clearTimeout(timer);
+  }, [names, first, end, round, want]);
+  return (
+    <div
+      ref={box}
+      className="database-list"
+      role="table"
+      aria-label={`${noun(door)}s of ${database}`}
+      aria-rowcount={names.length + 1}
+      tabIndex={0}
+    >
+      <div role="rowgroup" className="database-head">
+        <div role="row" aria-rowindex={1} className="database-row">
+          <span role="columnheader" className="database-name">
+            Name
+          </span>
+          {COLUMNS.map((column) => (
+            <span key={column} role="columnheader">
+              {column}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" className="database-space" style={{ height: view.height }}>
+        <div role="none" style={{ transform: `translateY(${view.offset}px)` }}>
+          {names.slice(first, end).map((name, index) => (
+            <Line
+              key={name}
+              target={{ door, database, collection: name }}
+              known={known.get(name)}
+              index={first + index + 2}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
 }

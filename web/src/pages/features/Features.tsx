@@ -1,5 +1,122 @@
-// Switches of the account.
+// Switches of the account: whether documents of the MongoDB door may carry a time to live of their
+// own.
+import { useEffect, useId, useState } from 'react';
+import { type Features as Known, readFeatures, setPerDocumentTtl } from '../../api/admin';
+import { ApiError, words } from '../../api/http';
+import { mayWrite, session } from '../../api/session';
+import { READ_ONLY } from '../../shell/dialogs';
+import { say } from '../../state/log';
+import { useServerChanges } from '../../state/server';
+import { useStore } from '../../state/store';
+import { Banner } from '../../ui/Banner';
+import './features.css';
+
+const SOURCES: Record<Known['per_document_ttl']['source'], string> = {
+  default: 'This is the default; nobody has set it.',
+  flag: 'Set by the flag --per-document-ttl, or its setting, when the server was started.',
+  stored: 'Set here, and stored with the data.',
+};
+
+function said(error: unknown): string {
+  const missing = error instanceof ApiError && error.status === 404;
+  return missing ? 'This server has no switches.' : words(error);
+}
+
+function useFeatures() {
+  const changes = useServerChanges();
+  const [known, setKnown] = useState<Known | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    let stopped = false;
+    readFeatures().then(
+      (features) => {
+        if (stopped) return;
+        setKnown(features);
+        setFailure(null);
+      },
+      (error: unknown) => {
+        if (!stopped) setFailure(said(error));
+      },
+    );
+    return () => {
+      stopped = true;
+    };
+  }, [changes]);
+  const set = async (on: boolean) => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      setKnown(await setPerDocumentTtl(on));
+      say({ kind: 'done', text: 'Features updated' });
+    } catch (error) {
+      setFailure(said(error));
+    }
+    setBusy(false);
+  };
+  return { known, failure, busy, set };
+}
 
 export default function Features() {
-  return <div className="page">Features</div>;
+  const { known, failure, busy, set } = useFeatures();
+  const may = mayWrite(useStore(session));
+  const id = useId();
+  const feature = known?.per_document_ttl;
+  return (
+    <div className="page features" tabIndex={-1}>
+      <h1>Features</h1>
+      {failure !== null && <Banner look="bad">{failure}</Banner>}
+      {feature === undefined && failure === null && <p className="hint">Loading…</p>}
+      {feature !== undefined && (
+        <section aria-labelledby={`${id}-label`}>
+          <div className="row">
+            <button
+              type="button"
+              role="switch"
+              className="features-switch"
+              aria-checked={feature.on}
+              aria-labelledby={`${id}-label`}
+              aria-describedby={`${id}-source`}
+              aria-busy={busy || undefined}
+              disabled={!may || busy}
+              title={may ? undefined : READ_ONLY}
+              onClick={() => void set(!feature.on)}
+            >
+              <span className="features-knob" aria-hidden="true" />
+            </button>
+            <h2 id={`${id}-label`}>Per-document TTL for MongoDB collections</h2>
+            <span className="badge">{feature.on ? 'On' : 'Off'}</span>
+          </div>
+          <p id={`${id}-source`} className="hint">
+            {SOURCES[feature.source]}
+            {may ? '' : ` ${READ_ONLY}`}
+          </p>
+          <Meaning />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Meaning() {
+  return (
+    <dl className="features-meaning">
+      <dt>On</dt>
+      <dd>
+        In a collection with TTL, a whole number in the root field <code>ttl</code> of a document
+        overrides the collection&rsquo;s default: that many seconds after its last write the document
+        dies, and with <code>-1</code> it never does.
+      </dd>
+      <dt>Off</dt>
+      <dd>
+        A <code>ttl</code> in documents that are written through the MongoDB door from then on is an
+        ordinary field: they live by the collection&rsquo;s default.
+      </dd>
+      <dt>What a change leaves alone</dt>
+      <dd>
+        Documents written before keep the time to live they were written with, until they are written
+        again. Containers of the NoSQL door are not touched.
+      </dd>
+    </dl>
+  );
 }

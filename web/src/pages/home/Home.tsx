@@ -1,5 +1,40 @@
-// The front page.
+// The front page: what is running, how to connect, a first program, a sample that dies while one
+// looks, and what dies soon.
+import { session } from '../../api/session';
+import { reachable } from '../../pure/address';
+import { useStore } from '../../state/store';
+import { AccountForecast } from './AccountForecast';
+import { Connections } from './Connections';
+import { Programs } from './Programs';
+import { Running } from './Running';
+import { Sample } from './Sample';
+import type { Facts } from './snippets/snippet';
+import './home.css';
+
+const NO_KEY = '<account key>';
 
 export default function Home() {
-  return <div className="page">EbbDB</div>;
+  const known = useStore(session);
+  if (known === null) return null;
+  const at = (address: string | null) =>
+    address === null ? null : reachable(address, location.hostname);
+  const facts: Facts = {
+    mongo: at(known.doors.mongo),
+    cosmos: at(known.doors.cosmos),
+    key: known.key ?? NO_KEY,
+  };
+  return (
+    <div className="page home">
+      <h1>EbbDB is running</h1>
+      <div className="home-columns">
+        <div>
+          <Running facts={facts} version={known.version} />
+          <Sample />
+        </div>
+        <AccountForecast />
+      </div>
+      <Connections facts={facts} hasKey={known.key !== null} />
+      <Programs facts={facts} />
+    </div>
+  );
 }

@@ -1,5 +1,174 @@
-// The documents of a collection.
+// The documents of a collection: filter, grid, and the one that is open beside it.
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { mayWrite, session } from '../../api/session';
+import { count, counted } from '../../pure/amount';
 import type { Target } from '../../state/place';
+import { setQuery, usePlace } from '../../state/router';
+import { databaseNow } from '../../state/server';
+import { useStore } from '../../state/store';
+import { loadCollections, loadTree } from '../../state/tree';
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import { diesSoon } from './expires';
+import { FilterBox } from './FilterBox';
+import { Grid } from './Grid';
+import './items.css';
+import { READ_ONLY, type Row } from './source';
+import { MOST, useRows } from './useRows';
+import { useSource } from './useSource';
+
+const ItemPane = lazy(() => import('./ItemPane'));
+
+type Quick = 'all' | 'hour' | 'never';
+const QUICK: readonly [Quick, string][] = [
+  ['all', 'all'],
+  ['hour', 'dies within an hour'],
+  ['never', 'never expires'],
+];
+
+function quickly(rows: readonly Row[], quick: Quick): readonly Row[] {
+  if (quick === 'all') return rows;
+  if (quick === 'never') return rows.filter(({ expiry }) => expiry.diesAtMs === null);
+  const now = databaseNow() ?? 0;
+  return rows.filter(({ expiry }) => diesSoon(expiry, now));
+}
+
+function Missing({ target }: { target: Target }) {
+  const reload = () => {
+    void loadTree().then(() => loadCollections(target.door, target.database));
+  };
+  return (
+    <Banner look="bad">
+      {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} › {target.collection} is
+      not there any more. <Button onClick={reload}>Reload the tree</Button>
+    </Banner>
+  );
+}
+
+/** What is open: a row, a new item, nothing. */
+type Shown = { row: Row | null; turn: number; focused: boolean } | null;
+
 export default function Items({ target }: { target: Target }) {
-  return <div className="page">{target.collection}</div>;
+  const writable = mayWrite(useStore(session));
+  const filter = usePlace().query.get('filter') ?? '';
+  const { source, missing, failure, live, refresh } = useSource(target);
+  const [died, setDied] = useState('');
+  const onDeaths = useCallback(
+    (n: number) => {
+      setDied(`${counted(n, target.door === 'mongo' ? 'document' : 'item')} expired and left the list.`);
+      refresh();
+    },
+    [refresh, target.door],
+  );
+  const rows = useRows(source, filter, onDeaths);
+  const [quick, setQuick] = useState<Quick>('all');
+  const list = useRef<HTMLDivElement>(null);
+  const [shown, setShown] = useState<Shown>(null);
+  const visible = useMemo(() => quickly(rows.rows, quick), [rows.rows, quick]);
+  const open = (row: Row | null, focused: boolean) =>
+    setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
+  const close = () => {
+    setShown(null);
+    list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
+  };
+  if (source === null) {
+    if (missing) return <div className="items"><Missing target={target} /></div>;
+    return failure === null ? <p className="empty">Loading…</p> : <div className="items"><Banner look="bad">{failure}</Banner></div>;
+  }
+  const { noun } = source;
+  const Noun = noun === 'item' ? 'Item' : 'Document';
+  return (
+    <div className="items">
+      {missing && <Missing target={target} />}
+      {failure !== null && <Banner look="bad">{failure}</Banner>}
+      <FilterBox
+        hint={source.filterHint}
+        example={source.filterExample}
+        value={filter}
+        error={rows.failure}
+        busy={rows.loading}
+        onApply={(text) => (text === filter ? rows.reload() : setQuery('filter', text))}
+      />
+      <div className="items-bar">
+        <Button look="primary" disabled={!writable} title={writable ? undefined : READ_ONLY} onClick={() => open(null, true)}>
+          New {Noun}
+        </Button>
+        <Button onClick={rows.reload} busy={rows.loading && !rows.ready}>
+          Refresh
+        </Button>
+        <label className="items-quick">
+          Of those loaded show{' '}
+          <select value={quick} onChange={(event) => setQuick(QUICK.find(([key]) => key === event.target.value)?.[0] ?? 'all')}>
+            {QUICK.map(([key, label]) => (
+              <option key={key} value={key}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        {quick !== 'all' && <span className="hint">{count(visible.length)} of them</span>}
+        <span className="items-count">
+          {counted(rows.rows.length, noun)} loaded{live !== null && `, ${count(live)} live`}
+          {rows.loading && ' · loading…'}
+        </span>
+        {rows.cursor !== null && rows.rows.length < MOST && (
+          <Button onClick={rows.loadAll} busy={rows.loading}>
+            Load all
+          </Button>
+        )}
+        {rows.cursor !== null && rows.rows.length >= MOST && (
+          <span className="hint">More than {count(MOST)}: narrow the filter to see others.</span>
+        )}
+      </div>
+      <div className="visually-hidden" role="status" aria-live="polite">
+        {died}
+      </div>
+      <div className={shown === null ? 'items-body' : 'items-body items-split'}>
+        <div className="items-list" ref={list}>
+          <Grid
+            label={`${Noun}s of ${target.collection}`}
+            rows={visible}
+            open={rows.cursor !== null}
+            source={source}
+            slim={shown !== null}
+            selected={shown?.row?.key ?? null}
+            onOpen={open}
+            onNearEnd={rows.loadMore}
+          />
+          {rows.ready && visible.length === 0 && rows.failure === null && (
+            <p className="empty">
+              {filter === '' && quick === 'all' ? `There are no ${noun}s.` : `No ${noun} fits.`}
+            </p>
+          )}
+        </div>
+        {shown !== null && (
+          <Suspense fallback={<p className="empty">Loading…</p>}>
+            <ItemPane
+              key={shown.turn}
+              target={target}
+              source={source}
+              row={shown.row}
+              focused={shown.focused}
+              writable={writable}
+              onSaved={(row, before) => {
+                rows.put(row, before);
+                setShown((known) => (known === null ? null : { ...known, row }));
+                refresh();
+              }}
+              onGone={(key) => {
+                rows.remove(key);
+                refresh();
+              }}
+              onDeleted={(key) => {
+                rows.remove(key);
+                refresh();
+                close();
+              }}
+              onClose={close}
+            />
+          </Suspense>
+        )}
+      </div>
+    </div>
+  );
 }

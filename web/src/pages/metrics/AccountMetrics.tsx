@@ -1,5 +1,110 @@
-// Figures of the whole account.
+// Figures of the whole account: what lives and dies in both doors, what the doors do, the clock.
+import { useRef } from 'react';
+import { accountSeries, type AccountSeries, readMetrics, type Status } from '../../api/admin';
+import { bytes, count, counted } from '../../pure/amount';
+import { inWords } from '../../pure/duration';
+import { latency } from '../../pure/latency';
+import { valueOf } from '../../pure/prometheus';
+import { usePolled } from '../../state/polled';
+import { server } from '../../state/server';
+import { useStore } from '../../state/store';
+import { Failure } from '../../ui/Failure';
+import { ClockControl } from './ClockControl';
+import { DeathChart } from './DeathChart';
+import { type Figure, Figures } from '../../ui/Figures';
+import { Operations } from './Operations';
+import { fsync, groupSize, kept, type Reading, reading } from './readings';
+import { DAY, HOUR } from './steps';
+import './metrics.css';
+
+const REFRESH_MS = 5000;
+const METRICS_MS = 2000;
+
+/** The reads of the last minute. */
+function useReadings() {
+  const known = useRef<Reading[]>([]);
+  return usePolled(async () => {
+    known.current = kept(known.current, reading(await readMetrics(), performance.now()));
+    return known.current;
+  }, METRICS_MS);
+}
+
+const documentsOf = (value: number) => counted(value, 'document');
+
+function lifeFigures(known: AccountSeries): Figure[] {
+  const dead = known.unreaped_estimate;
+  return [
+    { name: 'Collections and containers', value: count(known.collections) },
+    { name: 'Live', value: `${counted(known.live.documents, 'document')}, ${bytes(known.live.bytes)}` },
+    {
+      name: 'Dead, not yet reaped (estimate)',
+      value: `${counted(dead.documents, 'document')}, ${bytes(dead.bytes)}`,
+      hint:
+        dead.documents > 0
+          ? `The oldest has been dead for ${inWords(dead.oldest_dead_seconds)}.`
+          : 'No answer ever shows them.',
+    },
+  ];
+}
+
+function serverFigures(status: Status | null, last: Reading | undefined): Figure[] {
+  const figures: Figure[] = [];
+  const put = (name: string, value: string | null, hint?: string) => {
+    if (value !== null) figures.push({ name, value, ...(hint === undefined ? {} : { hint }) });
+  };
+  const metric = (name: string) => (last === undefined ? null : valueOf(last.samples, name));
+  const number = (value: number | null | undefined) => (value == null ? null : count(value));
+  put('MongoDB connections', number(status?.mongo?.connections));
+  put('MongoDB cursors', number(status?.mongo?.cursors));
+  put('NoSQL connections', number(metric('nosql_connections')));
+  if (status !== null) {
+    const { passes, documents } = status.reaper;
+    const name = passes === 1 ? 'pass' : 'passes';
+    put('Reaper', `${count(passes)} ${name}`, `${documentsOf(documents)} compacted away`);
+  }
+  const backlog = metric('ttl_purge_backlog');
+  const lag = inWords(metric('ttl_purge_lag_seconds') ?? 0);
+  put('Reaper backlog (estimate)', number(backlog), backlog === 0 ? undefined : `the oldest dead for ${lag}`);
+  const onDisk = metric('storage_bytes');
+  put('On disk', onDisk === null ? null : bytes(onDisk));
+  const waits = last === undefined ? null : fsync(last);
+  const size = last === undefined ? null : groupSize(last);
+  if (waits !== null && waits.count > 0) {
+    put(
+      'fsync p50 · p95 · p99',
+      [waits.p50, waits.p95, waits.p99].map(latency).join(' · '),
+      `${count(waits.count)} since the start${size === null ? '' : `, ${size.toFixed(1)} commits each`}`,
+    );
+  }
+  return figures;
+}
 
 export default function AccountMetrics() {
-  return <div className="page">Metrics</div>;
+  const { status } = useStore(server);
+  const hours = usePolled(() => accountSeries(HOUR.seconds, 24), REFRESH_MS);
+  const days = usePolled(() => accountSeries(DAY.seconds, 30), REFRESH_MS);
+  const readings = useReadings();
+  const failure = hours.failure ?? days.failure;
+  const again = () => {
+    hours.again();
+    days.again();
+  };
+  return (
+    <div className="page metrics">
+      <h1>Metrics</h1>
+      <h2>Clock</h2>
+      <ClockControl />
+      <h2>Life and death</h2>
+      {failure !== null && <Failure error={failure} onAgain={again} />}
+      {hours.value !== null && <Figures figures={lifeFigures(hours.value)} label="Life and death" />}
+      <div className="metrics-charts">
+        <DeathChart title="Documents that die per hour, next 24 hours" series={hours.value} unit={HOUR} />
+        <DeathChart title="Documents that die per day, next 30 days" series={days.value} unit={DAY} />
+      </div>
+      <h2>Server</h2>
+      {readings.failure !== null && <Failure error={readings.failure} onAgain={readings.again} />}
+      <Figures figures={serverFigures(status, readings.value?.at(-1))} label="Server" />
+      {readings.value !== null && <Operations readings={readings.value} />}
+    </div>
+  );
 }

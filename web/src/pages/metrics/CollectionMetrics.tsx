@@ -1,5 +1,63 @@
-// Figures of a collection.
+// Figures of a collection: what lives, what dies when, what is dead and not yet reaped.
+import { type Amount, forecast, type Forecast, series } from '../../api/admin';
+import { bytes, counted } from '../../pure/amount';
+import { inWords, spelled } from '../../pure/duration';
 import type { Target } from '../../state/place';
+import { usePolled } from '../../state/polled';
+import { Failure } from '../../ui/Failure';
+import { DeathChart } from './DeathChart';
+import { type Figure, Figures } from '../../ui/Figures';
+import { DAY, HOUR } from './steps';
+import './metrics.css';
+
+const REFRESH_MS = 5000;
+
+function defaultWords(value: Forecast['default']): string {
+  if (value === null) return 'Off: nothing expires by it';
+  return value === -1 ? 'On (no default)' : `On: ${spelled(value)}`;
+}
+
+function figuresOf(known: Forecast, noun: string): Figure[] {
+  const amount = ({ documents, bytes: size }: Amount) => `${counted(documents, noun)}, ${bytes(size)}`;
+  const { hour, day, week } = known.dies_within;
+  const dead = known.unreaped_estimate;
+  const oldest = `The oldest has been dead for ${inWords(dead.oldest_dead_seconds)}.`;
+  return [
+    { name: 'Time to Live', value: defaultWords(known.default) },
+    { name: 'Live', value: amount(known.live), ...(known.exact ? {} : { hint: 'about' }) },
+    { name: 'Dies within an hour', value: amount(hour) },
+    { name: 'Dies within a day', value: amount(day) },
+    { name: 'Dies within a week', value: amount(week) },
+    {
+      name: 'Dead, not yet reaped (estimate)',
+      value: amount(dead),
+      hint: dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',
+    },
+  ];
+}
+
 export default function CollectionMetrics({ target }: { target: Target }) {
-  return <div className="page">{target.collection}</div>;
+  const noun = target.door === 'nosql' ? 'item' : 'document';
+  const known = usePolled(() => forecast(target), REFRESH_MS);
+  const hours = usePolled(() => series(target, HOUR.seconds, 24), REFRESH_MS);
+  const days = usePolled(() => series(target, DAY.seconds, 30), REFRESH_MS);
+  const chartFailure = hours.failure ?? days.failure;
+  return (
+    <div className="page metrics">
+      <h2>Metrics</h2>
+      {known.failure !== null && (
+        <Failure error={known.failure} target={target} onAgain={known.again} />
+      )}
+      {known.value === null ? (
+        known.failure === null && <p className="hint">Loading…</p>
+      ) : (
+        <Figures figures={figuresOf(known.value, noun)} label="Figures" />
+      )}
+      {chartFailure !== null && known.failure === null && <Failure error={chartFailure} />}
+      <div className="metrics-charts">
+        <DeathChart title={`${noun}s that die per hour, next 24 hours`} series={hours.value} unit={HOUR} noun={noun} />
+        <DeathChart title={`${noun}s that die per day, next 30 days`} series={days.value} unit={DAY} noun={noun} />
+      </div>
+    </div>
+  );
 }

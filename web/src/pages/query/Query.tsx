@@ -1,5 +1,8 @@
-// The query tab.
+// The query tab: the language of the collection's door.
 import type { Target } from '../../state/place';
+import { MongoQuery } from './MongoQuery';
+import { NosqlQuery } from './NosqlQuery';
+
 export default function Query({ target }: { target: Target }) {
-  return <div className="page">{target.collection}</div>;
+  return target.door === 'nosql' ? <NosqlQuery target={target} /> : <MongoQuery target={target} />;
 }

@@ -1,5 +1,11 @@
-// Scale & Settings of a collection.
+// Scale & Settings of a collection, of whichever door.
+import { lazy } from 'react';
 import type { Target } from '../../state/place';
+import './settings.css';
+
+const NoSqlSettings = lazy(() => import('./NoSqlSettings'));
+const MongoSettings = lazy(() => import('./MongoSettings'));
+
 export default function Settings({ target }: { target: Target }) {
-  return <div className="page">{target.collection}</div>;
+  return target.door === 'nosql' ? <NoSqlSettings target={target} /> : <MongoSettings target={target} />;
 }

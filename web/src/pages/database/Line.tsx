@@ -1,0 +1,51 @@
+// A collection in the list of its database.
+import type { DefaultTtl } from '../../api/admin';
+import { bytes, count } from '../../pure/amount';
+import { inWords } from '../../pure/duration';
+import type { Target } from '../../state/place';
+import { PlaceLink } from '../../ui/PlaceLink';
+import type { Known } from './useForecasts';
+
+/** "Off", "On (no default)", "90 days". */
+export function ttlWords(value: DefaultTtl): string {
+  if (value === null) return 'Off';
+  return value === -1 ? 'On (no default)' : inWords(value);
+}
+
+export interface LineProps {
+  target: Target;
+  known: Known | undefined;
+  index: number;
+}
+
+function cells(known: Known | undefined): string[] {
+  if (known === undefined) return ['…', '…', '…', '…', '…'];
+  if ('failure' in known) return ['—', '—', '—', '—', '—'];
+  const { default: value, live, dies_within: dies, exact } = known.forecast;
+  const about = (text: string) => (exact ? text : `about ${text}`);
+  return [
+    ttlWords(value),
+    about(count(live.documents)),
+    about(bytes(live.bytes)),
+    about(count(dies.hour.documents)),
+    about(count(dies.day.documents)),
+  ];
+}
+
+export function Line({ target, known, index }: LineProps) {
+  const failure = known !== undefined && 'failure' in known ? known.failure : undefined;
+  return (
+    <div role="row" aria-rowindex={index} className="database-row" title={failure}>
+      <span role="cell" className="database-name">
+        <PlaceLink to={{ page: 'collection', view: 'items', ...target }} title={target.collection}>
+          {target.collection}
+        </PlaceLink>
+      </span>
+      {cells(known).map((text, at) => (
+        <span key={at} role="cell">
+          {text}
+        </span>
+      ))}
+    </div>
+  );
+}

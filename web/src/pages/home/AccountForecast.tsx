@@ -1,0 +1,81 @@
+// What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
+import { lazy, Suspense } from 'react';
+import { accountSeries, type Amount } from '../../api/admin';
+import { ApiError, words } from '../../api/http';
+import { bytes, count } from '../../pure/amount';
+import { usePolled } from '../../state/polled';
+import { HOUR } from '../metrics/steps';
+
+const DeathChart = lazy(() =>
+  import('../metrics/DeathChart').then((module) => ({ default: module.DeathChart })),
+);
+
+const STEP_SECONDS = 3600;
+const STEPS = 24;
+const AGAIN_MS = 10_000;
+
+function said(failure: unknown): string {
+  const isMissing = failure instanceof ApiError && failure.status === 404;
+  return isMissing ? 'This server has no forecast of the account.' : words(failure);
+}
+
+function sum(steps: readonly Amount[]): Amount {
+  return steps.reduce(
+    (all, step) => ({ documents: all.documents + step.documents, bytes: all.bytes + step.bytes }),
+    { documents: 0, bytes: 0 },
+  );
+}
+
+function Figure({ label, amount, exact }: { label: string; amount: Amount; exact: boolean }) {
+  return (
+    <div className="home-figure">
+      <dt>{label}</dt>
+      <dd>
+        <strong>
+          {exact ? '' : 'about '}
+          {count(amount.documents)}
+        </strong>{' '}
+        <span className="hint">{bytes(amount.bytes)}</span>
+      </dd>
+    </div>
+  );
+}
+
+export function AccountForecast() {
+  const { value: series, failure } = usePolled(
+    () => accountSeries(STEP_SECONDS, STEPS),
+    AGAIN_MS,
+  );
+  return (
+    <section className="home-card" aria-label="Forecast of the account">
+      <h2>What dies soon</h2>
+      {failure !== null && (
+        <p className="error" role="alert">
+          {said(failure)}
+        </p>
+      )}
+      {series === null && failure === null && <p className="hint">Loading…</p>}
+      {series !== null && (
+        <>
+          <dl className="home-numbers">
+            <Figure label="Live documents" amount={series.live} exact={series.exact} />
+            <Figure
+              label="Die within an hour"
+              amount={sum(series.steps.slice(0, 1))}
+              exact={series.exact}
+            />
+            <Figure label="Die within a day" amount={sum(series.steps)} exact={series.exact} />
+            <Figure
+              label="Dead, not yet reaped (estimate)"
+              amount={series.unreaped_estimate}
+              exact={false}
+            />
+          </dl>
+          <Suspense fallback={null}>
+            <DeathChart title="Deaths per hour" series={series} unit={HOUR} />
+          </Suspense>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+// What is running: the doors' addresses, the clock, the version.
+import { utc } from '../../pure/utc';
+import { server, useNow } from '../../state/server';
+import { useSelected } from '../../state/store';
+import type { Facts } from './snippets/snippet';
+
+function ClockWords() {
+  const now = useNow();
+  const mode = useSelected(server, (state) => state.status?.clock.mode);
+  if (now === null) return <>not known yet</>;
+  return (
+    <>
+      <span className="home-figures">{utc(now)}</span>
+      <span className="hint">
+        {mode === 'manual' ? ' · stands still until it is moved' : ' · runs with the system'}
+      </span>
+    </>
+  );
+}
+
+export function Running({ facts, version }: { facts: Facts; version: string }) {
+  return (
+    <section className="home-card" aria-label="What is running">
+      <h2>Server</h2>
+      <dl className="home-facts">
+        <dt>MongoDB</dt>
+        <dd>{facts.mongo ?? 'off'}</dd>
+        <dt>NoSQL</dt>
+        <dd>{facts.cosmos === null ? 'off' : `${facts.cosmos} (http and https)`}</dd>
+        <dt>Portal</dt>
+        <dd>{location.host}</dd>
+        <dt>Database clock</dt>
+        <dd>
+          <ClockWords />
+        </dd>
+        <dt>Version</dt>
+        <dd>{version}</dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+// Loads the sample, and shows how its sessions die.
+import { useState } from 'react';
+import { advanceClock, loadSample } from '../../api/admin';
+import { ApiError, words } from '../../api/http';
+import { mayWrite, session } from '../../api/session';
+import { READ_ONLY } from '../../shell/dialogs';
+import { say } from '../../state/log';
+import { refreshServer, server } from '../../state/server';
+import { useSelected, useStore } from '../../state/store';
+import { refreshTree } from '../../state/tree';
+import { Button } from '../../ui/Button';
+import { loaded, partsOf } from './sample/loaded';
+import { Watched } from './sample/Watched';
+
+const STEP_SECONDS = 10;
+
+function said(error: unknown): string {
+  const isMissing = error instanceof ApiError && error.status === 404;
+  return isMissing ? 'This server has no sample.' : words(error);
+}
+
+/** A manual clock has to be moved for anybody to die. */
+function Step() {
+  const mode = useSelected(server, (state) => state.status?.clock.mode);
+  const [failure, setFailure] = useState<string | null>(null);
+  if (mode !== 'manual') return null;
+  const move = async () => {
+    setFailure(null);
+    try {
+      await advanceClock(STEP_SECONDS);
+      await refreshServer();
+    } catch (error) {
+      setFailure(words(error));
+    }
+  };
+  return (
+    <p className="row">
+      <span>The clock stands still, and so nobody dies until it is moved.</span>
+      <Button onClick={() => void move()}>Move it by {STEP_SECONDS} seconds</Button>
+      {failure !== null && (
+        <span className="error" role="alert">
+          {failure}
+        </span>
+      )}
+    </p>
+  );
+}
+
+export function Sample() {
+  const may = mayWrite(useStore(session));
+  const sample = useStore(loaded);
+  const [busy, setBusy] = useState(false);
+  const [round, setRound] = useState(0);
+  const [failure, setFailure] = useState<string | null>(null);
+  const load = async () => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      const made = await loadSample();
+      loaded.set(made);
+      setRound((before) => before + 1);
+      say({ kind: 'done', text: `Successfully loaded the sample into database ${made.database}` });
+      void refreshTree();
+    } catch (error) {
+      setFailure(said(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <section className="home-card" aria-label="Sample">
+      <h2>See documents disappear</h2>
+      <p className="row">
+        <span>A database of sessions, most of which die inside a minute.</span>
+        <Button
+          look="primary"
+          busy={busy}
+          disabled={!may}
+          title={may ? undefined : READ_ONLY}
+          onClick={() => void load()}
+        >
+          Load the sample
+        </Button>
+        {failure !== null && (
+          <span className="error" role="alert">
+            {failure}
+          </span>
+        )}
+      </p>
+      {sample !== null && (
+        <>
+          {may && <Step />}
+          {partsOf(sample).map((part) => (
+            <Watched key={part.target.door} part={part} round={round} />
+          ))}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,112 @@
+// One collection of the sample, and how it empties: a count from the server each second, and the
+// next to die by name.
+import { useEffect, useState } from 'react';
+import { forecast } from '../../../api/admin';
+import { words } from '../../../api/http';
+import { count } from '../../../pure/amount';
+import { countdown } from '../../../pure/duration';
+import { DOOR_NAMES } from '../../../shell/dialogs';
+import { useNow, useServerChanges } from '../../../state/server';
+import { PlaceLink } from '../../../ui/PlaceLink';
+import { alive, type Life, livesOf } from './lives';
+import type { Part } from './loaded';
+
+const AGAIN_MS = 1000;
+const SHOWN = 12;
+
+/** How many live, asked each second while the page is visible. */
+function useLive({ target }: Part, again: unknown) {
+  const [live, setLive] = useState<number | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const { door, database, collection } = target;
+  useEffect(() => {
+    let stopped = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async () => {
+      let failed: string | null = null;
+      if (document.visibilityState === 'visible') {
+        try {
+          const found = await forecast({ door, database, collection });
+          if (!stopped) setLive(found.live.documents);
+        } catch (error) {
+          failed = words(error);
+        }
+      }
+      if (stopped) return;
+      setFailure(failed);
+      // What failed is asked again when the server's state changes: a deleted sample stays deleted.
+      if (failed === null) timer = setTimeout(() => void ask(), AGAIN_MS);
+    };
+    void ask();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }, [door, database, collection, again]);
+  return { live, failure };
+}
+
+/** Who lives and until when, asked once; the clock does the rest. */
+function useLives({ target }: Part, again: unknown): readonly Life[] {
+  const [lives, setLives] = useState<readonly Life[]>([]);
+  const { door, database, collection } = target;
+  useEffect(() => {
+    let stopped = false;
+    const at = { door, database, collection };
+    const ask = async () => livesOf(at, (await forecast(at)).default);
+    ask().then(
+      (found) => {
+        if (!stopped) setLives(found);
+      },
+      () => {
+        // The console has said it; the counts go on.
+      },
+    );
+    return () => {
+      stopped = true;
+    };
+  }, [door, database, collection, again]);
+  return lives;
+}
+
+export function Watched({ part, round }: { part: Part; round: number }) {
+  const changes = useServerChanges();
+  const now = useNow();
+  const again = `${round} ${changes}`;
+  const { live, failure } = useLive(part, again);
+  const lives = useLives(part, again);
+  const { target, whole } = part;
+  const living = now === null ? [] : alive(lives, now);
+  const next = living.filter((life) => life.diesAtMs !== null).slice(0, SHOWN);
+  const left = live ?? whole;
+  return (
+    <div className="home-watched">
+      <p>
+        <span className="badge">{DOOR_NAMES[target.door]}</span>{' '}
+        <PlaceLink to={{ page: 'collection', view: 'items', ...target }}>
+          {target.database} › {target.collection}
+        </PlaceLink>
+        : <strong>{`${count(left)} of ${count(whole)} sessions alive`}</strong>
+      </p>
+      <progress
+        aria-label={`Sessions alive, ${DOOR_NAMES[target.door]}`}
+        max={Math.max(whole, left, 1)}
+        value={left}
+      />
+      {failure !== null && (
+        <p className="error" role="alert">
+          {failure}
+        </p>
+      )}
+      <ul className="home-lives" aria-label={`Next to die, ${DOOR_NAMES[target.door]}`}>
+        {next.map((life) => (
+          <li key={life.name}>
+            <span className="home-life">{life.name}</span>{' '}
+            <span className="home-figures">{countdown((life.diesAtMs ?? 0) - (now ?? 0))}</span>
+          </li>
+        ))}
+        {next.length === 0 && live !== null && <li className="hint">Nobody else is going to die.</li>}
+      </ul>
+    </div>
+  );
+}

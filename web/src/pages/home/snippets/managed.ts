@@ -1,0 +1,105 @@
+// First programs in Java and C#. Their NoSQL SDKs speak TLS alone.
+import { mongoUri, secureEndpoint } from '../../../pure/address';
+import type { Platform } from './snippet';
+
+export const java: Platform = {
+  key: 'java',
+  label: 'Java',
+  mongo: (address) => ({
+    title: 'mongodb-driver-sync',
+    install: 'Maven: org.mongodb:mongodb-driver-sync',
+    code: `import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.IndexOptions;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.bson.Document;
+
+public class First {
+  public static void main(String[] args) {
+    try (MongoClient client = MongoClients.create("${mongoUri(address)}")) {
+      MongoCollection<Document> sessions = client.getDatabase("app").getCollection("sessions");
+      // An hour after the last write.
+      sessions.createIndex(new Document("_ts", 1), new IndexOptions().expireAfter(3600L, TimeUnit.SECONDS));
+      sessions.insertMany(List.of(
+          new Document("user", "ada"),                       // lives an hour
+          new Document("user", "bob").append("ttl", 60),     // lives a minute
+          new Document("user", "root").append("ttl", -1)));  // lives for ever
+      System.out.println(sessions.countDocuments() + " are alive");
+    }
+  }
+}
+`,
+  }),
+  nosql: (address, key) => ({
+    title: 'azure-cosmos',
+    install: `Maven: com.azure:azure-cosmos. Java has to trust ${secureEndpoint(address)}_explorer/emulator.pem`,
+    code: `import com.azure.cosmos.CosmosClient;
+import com.azure.cosmos.CosmosClientBuilder;
+import com.azure.cosmos.CosmosContainer;
+import com.azure.cosmos.models.CosmosContainerProperties;
+import java.util.Map;
+
+public class First {
+  public static void main(String[] args) {
+    try (CosmosClient client = new CosmosClientBuilder()
+        .endpoint("${secureEndpoint(address)}")
+        .key("${key}")
+        .gatewayMode()
+        .buildClient()) {
+      client.createDatabaseIfNotExists("app");
+      client.getDatabase("app").createContainerIfNotExists(
+          new CosmosContainerProperties("sessions", "/user")
+              .setDefaultTimeToLiveInSeconds(3600));  // an hour after the last write
+      CosmosContainer sessions = client.getDatabase("app").getContainer("sessions");
+      sessions.upsertItem(Map.of("id", "1", "user", "ada"));               // lives an hour
+      sessions.upsertItem(Map.of("id", "2", "user", "bob", "ttl", 60));    // lives a minute
+      sessions.upsertItem(Map.of("id", "3", "user", "root", "ttl", -1));   // lives for ever
+    }
+  }
+}
+`,
+  }),
+};
+
+export const csharp: Platform = {
+  key: 'csharp',
+  label: 'C#',
+  mongo: (address) => ({
+    title: 'MongoDB.Driver',
+    install: 'dotnet add package MongoDB.Driver',
+    code: `using MongoDB.Bson;
+using MongoDB.Driver;
+
+var client = new MongoClient("${mongoUri(address)}");
+var sessions = client.GetDatabase("app").GetCollection<BsonDocument>("sessions");
+await sessions.Indexes.CreateOneAsync(new CreateIndexModel<BsonDocument>(
+    Builders<BsonDocument>.IndexKeys.Ascending("_ts"),
+    new CreateIndexOptions { ExpireAfter = TimeSpan.FromHours(1) })); // after the last write
+await sessions.InsertManyAsync(new[]
+{
+    new BsonDocument { { "user", "ada" } },                 // lives an hour
+    new BsonDocument { { "user", "bob" }, { "ttl", 60 } },  // lives a minute
+    new BsonDocument { { "user", "root" }, { "ttl", -1 } }, // lives for ever
+});
+`,
+  }),
+  nosql: (address, key) => ({
+    title: 'Microsoft.Azure.Cosmos',
+    install: `dotnet add package Microsoft.Azure.Cosmos. The system has to trust ${secureEndpoint(address)}_explorer/emulator.pem`,
+    code: `using Microsoft.Azure.Cosmos;
+
+var client = new CosmosClient(
+    "${secureEndpoint(address)}",
+    "${key}",
+    new CosmosClientOptions { ConnectionMode = ConnectionMode.Gateway, LimitToEndpoint = true });
+Database database = await client.CreateDatabaseIfNotExistsAsync("app");
+Container sessions = await database.CreateContainerIfNotExistsAsync(
+    new ContainerProperties("sessions", "/user") { DefaultTimeToLive = 3600 }); // after the last write
+await sessions.UpsertItemAsync(new { id = "1", user = "ada" });            // lives an hour
+await sessions.UpsertItemAsync(new { id = "2", user = "bob", ttl = 60 });  // lives a minute
+await sessions.UpsertItemAsync(new { id = "3", user = "root", ttl = -1 }); // lives for ever
+`,
+  }),
+};

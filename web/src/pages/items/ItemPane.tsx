@@ -1,0 +1,239 @@
+// One item beside the grid: its text, its life, and what can be done with it.
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { lineOf } from '../../pure/json-text';
+import type { Target } from '../../state/place';
+import { useNow } from '../../state/server';
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import { CodeEditor } from '../../ui/CodeEditor';
+import { Dialog } from '../../ui/Dialog';
+import type { EditorRules } from '../../ui/editorRules';
+import { Conflict } from './Conflict';
+import { instant, shownExpiry } from './expires';
+import { LifeActions } from './LifeActions';
+import { type Opened, READ_ONLY, type Row, type Source } from './source';
+import { CHECKED_CHARACTERS, MOST_CHARACTERS, pasteRefused, tooLarge } from './textSize';
+import { type Item, type ItemEvents, useItem } from './useItem';
+
+export interface ItemPaneProps extends ItemEvents {
+  target: Target;
+  source: Source;
+  /** null: a new one. */
+  row: Row | null;
+  writable: boolean;
+  /** Whether the pane takes the focus when it opens. */
+  focused: boolean;
+  onClose: () => void;
+}
+
+function Life({ opened, now }: { opened: Opened; now: number | null }) {
+  const { at, left, soon, reason } = shownExpiry(opened.row.expiry, now);
+  return (
+    <p className="items-line">
+      Expires:{' '}
+      {at !== '' && (
+        <span className={soon ? 'items-soon' : ''}>
+          {at} UTC{left !== '' && `, in ${left}`}
+        </span>
+      )}{' '}
+      {reason}
+    </p>
+  );
+}
+
+function System({ opened }: { opened: Opened }) {
+  if (opened.system.length === 0) return null;
+  return (
+    <details className="items-system">
+      <summary>System properties</summary>
+      <dl>
+        {opened.system.map(([name, value]) => (
+          <div key={name}>
+            <dt className="mono">{name}</dt>
+            <dd className="mono">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** What is said of the text while it is typed. */
+function Findings({ source, text, opened, dirty }: { source: Source; text: string; opened: Opened | null; dirty: boolean }) {
+  const large = useMemo(() => tooLarge(source, text), [source, text]);
+  const isChecked = text.length <= CHECKED_CHARACTERS;
+  const found = useMemo(
+    () => (isChecked && dirty ? source.check(text, opened) : null),
+    [isChecked, dirty, source, text, opened],
+  );
+  if (large !== null) return <p className="error" role="alert">{large}</p>;
+  if (!isChecked) return <p className="hint">The text is long: it is checked when it is saved.</p>;
+  if (found === null) return null;
+  if (found.error !== null) {
+    return (
+      <p className="error items-error" role="status">
+        Line {lineOf(text, found.error.at)}: {found.error.message}
+      </p>
+    );
+  }
+  const foreseen = found.outlook;
+  return (
+    <div role="status">
+      {foreseen !== null && foreseen.refused === null && (
+        <p className="hint">
+          Saved now: {foreseen.words}
+          {foreseen.seconds !== null && `, ${foreseen.seconds} s after the save`}.
+        </p>
+      )}
+      {found.other !== null && <Banner look="warn">{found.other}</Banner>}
+    </div>
+  );
+}
+
+function Gone({ item, source, died }: { item: Item; source: Source; died: number | null }) {
+  return (
+    <Banner look="bad">
+      {died === null
+        ? `This ${source.noun} is not there any more: it was deleted, or it died.`
+        : `This ${source.noun} died at ${instant(died)} UTC.`}{' '}
+      {item.opened !== null && 'Its text stays here.'}
+      {item.text !== '' && (
+        <Button busy={item.busy} onClick={item.createAnew}>
+          Create it anew
+        </Button>
+      )}
+    </Banner>
+  );
+}
+
+function useRules(source: Source, item: Item) {
+  const current: EditorRules = {
+    check: (text) => source.check(text, item.opened).error,
+    checked: CHECKED_CHARACTERS,
+    most: MOST_CHARACTERS,
+    onTooLong: (characters) => item.fail(pasteRefused(source, characters)),
+  };
+  const rules = useRef(current);
+  useEffect(() => {
+    rules.current = current;
+  });
+  return useCallback(async () => (await import('../../ui/editorRules')).editorRules(rules), []);
+}
+
+interface EditorProps {
+  source: Source;
+  item: Item;
+  writable: boolean;
+  gone: boolean;
+}
+
+function Editor({ source, item, writable, gone }: EditorProps) {
+  const rules = useRules(source, item);
+  const text = useDeferredValue(item.text);
+  return (
+    <>
+      <div className="items-text">
+        <CodeEditor
+          label={source.noun === 'item' ? 'Item' : 'Document'}
+          value={item.text}
+          onChange={item.setText}
+          onRun={() => {
+            if (writable && (item.dirty || item.opened === null)) item.save();
+          }}
+          language={source.language}
+          readOnly={!writable}
+          load={rules}
+        />
+      </div>
+      <Findings source={source} text={text} opened={gone ? null : item.opened} dirty={item.dirty || item.opened === null} />
+    </>
+  );
+}
+
+export default function ItemPane(props: ItemPaneProps) {
+  const { target, source, row, writable, focused, onClose } = props;
+  const item = useItem(target, source, row, props);
+  const now = useNow();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [asked, ask] = useState(false);
+  useEffect(() => {
+    if (focused) heading.current?.focus();
+  }, [focused]);
+  const { opened } = item;
+  const dies = opened?.row.expiry.diesAtMs ?? null;
+  const died = dies !== null && now !== null && dies <= now ? dies : null;
+  const gone = item.gone || died !== null;
+  const Noun = source.noun === 'item' ? 'Item' : 'Document';
+  const name = opened?.row.name ?? row?.name;
+  const blocked = !writable ? READ_ONLY : item.dirty ? 'Save or discard the text first.' : null;
+  const why = writable ? undefined : READ_ONLY;
+  const isNew = row === null && opened === null;
+  return (
+    <section className="items-pane" aria-label={isNew ? `New ${Noun}` : `${Noun} ${name}`}>
+      <div className="items-pane-head">
+        <h2 ref={heading} tabIndex={-1}>
+          {isNew ? `New ${Noun}` : name}
+          {item.dirty && <span className="badge">unsaved</span>}
+        </h2>
+        <Button look="quiet" aria-label="Close" onClick={onClose}>
+          ✕
+        </Button>
+      </div>
+      <div className="row items-commands">
+        <Button look="primary" disabled={!writable || (!item.dirty && !isNew)} title={why} busy={item.busy} onClick={item.save}>
+          Save
+        </Button>
+        <Button disabled={!item.dirty} onClick={item.discard}>
+          Discard
+        </Button>
+        <Button look="danger" disabled={!writable || opened === null || gone} title={why} onClick={() => ask(true)}>
+          Delete
+        </Button>
+        {why !== undefined && <span className="hint">{why}</span>}
+      </div>
+      {item.failure !== null && <Banner look="bad">{item.failure}</Banner>}
+      <p className="visually-hidden" role="status">
+        {item.said}
+      </p>
+      {gone && <Gone item={item} source={source} died={died} />}
+      {item.theirs !== null && <Conflict source={source} theirs={item.theirs} item={item} />}
+      {opened !== null && !gone && <Life opened={opened} now={now} />}
+      {item.reading ? (
+        <p className="empty">Loading…</p>
+      ) : (
+        (opened !== null || row === null || item.text !== '') && (
+          <Editor source={source} item={item} writable={writable} gone={gone} />
+        )
+      )}
+      {opened !== null && !gone && now !== null && (
+        <LifeActions
+          source={source}
+          expiry={opened.row.expiry}
+          now={now}
+          blocked={blocked}
+          busy={item.busy}
+          onTtl={item.setTtl}
+          onTouch={item.touch}
+        />
+      )}
+      {opened !== null && <System opened={opened} />}
+      {asked && (
+        <Dialog title={`Delete ${source.noun} ${name}?`} onClose={() => ask(false)}>
+          <p>It is gone at once and cannot be brought back.</p>
+          <div className="row">
+            <Button
+              look="danger"
+              onClick={() => {
+                ask(false);
+                item.remove();
+              }}
+            >
+              Delete
+            </Button>
+            <Button onClick={() => ask(false)}>Cancel</Button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,110 @@
+// Extend, Touch and Never: changes of an item's life, each with what it will do or why it cannot.
+import { useId, useState } from 'react';
+import { inWords, UNITS, type UnitName } from '../../pure/duration';
+import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/reasons';
+import { Button } from '../../ui/Button';
+import { instant } from './expires';
+import type { Source } from './source';
+
+export interface LifeActionsProps {
+  source: Source;
+  expiry: Expiry;
+  now: number;
+  /** Why nothing may be changed now; null: it may. */
+  blocked: string | null;
+  busy: boolean;
+  onTtl: (seconds: number) => void;
+  onTouch: () => void;
+}
+
+const byIndex = ({ by }: Expiry) => by !== null && by !== 'ttl' && by !== 'default';
+
+/** Why its countdown cannot be moved; null: it can. */
+function whyNot(source: Source, expiry: Expiry): string | null {
+  if (byIndex(expiry)) return `Index ${expiry.by} counts from a date in the ${source.noun}: change that.`;
+  if (expiry.diesAtMs !== null) return null;
+  if (source.defaultTtl === null) return 'TTL is off: there is no countdown.';
+  return `The ${source.noun} does not die: there is no countdown.`;
+}
+
+function whyNoNever(source: Source, expiry: Expiry): string | null {
+  if (expiry.reason === 'never (ttl = -1)') return 'It has ttl = -1 already.';
+  if (byIndex(expiry)) return whyNot(source, expiry);
+  return whyNotTtl(source.defaultTtl, source.perDocument);
+}
+
+interface ActionProps {
+  label: string;
+  does: string;
+  whyNot: string | null;
+  busy: boolean;
+  onPress: () => void;
+}
+
+function Action({ label, does, whyNot: reason, busy, onPress }: ActionProps) {
+  const id = useId();
+  return (
+    <div className="items-action">
+      <Button disabled={reason !== null} busy={busy} aria-describedby={id} onClick={onPress}>
+        {label}
+      </Button>
+      <span className="hint" id={id}>
+        {reason ?? does}
+      </span>
+    </div>
+  );
+}
+
+export function LifeActions({ source, expiry, now, blocked, busy, onTtl, onTouch }: LifeActionsProps) {
+  const [amount, setAmount] = useState('1');
+  const [unit, setUnit] = useState<UnitName>('hour');
+  const size = UNITS.find(({ name }) => name === unit)?.seconds ?? 1;
+  const by = /^\d{1,10}$/.test(amount.trim()) ? Number(amount) * size : 0;
+  const ttl = expiry.diesAtMs === null ? 0 : extended(expiry.diesAtMs, by, now);
+  let noExtend = blocked ?? whyNot(source, expiry) ?? whyNotTtl(source.defaultTtl, source.perDocument);
+  if (noExtend === null && by < 1) noExtend = 'The time to add must be a whole number above 0.';
+  if (noExtend === null && ttl > MAX_TTL) noExtend = `That would be a ttl of ${ttl}; the largest is ${MAX_TTL}.`;
+  const ends = expiry.diesAtMs === null ? '' : instant(Math.ceil(expiry.diesAtMs / 1000) * 1000 + by * 1000);
+  return (
+    <fieldset className="items-life">
+      <legend>Life</legend>
+      <div className="items-extend">
+        <label>
+          Extend by{' '}
+          <input type="number" min={1} step={1} value={amount} onChange={(event) => setAmount(event.target.value)} />
+        </label>
+        <label>
+          <span className="visually-hidden">Unit</span>
+          <select value={unit} onChange={(event) => setUnit(UNITS.find(({ name }) => name === event.target.value)?.name ?? 'hour')}>
+            {UNITS.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}s
+              </option>
+            ))}
+          </select>
+        </label>
+        <Action
+          label="Extend"
+          does={`Sets ttl to ${ttl} (${inWords(ttl)} from now): dies at ${ends}.`}
+          whyNot={noExtend}
+          busy={busy}
+          onPress={() => onTtl(ttl)}
+        />
+      </div>
+      <Action
+        label="Touch"
+        does="Restarts the countdown; the content stays as it is."
+        whyNot={blocked ?? whyNot(source, expiry)}
+        busy={busy}
+        onPress={onTouch}
+      />
+      <Action
+        label="Never"
+        does="Sets ttl to -1: it will not die."
+        whyNot={blocked ?? whyNoNever(source, expiry)}
+        busy={busy}
+        onPress={() => onTtl(-1)}
+      />
+    </fieldset>
+  );
+}

@@ -1,0 +1,232 @@
+// Documents of a collection of the MongoDB door. Values keep their BSON types; when a document dies,
+// the server says.
+import { calculateObjectSize, Double, Int32, ObjectId } from 'bson';
+import * as mongo from '../../api/mongo';
+import { expiryOfDocument, type Expiry, meaningOfBson, outlook } from '../../pure/reasons';
+import { parseShell, printShell } from '../../pure/shell';
+import type { Target } from '../../state/place';
+import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+
+/** Most ids that one question about expiry may hold. */
+const IDS = 1000;
+const CURSOR_NOT_FOUND = 43;
+
+/** Where a find goes on: the server's cursor, and what to do when it is gone. */
+interface Next {
+  cursor: unknown;
+  last: unknown;
+}
+
+const keyOf = (id: unknown) => printShell(id, 0);
+
+function isNumber(error: unknown, number: number): boolean {
+  return error instanceof mongo.CommandError && error.number === number;
+}
+
+/** A document that is equal as a whole: the condition of a change. */
+function unchanged(document: mongo.Document): mongo.Document {
+  return { _id: { $eq: document['_id'] }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
+}
+
+function isDocument(value: unknown): value is mongo.Document {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+export class MongoSource implements Source {
+  readonly noun = 'document';
+  readonly language = 'shell';
+  readonly template = '{\n  \n}';
+  readonly largest = { bytes: 16 * 1024 * 1024, words: '16 MB' };
+  readonly filterHint = 'find';
+  readonly filterExample = '{ user: "ada" }';
+
+  constructor(
+    private readonly target: Target,
+    readonly defaultTtl: number | null,
+    readonly perDocument: boolean,
+  ) {}
+
+  /** `_id` and the fields that the first documents have most. */
+  columns(rows: readonly Row[]): string[] {
+    const seen = new Map<string, number>();
+    for (const { value } of rows.slice(0, 50)) {
+      for (const name of Object.keys(value)) seen.set(name, (seen.get(name) ?? 0) + 1);
+    }
+    seen.delete('_id');
+    const most = [...seen].sort((a, b) => b[1] - a[1]).slice(0, 3);
+    return ['_id', ...most.map(([name]) => name)];
+  }
+
+  cell(row: Row, column: string): string {
+    const value = row.value[column];
+    if (column === '_id') return row.name;
+    if (!Object.hasOwn(row.value, column)) return '';
+    return (typeof value === 'string' ? value : printShell(value, 0)).slice(0, 200);
+  }
+
+  private row(document: mongo.Document, expiry: Expiry): Row {
+    const key = keyOf(document['_id']);
+    return { key, name: key, value: document, expiry, ref: document['_id'] };
+  }
+
+  /** The rows of documents that still live. */
+  private async rows(documents: mongo.Document[]): Promise<Row[]> {
+    const { database, collection } = this.target;
+    const found: Row[] = [];
+    for (let at = 0; at < documents.length; at += IDS) {
+      const some = documents.slice(at, at + IDS);
+      const ids = some.map((document) => document['_id']);
+      const facts = await mongo.expiryOf(database, collection, ids);
+      const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
+      for (const document of some) {
+        const fact = known.get(keyOf(document['_id']));
+        if (fact === undefined) continue;
+        const meaning = meaningOfBson(document['ttl']);
+        found.push(this.row(document, expiryOfDocument(meaning, fact, this.defaultTtl)));
+      }
+    }
+    return found;
+  }
+
+  async load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage> {
+    const batch = await this.batch(filter, cursor === null ? null : (cursor.next as Next), size, signal);
+    const last = batch.documents.at(-1)?.['_id'] ?? (cursor?.next as Next | undefined)?.last;
+    const rows = await this.rows(batch.documents);
+    return { rows, cursor: batch.cursor === null ? null : { next: { cursor: batch.cursor, last } } };
+  }
+
+  private async batch(
+    filter: string,
+    next: Next | null,
+    size: number,
+    signal: AbortSignal,
+  ): Promise<mongo.Batch> {
+    const { database, collection } = this.target;
+    const asked = filterOf(filter);
+    if (next !== null) {
+      try {
+        return await mongo.more(database, collection, next.cursor, size, { signal });
+      } catch (error) {
+        if (!isNumber(error, CURSOR_NOT_FOUND)) throw error;
+      }
+    }
+    // Ids of all types have one order, which `$gt` outside of `$expr` does not know.
+    const after = { $expr: { $gt: ['$_id', { $literal: next?.last }] } };
+    const wanted = next === null ? asked : { $and: [asked, after] };
+    const command = { find: collection, filter: wanted, sort: { _id: 1 }, batchSize: size };
+    return mongo.open(database, command, { signal });
+  }
+
+  private async opened(document: mongo.Document): Promise<Opened | null> {
+    const [row] = await this.rows([document]);
+    if (row === undefined) return null;
+    return { row, text: printShell(document), system: [], version: document };
+  }
+
+  private async find(id: unknown): Promise<mongo.Document | null> {
+    const { database, collection } = this.target;
+    const filter = { _id: { $eq: id } };
+    const { documents } = await mongo.open(database, { find: collection, filter, limit: 1 });
+    return documents[0] ?? null;
+  }
+
+  private async openId(id: unknown): Promise<Opened | null> {
+    const document = await this.find(id);
+    return document === null ? null : this.opened(document);
+  }
+
+  open(row: Row): Promise<Opened | null> {
+    return this.openId(row.ref);
+  }
+
+  check(text: string, opened: Opened | null): Check {
+    const parsed = parseShell(text);
+    const wrong = (message: string, at: number): Check => ({ error: { message, at }, outlook: null, other: null });
+    if ('error' in parsed) return wrong(parsed.error, parsed.at);
+    const { value } = parsed;
+    if (!isDocument(value)) return wrong('A document is an object.', 0);
+    if (Object.hasOwn(value, '_ts')) return wrong('_ts is set by the server and cannot be written.', text.indexOf('_ts'));
+    const foreseen = outlook(meaningOfBson(value['ttl']), this.defaultTtl, false, this.perDocument);
+    return { error: null, outlook: foreseen, other: opened === null ? null : other(value, opened) };
+  }
+
+  private document(text: string): mongo.Document {
+    const parsed = parseShell(text);
+    if ('error' in parsed) throw new Error(parsed.error);
+    if (!isDocument(parsed.value)) throw new Error('A document is an object.');
+    const size = calculateObjectSize(parsed.value);
+    if (size > this.largest.bytes) throw new Error(`The document is larger than ${this.largest.words}.`);
+    return parsed.value;
+  }
+
+  async create(text: string): Promise<Opened | null> {
+    const { database, collection } = this.target;
+    const typed = this.document(text);
+    const document = Object.hasOwn(typed, '_id') ? typed : { _id: new ObjectId(), ...typed };
+    await mongo.run(database, { insert: collection, documents: [document] });
+    return this.openId(document['_id']);
+  }
+
+  /** Runs an update of the document as it was read; what stands there instead when it was not. */
+  private async changed(opened: Opened, update: unknown): Promise<Changed> {
+    const { database, collection } = this.target;
+    const q = unchanged(opened.version as mongo.Document);
+    const reply = await mongo.run(database, { update: collection, updates: [{ q, u: update }] });
+    const now = await this.openId(opened.row.ref);
+    if (now === null) return { gone: true };
+    return mongo.numberOf(reply['n']) === 0 ? { theirs: now } : { done: now };
+  }
+
+  replace(opened: Opened, text: string): Promise<Changed> {
+    return this.changed(opened, this.document(text));
+  }
+
+  setTtl(opened: Opened, seconds: number): Promise<Changed> {
+    return this.changed(opened, { $set: { ttl: new Int32(seconds) } });
+  }
+
+  /** A write that changes nothing does not restart the countdown, so a field comes and goes: the one
+   * request has two updates, and the second takes away what the first has put there. */
+  async touch(opened: Opened): Promise<Changed> {
+    const { database, collection } = this.target;
+    const mark = `__ebbTouched_${new ObjectId().toHexString()}`;
+    const id = { $eq: opened.row.ref };
+    const updates = [
+      { q: unchanged(opened.version as mongo.Document), u: { $set: { [mark]: true } } },
+      { q: { _id: id, [mark]: true }, u: { $unset: { [mark]: true } } },
+    ];
+    const reply = await mongo.run(database, { update: collection, updates });
+    const now = await this.openId(opened.row.ref);
+    if (now === null) return { gone: true };
+    return mongo.numberOf(reply['n']) === 0 ? { theirs: now } : { done: now };
+  }
+
+  async remove(opened: Opened): Promise<boolean> {
+    const { database, collection } = this.target;
+    const deletes = [{ q: { _id: { $eq: opened.row.ref } }, limit: 1 }];
+    const reply = await mongo.run(database, { delete: collection, deletes });
+    return mongo.numberOf(reply['n']) > 0;
+  }
+}
+
+/** The filter as it was typed; nothing is every document. */
+function filterOf(text: string): mongo.Document {
+  if (text.trim() === '') return {};
+  const parsed = parseShell(text);
+  if ('error' in parsed) throw new Error(`At character ${parsed.at + 1}: ${parsed.error}`);
+  if (!isDocument(parsed.value)) throw new Error('A filter is an object like { user: "ada" }.');
+  return parsed.value;
+}
+
+/** Numbers of different types are one id. */
+function sameId(a: unknown, b: unknown): boolean {
+  const number = (value: unknown) =>
+    value instanceof Int32 || value instanceof Double ? value.value : undefined;
+  const [left, right] = [number(a), number(b)];
+  return left !== undefined ? left === right : keyOf(a) === keyOf(b);
+}
+
+function other(value: mongo.Document, opened: Opened): string | null {
+  if (!Object.hasOwn(value, '_id') || sameId(value['_id'], opened.row.ref)) return null;
+  return `The _id was changed. A document keeps it for life, so saving makes a new document ${keyOf(value['_id'])} and leaves ${opened.row.name} as it is.`;
+}

@@ -1,0 +1,191 @@
+// Items of a container of the NoSQL door. Texts go to the server as they were typed.
+import { ApiError } from '../../api/http';
+import * as nosql from '../../api/nosql';
+import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json-text';
+import { expiryOfItem, type Expiry, meaningOfJson, outlook } from '../../pure/reasons';
+import type { Target } from '../../state/place';
+import { partsOf, valueAt } from './keyPath';
+import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+
+const SYSTEM = ['_rid', '_self', '_etag', '_attachments', '_ts'] as const;
+const SYSTEM_SET: ReadonlySet<string> = new Set(SYSTEM);
+
+interface Ref {
+  id: string;
+  partition: readonly unknown[];
+}
+
+const refOf = (row: Row) => row.ref as Ref;
+
+function isStatus(error: unknown, status: number): boolean {
+  return error instanceof ApiError && error.status === status;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+export class NosqlSource implements Source {
+  readonly noun = 'item';
+  readonly language = 'json';
+  readonly largest = { bytes: 2 * 1024 * 1024, words: '2 MB' };
+  readonly filterHint = 'SELECT * FROM c';
+  readonly filterExample = 'WHERE c.user = "ada" ORDER BY c._ts DESC';
+  readonly perDocument = true;
+  readonly defaultTtl: number | null;
+  private readonly at: nosql.Place;
+  private readonly paths: readonly string[];
+
+  constructor(target: Target, container: nosql.ContainerRecord) {
+    this.at = { database: target.database, container: target.collection };
+    this.paths = container.partitionKey.paths;
+    this.defaultTtl = container.defaultTtl ?? null;
+  }
+
+  get template(): string {
+    const fields: Record<string, unknown> = { id: 'new-item' };
+    for (const path of this.paths) {
+      const [first, ...rest] = partsOf(path);
+      if (first === undefined || first === 'id') continue;
+      fields[first] = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), '');
+    }
+    return JSON.stringify(fields, null, 2);
+  }
+
+  columns(): string[] {
+    return ['id', ...this.paths.filter((path) => path !== '/id')];
+  }
+
+  cell(row: Row, column: string): string {
+    return column === 'id' ? row.name : shown(valueAt(row.value, partsOf(column)));
+  }
+
+  private row(value: nosql.Item): Row {
+    const ref: Ref = { id: value.id, partition: this.paths.map((path) => valueAt(value, partsOf(path))) };
+    return { key: keyOf(ref), name: value.id, value, expiry: this.expiry(value), ref };
+  }
+
+  private expiry(value: nosql.Item): Expiry {
+    const text = value['ttl'] === undefined ? null : JSON.stringify(value['ttl']);
+    return expiryOfItem(meaningOfJson(text), value._ts, this.defaultTtl);
+  }
+
+  async load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage> {
+    const continuation = cursor === null ? null : (cursor.next as string);
+    const text = `${this.filterHint} ${filter}`;
+    const page = await nosql.query(this.at, text, { continuation, maxItems: size, signal });
+    const rows = page.rows.map((value) => this.row(value));
+    return { rows, cursor: page.continuation === null ? null : { next: page.continuation } };
+  }
+
+  private opened({ text, etag }: nosql.ItemText): Opened {
+    const read = readJson(text);
+    if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
+    const value = JSON.parse(text) as nosql.Item;
+    const system = SYSTEM.flatMap((name): [string, string][] => {
+      const entry = entryOf(read.root, name);
+      return entry === null ? [] : [[name, printJson(entry.value)]];
+    });
+    const ttl = entryOf(read.root, 'ttl');
+    const meaning = meaningOfJson(ttl === null ? null : printJson(ttl.value));
+    const row = { ...this.row(value), expiry: expiryOfItem(meaning, value._ts, this.defaultTtl) };
+    return { row, system, version: etag, text: printJson(without(read.root, SYSTEM_SET)) };
+  }
+
+  async open(row: Row): Promise<Opened | null> {
+    const { id, partition } = refOf(row);
+    try {
+      return this.opened(await nosql.readItem(this.at, id, partition));
+    } catch (error) {
+      if (isStatus(error, 404)) return null;
+      throw error;
+    }
+  }
+
+  check(text: string, opened: Opened | null): Check {
+    const read = readJson(text);
+    const wrong = (message: string, at: number): Check => ({ error: { message, at }, outlook: null, other: null });
+    if ('error' in read) return wrong(read.error, read.at);
+    const { root } = read;
+    if (root.kind !== 'object') return wrong('An item is an object.', root.at);
+    const id = entryOf(root, 'id');
+    if (id === null) return wrong('An item needs an "id".', root.at);
+    if (id.value.kind !== 'plain' || !id.value.text.startsWith('"')) {
+      return wrong('The "id" must be a text.', id.value.at);
+    }
+    const ttl = entryOf(root, 'ttl');
+    const meaning = meaningOfJson(ttl === null ? null : printJson(ttl.value));
+    const foreseen = outlook(meaning, this.defaultTtl, true, true);
+    if (foreseen.refused !== null && ttl !== null) return wrong(foreseen.refused, ttl.at);
+    return { error: null, outlook: foreseen, other: opened === null ? null : this.other(root, opened) };
+  }
+
+  private other(root: JsonNode, opened: Opened): string | null {
+    const ref = this.refOfText(root);
+    if (keyOf(ref) === opened.row.key) return null;
+    const what = ref.id === refOf(opened.row).id ? 'The partition key' : 'The id';
+    return `${what} was changed. An item keeps both for life, so saving makes a new item "${ref.id}" and leaves "${opened.row.name}" as it is.`;
+  }
+
+  private refOfText(root: JsonNode): Ref {
+    const value = JSON.parse(printJson(root)) as nosql.Item;
+    return { id: value.id, partition: this.paths.map((path) => valueAt(value, partsOf(path))) };
+  }
+
+  async create(text: string): Promise<Opened> {
+    const read = readJson(text);
+    if ('error' in read) throw new Error(read.error);
+    return this.opened(await nosql.createItem(this.at, text, this.refOfText(read.root).partition));
+  }
+
+  /** Does a change that is conditional on the version; what stands there instead when it was not done. */
+  private async changed(opened: Opened, change: () => Promise<nosql.ItemText>): Promise<Changed> {
+    try {
+      return { done: this.opened(await change()) };
+    } catch (error) {
+      if (!isStatus(error, 412) && !isStatus(error, 404)) throw error;
+      const theirs = await this.open(opened.row);
+      return theirs === null ? { gone: true } : { theirs };
+    }
+  }
+
+  replace(opened: Opened, text: string): Promise<Changed> {
+    const { id, partition } = refOf(opened.row);
+    return this.changed(opened, () =>
+      nosql.replaceItem(this.at, id, text, partition, opened.version as string),
+    );
+  }
+
+  private patch(opened: Opened, operations: unknown[]): Promise<Changed> {
+    const { id, partition } = refOf(opened.row);
+    return this.changed(opened, () =>
+      nosql.patchItem(this.at, id, operations, partition, opened.version as string),
+    );
+  }
+
+  setTtl(opened: Opened, seconds: number): Promise<Changed> {
+    return this.patch(opened, [{ op: 'set', path: '/ttl', value: seconds }]);
+  }
+
+  /** A field that comes and goes in one patch: a write that leaves the content as it was, also where the
+   * item holds a `ttl` that a replace would be refused for. */
+  touch(opened: Opened): Promise<Changed> {
+    const path = '/__ebbTouched';
+    return this.patch(opened, [{ op: 'add', path, value: true }, { op: 'remove', path }]);
+  }
+
+  async remove(opened: Opened): Promise<boolean> {
+    const { id, partition } = refOf(opened.row);
+    try {
+      await nosql.deleteItem(this.at, id, partition);
+      return true;
+    } catch (error) {
+      if (isStatus(error, 404)) return false;
+      throw error;
+    }
+  }
+}
+
+function keyOf(ref: Ref): string {
+  return JSON.stringify([ref.id, ...ref.partition.map((part) => (part === undefined ? {} : part))]);
+}

@@ -1,0 +1,72 @@
+// What the grid and the editor need of a door. Each door has its own, `nosqlSource` and
+// `mongoSource`; nothing here sends or shows anything.
+import type { Default, Expiry, Outlook } from '../../pure/reasons';
+
+export const READ_ONLY = 'You are signed in with a read-only key.';
+
+export interface Row {
+  /** Names the item among all of the collection. */
+  key: string;
+  /** What one calls it. */
+  name: string;
+  value: Readonly<Record<string, unknown>>;
+  expiry: Expiry;
+  /** How the source finds it again. */
+  ref: unknown;
+}
+
+/** Where the next rows are; opaque. */
+export type Cursor = { next: unknown };
+
+export interface RowsPage {
+  rows: Row[];
+  /** null: these were the last. */
+  cursor: Cursor | null;
+}
+
+/** An item as it was read, ready to be edited. */
+export interface Opened {
+  row: Row;
+  text: string;
+  /** What the server sets, shown beside the text. */
+  system: readonly [name: string, value: string][];
+  /** What a change is conditional on. */
+  version: unknown;
+}
+
+/** What a change came to. */
+export type Changed = { done: Opened } | { theirs: Opened } | { gone: true };
+
+/** What is to be said of a text while it is typed. */
+export interface Check {
+  error: { message: string; at: number } | null;
+  outlook: Outlook | null;
+  /** The text is about another item than the one that is open. */
+  other: string | null;
+}
+
+export interface Source {
+  noun: 'item' | 'document';
+  language: 'json' | 'shell';
+  /** The text of an empty item. */
+  template: string;
+  largest: { bytes: number; words: string };
+  /** What stands around the filter, and an example. */
+  filterHint: string;
+  filterExample: string;
+  defaultTtl: Default;
+  perDocument: boolean;
+  columns(rows: readonly Row[]): string[];
+  cell(row: Row, column: string): string;
+  load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
+  /** null: it is not there (any more). */
+  open(row: Row): Promise<Opened | null>;
+  check(text: string, opened: Opened | null): Check;
+  /** null: it was made and has died already. */
+  create(text: string): Promise<Opened | null>;
+  replace(opened: Opened, text: string): Promise<Changed>;
+  /** false: it was gone already. */
+  remove(opened: Opened): Promise<boolean>;
+  setTtl(opened: Opened, seconds: number): Promise<Changed>;
+  touch(opened: Opened): Promise<Changed>;
+}

@@ -1,0 +1,202 @@
+// The item that is open, or about to be made: what was read, what was typed, and what came of it.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { words } from '../../api/http';
+import { compactJson, lineOf } from '../../pure/json-text';
+import { plainMessage } from '../../pure/service-message';
+import { useDraft } from '../../state/draft';
+import { say } from '../../state/log';
+import type { Target } from '../../state/place';
+import { useLeaveGuard } from '../../state/router';
+import { databaseNow } from '../../state/server';
+import type { Changed, Opened, Row, Source } from './source';
+import { tooLarge } from './textSize';
+
+export interface ItemEvents {
+  onSaved: (row: Row, insteadOf?: string) => void;
+  /** It was found not to be there any more. */
+  onGone: (key: string) => void;
+  /** It was deleted from here. */
+  onDeleted: (key: string) => void;
+}
+
+export interface Item {
+  /** As last read; null: it is new, or not read yet. */
+  opened: Opened | null;
+  reading: boolean;
+  /** It is not there any more. */
+  gone: boolean;
+  theirs: Opened | null;
+  failure: string | null;
+  said: string;
+  busy: boolean;
+  text: string;
+  dirty: boolean;
+  setText: (text: string) => void;
+  fail: (sentence: string | null) => void;
+  save: () => void;
+  /** Makes an item of the text, whatever was open. */
+  createAnew: () => void;
+  discard: () => void;
+  remove: () => void;
+  setTtl: (seconds: number) => void;
+  touch: () => void;
+  overwrite: () => void;
+  takeTheirs: () => void;
+  goOn: () => void;
+}
+
+interface State {
+  opened: Opened | null;
+  reading: boolean;
+  gone: boolean;
+  theirs: Opened | null;
+  failure: string | null;
+  said: string;
+  busy: boolean;
+}
+
+/** Why a text cannot be sent; null: it can. */
+function wrong(source: Source, text: string, opened: Opened | null): string | null {
+  const large = tooLarge(source, text);
+  if (large !== null) return large;
+  const { error } = source.check(text, opened);
+  return error === null ? null : `Line ${lineOf(text, error.at)}: ${error.message}`;
+}
+
+/** Texts of which white space is the larger part go without it. */
+function sent(source: Source, text: string): string {
+  return source.language === 'json' && text.length > source.largest.bytes / 2 ? compactJson(text) : text;
+}
+
+export function useItem(target: Target, source: Source, row: Row | null, events: ItemEvents): Item {
+  const [state, setState] = useState<State>({
+    opened: null, reading: row !== null, gone: false, theirs: null, failure: null, said: '', busy: false,
+  });
+  const put = useCallback((change: Partial<State>) => setState((known) => ({ ...known, ...change })), []);
+  const { opened } = state;
+  const key = opened?.row.key ?? row?.key ?? 'new';
+  const { door, database, collection } = target;
+  const [draft, setDraft] = useDraft(JSON.stringify(['item', door, database, collection, row === null && opened === null ? null : key]));
+  const dirty = draft !== null && draft !== opened?.text;
+  useLeaveGuard(dirty);
+  const before = opened?.text ?? (row === null ? source.template : '');
+  const text = draft ?? before;
+  const now = useRef({ dirty, row: opened?.row ?? row });
+  useEffect(() => {
+    now.current = { dirty, row: opened?.row ?? row };
+  });
+
+  // Read when it is opened, and again when the collection's settings have changed.
+  useEffect(() => {
+    const about = now.current.row;
+    if (about === null) return;
+    let ended = false;
+    source.open(about).then(
+      (found) => {
+        if (ended) return;
+        if (found === null) put({ reading: false, gone: true });
+        else if (now.current.dirty) setState((known) => ({ ...known, reading: false, opened: known.opened ?? found }));
+        else put({ reading: false, opened: found, gone: false });
+      },
+      (error: unknown) => {
+        if (!ended) put({ reading: false, failure: plainMessage(words(error)) });
+      },
+    );
+    return () => {
+      ended = true;
+    };
+  }, [source, put]);
+
+  /** One request at a time; its failure is said, and nothing that was typed is touched. */
+  const act = (work: () => Promise<void>) => {
+    if (state.busy) return;
+    put({ busy: true, failure: null, said: '' });
+    work()
+      .catch((error: unknown) => put({ failure: plainMessage(words(error)) }))
+      .finally(() => put({ busy: false }));
+  };
+  const done = (what: string, found: Opened, insteadOf?: string) => {
+    const note = `Successfully ${what} ${source.noun} ${found.row.name}`;
+    say({ kind: 'done', text: note });
+    setDraft(null);
+    put({ opened: found, gone: false, theirs: null, said: note });
+    events.onSaved(found.row, insteadOf);
+  };
+  /** Of a change that was conditional. */
+  const came = (changed: Changed, typed: boolean) => {
+    if ('done' in changed) done('updated', changed.done, opened?.row.key);
+    else if ('gone' in changed) {
+      put({ gone: true, theirs: null });
+      events.onGone(key);
+    } else if (typed) put({ theirs: changed.theirs });
+    else {
+      put({ opened: changed.theirs, failure: `The ${source.noun} was changed by someone else meanwhile, and this was not done. The newest is shown now.` });
+      events.onSaved(changed.theirs.row);
+    }
+  };
+  const create = () => {
+    const error = wrong(source, text, null);
+    if (error !== null) put({ failure: error });
+    else {
+      act(async () => {
+        const made = await source.create(sent(source, text));
+        if (made !== null) done('created', made);
+        else put({ failure: `The ${source.noun} was created and died at once: its end lies in the past.` });
+      });
+    }
+  };
+  const replace = (over: Opened) => {
+    const error = wrong(source, text, over);
+    if (error !== null) put({ failure: error });
+    else act(async () => came(await source.replace(over, sent(source, text)), true));
+  };
+  const save = () => {
+    const dead = opened?.row.expiry.diesAtMs ?? null;
+    const died = dead !== null && dead <= (databaseNow() ?? 0);
+    const isOther = opened !== null && source.check(text, opened).other !== null;
+    if (opened === null || state.gone || died || isOther) create();
+    else replace(opened);
+  };
+  const remove = () => {
+    if (opened === null) return;
+    act(async () => {
+      if (!(await source.remove(opened))) {
+        put({ gone: true });
+        events.onGone(opened.row.key);
+        return;
+      }
+      setDraft(null);
+      events.onDeleted(opened.row.key);
+      say({ kind: 'done', text: `Successfully deleted ${source.noun} ${opened.row.name}` });
+    });
+  };
+  const life = (change: (about: Opened) => Promise<Changed>) => {
+    if (opened !== null) act(async () => came(await change(opened), false));
+  };
+  return {
+    ...state,
+    text,
+    dirty,
+    setText: (typed) => setDraft(typed === before ? null : typed),
+    fail: (failure) => put({ failure }),
+    save,
+    createAnew: create,
+    discard: () => {
+      setDraft(null);
+      put({ theirs: null, failure: null, said: '' });
+    },
+    remove,
+    setTtl: (seconds) => life((about) => source.setTtl(about, seconds)),
+    touch: () => life((about) => source.touch(about)),
+    overwrite: () => {
+      if (state.theirs !== null) replace(state.theirs);
+    },
+    takeTheirs: () => {
+      setDraft(null);
+      put({ opened: state.theirs ?? opened, theirs: null, failure: null });
+      if (state.theirs !== null) events.onSaved(state.theirs.row, key);
+    },
+    // What is saved next is on top of theirs, knowingly.
+    goOn: () => put({ opened: state.theirs ?? opened, theirs: null }),
+  };
+}

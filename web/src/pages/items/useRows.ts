@@ -1,0 +1,154 @@
+// The rows that are loaded, page after page, and their deaths: one timer for all of them, set to the
+// next one.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { words } from '../../api/http';
+import { plainMessage } from '../../pure/service-message';
+import { databaseNow, server, useServerChanges } from '../../state/server';
+import { useStore } from '../../state/store';
+import type { Cursor, Row, Source } from './source';
+
+const FIRST = 100;
+const MORE = 1000;
+/** Most rows that one page of the portal holds. */
+export const MOST = 100_000;
+/** Rows that are asked for again when everything may have changed. */
+const KEPT = 5000;
+const LONGEST_TIMER = 2_000_000_000;
+
+export interface Rows {
+  rows: readonly Row[];
+  /** null: all are loaded. */
+  cursor: Cursor | null;
+  loading: boolean;
+  /** The first page has come. */
+  ready: boolean;
+  failure: string | null;
+  loadMore: () => void;
+  loadAll: () => void;
+  reload: () => void;
+  put: (row: Row, insteadOf?: string) => void;
+  remove: (key: string) => void;
+}
+
+interface State {
+  rows: readonly Row[];
+  cursor: Cursor | null;
+  loading: boolean;
+  ready: boolean;
+  failure: string | null;
+}
+
+const EMPTY: State = { rows: [], cursor: null, loading: false, ready: false, failure: null };
+
+/** Rows without those that are dead; the same when there are none. */
+export function living(rows: readonly Row[], nowMs: number): readonly Row[] {
+  const left = rows.filter(({ expiry }) => expiry.diesAtMs === null || expiry.diesAtMs > nowMs);
+  return left.length === rows.length ? rows : left;
+}
+
+function nextDeath(rows: readonly Row[]): number {
+  let next = Infinity;
+  for (const { expiry } of rows) if (expiry.diesAtMs !== null && expiry.diesAtMs < next) next = expiry.diesAtMs;
+  return next;
+}
+
+/** Takes rows away at their instant, and says how many. */
+function useDeaths(rows: readonly Row[], onDeaths: (left: readonly Row[], died: number) => void): void {
+  const state = useStore(server);
+  const next = useRef<{ rows: readonly Row[]; at: number }>({ rows: [], at: Infinity });
+  const told = useRef(onDeaths);
+  useEffect(() => {
+    told.current = onDeaths;
+  });
+  useEffect(() => {
+    if (next.current.rows !== rows) next.current = { rows, at: nextDeath(rows) };
+    const now = databaseNow(state);
+    const wait = now === null ? Infinity : next.current.at - now;
+    if (wait === Infinity) return;
+    const look = () => {
+      const left = living(rows, databaseNow() ?? 0);
+      if (left !== rows) told.current(left, rows.length - left.length);
+    };
+    if (wait <= 0) {
+      look();
+      return;
+    }
+    if (state.status?.clock.mode === 'manual') return;
+    const timer = setTimeout(look, Math.min(LONGEST_TIMER, wait + 1));
+    return () => clearTimeout(timer);
+  }, [rows, state]);
+}
+
+export function useRows(source: Source | null, filter: string, onDeaths: (died: number) => void): Rows {
+  const [state, setState] = useState<State>(EMPTY);
+  const running = useRef<AbortController | null>(null);
+  const latest = useRef(state);
+  latest.current = state;
+  const changes = useServerChanges();
+
+  /** Loads from the cursor on until there are `wanted` rows; `fresh`: from the beginning. */
+  const fetch = useCallback(
+    async (wanted: number, fresh: boolean) => {
+      if (source === null || (running.current !== null && !fresh)) return;
+      running.current?.abort();
+      const turn = new AbortController();
+      running.current = turn;
+      setState((known) => ({ ...known, loading: true, failure: null }));
+      let rows = fresh ? [] : latest.current.rows;
+      let cursor = fresh ? null : latest.current.cursor;
+      try {
+        for (let first = fresh; first || (cursor !== null && rows.length < wanted); first = false) {
+          const size = Math.min(MORE, Math.max(FIRST, wanted - rows.length));
+          const page = await source.load(filter, cursor, size, turn.signal);
+          if (turn.signal.aborted) return;
+          // Rows died or were changed while the page was under way.
+          const base: readonly Row[] = first ? [] : latest.current.rows;
+          rows = [...base, ...page.rows];
+          cursor = page.cursor;
+          latest.current = { ...latest.current, rows, cursor, ready: true };
+          setState({ ...latest.current, loading: true, failure: null });
+        }
+        setState((known) => ({ ...known, loading: false, ready: true }));
+      } catch (error) {
+        if (turn.signal.aborted) return;
+        setState((known) => ({ ...known, loading: false, ready: true, failure: plainMessage(words(error)) }));
+      } finally {
+        if (running.current === turn) running.current = null;
+      }
+    },
+    [source, filter],
+  );
+
+  const reload = useCallback(() => {
+    void fetch(Math.max(FIRST, Math.min(KEPT, latest.current.rows.length)), true);
+  }, [fetch]);
+  useEffect(reload, [reload, changes]);
+  useEffect(() => () => running.current?.abort(), []);
+  useDeaths(state.rows, (left, died) => {
+    latest.current = { ...latest.current, rows: left };
+    setState((known) => ({ ...known, rows: left }));
+    onDeaths(died);
+  });
+  const change = useCallback((make: (rows: readonly Row[]) => readonly Row[]) => {
+    latest.current = { ...latest.current, rows: make(latest.current.rows) };
+    setState((known) => ({ ...known, rows: latest.current.rows }));
+  }, []);
+  return {
+    ...state,
+    reload,
+    loadMore: useCallback(() => {
+      const { rows, cursor, failure } = latest.current;
+      if (cursor !== null && failure === null && rows.length < MOST) void fetch(rows.length + MORE, false);
+    }, [fetch]),
+    loadAll: useCallback(() => void fetch(MOST, false), [fetch]),
+    put: useCallback(
+      (row, insteadOf = row.key) =>
+        change((rows) => {
+          const at = rows.findIndex((known) => known.key === insteadOf);
+          return at < 0 ? [row, ...rows] : rows.with(at, row);
+        }),
+      [change],
+    ),
+    remove: useCallback((key) => change((rows) => rows.filter((row) => row.key !== key)), [change]),
+  };
+}

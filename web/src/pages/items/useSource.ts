@@ -1,0 +1,85 @@
+// The source of a collection, made from what its door says of it, and how much lives in it; asked
+// again when the server may have changed, and every few seconds for the numbers.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import * as admin from '../../api/admin';
+import { ApiError, words } from '../../api/http';
+import * as nosql from '../../api/nosql';
+import { useServerChanges } from '../../state/server';
+import type { Target } from '../../state/place';
+import { MongoSource } from './mongoSource';
+import { NosqlSource } from './nosqlSource';
+import type { Source } from './source';
+
+const AGAIN_MS = 5000;
+
+export interface SourceState {
+  /** A new one when the default or the definition has changed. */
+  source: Source | null;
+  /** The collection is not there. */
+  missing: boolean;
+  failure: string | null;
+  /** Documents alive; null: not known. */
+  live: number | null;
+  refresh: () => void;
+}
+
+type Made = Omit<SourceState, 'refresh'> & { signature: string };
+
+const NOTHING: Made = { source: null, missing: false, failure: null, live: null, signature: '' };
+
+async function perDocument(): Promise<boolean> {
+  try {
+    return (await admin.readFeatures()).per_document_ttl.on;
+  } catch {
+    return true;
+  }
+}
+
+/** The source, and what would make it another one. */
+async function make(target: Target): Promise<{ live: number; signature: string; source: () => Source }> {
+  const forecast = await admin.forecast(target);
+  const live = forecast.live.documents;
+  if (target.door === 'mongo') {
+    const on = await perDocument();
+    const signature = JSON.stringify([forecast.default, on]);
+    return { live, signature, source: () => new MongoSource(target, forecast.default, on) };
+  }
+  const container = await nosql.readContainer(target.database, target.collection);
+  return { live, signature: container._etag, source: () => new NosqlSource(target, container) };
+}
+
+export function useSource(target: Target): SourceState {
+  const [made, setMade] = useState<Made>(NOTHING);
+  const changes = useServerChanges();
+  const asking = useRef(0);
+  const refresh = useCallback(() => {
+    asking.current += 1;
+    const turn = asking.current;
+    make(target).then(
+      ({ live, signature, source }) => {
+        if (turn !== asking.current) return;
+        setMade((known) => {
+          const same = known.source !== null && known.signature === signature;
+          if (same && known.live === live && known.failure === null && !known.missing) return known;
+          const kept = same ? known.source : source();
+          return { source: kept, missing: false, failure: null, live, signature };
+        });
+      },
+      (error: unknown) => {
+        if (turn !== asking.current) return;
+        const missing = error instanceof ApiError && error.status === 404;
+        const failure = missing ? null : words(error);
+        setMade((known) => ({ ...known, missing, failure, live: missing ? null : known.live }));
+      },
+    );
+  }, [target.door, target.database, target.collection]);
+  useEffect(() => {
+    refresh();
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') refresh();
+    }, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [refresh, changes]);
+  useEffect(() => () => void (asking.current += 1), []);
+  return { ...made, refresh };
+}

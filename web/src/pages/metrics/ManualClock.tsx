@@ -1,0 +1,241 @@
+// Moves a manual clock: by fixed steps, by what is typed, or to a date. Says what dies by then.
+import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { accountSeries, advanceClock, setClock } from '../../api/admin';
+import { words } from '../../api/http';
+import { counted } from '../../pure/amount';
+import { UNITS, type UnitName } from '../../pure/duration';
+import { fromInput, toInput, utc } from '../../pure/utc';
+import { refreshServer } from '../../state/server';
+import { Button } from '../../ui/Button';
+import { Field } from '../../ui/Field';
+import { coveringSteps, parseAdvance } from './clock';
+
+const STEPS = [
+  { label: '+1 s', seconds: 1 },
+  { label: '+1 min', seconds: 60 },
+  { label: '+1 h', seconds: 3600 },
+  { label: '+1 day', seconds: 86_400 },
+  { label: '+90 days', seconds: 7_776_000 },
+];
+
+const PREVIEW_AFTER_MS = 300;
+
+/** How many documents die when the clock moves by so many seconds, in words; '' : not known. */
+function usePreview(seconds: number | null, now: number): string {
+  const [said, say] = useState('');
+  useEffect(() => {
+    const covering = seconds === null ? null : coveringSteps(seconds);
+    say('');
+    if (seconds === null || covering === null) return;
+    let ended = false;
+    const ask = async () => {
+      // A server without this forecast is no failure of the move.
+      const found = await accountSeries(covering.step, covering.steps).catch(() => null);
+      if (ended || found === null) return;
+      const documents = found.steps.reduce((sum, step) => sum + step.documents, 0);
+      const exact = found.exact && covering.step * covering.steps === seconds;
+      say(`${exact ? '' : 'About '}${counted(documents, 'document')} of both doors die by ${utc(now + seconds * 1000)}.`);
+    };
+    const timer = setTimeout(() => void ask(), PREVIEW_AFTER_MS);
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
+  }, [seconds, now]);
+  return said;
+}
+
+/** Does a move, once at a time, and keeps why it failed. */
+function useMove() {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const move = async (change: () => Promise<void>) => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await change();
+      await refreshServer();
+    } catch (error) {
+      setFailure(words(error));
+    }
+    setBusy(false);
+  };
+  return { busy, failure, move, forget: () => setFailure(null) };
+}
+
+export function ManualClock({ now, allowed }: { now: number; allowed: boolean }) {
+  const { busy, failure, move, forget } = useMove();
+  const [asked, setAsked] = useState<number | null>(null);
+  const preview = usePreview(asked, now);
+  const reason = useId();
+  const ask = (seconds: number | null) => {
+    setAsked(seconds);
+    forget();
+  };
+  const by = (seconds: number) => void move(() => advanceClock(seconds));
+  const disabled = !allowed || busy;
+  return (
+    <section className="metrics-move" aria-label="Move the clock">
+      <div className="row" role="group" aria-label="Move the clock forward">
+        {STEPS.map(({ label, seconds }) => (
+          <Button
+            key={label}
+            disabled={disabled}
+            aria-describedby={allowed ? undefined : reason}
+            onClick={() => by(seconds)}
+            onFocus={() => setAsked(seconds)}
+            onPointerEnter={() => setAsked(seconds)}
+          >
+            {label}
+          </Button>
+        ))}
+      </div>
+      <Free disabled={disabled} onAsk={ask} onMove={by} />
+      <ToDate disabled={disabled} now={now} onAsk={ask} onMove={(to) => void move(() => setClock(to))} />
+      {!allowed && (
+        <p className="hint" id={reason}>
+          This session may only read: it cannot move the clock.
+        </p>
+      )}
+      <p className="hint metrics-preview" role="status">
+        {preview}
+      </p>
+      {failure !== null && (
+        <p className="error" role="alert">
+          {failure}
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface MoveFormProps {
+  button: string;
+  disabled: boolean;
+  onSubmit: () => void;
+  children: ReactNode;
+}
+
+/** Enter in a field does what the button does. */
+function MoveForm({ button, disabled, onSubmit, children }: MoveFormProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!disabled) onSubmit();
+  };
+  return (
+    <form className="row metrics-form" noValidate onSubmit={submit}>
+      {children}
+      <Button type="submit" disabled={disabled}>
+        {button}
+      </Button>
+    </form>
+  );
+}
+
+interface FreeProps {
+  disabled: boolean;
+  onAsk: (seconds: number | null) => void;
+  onMove: (seconds: number) => void;
+}
+
+/** A number and its unit. */
+function Free({ disabled, onAsk, onMove }: FreeProps) {
+  const [text, setText] = useState('');
+  const [unit, setUnit] = useState<UnitName>('minute');
+  const [error, setError] = useState<string | null>(null);
+  const parsed = (typed: string, name: UnitName) =>
+    parseAdvance(typed, UNITS.find((one) => one.name === name)?.seconds ?? 1);
+  const ask = (typed: string, name: UnitName) => {
+    const found = parsed(typed, name);
+    setError(null);
+    onAsk('seconds' in found ? found.seconds : null);
+  };
+  const submit = () => {
+    const found = parsed(text, unit);
+    if ('error' in found) setError(found.error);
+    else onMove(found.seconds);
+  };
+  return (
+    <MoveForm button="Advance" disabled={disabled} onSubmit={submit}>
+      <Field label="Forward by" error={error}>
+        {(props) => (
+          <input
+            {...props}
+            inputMode="decimal"
+            autoComplete="off"
+            size={10}
+            value={text}
+            onFocus={() => ask(text, unit)}
+            onChange={(event) => {
+              setText(event.target.value);
+              ask(event.target.value, unit);
+            }}
+          />
+        )}
+      </Field>
+      <Field label="Unit">
+        {(props) => (
+          <select
+            {...props}
+            value={unit}
+            onChange={(event) => {
+              const name = event.target.value as UnitName;
+              setUnit(name);
+              ask(text, name);
+            }}
+          >
+            {UNITS.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}s
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </MoveForm>
+  );
+}
+
+interface ToDateProps {
+  disabled: boolean;
+  now: number;
+  onAsk: (seconds: number | null) => void;
+  onMove: (instant: string) => void;
+}
+
+/** A date of the calendar, in UTC. */
+function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
+  const [text, setText] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const ask = (typed: string) => {
+    const to = fromInput(typed);
+    setError(null);
+    onAsk(to === null || to <= now ? null : (to - now) / 1000);
+  };
+  const submit = () => {
+    const to = fromInput(text);
+    if (to === null) setError('Choose a date and a time.');
+    else if (to < now) setError(`The clock never goes back: it stands at ${utc(now)}.`);
+    else onMove(new Date(to).toISOString());
+  };
+  return (
+    <MoveForm button="Set" disabled={disabled} onSubmit={submit}>
+      <Field label="Set to (UTC)" error={error}>
+        {(props) => (
+          <input
+            {...props}
+            type="datetime-local"
+            step={1}
+            min={toInput(now)}
+            value={text}
+            onFocus={() => ask(text)}
+            onChange={(event) => {
+              setText(event.target.value);
+              ask(event.target.value);
+            }}
+          />
+        )}
+      </Field>
+    </MoveForm>
+  );
+}

@@ -1,0 +1,45 @@
+// The clock's state and its moves in words and numbers. Pure.
+import type { Status } from '../../api/admin';
+import { inWords } from '../../pure/duration';
+
+export type ClockState = Status['clock'];
+
+/** Whether a step of the machine's clock waits for somebody to accept it. */
+export function isUnconfirmed({ unconfirmed }: Pick<ClockState, 'unconfirmed'>): boolean {
+  return unconfirmed !== null && unconfirmed !== undefined && unconfirmed !== false;
+}
+
+/** How far the machine's clock is from the database's. */
+export function offsetWords(offsetMs: number): string {
+  const seconds = Math.abs(offsetMs) / 1000;
+  if (seconds < 1) return `${Math.abs(Math.round(offsetMs))} ms, the same second`;
+  return `the machine's clock is ${inWords(seconds)} ${offsetMs > 0 ? 'ahead' : 'behind'}`;
+}
+
+/** The furthest a clock may be moved at once: some 292 years, so that every instant stays a number. */
+export const MAX_MOVE_SECONDS = 9_223_372_036;
+
+export type Typed = { seconds: number } | { error: string };
+
+/** A number that was typed, in a unit of so many seconds; a part of a second goes to milliseconds. */
+export function parseAdvance(text: string, unitSeconds: number): Typed {
+  const trimmed = text.trim();
+  if (trimmed === '') return { error: 'Type a number.' };
+  if (/^[-+]/.test(trimmed)) return { error: 'The clock only moves forward: type a positive number.' };
+  if (!/^(\d+(\.\d*)?|\.\d+)$/.test(trimmed)) return { error: `"${trimmed.slice(0, 40)}" is not a number.` };
+  const seconds = Math.round(Number(trimmed) * unitSeconds * 1000) / 1000;
+  if (seconds === 0) return { error: 'That does not move the clock: type more than 0.' };
+  if (seconds > MAX_MOVE_SECONDS) return { error: 'That is too far.' };
+  return { seconds };
+}
+
+const LONGEST_STEP = 31_536_000;
+const MOST_STEPS = 400;
+
+/** The forecast that reaches just beyond so many seconds; null: none reaches so far. */
+export function coveringSteps(seconds: number): { step: number; steps: number } | null {
+  const whole = Math.max(1, Math.ceil(seconds));
+  const steps = Math.ceil(whole / LONGEST_STEP);
+  if (steps > MOST_STEPS) return null;
+  return { step: Math.ceil(whole / steps), steps };
+}

@@ -1,0 +1,130 @@
+// What two reads of `/metrics` say of the account: operations a second, latencies, counters. Knows
+// the server's metrics by name. Pure.
+import {
+  type Histogram,
+  histograms,
+  labelKey,
+  parseMetrics,
+  quantile,
+  rate,
+  type Sample,
+  since,
+  valueOf,
+} from '../../pure/prometheus';
+
+/** A read of the metrics. */
+export interface Reading {
+  /** `performance.now()`. */
+  at: number;
+  samples: readonly Sample[];
+}
+
+export interface Latencies {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+}
+
+export interface OperationRow extends Latencies {
+  key: string;
+  /** The protocol and the command or route. */
+  protocol: string;
+  name: string;
+  total: number;
+  /** null: there is no earlier read yet. */
+  perSecond: number | null;
+}
+
+export interface CounterRow {
+  name: string;
+  label: string;
+  total: number;
+  perSecond: number | null;
+}
+
+/** Reads are kept for so long; rates are taken over them. */
+export const WINDOW_MS = 60_000;
+
+export function reading(text: string, at: number): Reading {
+  return { at, samples: parseMetrics(text) };
+}
+
+/** The reads of the last minute with a new one. */
+export function kept(readings: readonly Reading[], next: Reading): Reading[] {
+  return [...readings.filter((one) => next.at - one.at <= WINDOW_MS), next];
+}
+
+function latenciesOf(histogram: Histogram): Latencies {
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((part) => quantile(histogram, part));
+  return { p50: p50 ?? null, p95: p95 ?? null, p99: p99 ?? null };
+}
+
+/** Operations by command or route, the busiest first. `recent`: latencies of the reads kept alone. */
+export function operations(readings: readonly Reading[], recent: boolean): OperationRow[] {
+  const [first, last] = [readings[0], readings.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const before = new Map(
+    histograms(first.samples, 'operation_seconds').map((one) => [labelKey(one.labels), one]),
+  );
+  const seconds = (last.at - first.at) / 1000;
+  const rows = histograms(last.samples, 'operation_seconds').map((now) => {
+    const key = labelKey(now.labels);
+    const earlier = before.get(key);
+    const { protocol = '', ...others } = now.labels;
+    return {
+      key,
+      protocol,
+      name: Object.values(others).join(' '),
+      total: now.count,
+      perSecond: seconds > 0 ? rate(now.count, earlier?.count ?? 0, seconds) : null,
+      ...latenciesOf(recent ? since(now, earlier) : now),
+    };
+  });
+  return rows.sort((a, b) => b.total - a.total || (a.name < b.name ? -1 : 1));
+}
+
+const COUNTERS = [
+  { name: 'mongo_insert_total', label: 'MongoDB inserts' },
+  { name: 'mongo_query_total', label: 'MongoDB queries' },
+  { name: 'mongo_update_total', label: 'MongoDB updates' },
+  { name: 'mongo_delete_total', label: 'MongoDB deletes' },
+  { name: 'mongo_getmore_total', label: 'MongoDB getMores' },
+  { name: 'mongo_command_total', label: 'MongoDB other commands' },
+  { name: 'nosql_requests_total', label: 'NoSQL requests' },
+  { name: 'nosql_failures_total', label: 'NoSQL refused or failed' },
+  { name: 'nosql_denied_total', label: 'NoSQL without a valid signature' },
+  { name: 'nosql_throttled_total', label: 'NoSQL beyond their throughput' },
+  { name: 'nosql_request_units_total', label: 'NoSQL request units' },
+];
+
+/** Counters of the doors; those that the server does not have are left out. */
+export function counters(readings: readonly Reading[]): CounterRow[] {
+  const [first, last] = [readings[0], readings.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const seconds = (last.at - first.at) / 1000;
+  return COUNTERS.flatMap(({ name, label }) => {
+    const total = valueOf(last.samples, name);
+    if (total === null) return [];
+    const before = valueOf(first.samples, name) ?? 0;
+    return [{ name, label, total, perSecond: seconds > 0 ? rate(total, before, seconds) : null }];
+  });
+}
+
+/** How long making commits durable took, since the start; null: the store does not do that. */
+export function fsync(last: Reading): (Latencies & { count: number }) | null {
+  const [found] = histograms(last.samples, 'fsync_seconds');
+  return found === undefined ? null : { ...latenciesOf(found), count: found.count };
+}
+
+/** Commits that share one wait, on average; null: not known. */
+export function groupSize(last: Reading): number | null {
+  const [found] = histograms(last.samples, 'group_commit_size');
+  return found === undefined || found.count === 0 ? null : found.sum / found.count;
+}
+
+/** "0", "0.25", "1,234". */
+export function perSecond(value: number | null): string {
+  if (value === null) return '–';
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return new Intl.NumberFormat('en', { maximumFractionDigits: digits }).format(value);
+}

@@ -1,0 +1,28 @@
+// A query of the NoSQL door: one text.
+import { useDraft } from '../../state/draft';
+import type { Target } from '../../state/place';
+import { CodeEditor } from '../../ui/CodeEditor';
+import { startNosql } from './nosqlRun';
+import { Workbench } from './Workbench';
+
+const FIRST = 'SELECT * FROM c';
+
+export function NosqlQuery({ target }: { target: Target }) {
+  const [draft, setDraft] = useDraft(`query:nosql/${target.database}/${target.collection}`);
+  const text = draft ?? FIRST;
+  return (
+    <Workbench
+      target={target}
+      start={() => startNosql(target, text)}
+      texts={{ text }}
+      onTake={(texts) => setDraft(texts['text'] ?? FIRST)}
+      errorText={text}
+    >
+      {(execute) => (
+        <div className="query-editor">
+          <CodeEditor label="Query" value={text} onChange={setDraft} language="sql" onRun={execute} />
+        </div>
+      )}
+    </Workbench>
+  );
+}

@@ -1,0 +1,66 @@
+// What the query did, as a table.
+import { useEffect, useState } from 'react';
+import type { Door } from '../../state/place';
+import { Failure } from '../../ui/Failure';
+import type { Statistic } from './statistics';
+import type { Runs } from './useRuns';
+
+interface Known {
+  lines: Statistic[] | null;
+  failure: unknown;
+}
+
+/** Figures of the page that is shown, asked for when this is shown. */
+function useStatistics({ run, at, pages }: Runs): Known {
+  const [known, setKnown] = useState<Known>({ lines: null, failure: null });
+  const read = pages.length;
+  useEffect(() => {
+    setKnown({ lines: null, failure: null });
+    if (run === null || read === 0) return;
+    const abort = new AbortController();
+    run.statistics(at, abort.signal).then(
+      (lines) => !abort.signal.aborted && setKnown({ lines, failure: null }),
+      (failure: unknown) => !abort.signal.aborted && setKnown({ lines: null, failure }),
+    );
+    return () => abort.abort();
+  }, [run, at, read]);
+  return known;
+}
+
+export function StatisticsPanel({ runs, door }: { runs: Runs; door: Door }) {
+  const { lines, failure } = useStatistics(runs);
+  if (failure !== null) return <Failure error={failure} />;
+  if (runs.pages.length === 0) return <p className="hint">There are figures once a query was run.</p>;
+  if (lines === null) return <p className="hint">Asking…</p>;
+  const sums = lines.some((line) => line.all !== undefined) && runs.pages.length > 1;
+  return (
+    <>
+      <div className="query-scroll">
+        <table>
+          <caption className="visually-hidden">Statistics of the query</caption>
+          <thead>
+            <tr>
+              <th scope="col">Figure</th>
+              <th scope="col">{sums ? `Page ${runs.at + 1}` : 'Value'}</th>
+              {sums && <th scope="col">All {runs.pages.length} pages read</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((line) => (
+              <tr key={line.name}>
+                <th scope="row">{line.name}</th>
+                <td>{line.value}</td>
+                {sums && <td>{line.all ?? ''}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {door === 'mongo' && (
+        <p className="hint">
+          But for the round trip these are of explain, which runs the whole query once more, as of now.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+// What both query forms share: run and cancel, results by pages, statistics, history. The form
+// itself is the caller's.
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import type { Target } from '../../state/place';
+import { usePreference } from '../../state/preference';
+import { Button } from '../../ui/Button';
+import { Tabs } from '../../ui/Tabs';
+import { HistoryPanel } from './HistoryPanel';
+import { isHistory, type Past, remember } from './history';
+import { Problems } from './Problems';
+import { ResultsPanel, summary } from './ResultsPanel';
+import type { Run } from './run';
+import { StatisticsPanel } from './StatisticsPanel';
+import { hasNext, useRuns } from './useRuns';
+import './query.css';
+
+export interface WorkbenchProps {
+  target: Target;
+  /** Starts an execution of what is typed. */
+  start: () => Run;
+  /** What is typed, by field. */
+  texts: Record<string, string>;
+  /** Takes a query of the history into the form. */
+  onTake: (texts: Record<string, string>) => void;
+  /** The text that places in the server's errors are about. */
+  errorText: string;
+  /** The form. */
+  children: (execute: () => void) => ReactNode;
+}
+
+type Panel = 'results' | 'statistics' | 'history';
+const TABS = [
+  { key: 'results', label: 'Results' },
+  { key: 'statistics', label: 'Statistics' },
+  { key: 'history', label: 'History' },
+] as const;
+
+/** Ctrl+Enter and Cmd+Enter, unless the editor has taken them. */
+function isRunKey(event: KeyboardEvent): boolean {
+  return event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.defaultPrevented;
+}
+
+export function Workbench({ target, start, texts, onTake, errorText, children }: WorkbenchProps) {
+  const [panel, setPanel] = useState<Panel>('results');
+  const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
+  const { runs, execute, next, previous, cancel } = useRuns();
+  const [ranText, setRanText] = useState('');
+  const run = () => {
+    const place = `${target.database} › ${target.collection}`;
+    execute(() => {
+      const started = start();
+      setHistory(remember(history, { at: Date.now(), place, texts }));
+      return started;
+    });
+    setRanText(errorText);
+    if (panel === 'history') setPanel('results');
+  };
+  return (
+    <div
+      className="page query"
+      onKeyDown={(event) => {
+        if (!isRunKey(event)) return;
+        event.preventDefault();
+        run();
+      }}
+    >
+      {children(run)}
+      <div className="row query-bar">
+        <Button look="primary" busy={runs.busy} title="Ctrl+Enter or Cmd+Enter" onClick={run}>
+          Execute Query
+        </Button>
+        <Button disabled={!runs.busy} onClick={cancel}>
+          Cancel
+        </Button>
+        <span role="status" className="query-summary">
+          {summary(runs)}
+        </span>
+        <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
+          Previous
+        </Button>
+        <Button disabled={runs.busy || !hasNext(runs)} onClick={next}>
+          Next
+        </Button>
+      </div>
+      <Problems error={runs.failure} text={ranText} target={target} />
+      <Tabs label="Of the query" tabs={TABS} selected={panel} onSelect={setPanel} panel="query-panel" />
+      <div
+        className="query-panel"
+        id="query-panel"
+        role="tabpanel"
+        aria-labelledby={`query-panel-tab-${panel}`}
+      >
+        {panel === 'results' && <ResultsPanel door={target.door} runs={runs} />}
+        {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
+        {panel === 'history' && (
+          <HistoryPanel history={history} onTake={(past) => onTake(past.texts)} onClear={() => setHistory([])} />
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+// The texts of the MongoDB form as a command. Pure; the server judges what the words mean.
+import type { Document } from 'bson';
+import { parseShell } from '../../pure/shell';
+import { checkSize, InputError } from './problem';
+
+export const FIELDS = ['filter', 'projection', 'sort', 'limit', 'pipeline'] as const;
+export type FieldName = (typeof FIELDS)[number];
+export interface MongoForm extends Record<FieldName, string> {
+  mode: 'filter' | 'pipeline';
+}
+
+export const LABELS: Record<FieldName, string> = {
+  filter: 'Filter',
+  projection: 'Projection',
+  sort: 'Sort',
+  limit: 'Limit',
+  pipeline: 'Pipeline',
+};
+
+export const PAGE_ROWS = 100;
+
+function valueOf(form: MongoForm, name: FieldName): unknown {
+  const text = form[name];
+  checkSize(LABELS[name], text);
+  const parsed = parseShell(text);
+  if ('error' in parsed) throw new InputError(parsed.error, LABELS[name], text, parsed.at);
+  return parsed.value;
+}
+
+function isDocument(value: unknown): value is Document {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return !('_bsontype' in value) && !(value instanceof Date) && !(value instanceof RegExp);
+}
+
+/** The document of a field; null: the field is empty. */
+function documentOf(form: MongoForm, name: FieldName): Document | null {
+  if (form[name].trim() === '') return null;
+  const value = valueOf(form, name);
+  if (isDocument(value)) return value;
+  throw new InputError('This is no document: write { field: value }.', LABELS[name], form[name], 0);
+}
+
+/** The limit of a field; null: the field is empty. */
+function limitOf({ limit }: MongoForm): number | null {
+  const text = limit.trim();
+  if (text === '') return null;
+  if (/^\d{1,10}$/.test(text) && Number(text) <= 2_147_483_647) return Number(text);
+  throw new InputError('This is no whole number from 0 to 2147483647.', LABELS.limit, limit, null);
+}
+
+function find(collection: string, form: MongoForm): Document {
+  const command: Document = { find: collection, filter: documentOf(form, 'filter') ?? {} };
+  const [projection, sort] = [documentOf(form, 'projection'), documentOf(form, 'sort')];
+  const limit = limitOf(form);
+  if (projection !== null) command['projection'] = projection;
+  if (sort !== null) command['sort'] = sort;
+  if (limit !== null) command['limit'] = limit;
+  return command;
+}
+
+function aggregate(collection: string, form: MongoForm): Document {
+  const pipeline = form.pipeline.trim() === '' ? [] : valueOf(form, 'pipeline');
+  if (Array.isArray(pipeline)) return { aggregate: collection, pipeline, cursor: {} };
+  const message = 'This is no array of stages: write [ { $match: { … } }, … ].';
+  throw new InputError(message, LABELS.pipeline, form.pipeline, 0);
+}
+
+/** `find` or `aggregate`, without the size of its batches. */
+export function commandOf(collection: string, form: MongoForm): Document {
+  return form.mode === 'filter' ? find(collection, form) : aggregate(collection, form);
+}
+
+/** The command with the size of its first page. */
+export function firstPage(command: Document): Document {
+  if (command['aggregate'] === undefined) return { ...command, batchSize: PAGE_ROWS };
+  return { ...command, cursor: { batchSize: PAGE_ROWS } };
+}
+
+/** Whether running it again changes something again. */
+export function writes(command: Document): boolean {
+  const pipeline = (command['pipeline'] ?? []) as unknown[];
+  return pipeline.some((stage) => isDocument(stage) && ('$out' in stage || '$merge' in stage));
+}

@@ -1,0 +1,69 @@
+// A find or a pipeline of the MongoDB door: the batches of its cursor, and what explain says of it.
+import { type Document, more, open, run } from '../../api/mongo';
+import { printShell } from '../../pure/shell';
+import type { Target } from '../../state/place';
+import { databaseNow } from '../../state/server';
+import { commandOf, firstPage, type MongoForm, PAGE_ROWS, writes } from './command';
+import type { ResultPage, Run } from './run';
+import { mongoStatistics, type Statistic } from './statistics';
+
+/** As the shell would write them, one under the other. */
+export function resultsOf(documents: readonly Document[]): string {
+  return documents.length === 0 ? '[]' : printShell(documents, 2);
+}
+
+/** Runs the command again for its figures; one that writes is not. */
+async function explain(target: Target, command: Document, trips: number[], page: number, signal: AbortSignal) {
+  const trip = trips[page] ?? 0;
+  if (writes(command)) {
+    const value = 'not asked for: explaining would run what writes again';
+    return [...mongoStatistics({}, trip).slice(0, 1), { name: 'Explain', value }];
+  }
+  const explained = await run(target.database, { explain: command, verbosity: 'executionStats' }, { signal });
+  return mongoStatistics(explained, trip);
+}
+
+export function startMongo(target: Target, form: MongoForm): Run {
+  const { database, collection } = target;
+  const command = commandOf(collection, form);
+  const trips: number[] = [];
+  let cursor: unknown;
+  let explained: Promise<Statistic[]> | null = null;
+  let ended = false;
+  const end = () => {
+    ended = true;
+    const open = cursor;
+    cursor = null;
+    if (open == null) return;
+    run(database, { killCursors: collection, cursors: [open] }, { quiet: true }).catch(() => {
+      // It ends by itself.
+    });
+  };
+  const next = async (signal: AbortSignal): Promise<ResultPage> => {
+    const ranAtMs = databaseNow();
+    const began = performance.now();
+    const batch =
+      trips.length === 0
+        ? await open(database, firstPage(command), { signal })
+        : await more(database, collection, cursor, PAGE_ROWS, { signal });
+    const roundTripMs = performance.now() - began;
+    trips.push(roundTripMs);
+    cursor = batch.cursor;
+    if (ended) end();
+    const { documents } = batch;
+    const text = resultsOf(documents);
+    return { text, rows: documents.length, roundTripMs, ranAtMs, more: batch.cursor !== null };
+  };
+  const statistics = async (page: number, signal: AbortSignal) => {
+    explained ??= explain(target, command, trips, page, signal);
+    try {
+      const [trip] = mongoStatistics({}, trips[page] ?? 0);
+      const [first, ...lines] = await explained;
+      return trip === undefined || first === undefined ? lines : [trip, ...lines];
+    } catch (error) {
+      explained = null;
+      throw error;
+    }
+  };
+  return { next, statistics, end };
+}

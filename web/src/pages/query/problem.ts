@@ -1,0 +1,75 @@
+// What is wrong with a query, in sentences with the place in its text. Pure.
+import { bytes } from '../../pure/amount';
+
+/** A text that is not sent: it cannot be read, or is too large. */
+export class InputError extends Error {
+  constructor(
+    message: string,
+    /** The field whose text it is. */
+    readonly field: string,
+    readonly text: string,
+    /** UTF-16 units into the text; null: nowhere in particular. */
+    readonly at: number | null,
+  ) {
+    super(message);
+  }
+}
+
+export interface Problem {
+  sentence: string;
+  /** "line 2, column 5"; null: not known. */
+  where: string | null;
+}
+
+/** Line and column of a place, from 1. */
+export function placeIn(text: string, at: number): string {
+  const before = text.slice(0, at);
+  const line = before.split('\n').length;
+  return `line ${line}, column ${at - before.lastIndexOf('\n')}`;
+}
+
+interface Located {
+  message?: unknown;
+  code?: unknown;
+  location?: { start?: unknown; end?: unknown };
+}
+
+/** The errors that a message of the NoSQL door carries as JSON. */
+function located(message: string): Located[] {
+  const at = message.indexOf('{"errors"');
+  if (at < 0) return [];
+  for (let end = message.lastIndexOf('}'); end > at; end = message.lastIndexOf('}', end - 1)) {
+    try {
+      const body = JSON.parse(message.slice(at, end + 1)) as { errors?: unknown };
+      return Array.isArray(body.errors) ? (body.errors as Located[]) : [];
+    } catch {
+      // What stands behind it is no part of it.
+    }
+  }
+  return [];
+}
+
+/** What a message of a server says about the text of a query. */
+export function problemsOf(message: string, text: string): Problem[] {
+  const found = located(message).map(({ message: said, code, location }) => {
+    const start = location?.start;
+    const isPlace = typeof start === 'number' && location?.end !== 0 && start <= text.length;
+    const sentence = typeof said === 'string' ? said : message;
+    return {
+      sentence: typeof code === 'string' ? `${sentence} (${code})` : sentence,
+      where: isPlace ? placeIn(text, start) : null,
+    };
+  });
+  return found.length > 0 ? found : [{ sentence: message, where: null }];
+}
+
+/** More is not sent. */
+export const MAX_QUERY_BYTES = 512 * 1024;
+
+/** Refuses a text that is too large. */
+export function checkSize(field: string, text: string): void {
+  const size = text.length > MAX_QUERY_BYTES ? text.length : new TextEncoder().encode(text).length;
+  if (size <= MAX_QUERY_BYTES) return;
+  const message = `The text has ${bytes(size)}; at most ${bytes(MAX_QUERY_BYTES)} are sent.`;
+  throw new InputError(message, field, '', null);
+}

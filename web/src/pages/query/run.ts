@@ -1,0 +1,22 @@
+// One execution of a query, whatever the door: its pages, one after the other, and its figures.
+import type { Statistic } from './statistics';
+
+export interface ResultPage {
+  /** As text, numbers as the server wrote them. */
+  text: string;
+  rows: number;
+  roundTripMs: number;
+  /** The database's time when it was asked, ms; null: not known. */
+  ranAtMs: number | null;
+  /** Whether another page follows. */
+  more: boolean;
+}
+
+export interface Run {
+  /** The next page; the first one at first. */
+  next(signal: AbortSignal): Promise<ResultPage>;
+  /** Figures for the page with this number; may ask the server. */
+  statistics(page: number, signal: AbortSignal): Promise<Statistic[]>;
+  /** Gives up what the server holds for it. */
+  end(): void;
+}

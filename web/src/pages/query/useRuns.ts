@@ -1,0 +1,98 @@
+// The state of a query page: the execution under way, its pages, and how it failed.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../../api/http';
+import { useServerChanges } from '../../state/server';
+import type { ResultPage, Run } from './run';
+
+export interface Runs {
+  run: Run | null;
+  pages: readonly ResultPage[];
+  /** Which page is shown. */
+  at: number;
+  busy: boolean;
+  failure: unknown;
+  cancelled: boolean;
+  /** The clock has moved since, or the server was away. */
+  stale: boolean;
+}
+
+const NOTHING: Runs = {
+  run: null,
+  pages: [],
+  at: 0,
+  busy: false,
+  failure: null,
+  cancelled: false,
+  stale: false,
+};
+
+function after(error: unknown): Partial<Runs> {
+  const cancelled = error instanceof ApiError && error.kind === 'cancelled';
+  return cancelled ? { busy: false, cancelled } : { busy: false, failure: error };
+}
+
+/** Whether there is a page behind the one that is shown. */
+export function hasNext({ pages, at }: Runs): boolean {
+  return at + 1 < pages.length || pages[at]?.more === true;
+}
+
+export function useRuns() {
+  const [state, setState] = useState<Runs>(NOTHING);
+  const current = useRef<{ run: Run | null; abort: AbortController | null }>({ run: null, abort: null });
+  const changes = useServerChanges();
+  const ranIn = useRef(changes);
+  const latest = useRef(changes);
+  useEffect(() => {
+    latest.current = changes;
+  }, [changes]);
+  useEffect(() => {
+    const held = current.current;
+    return () => {
+      held.abort?.abort();
+      held.run?.end();
+    };
+  }, []);
+  const fetch = useCallback(async (run: Run) => {
+    const abort = new AbortController();
+    current.current.abort = abort;
+    try {
+      const page = await run.next(abort.signal);
+      if (current.current.run !== run) return;
+      setState((known) => ({ ...known, busy: false, pages: [...known.pages, page], at: known.pages.length }));
+    } catch (error) {
+      if (current.current.run === run) setState((known) => ({ ...known, ...after(error) }));
+    }
+  }, []);
+  /** Starts anew with what `make` gives; what it throws is the failure. */
+  const execute = useCallback(
+    (make: () => Run) => {
+      current.current.abort?.abort();
+      current.current.run?.end();
+      current.current.run = null;
+      try {
+        const run = make();
+        current.current.run = run;
+        ranIn.current = latest.current;
+        setState({ ...NOTHING, run, busy: true });
+        void fetch(run);
+      } catch (failure) {
+        setState({ ...NOTHING, failure });
+      }
+    },
+    [fetch],
+  );
+  const next = () => {
+    const { run, pages, at, busy } = state;
+    if (run === null || busy) return;
+    if (at + 1 < pages.length) {
+      setState({ ...state, at: at + 1 });
+    } else if (pages[at]?.more === true) {
+      setState({ ...state, busy: true, failure: null, cancelled: false });
+      void fetch(run);
+    }
+  };
+  const previous = () => setState({ ...state, at: Math.max(0, state.at - 1) });
+  const cancel = () => current.current.abort?.abort();
+  const stale = state.pages.length > 0 && changes !== ranIn.current;
+  return { runs: { ...state, stale }, execute, next, previous, cancel };
+}

@@ -1,0 +1,141 @@
+// Scale & Settings of a collection of the MongoDB door.
+import { mayWrite, session } from '../../api/session';
+import type { IndexRecord } from '../../api/mongo';
+import { defaultInWords, readDraft } from '../../pure/ttl-input';
+import type { Target } from '../../state/place';
+import { useStore } from '../../state/store';
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import { ConflictDialog } from './ConflictDialog';
+import { DateIndexes } from './DateIndexes';
+import { Gone } from './Gone';
+import { NOUNS } from './impact';
+import { ImpactView } from './ImpactView';
+import { IndexTable } from './IndexTable';
+import { READ_ONLY } from './readOnly';
+import { type Section, SettingsFrame } from './SettingsFrame';
+import { TtlSection } from './TtlSection';
+import { isTtlIndex } from './ttl-index';
+import { type CollectionSettings, useCollection } from './useCollection';
+import { useDeathGate } from './useDeathGate';
+import { useImpact } from './useImpact';
+import type { Loaded } from './useLoaded';
+
+type Key = 'ttl' | 'date-indexes' | 'indexes';
+const NOUN = NOUNS.mongo;
+
+interface Part {
+  target: Target;
+  loaded: Loaded<IndexRecord[]>;
+  settings: CollectionSettings;
+  disabled: boolean;
+}
+
+function TimeToLive({ target, settings, disabled }: Part) {
+  const { base, draft, changed, wanted, edit, indexes } = settings;
+  const effect = useImpact(target, changed ? wanted : undefined);
+  const held = indexes.filter(isTtlIndex).map(({ name }) => name);
+  return (
+    <>
+      <TtlSection
+        nouns={NOUN}
+        draft={draft}
+        saved={base}
+        disabled={disabled}
+        onDraft={edit}
+        effect={<ImpactView state={effect} nouns={NOUN} />}
+      />
+      <p className="hint">
+        {held.length === 0
+          ? 'Turning it on makes an index on “_ts”, which stands for the default of the collection.'
+          : `It is kept by the index ${held.join(', ')} on “_ts”.`}
+      </p>
+    </>
+  );
+}
+
+function sectionsOf(part: Part): Section<Key>[] {
+  const { target, loaded, settings, disabled } = part;
+  const read = readDraft(settings.draft);
+  const problems = 'error' in read ? [read.error] : [];
+  const fixed = { changed: false, problems: [] };
+  const dates = (
+    <DateIndexes target={target} loaded={loaded} indexes={settings.indexes} disabled={disabled} />
+  );
+  return [
+    {
+      key: 'ttl',
+      label: 'Time to Live',
+      changed: settings.changed,
+      problems,
+      body: <TimeToLive {...part} />,
+    },
+    { key: 'date-indexes', label: 'Date TTL indexes', ...fixed, body: dates },
+    { key: 'indexes', label: 'Indexes', ...fixed, body: <IndexTable indexes={settings.indexes} /> },
+  ];
+}
+
+function Conflict({ target, settings }: { target: Target; settings: CollectionSettings }) {
+  const { base, wanted, conflict } = settings;
+  if (conflict === null) return null;
+  const row = (value: number | null) => ({
+    name: 'Time to Live',
+    before: defaultInWords(base),
+    after: defaultInWords(value),
+  });
+  return (
+    <ConflictDialog
+      what={`The collection ${target.collection}`}
+      theirs={[row(conflict.theirs)]}
+      mine={wanted === undefined ? [] : [row(wanted)]}
+      onOverwrite={settings.overwrite}
+      onTheirs={settings.takeTheirs}
+      onEdit={settings.goOn}
+    />
+  );
+}
+
+export default function MongoSettings({ target }: { target: Target }) {
+  const gate = useDeathGate(target, NOUN);
+  const { loaded, settings } = useCollection(target, gate);
+  const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
+  if (settings === null) {
+    if (loaded.gone) return <Gone target={target} place={NOUN.place} onReload={loaded.reload} />;
+    if (loaded.failure === null) return <p className="empty">Loading…</p>;
+    return (
+      <Banner look="bad">
+        <span>{`The settings could not be read: ${loaded.failure}`}</span>
+        <Button onClick={() => void loaded.reload()}>Try again</Button>
+      </Banner>
+    );
+  }
+  const notice = (
+    <>
+      {loaded.gone && <Gone target={target} place={NOUN.place} onReload={loaded.reload} />}
+      {settings.stale && settings.conflict === null && (
+        <Banner look="warn">
+          <span>Somebody else has changed the time to live of this collection meanwhile.</span>
+          <Button onClick={settings.compare}>Compare</Button>
+        </Banner>
+      )}
+    </>
+  );
+  const disabled = locked !== null || settings.saving;
+  return (
+    <>
+      <SettingsFrame
+        sections={sectionsOf({ target, loaded, settings, disabled })}
+        locked={locked}
+        gone={loaded.gone}
+        saving={settings.saving}
+        asks={gate.asks}
+        outcome={settings.outcome}
+        onSave={settings.save}
+        onDiscard={settings.discard}
+        notice={notice}
+      />
+      {gate.dialog}
+      <Conflict target={target} settings={settings} />
+    </>
+  );
+}

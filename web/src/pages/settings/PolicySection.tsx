@@ -1,0 +1,47 @@
+// The indexing policy as text, with what is wrong beside it.
+import { CodeEditor } from '../../ui/CodeEditor';
+import { Button } from '../../ui/Button';
+import { DEFAULT_POLICY, policyText } from './policy';
+
+export interface PolicySectionProps {
+  text: string;
+  changed: boolean;
+  problems: readonly string[];
+  disabled: boolean;
+  onText: (text: string) => void;
+}
+
+export function PolicySection(props: PolicySectionProps) {
+  const { text, changed, problems, disabled, onText } = props;
+  return (
+    <>
+      <p className="hint">
+        What of an item is indexed. Queries give the same answers under every policy; they differ in
+        what they cost. Escape, then Tab leaves the editor.
+      </p>
+      <div className={changed ? 'settings-editor settings-changed' : 'settings-editor'}>
+        <CodeEditor
+          label={changed ? 'Indexing policy (changed)' : 'Indexing policy'}
+          language="json"
+          value={text}
+          readOnly={disabled}
+          onChange={(next) => {
+            if (next !== text) onText(next);
+          }}
+        />
+      </div>
+      <div role="alert">
+        {problems.map((problem) => (
+          <p key={problem} className="error">
+            {problem}
+          </p>
+        ))}
+      </div>
+      <div className="row">
+        <Button disabled={disabled} onClick={() => onText(policyText(DEFAULT_POLICY))}>
+          Reset to default
+        </Button>
+      </div>
+    </>
+  );
+}

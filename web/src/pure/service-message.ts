@@ -1,0 +1,25 @@
+// The sentences in a refusal of the NoSQL door, which come wrapped in JSON: `Message: {"Errors":["…"]}`
+// or `{"errors":[{"message":"…"}]}`.
+
+function sentences(body: unknown): string[] {
+  if (typeof body !== 'object' || body === null) return [];
+  const { Errors, errors } = body as { Errors?: unknown; errors?: unknown };
+  const found = Array.isArray(Errors) ? Errors : Array.isArray(errors) ? errors : [];
+  return found.flatMap((error: unknown): string[] => {
+    if (typeof error === 'string') return [error];
+    const { message } = (error ?? {}) as { message?: unknown };
+    return typeof message === 'string' ? [message] : [];
+  });
+}
+
+/** The message without its wrapping; as it is when there is none. */
+export function plainMessage(message: string): string {
+  const [from, to] = [message.indexOf('{'), message.lastIndexOf('}')];
+  if (!/^(Message:\s*)?\{/.test(message)) return message;
+  try {
+    const found = sentences(JSON.parse(message.slice(from, to + 1)));
+    return found.length === 0 ? message : found.join(' ');
+  } catch {
+    return message;
+  }
+}

@@ -1,0 +1,24 @@
+// Instants as text and back, always in UTC: the database's time has no zone of its own.
+
+/** Beyond this a `Date` has no text. */
+const MAX_MS = 8_640_000_000_000_000;
+
+/** "2026-11-22 03:19:56 UTC"; years beyond 9999 carry a sign. */
+export function utc(ms: number): string {
+  if (!(Math.abs(ms) <= MAX_MS)) return 'beyond the calendar';
+  const text = new Date(Math.floor(ms / 1000) * 1000).toISOString();
+  return `${text.replace('T', ' ').replace('.000Z', '')} UTC`;
+}
+
+/** What an `<input type="datetime-local">` holds. */
+export function toInput(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19);
+}
+
+/** Takes "2026-11-22T03:19", with seconds and a part of them if there are any; null: no instant. */
+export function fromInput(text: string): number | null {
+  const shape = /^\d{4,6}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
+  if (!shape.test(text)) return null;
+  const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
+  return Number.isNaN(ms) ? null : ms;
+}

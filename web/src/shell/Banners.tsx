@@ -1,0 +1,160 @@
+// Lines above every page: the server is silent or back, its clock needs a person, what is shown was
+// deleted meanwhile.
+import { useEffect, useRef, useState } from 'react';
+import { acceptClock } from '../api/admin';
+import { words } from '../api/http';
+import { mayWrite, session } from '../api/session';
+import { isUnconfirmed } from '../pages/metrics/clock';
+import { inWords } from '../pure/duration';
+import { timeOfDay } from '../pure/local-time';
+import { utc } from '../pure/utc';
+import { say } from '../state/log';
+import { usePlace } from '../state/router';
+import { refreshServer, server } from '../state/server';
+import { useSelected, useStore } from '../state/store';
+import { refreshTree, tree } from '../state/tree';
+import { Banner } from '../ui/Banner';
+import { Button } from '../ui/Button';
+import { noun, READ_ONLY } from './dialogs';
+
+const BACK_SHOWN_MS = 6000;
+
+function Silence() {
+  const since = useSelected(server, (state) => state.silentSince);
+  const wasSilent = useRef(false);
+  const [back, setBack] = useState(false);
+  useEffect(() => {
+    if (since !== null) {
+      wasSilent.current = true;
+      setBack(false);
+      return;
+    }
+    if (!wasSilent.current) return;
+    wasSilent.current = false;
+    setBack(true);
+    const timer = setTimeout(() => setBack(false), BACK_SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [since]);
+  if (since !== null) {
+    return (
+      <Banner look="bad">
+        The server has not answered since {timeOfDay(since)}. It is asked again every second; what
+        was typed is kept.
+      </Banner>
+    );
+  }
+  return back ? <Banner look="good">The server answers again.</Banner> : null;
+}
+
+/** A button that accepts what the clock waits for. */
+function Accept({ children }: { children: string }) {
+  const may = mayWrite(useStore(session));
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const accept = async () => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await acceptClock();
+      await refreshServer();
+      say({ kind: 'done', text: 'Successfully accepted the clock' });
+    } catch (error) {
+      setFailure(words(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button
+        busy={busy}
+        disabled={!may}
+        title={may ? undefined : READ_ONLY}
+        onClick={() => void accept()}
+      >
+        {children}
+      </Button>
+      {failure !== null && <span className="error">{failure}</span>}
+    </>
+  );
+}
+
+/** How far the machine's clock is from the database's, in words. */
+function distance(offsetMs: number): string {
+  const seconds = Math.round(Math.abs(offsetMs) / 1000);
+  return `${inWords(seconds)} ${offsetMs < 0 ? 'behind' : 'ahead of'} database time`;
+}
+
+function ClockState() {
+  const clock = useSelected(server, (state) => state.status?.clock);
+  if (clock === undefined) return null;
+  const waits = isUnconfirmed(clock);
+  return (
+    <>
+      {waits && (
+        <Banner look="warn">
+          <span>
+            The machine&rsquo;s clock has jumped: it is {distance(clock.offset_ms)}. Database time
+            goes on as if it had not. Once the step is accepted, or has lasted 10 minutes, everything
+            that is due by then disappears, and that cannot be undone.
+          </span>
+          <Accept>Accept the step</Accept>
+        </Banner>
+      )}
+      {!waits && clock.reap_until_ms !== null && (
+        <Banner look="warn">
+          <span>
+            The clock has jumped to {utc(clock.reap_until_ms)} or beyond. What that killed is
+            invisible, and its bytes are kept until the jump is accepted, or for a day.
+          </span>
+          <Accept>Accept the jump</Accept>
+        </Banner>
+      )}
+      {(!clock.running || !clock.keeps_pace) && (
+        <Banner look="bad">
+          {clock.running
+            ? 'Database time runs slower than the machine’s independent clock.'
+            : 'Database time stands still because its checkpoint cannot be written; operations wait.'}
+        </Banner>
+      )}
+    </>
+  );
+}
+
+/** The tree knows what lies in the database, and what is shown is not there. */
+function Deleted() {
+  const { place } = usePlace();
+  const { branches, loading, failures } = useStore(tree);
+  const [busy, setBusy] = useState(false);
+  if (place.page !== 'collection' && place.page !== 'database') return null;
+  if (loading || failures.length > 0 || branches.length === 0) return null;
+  const branch = branches.find(({ door, name }) => door === place.door && name === place.database);
+  const known = branch?.collections;
+  const isHere =
+    branch !== undefined && (place.page === 'database' || known == null || known.includes(place.collection));
+  if (isHere) return null;
+  const isDatabase = place.page === 'database' || branch === undefined;
+  const what = isDatabase ? `database ${place.database}` : `${noun(place.door)} ${place.collection}`;
+  const reload = async () => {
+    setBusy(true);
+    await refreshTree();
+    setBusy(false);
+  };
+  return (
+    <Banner look="warn">
+      <span>There is no {what}. It may have been deleted meanwhile.</span>
+      <Button busy={busy} onClick={() => void reload()}>
+        Reload the tree
+      </Button>
+    </Banner>
+  );
+}
+
+export function Banners() {
+  return (
+    <div className="frame-banners">
+      <Silence />
+      <ClockState />
+      <Deleted />
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+// The console at the bottom: what was asked of the server and how it answered. The last outcome
+// stands in its bar, where screen readers hear of it.
+import { memo, useEffect, useRef } from 'react';
+import { count } from '../pure/amount';
+import { timeOfDay } from '../pure/local-time';
+import { clearLog, type Entry, log } from '../state/log';
+import { usePreference } from '../state/preference';
+import { useStore } from '../state/store';
+import { Button } from '../ui/Button';
+import { CopyButton } from '../ui/CopyButton';
+
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+
+const MARKS: Record<Entry['kind'], string> = { request: '·', done: '✓', failed: '✗', note: 'ℹ' };
+const SAID: Record<Entry['kind'], string> = {
+  request: 'Request',
+  done: 'Done',
+  failed: 'Failed',
+  note: 'Note',
+};
+
+const Line = memo(function Line({ entry }: { entry: Entry }) {
+  const figures = [
+    entry.status === undefined ? null : String(entry.status),
+    entry.ms === undefined ? null : `${entry.ms} ms`,
+    entry.charge === undefined ? null : `${entry.charge} RU`,
+  ].filter((figure) => figure !== null);
+  return (
+    <li className={`console-line ${entry.kind}`}>
+      <span className="console-time">{timeOfDay(entry.at)}</span>
+      <span aria-hidden="true">{MARKS[entry.kind]}</span>
+      <span className="visually-hidden">{SAID[entry.kind]}: </span>
+      <span className="console-text">{entry.text}</span>
+      {figures.length > 0 && <span className="hint">{figures.join(' · ')}</span>}
+      {entry.activityId !== undefined && (
+        <span className="console-activity">
+          <span className="hint mono">{entry.activityId}</span>
+          <CopyButton text={entry.activityId} label="activity id" />
+        </span>
+      )}
+    </li>
+  );
+});
+
+/** Stays at the newest line unless somebody scrolled up. */
+function Lines({ entries }: { entries: readonly Entry[] }) {
+  const box = useRef<HTMLOListElement>(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    if (atEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [entries]);
+  return (
+    <ol
+      id="console-lines"
+      ref={box}
+      className="console-lines"
+      tabIndex={0}
+      aria-label="Requests and outcomes"
+      onScroll={({ currentTarget: list }) => {
+        atEnd.current = list.scrollHeight - list.scrollTop - list.clientHeight < 8;
+      }}
+    >
+      {entries.map((entry) => (
+        <Line key={entry.id} entry={entry} />
+      ))}
+      {entries.length === 0 && <li className="hint">Nothing yet.</li>}
+    </ol>
+  );
+}
+
+export function Console() {
+  const entries = useStore(log);
+  const [open, setOpen] = usePreference('console', false, isBoolean);
+  const outcome = entries.findLast((entry) => entry.kind === 'done' || entry.kind === 'failed');
+  return (
+    <section className="console" aria-label="Console">
+      <div className="console-bar">
+        <Button
+          look="quiet"
+          aria-expanded={open}
+          aria-controls={open ? 'console-lines' : undefined}
+          onClick={() => setOpen(!open)}
+        >
+          <span aria-hidden="true">{open ? '▾' : '▸'}</span> Console
+          <span className="badge" aria-hidden="true">
+            {count(entries.length)}
+          </span>
+        </Button>
+        <span className={`console-said ${outcome?.kind ?? ''}`} aria-live="polite" title={outcome?.text}>
+          {outcome?.text}
+        </span>
+        {open && (
+          <Button look="quiet" onClick={clearLog}>
+            Clear
+          </Button>
+        )}
+      </div>
+      {open && <Lines entries={entries} />}
+    </section>
+  );
+}

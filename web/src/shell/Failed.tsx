@@ -1,0 +1,26 @@
+// When a page breaks, or its code cannot be loaded, the rest stays and says so.
+import { Component, type ReactNode } from 'react';
+import { words } from '../api/http';
+import { Banner } from '../ui/Banner';
+import { Button } from '../ui/Button';
+
+export class Failed extends Component<{ children: ReactNode }, { failure: string | null }> {
+  override state = { failure: null };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { failure: words(error) };
+  }
+
+  override render() {
+    if (this.state.failure === null) return this.props.children;
+    return (
+      <div className="page">
+        <Banner look="bad">
+          <span>This page could not be shown: {this.state.failure}</span>
+          <Button onClick={() => this.setState({ failure: null })}>Try again</Button>
+          <Button onClick={() => location.reload()}>Load the portal anew</Button>
+        </Banner>
+      </div>
+    );
+  }
+}

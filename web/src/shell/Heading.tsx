@@ -1,0 +1,77 @@
+// What the page is about: the path to it, and the tabs of a collection.
+import { mayWrite, session } from '../api/session';
+import { type Place, VIEWS } from '../state/place';
+import { go } from '../state/router';
+import { useStore } from '../state/store';
+import { Button } from '../ui/Button';
+import { PlaceLink } from '../ui/PlaceLink';
+import { Tabs } from '../ui/Tabs';
+import { dialog, DOOR_NAMES, noun, READ_ONLY } from './dialogs';
+import { VIEW_LABELS } from './title';
+
+export const PANEL = 'panel';
+
+const TABS = VIEWS.map((key) => ({ key, label: VIEW_LABELS[key] }));
+
+/** The id of the tab that names the panel. */
+export function tabOf(view: string): string {
+  return `${PANEL}-tab-${view}`;
+}
+
+function DeleteButton({ place }: { place: Extract<Place, { door: unknown }> }) {
+  const may = mayWrite(useStore(session));
+  const { door, database } = place;
+  const isDatabase = place.page === 'database';
+  return (
+    <Button
+      look="quiet"
+      disabled={!may}
+      title={may ? undefined : READ_ONLY}
+      onClick={() =>
+        dialog.set(
+          isDatabase
+            ? { kind: 'delete-database', door, database }
+            : {
+                kind: 'delete-collection',
+                target: { door, database, collection: place.collection },
+              },
+        )
+      }
+    >
+      Delete {isDatabase ? 'database' : noun(door)}
+    </Button>
+  );
+}
+
+export function Heading({ place }: { place: Place }) {
+  if (place.page !== 'database' && place.page !== 'collection') return null;
+  const { door, database } = place;
+  return (
+    <div className="frame-heading">
+      <h1>
+        {place.page === 'database' ? (
+          <bdi>{database}</bdi>
+        ) : (
+          <>
+            <PlaceLink to={{ page: 'database', door, database }}>
+              <bdi>{database}</bdi>
+            </PlaceLink>{' '}
+            <span className="hint">›</span> <bdi>{place.collection}</bdi>
+          </>
+        )}
+      </h1>
+      <span className={`badge ${door}`}>{DOOR_NAMES[door]}</span>
+      <span className="top-space" />
+      <DeleteButton place={place} />
+      {place.page === 'collection' && (
+        <Tabs
+          label={`Views of ${place.collection}`}
+          tabs={TABS}
+          selected={place.view}
+          onSelect={(view) => go({ ...place, view })}
+          panel={PANEL}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+// The line at the top: name, links, the database's clock, what the session may, the theme.
+import { session } from '../api/session';
+import { utc } from '../pure/utc';
+import { usePlace } from '../state/router';
+import { server, useNow } from '../state/server';
+import { useSelected, useStore } from '../state/store';
+import { Button } from '../ui/Button';
+import { PlaceLink } from '../ui/PlaceLink';
+import { signOutAndLeave } from './entry';
+import { THEMES, type Theme, useTheme } from './theme';
+
+const LINKS = [
+  { page: 'home', label: 'Home' },
+  { page: 'metrics', label: 'Metrics' },
+  { page: 'features', label: 'Features' },
+] as const;
+
+const THEME_LABELS: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' };
+
+function Clock() {
+  const now = useNow();
+  const mode = useSelected(server, (state) => state.status?.clock.mode);
+  if (now === null) return null;
+  const text = utc(now);
+  return (
+    <span className="top-clock">
+      <span className="visually-hidden">Database time </span>
+      <time title="Database time" dateTime={text.replace(' UTC', 'Z').replace(' ', 'T')}>
+        <span className="top-date">{text.slice(0, 11)}</span>
+        {text.slice(11)}
+      </time>
+      {mode === 'manual' && (
+        <span className="badge" title="The clock stands still until it is moved">
+          manual
+        </span>
+      )}
+    </span>
+  );
+}
+
+function ThemeChoice() {
+  const [theme, choose] = useTheme();
+  return (
+    <select
+      aria-label="Theme"
+      value={theme}
+      onChange={(event) => {
+        const next = THEMES.find((known) => known === event.target.value);
+        if (next !== undefined) choose(next);
+      }}
+    >
+      {THEMES.map((name) => (
+        <option key={name} value={name}>
+          {THEME_LABELS[name]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export interface TopBarProps {
+  treeOpen: boolean;
+  onTree: () => void;
+}
+
+export function TopBar({ treeOpen, onTree }: TopBarProps) {
+  const known = useStore(session);
+  const { place } = usePlace();
+  return (
+    <header className="top">
+      <Button
+        className="top-tree"
+        aria-expanded={treeOpen}
+        aria-controls="tree"
+        onClick={onTree}
+      >
+        Tree
+      </Button>
+      <span className="top-name">EbbDB</span>
+      <nav aria-label="Account" className="top-links">
+        {LINKS.map(({ page, label }) => (
+          <PlaceLink key={page} to={{ page }} aria-current={place.page === page ? 'page' : undefined}>
+            {label}
+          </PlaceLink>
+        ))}
+      </nav>
+      <span className="top-space" />
+      <Clock />
+      {known?.right === 'read' && (
+        <span className="badge" title="The key of this session may only read">
+          read-only
+        </span>
+      )}
+      <ThemeChoice />
+      {known?.login === 'required' && (
+        <Button look="quiet" onClick={() => void signOutAndLeave().catch(() => {})}>
+          Sign out
+        </Button>
+      )}
+    </header>
+  );
+}

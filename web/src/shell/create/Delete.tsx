@@ -1,0 +1,56 @@
+// Deletes a database, container or collection, once its name has been typed.
+import { useState } from 'react';
+import { usePlace } from '../../state/router';
+import { type Asked, DOOR_NAMES, noun } from '../dialogs';
+import { deleteCollection, deleteDatabase } from './actions';
+import { FormDialog } from './FormDialog';
+import { TextField } from './TextField';
+import { useSubmit } from './useSubmit';
+
+export interface DeleteProps {
+  asked: Extract<Asked, { kind: 'delete-database' | 'delete-collection' }>;
+  onClose: () => void;
+}
+
+export function Delete({ asked, onClose }: DeleteProps) {
+  const { place } = usePlace();
+  const [typed, setTyped] = useState('');
+  const isDatabase = asked.kind === 'delete-database';
+  const door = isDatabase ? asked.door : asked.target.door;
+  const what = isDatabase ? 'database' : noun(door);
+  const name = isDatabase ? asked.database : asked.target.collection;
+  const form = useSubmit(
+    () =>
+      isDatabase
+        ? deleteDatabase(place, door, asked.database)
+        : deleteCollection(place, asked.target),
+    onClose,
+  );
+  return (
+    <FormDialog
+      title={`Delete ${what}`}
+      action="Delete"
+      danger
+      blocked={typed !== name}
+      form={form}
+      onClose={onClose}
+    >
+      <p>
+        The {DOOR_NAMES[door]} {what} <strong className="name">{name}</strong>
+        {!isDatabase && (
+          <>
+            {' '}
+            of database <strong className="name">{asked.target.database}</strong>
+          </>
+        )}{' '}
+        and everything in it will be deleted. This cannot be undone.
+      </p>
+      <TextField
+        label={`Type the name of the ${what} to confirm`}
+        value={typed}
+        onChange={setTyped}
+        autoFocus
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,82 @@
+// Makes a container of the NoSQL door, in a database that is there or a new one.
+import { useRef, useState } from 'react';
+import { Field } from '../../ui/Field';
+import { createContainer, createDatabase } from './actions';
+import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
+import { containerOf, type ContainerForm, FormError } from './definition';
+import { FormDialog } from './FormDialog';
+import { TextField } from './TextField';
+import { TtlChoice } from './TtlChoice';
+import { useSubmit } from './useSubmit';
+
+const EMPTY: ContainerForm = { name: '', key: '', ttl: 'off', seconds: '', unique: '' };
+
+export interface NewContainerProps {
+  database: string | null;
+  onClose: () => void;
+}
+
+export function NewContainer({ database, onClose }: NewContainerProps) {
+  const [chosen, choose] = useState<Chosen>(() => firstChoice('nosql', database));
+  const [fields, setFields] = useState(EMPTY);
+  // A database that was made before its container was refused is not made again.
+  const made = useRef('');
+  const put = (change: Partial<ContainerForm>) => setFields((before) => ({ ...before, ...change }));
+  const form = useSubmit(async () => {
+    const name = nameOf(chosen);
+    if (name === '') throw new FormError('database', 'Give the database a name.');
+    const definition = containerOf(fields);
+    if (chosen.existing === null && made.current !== name) {
+      await createDatabase(name);
+      made.current = name;
+    }
+    await createContainer(name, definition);
+  }, onClose);
+  return (
+    <FormDialog title="New container" action="Create" form={form} onClose={onClose}>
+      <DatabaseChoice
+        door="nosql"
+        chosen={chosen}
+        error={form.errorOf('database')}
+        onChange={choose}
+      />
+      <TextField
+        label="Container id"
+        error={form.errorOf('name')}
+        value={fields.name}
+        onChange={(name) => put({ name })}
+        autoFocus
+      />
+      <TextField
+        label="Partition key"
+        hint="A path in the items. Up to three, separated by commas, make a hierarchical key."
+        placeholder="/user"
+        error={form.errorOf('key')}
+        value={fields.key}
+        onChange={(key) => put({ key })}
+      />
+      <TtlChoice
+        noun="Items"
+        choice={fields.ttl}
+        seconds={fields.seconds}
+        error={form.errorOf('seconds')}
+        onChange={(ttl, seconds) => put({ ttl, seconds })}
+      />
+      <Field
+        label="Unique keys, optional"
+        hint="One a line; its paths separated by commas. They cannot be changed later."
+        error={form.errorOf('unique')}
+      >
+        {(props) => (
+          <textarea
+            {...props}
+            rows={2}
+            spellCheck={false}
+            value={fields.unique}
+            onChange={(event) => put({ unique: event.target.value })}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,32 @@
+// A line of text with its label: names, paths, numbers as typed.
+import type { ReactNode } from 'react';
+import { Field } from '../../ui/Field';
+
+export interface TextFieldProps {
+  label: string;
+  hint?: ReactNode;
+  error?: string | null;
+  value: string;
+  onChange: (text: string) => void;
+  autoFocus?: boolean;
+  placeholder?: string;
+}
+
+export function TextField(props: TextFieldProps) {
+  const { label, hint, error = null, value, onChange, autoFocus, placeholder } = props;
+  return (
+    <Field label={label} error={error} {...(hint === undefined ? {} : { hint })}>
+      {(tied) => (
+        <input
+          {...tied}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus={autoFocus}
+          placeholder={placeholder}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}

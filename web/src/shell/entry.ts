@@ -1,0 +1,23 @@
+// Whether somebody has come in since the page was loaded. A session that ends by itself leaves the
+// page as it is; signing out clears it.
+import { signOut } from '../api/session';
+import { mayLeave } from '../state/router';
+import { createStore } from '../state/store';
+
+export const inside = createStore(false);
+
+export function enter(): void {
+  inside.set(true);
+}
+
+/** Back to the page for signing in. */
+export function leave(): void {
+  inside.set(false);
+}
+
+/** Signs out, unless there is something unsaved that is to stay. */
+export async function signOutAndLeave(): Promise<void> {
+  if (!mayLeave()) return;
+  await signOut();
+  leave();
+}

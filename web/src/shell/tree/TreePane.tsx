@@ -1,0 +1,146 @@
+// The left side: buttons, the filter, the tree, and the menu of a line.
+import { useMemo, useState } from 'react';
+import { mayWrite, session } from '../../api/session';
+import { go, usePlace } from '../../state/router';
+import { useStore } from '../../state/store';
+import { loadCollections, refreshTree } from '../../state/tree';
+import { Button } from '../../ui/Button';
+import { Menu, type MenuItem } from '../../ui/Menu';
+import { dialog, noun, READ_ONLY } from '../dialogs';
+import { labelOf, type Row, rowOfPlace } from './rows';
+import { TreeView } from './TreeView';
+import { useTreeState } from './useTreeState';
+
+function remove(row: Row): void {
+  if (row.kind === 'note') return;
+  const { door, database } = row;
+  if (row.kind === 'database') dialog.set({ kind: 'delete-database', door, database });
+  else {
+    dialog.set({ kind: 'delete-collection', target: { door, database, collection: row.name } });
+  }
+}
+
+function itemsOf(row: Row, reason: string | null): MenuItem[] {
+  const { door, database } = row;
+  const made = { kind: 'collection', door, database } as const;
+  const collection: MenuItem[] =
+    row.kind !== 'collection'
+      ? []
+      : [
+          {
+            label: 'Scale & Settings',
+            onChoose: () =>
+              go({ page: 'collection', view: 'settings', door, database, collection: row.name }),
+          },
+        ];
+  return [
+    ...collection,
+    { label: `New ${noun(door)}`, onChoose: () => dialog.set(made), reason },
+    {
+      label: row.kind === 'database' ? 'Delete database' : `Delete ${noun(door)}`,
+      onChoose: () => remove(row),
+      reason,
+      danger: true,
+    },
+  ];
+}
+
+/** What a line leads to. */
+function choose(row: Row, open: (row: Row, isOpen: boolean) => void, left: () => void): void {
+  const { door, database } = row;
+  if (row.kind === 'note') {
+    if (row.failed) void loadCollections(door, database);
+    return;
+  }
+  if (row.kind === 'collection') {
+    if (go({ page: 'collection', view: 'items', door, database, collection: row.name })) left();
+    return;
+  }
+  open(row, true);
+  if (go({ page: 'database', door, database })) left();
+}
+
+/** `onLeave`: a page was chosen. */
+export function TreePane({ onLeave }: { onLeave: () => void }) {
+  const { place } = usePlace();
+  const [filter, setFilter] = useState('');
+  const [active, setActive] = useState<Row>();
+  const [menu, setMenu] = useState<{ row: Row; at: { x: number; y: number } } | null>(null);
+  const { known, rows, setOpen } = useTreeState(place, filter);
+  const selected = useMemo(() => rowOfPlace(rows, place), [rows, place]);
+  const reason = mayWrite(useStore(session)) ? null : READ_ONLY;
+  const open = (row: Row, isOpen: boolean) => setOpen(row.door, row.database, isOpen);
+  return (
+    <>
+      <Tools reason={reason} active={active} loading={known.loading} />
+      <input
+        type="search"
+        className="tree-filter"
+        aria-label="Filter databases and containers"
+        placeholder="Filter"
+        value={filter}
+        onChange={(event) => setFilter(event.target.value)}
+      />
+      {known.failures.map((failure) => (
+        <p key={failure} className="error tree-said" role="alert">
+          {failure}
+        </p>
+      ))}
+      {rows.length === 0 ? (
+        <p className="hint tree-said" role="status">
+          {known.loading ? 'Loading…' : filter === '' ? 'There are no databases yet.' : 'Nothing matches.'}
+        </p>
+      ) : (
+        <TreeView
+          rows={rows}
+          selected={selected}
+          onOpen={open}
+          onChoose={(row) => choose(row, open, onLeave)}
+          onActive={setActive}
+          onMenu={(row, at) => row.kind !== 'note' && setMenu({ row, at })}
+          onDelete={(row) => reason === null && remove(row)}
+        />
+      )}
+      {menu !== null && (
+        <Menu
+          label={`Actions of ${labelOf(menu.row)}`}
+          at={menu.at}
+          items={itemsOf(menu.row, reason)}
+          onClose={() => setMenu(null)}
+        />
+      )}
+    </>
+  );
+}
+
+interface ToolsProps {
+  reason: string | null;
+  active: Row | undefined;
+  loading: boolean;
+}
+
+function Tools({ reason, active, loading }: ToolsProps) {
+  const doors = useStore(session)?.doors;
+  const door = active?.door ?? (doors?.cosmos == null ? 'mongo' : 'nosql');
+  const database = active?.database ?? null;
+  const why = { disabled: reason !== null, title: reason ?? undefined };
+  return (
+    <div className="tree-tools" role="group" aria-label="Databases">
+      <Button {...why} onClick={() => dialog.set({ kind: 'database' })}>
+        New database
+      </Button>
+      <Button {...why} onClick={() => dialog.set({ kind: 'collection', door, database })}>
+        New {noun(door)}
+      </Button>
+      <Button
+        look="quiet"
+        aria-label="Refresh"
+        title="Refresh"
+        busy={loading}
+        onClick={() => void refreshTree()}
+      >
+        ↻
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,204 @@
+// The lines of the tree: only those in sight are drawn, and one of them has the keyboard.
+import { type KeyboardEvent, type MouseEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { useWindowed } from '../../ui/useWindowed';
+import { DOOR_NAMES } from '../dialogs';
+import { labelOf, parentOf, type Row, rowKey, typedTo } from './rows';
+
+export const ROW_HEIGHT = 28;
+const TYPING_MS = 700;
+
+export interface TreeViewProps {
+  rows: readonly Row[];
+  /** The row of what the page shows; -1: none. */
+  selected: number;
+  onOpen: (row: Row, open: boolean) => void;
+  onChoose: (row: Row) => void;
+  /** The row that the keyboard is on has changed. */
+  onActive: (row: Row | undefined) => void;
+  onMenu: (row: Row, at: { x: number; y: number }) => void;
+  onDelete: (row: Row) => void;
+}
+
+/** Follows the row with the keyboard by what it is, since rows come and go above it. */
+function useActive({ rows, selected, onActive }: TreeViewProps) {
+  const [held, hold] = useState<{ key: string; at: number }>({ key: '', at: 0 });
+  const chosen = rows[selected];
+  const chosenKey = chosen === undefined ? '' : rowKey(chosen);
+  useEffect(() => {
+    if (chosenKey !== '') hold({ key: chosenKey, at: selected });
+    // What the page shows takes the keyboard's row only when it becomes another.
+    // `selected` alone changes when rows above come and go.
+  }, [chosenKey]);
+  const found = useMemo(
+    () => rows.findIndex((row) => rowKey(row) === held.key),
+    [rows, held.key],
+  );
+  const active = found >= 0 ? found : Math.min(held.at, rows.length - 1);
+  const row = rows[active];
+  const key = row === undefined ? '' : rowKey(row);
+  useEffect(() => onActive(row), [key]);
+  const move = (to: number) => {
+    const next = rows[to];
+    if (next !== undefined) hold({ key: rowKey(next), at: to });
+  };
+  return { active, move };
+}
+
+function useTyped(): (letter: string) => string {
+  const typed = useRef({ text: '', until: 0 });
+  return (letter) => {
+    const now = performance.now();
+    const text = now < typed.current.until ? typed.current.text + letter : letter;
+    typed.current = { text, until: now + TYPING_MS };
+    return text;
+  };
+}
+
+/** Where a key leads; undefined: nowhere. */
+function moved(key: string, rows: readonly Row[], active: number, height: number): number | undefined {
+  const page = Math.max(1, Math.floor(height / ROW_HEIGHT) - 1);
+  const to: Record<string, number> = {
+    ArrowDown: active + 1,
+    ArrowUp: active - 1,
+    Home: 0,
+    End: rows.length - 1,
+    PageDown: active + page,
+    PageUp: active - page,
+  };
+  const wanted = to[key];
+  return wanted === undefined ? undefined : Math.max(0, Math.min(rows.length - 1, wanted));
+}
+
+export function TreeView(props: TreeViewProps) {
+  const { rows, selected, onOpen, onChoose, onMenu, onDelete } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const shown = useWindowed(box, rows.length, ROW_HEIGHT);
+  const { active, move } = useActive(props);
+  const typed = useTyped();
+  const { scrollTo } = shown;
+  useEffect(() => {
+    if (active >= 0) scrollTo(active);
+  }, [active]);
+
+  const sideways = (row: Row, right: boolean) => {
+    const isOpen = row.kind === 'database' && row.open;
+    if (row.kind === 'database' && isOpen !== right) onOpen(row, right);
+    else if (isOpen && rows[active + 1]?.kind !== 'database') move(active + 1);
+    else if (!right) move(parentOf(rows, active));
+  };
+  const menuAt = (row: Row) => {
+    const line = document.getElementById(`${id}-${rowKey(row)}`)?.getBoundingClientRect();
+    onMenu(row, { x: (line?.left ?? 0) + 24, y: line?.bottom ?? 0 });
+  };
+  const press = (event: KeyboardEvent) => {
+    const row = rows[active];
+    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = moved(event.key, rows, active, box.current?.clientHeight ?? 0);
+    if (to !== undefined) move(to);
+    else if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') {
+      sideways(row, event.key === 'ArrowRight');
+    } else if (event.key === 'Enter' || event.key === ' ') onChoose(row);
+    else if (event.key === 'Delete') onDelete(row);
+    else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) menuAt(row);
+    else if (event.key.length === 1) move(typedTo(rows, active, typed(event.key)));
+    else return;
+    event.preventDefault();
+  };
+  const activeRow = active >= shown.first && active < shown.end ? rows[active] : undefined;
+  return (
+    <div
+      ref={box}
+      className="tree"
+      role="tree"
+      aria-label="Databases and containers"
+      tabIndex={0}
+      aria-activedescendant={activeRow === undefined ? undefined : `${id}-${rowKey(activeRow)}`}
+      onKeyDown={press}
+    >
+      <div role="none" className="tree-space" style={{ height: shown.height }}>
+        <div role="none" style={{ transform: `translateY(${shown.offset}px)` }}>
+          {rows.slice(shown.first, shown.end).map((row, index) => (
+            <TreeLine
+              key={rowKey(row)}
+              id={`${id}-${rowKey(row)}`}
+              row={row}
+              selected={shown.first + index === selected}
+              active={shown.first + index === active}
+              onPress={() => {
+                move(shown.first + index);
+                onChoose(row);
+              }}
+              onTwist={() => onOpen(row, !(row.kind === 'database' && row.open))}
+              onMenu={(event) => {
+                event.preventDefault();
+                move(shown.first + index);
+                onMenu(row, { x: event.clientX, y: event.clientY });
+              }}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface TreeLineProps {
+  id: string;
+  row: Row;
+  selected: boolean;
+  active: boolean;
+  onPress: () => void;
+  onTwist: () => void;
+  onMenu: (event: MouseEvent) => void;
+}
+
+function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeLineProps) {
+  const isDatabase = row.kind === 'database';
+  const label = labelOf(row);
+  return (
+    <div
+      id={id}
+      role="treeitem"
+      className={`tree-row tree-${row.kind} ${active ? 'active' : ''}`}
+      aria-level={isDatabase ? 1 : 2}
+      aria-expanded={isDatabase ? row.open : undefined}
+      aria-selected={selected}
+      aria-posinset={row.kind === 'note' ? 1 : row.at}
+      aria-setsize={row.kind === 'note' ? 1 : row.of}
+      aria-label={isDatabase ? `${label} ${DOOR_NAMES[row.door]}` : label}
+      onClick={onPress}
+      onContextMenu={onMenu}
+    >
+      {isDatabase && (
+        <span
+          className="tree-twist"
+          aria-hidden="true"
+          onClick={(event) => {
+            event.stopPropagation();
+            onTwist();
+          }}
+        >
+          {row.open ? '▾' : '▸'}
+        </span>
+      )}
+      <span className={`tree-name${row.kind === 'note' && row.failed ? ' error' : ''}`} title={label}>
+        {label}
+      </span>
+      {isDatabase && <span className={`badge ${row.door}`}>{DOOR_NAMES[row.door]}</span>}
+      {row.kind !== 'note' && (
+        <span
+          className="tree-more"
+          aria-hidden="true"
+          title="Actions"
+          onClick={(event) => {
+            event.stopPropagation();
+            onMenu(event);
+          }}
+        >
+          ⋯
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+// What of the tree is open, and when what lies in a database is asked for.
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { session } from '../../api/session';
+import type { Door, Place } from '../../state/place';
+import { useServerChanges } from '../../state/server';
+import { useSelected, useStore } from '../../state/store';
+import { loadCollections, refreshTree, tree } from '../../state/tree';
+import { keyOf, rowsOf } from './rows';
+
+/** How many databases a filter looks into without being told. */
+const LOOKED_INTO = 200;
+const AT_ONCE = 4;
+const AFTER_TYPING_MS = 250;
+
+/** Asks what lies in databases that were not asked yet, a few at once. */
+async function lookInto(stopped: () => boolean): Promise<void> {
+  const unknown = tree.get().branches.filter((branch) => branch.collections === null);
+  const waiting = unknown.slice(0, LOOKED_INTO);
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined && !stopped(); next = waiting.shift()) {
+      await loadCollections(next.door, next.name);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+/** A filter finds containers too, so they have to be known. */
+function useFilterLooks(filter: string): void {
+  const wanted = filter.trim() !== '';
+  useEffect(() => {
+    if (!wanted) return;
+    let stopped = false;
+    const timer = setTimeout(() => void lookInto(() => stopped), AFTER_TYPING_MS);
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }, [wanted]);
+}
+
+export function useTreeState(place: Place, filter: string) {
+  const known = useStore(tree);
+  const changes = useServerChanges();
+  const doors = useSelected(session, (state) => `${state?.doors.cosmos} ${state?.doors.mongo}`);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    void refreshTree();
+  }, [changes, doors]);
+  useFilterLooks(filter);
+
+  const setOne = useCallback((door: Door, database: string, isOpen: boolean) => {
+    setOpen((before) => {
+      const after = new Set(before);
+      if (isOpen) after.add(keyOf(door, database));
+      else after.delete(keyOf(door, database));
+      return after;
+    });
+  }, []);
+
+  // The database of what the page shows is open.
+  const inside = place.page === 'collection' || place.page === 'database' ? place : null;
+  const [door, database] = [inside?.door, inside?.database];
+  useEffect(() => {
+    if (door !== undefined && database !== undefined) setOne(door, database, true);
+  }, [door, database, setOne]);
+
+  // Whatever is open and not known yet is asked for once.
+  const unasked = known.branches.filter(
+    (branch) =>
+      open.has(keyOf(branch.door, branch.name)) &&
+      branch.collections === null &&
+      branch.failure === null,
+  );
+  const unaskedKeys = unasked.map((branch) => keyOf(branch.door, branch.name)).join('\n');
+  useEffect(() => {
+    for (const branch of unasked) void loadCollections(branch.door, branch.name);
+  }, [unaskedKeys]);
+
+  const rows = useMemo(() => rowsOf(known.branches, open, filter), [known.branches, open, filter]);
+  return { known, rows, setOpen: setOne };
+}

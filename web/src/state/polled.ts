@@ -1,0 +1,52 @@
+// Something that is asked again and again while the page is visible, at once after the server's
+// state changed, and whose last answer stays while the next one is under way or fails.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useServerChanges } from './server';
+
+export interface Polled<T> {
+  value: T | null;
+  /** Why the last time failed; null: it did not. */
+  failure: unknown;
+  /** Asks now. */
+  again: () => void;
+}
+
+/** What goes on failing is asked less and less often, up to this. */
+const SLOWEST_MS = 60_000;
+
+/** `ask` may be another function each time; what it asks about may not change. */
+export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> {
+  const [held, hold] = useState<{ value: T | null; failure: unknown }>({ value: null, failure: null });
+  const [turn, setTurn] = useState(0);
+  const latest = useRef(ask);
+  useEffect(() => {
+    latest.current = ask;
+  });
+  const changes = useServerChanges();
+  useEffect(() => {
+    let ended = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let failures = 0;
+    const run = async () => {
+      if (document.visibilityState === 'visible') {
+        try {
+          const value = await latest.current();
+          failures = 0;
+          if (!ended) hold({ value, failure: null });
+        } catch (failure) {
+          failures += 1;
+          if (!ended) hold((known) => ({ ...known, failure }));
+        }
+      }
+      const wait = Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
+      if (!ended) timer = setTimeout(() => void run(), wait);
+    };
+    void run();
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
+  }, [everyMs, changes, turn]);
+  const again = useCallback(() => setTurn((n) => n + 1), []);
+  return { ...held, again };
+}

@@ -1,0 +1,44 @@
+// A failure in a sentence, and what to do when the thing is gone. Never takes away what was typed.
+import { useState } from 'react';
+import { ApiError, words } from '../api/http';
+import type { Target } from '../state/place';
+import { loadCollections, loadTree } from '../state/tree';
+import { Banner } from './Banner';
+import { Button } from './Button';
+
+export interface FailureProps {
+  error: unknown;
+  /** What was asked about, when it may have been deleted. */
+  target?: Target;
+  onAgain?: () => void;
+}
+
+async function reload(target: Target): Promise<void> {
+  await loadTree();
+  await loadCollections(target.door, target.database);
+}
+
+export function Failure({ error, target, onAgain }: FailureProps) {
+  const [busy, setBusy] = useState(false);
+  const gone = error instanceof ApiError && error.status === 404 && target !== undefined;
+  return (
+    <Banner look="bad">
+      <span>{words(error)}</span>
+      {gone && (
+        <>
+          <span>"{target.collection}" may have been deleted.</span>
+          <Button
+            busy={busy}
+            onClick={() => {
+              setBusy(true);
+              void reload(target).finally(() => setBusy(false));
+            }}
+          >
+            Reload the tree
+          </Button>
+        </>
+      )}
+      {onAgain !== undefined && <Button onClick={onAgain}>Try again</Button>}
+    </Banner>
+  );
+}

@@ -1,0 +1,31 @@
+// A link to a place of the portal: an ordinary address, followed without loading the page anew.
+import type { AnchorHTMLAttributes, MouseEvent, ReactNode } from 'react';
+import { pathOf, type Place } from '../state/place';
+import { go } from '../state/router';
+
+export interface PlaceLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
+  to: Place;
+  children: ReactNode;
+}
+
+/** Clicks that open another tab or window are the browser's. */
+function isPlain(event: MouseEvent): boolean {
+  return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+}
+
+export function PlaceLink({ to, children, ...rest }: PlaceLinkProps) {
+  return (
+    <a
+      {...rest}
+      href={pathOf(to)}
+      onClick={(event) => {
+        rest.onClick?.(event);
+        if (!isPlain(event) || event.defaultPrevented) return;
+        event.preventDefault();
+        go(to);
+      }}
+    >
+      {children}
+    </a>
+  );
+}
