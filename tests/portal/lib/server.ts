@@ -93,6 +93,19 @@ export class Server {
     this.process.kill(name);
   }
 
+  /** Ends the process at once, as a crash does. */
+  async kill(): Promise<void> {
+    const ended = new Promise((done) => this.process.once('exit', done));
+    this.process.kill('SIGKILL');
+    await ended;
+  }
+
+  /** What starts it again, where it was. */
+  sameAgain(): Options {
+    const { mongo, cosmos, admin } = this.ready;
+    return { ...this.options, ports: { mongo, cosmos, admin } };
+  }
+
   async stop(): Promise<void> {
     await this.mongoClient?.close();
     const ended = new Promise((done) => this.process.once('exit', done));
