@@ -23,7 +23,8 @@ export interface Options {
   /** Keys of the account, if not the well-known one. */
   key?: string;
   dataDir?: string;
-  ports?: { mongo: string; cosmos: string; admin: string };
+  /** Free ones unless named; 'off' closes a door. */
+  ports?: { mongo?: string; cosmos?: string; admin?: string };
 }
 
 export class Server {

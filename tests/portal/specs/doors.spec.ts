@@ -3,7 +3,7 @@ import { expect, test } from '../lib/fixtures';
 import { chooseTtl, save } from '../lib/pane';
 
 test.describe('without MongoDB', () => {
-  test.use({ options: { flags: ['--mongo-addr', 'off'] } });
+  test.use({ options: { ports: { mongo: 'off' } } });
 
   test('the NoSQL door works alone', async ({ page, server }) => {
     const { database } = await server.cosmos.databases.create({ id: 'app' });
@@ -34,7 +34,7 @@ test.describe('without MongoDB', () => {
 });
 
 test.describe('without NoSQL', () => {
-  test.use({ options: { flags: ['--cosmos-addr', 'off'] } });
+  test.use({ options: { ports: { cosmos: 'off' } } });
 
   test('the MongoDB door works alone', async ({ page, server }) => {
     const collection = (await server.mongo()).db('app').collection<{ _id: string }>('log');
