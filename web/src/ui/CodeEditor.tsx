@@ -2,7 +2,8 @@
 // policy can forbid all inline ones. Knows no language but what it is given.
 import { type Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 
 export type Language = 'json' | 'sql' | 'shell';
 
@@ -27,15 +28,23 @@ export function CodeEditor(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef(props);
+  const rendered = useRef(props);
   // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
   // and must not take the place of what was typed since.
   const typed = useRef<string[]>([]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onChange = (text: string) => {
       typed.current.push(text);
       props.onChange?.(text);
     };
-    latest.current = { ...props, onChange };
+    // What runs is what was typed, also when that was not drawn yet.
+    const onRun = () => {
+      const last = typed.current.at(-1);
+      if (last !== undefined) flushSync(() => rendered.current.onChange?.(last));
+      rendered.current.onRun?.();
+    };
+    rendered.current = props;
+    latest.current = { ...props, onChange, onRun: props.onRun === undefined ? undefined : onRun };
   });
   useEffect(() => {
     let ended = false;
