@@ -58,6 +58,20 @@ function runs(latest: { current: CodeEditorProps }): Extension {
   return Prec.highest(keymap.of(keys));
 }
 
+/** Typing over selected text. Left to the browser, the new text would get the looks of the old one as
+ * inline styles, which the content security policy forbids. */
+const typeOver = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const { state } = view;
+    const isTyped = event.inputType === 'insertText' && event.data !== null && !view.composing;
+    if (!isTyped || state.readOnly || state.selection.ranges.every(({ empty }) => empty)) return false;
+    const change = state.replaceSelection(event.data ?? '');
+    view.dispatch(change, { userEvent: 'input.type', scrollIntoView: true });
+    event.preventDefault();
+    return true;
+  },
+});
+
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
 export function makeEditor(
   host: HTMLElement,
@@ -71,6 +85,7 @@ export function makeEditor(
     runs(latest),
     history(),
     drawSelection(),
+    typeOver,
     bracketMatching(),
     languageOf(props),
     highlighting,
