@@ -58,6 +58,20 @@ function runs(latest: { current: CodeEditorProps }): Extension {
   return Prec.highest(keymap.of(keys));
 }
 
+/** What is typed over a selection is put in by the editor: the browser would give it the look of what it
+ * replaces, as an inline style. */
+const TYPED_OVER = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const { data, inputType } = event;
+    const { readOnly, selection } = view.state;
+    if (inputType !== 'insertText' || data === null || view.composing || readOnly) return false;
+    if (selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(data), { scrollIntoView: true, userEvent: 'input.type' });
+    return true;
+  },
+});
+
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
 export function makeEditor(
   host: HTMLElement,
@@ -87,6 +101,7 @@ export function makeEditor(
       () => latest.current.bound,
       (characters) => latest.current.onRefused?.(characters),
     ),
+    TYPED_OVER,
     THEME,
     EditorView.lineWrapping,
     props.extensions ?? [],

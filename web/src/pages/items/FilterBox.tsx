@@ -40,6 +40,7 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
   };
   const apply = (event: FormEvent) => {
     event.preventDefault();
+    setRefused(null);
     onApply(typed.trim());
   };
   return (
@@ -74,7 +75,7 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
         <Button
           look="quiet"
           onClick={() => {
-            setTyped('');
+            take('');
             onApply('');
           }}
         >
