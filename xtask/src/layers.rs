@@ -17,7 +17,10 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("cosmos", &["engine", "query", "document", "clock", "cosmos-sql", "auth"]),
     ("mongo", &["engine", "query", "document", "clock", "mongo-query"]),
     ("portal", &["auth", "clock"]),
-    ("server", &["mongo", "cosmos", "portal", "auth", "engine", "store", "store-lsm", "clock"]),
+    (
+        "server",
+        &["document", "mongo", "cosmos", "portal", "auth", "engine", "store", "store-lsm", "clock"],
+    ),
     ("bench", &["document", "clock"]),
     ("ebb", &["server", "bench"]),
     ("test-kit", &["*"]),

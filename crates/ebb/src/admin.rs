@@ -1,14 +1,14 @@
 //! `ebb admin`: asks a running server's admin address and prints what it answers.
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, builder::OsStr};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
 
-use crate::commands::{FAILED, complain, say};
-
-/// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::{
+    client::{self, Client},
+    commands::{FAILED, complain, say},
+};
 
 /// A request to the admin address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +30,7 @@ pub(crate) fn command() -> Command {
         .about("Ask or tell a running server")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .arg(
-            Arg::new("admin-addr")
-                .long("admin-addr")
-                .env(OsStr::from("EBB_ADMIN_ADDR"))
-                .value_name("HOST:PORT")
-                .default_value("127.0.0.1:8080")
-                .global(true)
-                .help("The server's admin address"),
-        )
+        .args(client::args().map(|arg| arg.global(true)))
         .arg(
             Arg::new("json")
                 .long("json")
@@ -52,7 +44,6 @@ pub(crate) fn command() -> Command {
 
 /// Runs what was typed.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
-    let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
     let (request, inner) = match matches.subcommand() {
         Some(("clock", clock)) => match clock.subcommand() {
             Some((_, accept)) => (Request::AcceptClock, accept),
@@ -61,7 +52,11 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         Some((_, status)) => (Request::Status, status),
         None => (Request::Status, matches),
     };
-    match ask(address, request) {
+    let client = match Client::typed(matches) {
+        Ok(client) => client,
+        Err(message) => return complain(message, FAILED),
+    };
+    match ask(&client, request) {
         Ok(answer) if inner.get_flag("json") => say(format!("{answer}\n")),
         Ok(answer) => say(shown(request, &answer)),
         Err(message) => return complain(message, FAILED),
@@ -70,28 +65,11 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
 }
 
 /// Sends a request and reads the answer; failures in words.
-fn ask(address: &str, request: Request) -> Result<Value, String> {
-    let config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE))
-        .proxy(None)
-        .build();
-    let agent = ureq::Agent::new_with_config(config);
-    let url = |path: &str| format!("http://{address}{path}");
-    let answer = match request {
-        Request::Clock => agent.get(url("/_ebb/clock")).call(),
-        Request::AcceptClock => agent.post(url("/_ebb/clock/accept")).send_empty(),
-        Request::Status => agent.get(url("/status")).call(),
-    };
-    let mut answer = answer.map_err(|error| format!("no answer from {address}: {error}"))?;
-    let status = answer.status();
-    let text = answer.body_mut().read_to_string();
-    let text = text.map_err(|error| format!("the answer of {address} ended early: {error}"))?;
-    let body: Value = serde_json::from_str(&text)
-        .map_err(|_| format!("{address} answers {status}, and not as an ebb server does"))?;
-    match body.pointer("/error/message").and_then(Value::as_str) {
-        Some(message) => Err(message.to_owned()),
-        None => Ok(body),
+fn ask(client: &Client, request: Request) -> Result<Value, String> {
+    match request {
+        Request::Clock => client.get("/_ebb/clock"),
+        Request::AcceptClock => client.post("/_ebb/clock/accept"),
+        Request::Status => client.get("/status"),
     }
 }
 
@@ -149,16 +127,38 @@ mod tests {
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
         let address = running.admin().unwrap().to_owned();
         for request in [Request::Clock, Request::AcceptClock] {
-            let answer = ask(&address, request).unwrap();
+            let answer = ask(&Client::new(&address, None), request).unwrap();
             assert_eq!(answer["mode"], "manual", "{request:?}: {answer}");
         }
-        let answer = ask(&address, Request::Status).unwrap();
+        let answer = ask(&Client::new(&address, None), Request::Status).unwrap();
         assert_eq!(answer["status"], "ok");
-        let refused = ask(&format!("{address}/_ebb/nowhere?"), Request::Clock).unwrap_err();
+        let refused = ask(&Client::new(&format!("{address}/_ebb/nowhere?"), None), Request::Clock)
+            .unwrap_err();
         assert_eq!(refused, "there is no such page");
         runtime.block_on(running.stop()).unwrap();
-        let gone = ask(&address, Request::Clock).unwrap_err();
+        let gone = ask(&Client::new(&address, None), Request::Clock).unwrap_err();
         assert!(gone.contains("no answer from"), "{gone}");
+    }
+
+    #[test]
+    fn a_server_that_asks_for_a_key_gets_one() {
+        let file = std::env::temp_dir().join(format!("ebb-key-{}", std::process::id()));
+        std::fs::write(&file, "MDEyMzQ1Njc4OWFiY2RlZg==\n").unwrap();
+        let config = Config { key_file: Some(file.clone()), ..Config::for_tests() };
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let running = runtime.block_on(server::start(&config)).unwrap();
+        let address = running.admin().unwrap().to_owned();
+        let key = server::first_key(&file).unwrap();
+        for request in [Request::Clock, Request::AcceptClock, Request::Status] {
+            ask(&Client::new(&address, Some(&key)), request).unwrap();
+        }
+        let refused = ask(&Client::new(&address, None), Request::Clock).unwrap_err();
+        assert!(refused.contains("Bearer"), "{refused}");
+        let refused =
+            ask(&Client::new(&address, Some(server::WELL_KNOWN_KEY)), Request::Clock).unwrap_err();
+        assert!(refused.contains("none of the account's keys"), "{refused}");
+        runtime.block_on(running.stop()).unwrap();
+        std::fs::remove_file(&file).unwrap();
     }
 
     #[test]

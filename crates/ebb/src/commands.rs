@@ -7,7 +7,7 @@ use serde_json::json;
 use server::Failure;
 
 use crate::{
-    admin,
+    admin, quickstart,
     settings::{self, Settings},
 };
 
@@ -42,6 +42,7 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(serve)
+        .subcommand(quickstart::command())
         .subcommand(verify)
         .subcommand(admin::command())
         .subcommand(completions)
@@ -53,6 +54,7 @@ pub(crate) fn run() -> ExitCode {
     let matches = command().get_matches();
     match matches.subcommand() {
         Some(("serve", matches)) => serve(matches),
+        Some(("quickstart", matches)) => quickstart::run(matches),
         Some(("verify", matches)) => verify(matches),
         Some(("admin", matches)) => admin::run(matches),
         Some(("completions", matches)) => completions(matches),
@@ -72,7 +74,7 @@ pub(crate) fn say(text: impl std::fmt::Display) {
     print!("{text}");
 }
 
-fn fail(failure: Failure) -> ExitCode {
+pub(crate) fn fail(failure: Failure) -> ExitCode {
     match failure {
         Failure::Refused(refused) => complain(refused, REFUSED),
         Failure::Failed(message) => complain(message, FAILED),

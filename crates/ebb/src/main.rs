@@ -1,7 +1,9 @@
 //! The binary `ebb`: what was typed, what it means, and which exit code it ends with.
 
 mod admin;
+mod client;
 mod commands;
+mod quickstart;
 mod settings;
 
 use std::process::ExitCode;

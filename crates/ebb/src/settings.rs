@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, parser::ValueSource};
-use server::{ClockMode, Config, LogFormat};
+use server::{ClockMode, Config, LogFormat, REAP_DELAY};
 
 /// One setting: a flag, an environment variable and a key of the file, all of one name.
 struct Setting {
@@ -216,7 +216,7 @@ impl Settings {
             other => return Err(Wrong(format!("--clock: '{other}' is not system or manual"))),
         };
         let reap_delay = match (self.text("reap-delay"), clock) {
-            ("", ClockMode::System) => Duration::from_secs(60),
+            ("", ClockMode::System) => REAP_DELAY,
             ("", ClockMode::Manual) => Duration::ZERO,
             (text, _) => text
                 .parse()

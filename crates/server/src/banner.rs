@@ -2,6 +2,20 @@
 
 use crate::{ClockMode, Config, ready::Ready};
 
+/// Where the portal is, or why it is not there.
+#[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
+fn portal(config: &Config, admin: &str) {
+    let bound = admin.parse::<std::net::SocketAddr>();
+    let elsewhere = bound.is_ok_and(|bound| !bound.ip().to_canonical().is_loopback());
+    if elsewhere && config.key_file.is_none() {
+        println!("  Portal        off: others can reach http://{admin}/, so give a --key-file");
+    } else if ::portal::BUILT {
+        println!("  Portal        http://{admin}/");
+    } else {
+        println!("  Portal        not in this build; http://{admin}/ says how to get it");
+    }
+}
+
 /// Prints the banner to standard output.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
 pub(crate) fn print(config: &Config, ready: &Ready) {
@@ -24,12 +38,7 @@ pub(crate) fn print(config: &Config, ready: &Ready) {
         );
     }
     if let Some(admin) = &ready.admin {
-        match portal::BUILT {
-            true => println!("  Portal        http://{admin}/"),
-            false => {
-                println!("  Portal        not in this build; http://{admin}/ says how to get it")
-            }
-        }
+        portal(config, admin);
         println!("  Admin         http://{admin}/status");
     }
     println!("  Data          {data}");

@@ -2,6 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
+/// How long a document has been dead before its bytes may go, where nothing else is said and the
+/// clock moves by itself.
+pub const REAP_DELAY: Duration = Duration::from_secs(60);
+
 /// How the database clock moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockMode {
@@ -65,6 +69,11 @@ pub struct Config {
 impl Config {
     /// A server that keeps nothing, on free ports, with a manual clock: what tests start.
     pub fn for_tests() -> Self {
+        Self { clock: ClockMode::Manual, reap_delay: Duration::ZERO, ..Self::in_memory() }
+    }
+
+    /// A server that keeps nothing and says nothing, on free ports.
+    pub fn in_memory() -> Self {
         Self {
             data_dir: None,
             mongo_addr: Some("127.0.0.1:0".to_owned()),
@@ -76,9 +85,9 @@ impl Config {
             admin_addr: Some("127.0.0.1:0".to_owned()),
             admin_hosts: Vec::new(),
             explorer_dir: None,
-            clock: ClockMode::Manual,
+            clock: ClockMode::System,
             ready_file: None,
-            reap_delay: Duration::ZERO,
+            reap_delay: REAP_DELAY,
             log_format: None,
             log_level: "info".to_owned(),
             banner: false,

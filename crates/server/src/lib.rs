@@ -15,6 +15,7 @@ mod give_way;
 mod listen;
 mod logging;
 mod nosql;
+mod quickstart;
 mod ready;
 mod serve;
 #[cfg(test)]
@@ -22,7 +23,9 @@ mod testing;
 mod verify;
 mod whole_file;
 
-pub use config::{ClockMode, Config, LogFormat};
+pub use config::{ClockMode, Config, LogFormat, REAP_DELAY};
+pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
-pub use serve::{Failure, Running, serve, start};
+pub use nosql::first_key;
+pub use serve::{Failure, Running, serve, serve_beside, start};
 pub use verify::{Difference, verify};

@@ -64,6 +64,11 @@ pub(crate) fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
     Keys::parse(&text).map_err(|error| failed(&what, error))
 }
 
+/// The first key of a key file: what clients are given.
+pub fn first_key(file: &Path) -> Result<String, Failure> {
+    Ok(keys(Some(file))?.primary().to_owned())
+}
+
 /// Whether only this machine can reach an address. One that cannot be found cannot be listened on.
 async fn is_loopback(address: &str) -> bool {
     match lookup_host(address).await {

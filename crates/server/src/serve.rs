@@ -1,13 +1,16 @@
 //! Starts a server from its configuration and runs it to its end.
 
-use std::{fmt, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use clock::{Checkpoint, Clock, Machine, Mode};
 use engine::{Engine, KeepNothing, Options, Persist, Rules};
 use mongo::{Door, MongoDialect, Settings};
 use store::{MemoryStore, Store};
 use store_lsm::{LsmOptions, LsmStore};
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
 
 use crate::{
     ClockMode, Config, Refused,
@@ -250,8 +253,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.admin_addr {
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let doors = admin::Doors { mongo: door.clone(), cosmos };
-        let settings = pages(config, bound, &ready)?;
-        let portal = admin::portal(settings, doors.clone(), stopped.clone()).map_err(failed)?;
+        let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
         let shared = Shared { engine, doors, features, explorer, stopping: stopped.clone() };
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
@@ -282,25 +284,17 @@ fn port(address: &Option<String>) -> Option<u16> {
     address.as_ref()?.rsplit_once(':')?.1.parse().ok()
 }
 
-/// Settings of the portal at this address.
-fn pages(config: &Config, bound: SocketAddr, ready: &Ready) -> Result<portal::Settings, Failure> {
-    let keys = nosql::keys(config.key_file.as_deref())?;
-    let only_here = bound.ip().to_canonical().is_loopback();
-    let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
-    let mut hosts = config.admin_hosts.clone();
-    hosts.push(nosql::node_name());
-    hosts.extend(listens.map(|(host, _)| host.to_owned()));
-    Ok(portal::Settings {
-        login: portal::Login::of(only_here, &keys, ready.cosmos.is_some()),
-        keys,
-        hosts,
-        addresses: portal::Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
-        secret: nosql::random().map_err(failed)?,
-    })
-}
-
 /// Runs a server until SIGTERM or SIGINT.
 pub fn serve(config: &Config) -> Result<(), Failure> {
+    serve_beside(config, |_| Ok(()))
+}
+
+/// The same; once it accepts, `beside` runs on a thread of its own and gets the admin address. Its
+/// failure ends the server, and the server's end does not wait for it.
+pub fn serve_beside(
+    config: &Config,
+    beside: impl FnOnce(Option<String>) -> Result<(), String> + Send + 'static,
+) -> Result<(), Failure> {
     raise_descriptor_limit();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -312,7 +306,16 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
         .map_err(failed)?;
     runtime.block_on(async {
         let running = start(config).await?;
-        let ended = signal().await.map_err(failed);
+        let admin = running.admin().map(str::to_owned);
+        let (sender, failure) = oneshot::channel();
+        std::thread::Builder::new()
+            .name("beside".to_owned())
+            .spawn(move || beside(admin).map_err(|why| sender.send(why)))
+            .map_err(failed)?;
+        let ended = tokio::select! {
+            ended = signal() => ended.map_err(failed),
+            Ok(why) = failure => Err(Failure::Failed(why)),
+        };
         tracing::info!("stopping");
         running.stop().await.and(ended)
     })

@@ -51,9 +51,15 @@ impl Server {
         self.0.stop().await.unwrap();
     }
 
-    /// Asks the admin address.
+    /// Asks the admin address; the portal as its pages do.
     pub(crate) async fn admin(&self, method: &str, path: &str, body: &str) -> Answer {
-        ask(self.0.admin().unwrap(), method, path, &[], body).await
+        let address = self.0.admin().unwrap();
+        if method == "GET" || !path.starts_with("/_portal/") {
+            return ask(address, method, path, &[], body).await;
+        }
+        let session = ask(address, "GET", "/_portal/api/session", &[], "").await.json();
+        let token = session["csrf"].as_str().unwrap();
+        ask(address, method, path, &[("x-ebb-csrf", token)], body).await
     }
 
     /// The same; the answer has to be one of success.

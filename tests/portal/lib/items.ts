@@ -1,24 +1,44 @@
-// What a person does in the grid of items and in the editor beside it.
+// What a person does on the page of items: rows of the grid, the item beside it, its editor.
 import { expect, type Locator, type Page } from '@playwright/test';
+import { type Door } from './door';
+import { noted } from './pane';
 
-/** The text of the editor that is on the page, or of the named one. */
-export function editor(page: Page, name?: string | RegExp): Locator {
-  const all = name === undefined ? page.getByRole('textbox', { name: /^(Item|Document)$/ }) : page.getByRole('textbox', { name });
-  return all.last();
+/** Rows that have these ids. */
+export function row(page: Page, door: Door, id: string): Locator {
+  const cell = page.getByRole('gridcell', { name: door.label(id), exact: true });
+  return page.getByRole('grid').getByRole('row').filter({ has: cell });
 }
 
-/** Opens the row of an item. */
-export async function open(page: Page, id: string) {
-  await page.getByRole('grid').getByRole('row').filter({ hasText: id }).first().click();
-  await expect(editor(page)).toBeVisible();
+export function rows(page: Page): Locator {
+  return page.getByRole('grid').getByRole('row').filter({ has: page.getByRole('gridcell') });
 }
 
-/** Puts properties before the others of the item that is open. */
-export async function edit(page: Page, properties: string) {
-  const text = editor(page);
-  await text.focus();
-  await page.keyboard.press('Control+Home');
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.insertText(`\n  ${properties},`);
-  await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
+/** What the row says of the end. */
+export function expires(page: Page, door: Door, id: string): Locator {
+  return row(page, door, id).getByRole('gridcell').last();
+}
+
+/** Opens an item by its row; gives what stands beside the grid then. */
+export async function openItem(page: Page, door: Door, id: string): Promise<Locator> {
+  await row(page, door, id).click();
+  const pane = page.getByRole('region', { name: `${door.Noun} ${door.label(id)}`, exact: true });
+  await expect(editor(pane)).toBeVisible();
+  return pane;
+}
+
+export function editor(pane: Locator): Locator {
+  return pane.getByRole('textbox', { name: /^(Item|Document)$/ });
+}
+
+/** Replaces the text of an editor. */
+export async function write(page: Page, box: Locator, text: string): Promise<void> {
+  await box.focus();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText(text);
+}
+
+/** Saves, and waits for a note of what was done: "updated item one". */
+export async function saveItem(page: Page, pane: Locator, what: string): Promise<void> {
+  await pane.getByRole('button', { name: 'Save', exact: true }).click();
+  await noted(page, `Successfully ${what}`);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { open } from '../lib/items';
+import { open } from '../lib/grid';
 import { chooseTtl } from '../lib/pane';
 import { Server } from '../lib/server';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { edit, editor, open } from '../lib/items';
+import { edit, editor, open } from '../lib/grid';
 import { noted } from '../lib/pane';
 
 const PRIMARY = Buffer.from('session of the tests'.padEnd(64, '.')).toString('base64');

@@ -1,5 +1,6 @@
-// A button. `busy` keeps it from being pressed twice and says so.
-import type { ButtonHTMLAttributes, ReactNode } from 'react';
+// A button. `busy` keeps it from being pressed twice and says so. One that has the keyboard keeps it
+// when it is turned off, until it is left: browsers would drop it to nowhere.
+import { type ButtonHTMLAttributes, type ReactNode, useState } from 'react';
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   look?: 'plain' | 'primary' | 'danger' | 'quiet';
@@ -8,13 +9,28 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 }
 
 export function Button({ look = 'plain', busy = false, disabled, children, ...rest }: ButtonProps) {
+  const [focused, setFocused] = useState(false);
+  const off = disabled === true || busy;
   return (
     <button
       type="button"
       {...rest}
       className={`button ${look} ${rest.className ?? ''}`.trim()}
-      disabled={disabled === true || busy}
+      disabled={off && !focused}
+      aria-disabled={(off && focused) || undefined}
       aria-busy={busy || undefined}
+      onFocus={(event) => {
+        setFocused(true);
+        rest.onFocus?.(event);
+      }}
+      onBlur={(event) => {
+        setFocused(false);
+        rest.onBlur?.(event);
+      }}
+      onClick={(event) => {
+        if (off) event.preventDefault();
+        else rest.onClick?.(event);
+      }}
     >
       {children}
     </button>

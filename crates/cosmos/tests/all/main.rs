@@ -11,5 +11,6 @@ mod expiry;
 mod points;
 mod queries;
 mod refused_requests_change_nothing;
+mod relay;
 mod throughput;
 mod who_may_do_what;

@@ -3,7 +3,10 @@
 use auth::Right;
 use cosmos::{Keys, WELL_KNOWN_KEY};
 
-use crate::client::{Client, PARTITION, date, sign};
+use crate::{
+    client::{Client, PARTITION, date, sign},
+    relay::relay,
+};
 
 #[tokio::test]
 async fn only_signed_requests_are_answered() {
@@ -72,6 +75,8 @@ async fn a_key_that_only_reads_cannot_write() {
     ] {
         let answer = client.ask_with(reader, verb, path, headers, body).await;
         assert_eq!(answer.status, want, "{verb} {path}: {answer:?}");
+        let relayed = relay(&client, Right::Read, verb, path, headers, body).await;
+        assert_eq!(relayed.0, want, "{verb} {path}: {relayed:?}");
     }
     assert_eq!(client.everything().await, before);
     let users = client.ask("GET", "/dbs/d/users", &[], "").await;

@@ -11,3 +11,4 @@ mod indexes;
 mod messages;
 mod operations;
 mod refused_commands_change_nothing;
+mod relay;

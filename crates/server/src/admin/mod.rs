@@ -1,6 +1,8 @@
 //! The admin address: health, metrics, the clock and expiry, inside the portal, which decides who may
 //! ask for what. Nothing here has powers that the doors do not have.
 
+#[cfg(test)]
+mod access_tests;
 mod clock;
 mod doors;
 mod error;
@@ -9,23 +11,30 @@ mod explorer;
 mod features;
 mod health;
 mod metrics;
+mod pages;
+mod quickstart;
+mod serve;
 #[cfg(test)]
 mod tests;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
     routing::{any, get, post},
 };
 use engine::Engine;
-use portal::Portal;
 use tokio::{net::TcpListener, sync::watch};
+
+pub(crate) use doors::Relayed;
+use pages::Pages;
+pub(crate) use pages::portal;
 
 use crate::{
     any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
+    listen,
 };
 
 /// The doors that are open.
@@ -45,29 +54,14 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// The portal of a server.
-pub(crate) type Pages = Portal<doors::Relayed>;
-
-/// The portal to these doors, until `stop`.
-pub(crate) fn portal(
-    settings: portal::Settings,
-    doors: Doors,
-    stop: watch::Receiver<bool>,
-) -> Result<Arc<Pages>, auth::NotAKey> {
-    Portal::new(settings, doors::Relayed { doors, stop })
-}
-
 /// Serves the admin address until `stop`.
 pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
-    let mut stop = shared.stopping.clone();
-    let routes = portal::mount(pages, routes(shared));
-    let service = routes.into_make_service_with_connect_info::<SocketAddr>();
-    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
-        let _ = stop.changed().await;
-    });
-    if let Err(error) = served.await {
-        tracing::error!(%error, "the admin address");
-    }
+    let stop = shared.stopping.clone();
+    let routes = ::portal::mount(pages, routes(shared));
+    listen::accept(listener, stop, move |stream, peer, stop| {
+        serve::converse(routes.clone(), stream, peer, stop)
+    })
+    .await;
 }
 
 fn routes(shared: Shared) -> Router {
@@ -89,6 +83,7 @@ fn routes(shared: Shared) -> Router {
         .route(PAGES, any(explorer::page))
         .route(&format!("{PAGES}/"), any(explorer::page))
         .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
+        .route("/_ebb/quickstart", post(quickstart::run))
         .route("/_ebb/features", get(features::read).put(features::change))
         .with_state(shared)
 }

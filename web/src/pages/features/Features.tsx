@@ -78,9 +78,10 @@ export default function Features() {
               aria-labelledby={`${id}-label`}
               aria-describedby={`${id}-source`}
               aria-busy={busy || undefined}
-              disabled={!may || busy}
+              disabled={!may}
+              aria-disabled={busy || undefined}
               title={may ? undefined : READ_ONLY}
-              onClick={() => void set(!feature.on)}
+              onClick={() => !busy && void set(!feature.on)}
             >
               <span className="features-knob" aria-hidden="true" />
             </button>

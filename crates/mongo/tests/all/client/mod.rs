@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 /// A client of a door of its own; there is a collection `c` in its database `db`.
 pub(crate) struct Client {
     pub(crate) stream: DuplexStream,
-    door: Arc<Door<PausingStore>>,
+    pub(crate) door: Arc<Door<PausingStore>>,
     _stop: tokio::sync::watch::Sender<bool>,
 }
 

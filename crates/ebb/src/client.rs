@@ -1,0 +1,130 @@
+//! Asks a running server at its admin address. What is asked and what is made of the answer is
+//! decided elsewhere.
+
+use std::{
+    net::{TcpStream, ToSocketAddrs},
+    path::Path,
+    time::Duration,
+};
+
+use clap::{Arg, ArgMatches, builder::OsStr};
+use serde_json::Value;
+
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long it may take to accept.
+const ACCEPTS: Duration = Duration::from_secs(5);
+
+/// A server by its admin address.
+#[derive(Debug)]
+pub(crate) struct Client {
+    address: String,
+    /// What the key is given as, where there is one.
+    bearer: Option<String>,
+    agent: ureq::Agent,
+}
+
+/// The flags that say which server is meant.
+pub(crate) fn args() -> [Arg; 2] {
+    let address = Arg::new("admin-addr")
+        .long("admin-addr")
+        .env(OsStr::from("EBB_ADMIN_ADDR"))
+        .value_name("HOST:PORT")
+        .default_value("127.0.0.1:8080")
+        .help("The server's admin address");
+    let key = Arg::new("key-file")
+        .long("key-file")
+        .env(OsStr::from("EBB_KEY_FILE"))
+        .value_name("PATH")
+        .help("The server's key file, where its admin address asks for a key");
+    [address, key]
+}
+
+/// The key file that was typed.
+pub(crate) fn key_file(matches: &ArgMatches) -> Option<&Path> {
+    let path = matches.get_one::<String>("key-file").filter(|path| !path.is_empty());
+    path.map(Path::new)
+}
+
+impl Client {
+    /// The server that was typed; failures in words.
+    pub(crate) fn typed(matches: &ArgMatches) -> Result<Self, String> {
+        let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
+        let key = key_file(matches).map(server::first_key).transpose();
+        let key = key.map_err(|failure| failure.to_string())?;
+        Ok(Self::new(address, key.as_deref()))
+    }
+
+    /// The server at this address, which is given this key.
+    pub(crate) fn new(address: &str, key: Option<&str>) -> Self {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .proxy(None)
+            .build();
+        Self {
+            address: address.to_owned(),
+            bearer: key.map(|key| format!("Bearer {key}")),
+            agent: ureq::Agent::new_with_config(config),
+        }
+    }
+
+    /// The same key for another address.
+    pub(crate) fn at(&self, address: &str) -> Self {
+        Self { address: address.to_owned(), bearer: self.bearer.clone(), agent: self.agent.clone() }
+    }
+
+    /// Its address.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Whether nothing listens there, though the machine answers.
+    pub(crate) fn nobody_listens(&self) -> bool {
+        let Ok(mut all) = self.address.to_socket_addrs() else { return false };
+        let refused =
+            |error: &std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
+        all.all(|address| {
+            TcpStream::connect_timeout(&address, ACCEPTS).is_err_and(|error| refused(&error))
+        })
+    }
+
+    /// Asks for a page; failures in words.
+    pub(crate) fn get(&self, path: &str) -> Result<Value, String> {
+        self.read(self.known(self.agent.get(self.url(path))).call())
+    }
+
+    /// Tells the server to do something.
+    pub(crate) fn post(&self, path: &str) -> Result<Value, String> {
+        self.read(self.known(self.agent.post(self.url(path))).send_empty())
+    }
+
+    /// With the key.
+    fn known<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+        match &self.bearer {
+            Some(bearer) => request.header("authorization", bearer),
+            None => request,
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn read(
+        &self,
+        answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Value, String> {
+        let address = &self.address;
+        let mut answer = answer.map_err(|error| format!("no answer from {address}: {error}"))?;
+        let status = answer.status();
+        let text = answer.body_mut().read_to_string();
+        let text = text.map_err(|error| format!("the answer of {address} ended early: {error}"))?;
+        let body: Value = serde_json::from_str(&text)
+            .map_err(|_| format!("{address} answers {status}, and not as an ebb server does"))?;
+        match body.pointer("/error/message").and_then(Value::as_str) {
+            Some(message) => Err(message.to_owned()),
+            None => Ok(body),
+        }
+    }
+}

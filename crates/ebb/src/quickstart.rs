@@ -1,0 +1,231 @@
+//! `ebb quickstart`: has a server make the sample, and shows how it disappears. Where no server runs
+//! one is started that keeps nothing.
+
+mod watch;
+
+use std::{
+    io::IsTerminal,
+    net::{TcpListener, ToSocketAddrs},
+    path::Path,
+    process::ExitCode,
+};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::Value;
+use server::Config;
+
+use crate::{
+    client::{self, Client},
+    commands::{FAILED, complain, fail, say},
+};
+
+const MONGO: &str = "127.0.0.1:27017";
+const COSMOS: &str = "127.0.0.1:8081";
+/// An address of this machine with whatever port is free.
+const FREE: &str = "127.0.0.1:0";
+
+/// How the answer is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// As it is.
+    Json,
+    /// In words, and then what goes on, where somebody looks at it.
+    Words { watch: bool },
+}
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("quickstart")
+        .about("Make a sample whose sessions disappear within a minute, and watch it")
+        .long_about(
+            "Has a running server make the sample: sessions that disappear one after another \
+             within a minute, at both doors. Where nothing listens at the admin address a server \
+             is started that keeps nothing. Run again, it begins anew.",
+        )
+        .args(client::args())
+        .arg(flag("no-watch", "Do not show how the sessions disappear"))
+        .arg(flag("json", "Print what the server answers as it is"))
+}
+
+/// Runs what was typed.
+pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
+    let client = match Client::typed(matches) {
+        Ok(client) => client,
+        Err(message) => return complain(message, FAILED),
+    };
+    let shown = match matches.get_flag("json") {
+        true => Shown::Json,
+        false => {
+            Shown::Words { watch: !matches.get_flag("no-watch") && std::io::stdout().is_terminal() }
+        }
+    };
+    if client.nobody_listens() && is_here(client.address()) {
+        return own(client, client::key_file(matches), shown);
+    }
+    match sample(&client, shown) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => complain(message, FAILED),
+    }
+}
+
+/// Whether an address is one of this machine that no other reaches.
+fn is_here(address: &str) -> bool {
+    address.to_socket_addrs().is_ok_and(|mut all| all.all(|address| address.ip().is_loopback()))
+}
+
+/// Runs a server of its own until it is told to end.
+fn own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode {
+    let key_file = key_file.map(Path::to_owned);
+    let config = Config { key_file, ..config(client.address(), shown) };
+    if shown != Shown::Json {
+        say(format!("Nothing listens at {}: a server is started that keeps nothing.\n\n", {
+            client.address()
+        }));
+    }
+    let served = server::serve_beside(&config, move |admin| {
+        sample(&client.at(&admin.unwrap_or_default()), shown)?;
+        if shown != Shown::Json {
+            say("The server goes on, and forgets everything when it ends: Ctrl-C ends it.\n");
+        }
+        Ok(())
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => fail(failure),
+    }
+}
+
+/// A server in memory, on the ports that everybody knows where they are free.
+fn config(admin: &str, shown: Shown) -> Config {
+    let free = |address: &str| match TcpListener::bind(address) {
+        Ok(_) => address.to_owned(),
+        Err(_) => FREE.to_owned(),
+    };
+    Config {
+        mongo_addr: Some(free(MONGO)),
+        cosmos_addr: Some(free(COSMOS)),
+        admin_addr: Some(admin.to_owned()),
+        banner: shown != Shown::Json && std::io::stdout().is_terminal(),
+        ..Config::in_memory()
+    }
+}
+
+/// Has the sample made and shows it.
+fn sample(client: &Client, shown: Shown) -> Result<(), String> {
+    let answer = client.post("/_ebb/quickstart")?;
+    let Shown::Words { watch } = shown else {
+        say(format!("{answer}\n"));
+        return Ok(());
+    };
+    say(words(client.address(), &answer));
+    if !watch {
+        return Ok(());
+    }
+    if client.get("/_ebb/clock")?["mode"] == "manual" {
+        say(format!(
+            "The clock stands still until it is moved:\n  \
+             curl -d '{{\"advance_seconds\": 10}}' http://{}/_ebb/clock\n",
+            client.address()
+        ));
+        return Ok(());
+    }
+    watch::watch(client, &doors(&answer))
+}
+
+/// One door's part of the sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    /// As the admin address names the door.
+    door: &'static str,
+    /// As people do.
+    name: &'static str,
+    count: u64,
+}
+
+fn doors(answer: &Value) -> Vec<Part> {
+    let part = |door, name, count: &Value| count.as_u64().map(|count| Part { door, name, count });
+    let nosql = part("nosql", "NoSQL", &answer["nosql"]["items"]);
+    let mongo = part("mongo", "MongoDB", &answer["mongo"]["documents"]);
+    nosql.into_iter().chain(mongo).collect()
+}
+
+/// What there is, and where to look at it.
+fn words(address: &str, answer: &Value) -> String {
+    let parts = doors(answer);
+    let ms = |name: &str| answer[name].as_i64().unwrap_or_default();
+    let seconds = ((ms("last_dies_ms") - ms("now_ms")).max(0) + 999) / 1000;
+    let counts: Vec<String> =
+        parts.iter().map(|part| format!("{} at the {} door", part.count, part.name)).collect();
+    let mut out = format!(
+        "\nThe sample is in the database quickstart, as sessions: {}.\nThey disappear one after \
+         another; the last one that does in {seconds} s.\n\n  Portal  http://{address}/\n",
+        counts.join(", "),
+    );
+    for Part { door, .. } in &parts {
+        out.push_str(&format!("          http://{address}/{door}/quickstart/sessions/items\n"));
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_running_server_makes_the_sample() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
+        let client = Client::new(running.admin().unwrap(), None);
+        assert!(!client.nobody_listens());
+        for shown in [Shown::Json, Shown::Words { watch: false }, Shown::Words { watch: true }] {
+            sample(&client, shown).unwrap();
+        }
+        runtime.block_on(running.stop()).unwrap();
+        assert!(client.nobody_listens() && is_here(client.address()));
+        assert!(sample(&client, Shown::Json).unwrap_err().contains("no answer from"));
+    }
+
+    #[test]
+    fn a_server_of_its_own_takes_free_ports_where_others_have_the_known_ones() {
+        let taken = [MONGO, COSMOS].map(|address| TcpListener::bind(address).ok());
+        let config = config("127.0.0.1:1", Shown::Json);
+        assert_eq!(config.mongo_addr.as_deref(), Some(FREE));
+        assert_eq!(config.cosmos_addr.as_deref(), Some(FREE));
+        assert_eq!(config.admin_addr.as_deref(), Some("127.0.0.1:1"));
+        assert_eq!((config.data_dir, config.clock), (None, server::ClockMode::System));
+        drop(taken);
+    }
+
+    #[test]
+    fn the_answer_in_words() {
+        let mut answer = json!({
+            "database": "quickstart",
+            "nosql": { "container": "sessions", "items": 40 },
+            "mongo": null,
+            "now_ms": 1_000,
+            "last_dies_ms": 60_500,
+        });
+        let text = words("h:1", &answer);
+        assert!(text.contains("40 at the NoSQL door."), "{text}");
+        assert!(text.contains("in 60 s"), "{text}");
+        assert!(text.contains("http://h:1/nosql/quickstart/sessions/items"), "{text}");
+        assert!(!text.contains("mongo/"), "{text}");
+        answer["mongo"] = json!({ "collection": "sessions", "documents": 40 });
+        assert!(words("h:1", &answer).contains("40 at the NoSQL door, 40 at the MongoDB door."));
+    }
+
+    #[test]
+    fn only_addresses_of_this_machine_are_here() {
+        for (address, here) in
+            [("127.0.0.1:1", true), ("[::1]:1", true), ("192.0.2.1:1", false), ("nonsense", false)]
+        {
+            assert_eq!(is_here(address), here, "{address}");
+        }
+    }
+}

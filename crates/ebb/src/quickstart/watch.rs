@@ -1,0 +1,58 @@
+//! Shows how the sample disappears: a bar for each door, drawn anew every second.
+
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use super::Part;
+use crate::{client::Client, commands::say};
+
+const EVERY: Duration = Duration::from_secs(1);
+const LINE: &str = "  {prefix:8} {bar:40} {pos:>3} live {msg}";
+/// The clock counts whole seconds, and an answer takes its time: nothing is left to wait for after
+/// this long, whoever else writes into the sample.
+const LONGEST: u64 = 120;
+
+/// Shows what is live until nothing dies any more.
+pub(super) fn watch(client: &Client, parts: &[Part]) -> Result<(), String> {
+    let all = MultiProgress::new();
+    let style = ProgressStyle::with_template(LINE).map_err(|error| error.to_string())?;
+    let bars: Vec<_> = parts
+        .iter()
+        .map(|part| {
+            let bar = all.add(ProgressBar::new(part.count).with_position(part.count));
+            bar.set_style(style.clone().progress_chars("##-"));
+            bar.set_prefix(part.name);
+            (part, bar)
+        })
+        .collect();
+    for _ in 0..LONGEST {
+        let mut rest = 0;
+        for (part, bar) in &bars {
+            let (live, dies) = left(client, part)?;
+            bar.set_position(live);
+            bar.set_message(if dies == 0 { "that stay: their ttl is -1" } else { "" });
+            rest += dies;
+        }
+        if rest == 0 {
+            break;
+        }
+        pause();
+    }
+    bars.iter().for_each(|(_, bar)| bar.abandon());
+    say("\nRun it again to begin anew.\n");
+    Ok(())
+}
+
+/// How many sessions live, and how many of these die within the hour.
+fn left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
+    let path = format!("/_ebb/databases/quickstart/collections/sessions/expiry?door={}", part.door);
+    let expiry = client.get(&path)?;
+    let count = |at: &str| expiry.pointer(at).and_then(serde_json::Value::as_u64).unwrap_or(0);
+    Ok((count("/live/documents"), count("/dies_within/hour/documents")))
+}
+
+#[expect(clippy::disallowed_methods, reason = "somebody watches, second by second")]
+fn pause() {
+    std::thread::sleep(EVERY);
+}

@@ -1,0 +1,186 @@
+//! Single commands of senders who are known already.
+
+use std::sync::Arc;
+
+use document::{DocRef, Document, Value, array, doc};
+use mongo::{NoReply, Right};
+
+use crate::client::{Client, cursor_id, first_batch, number};
+
+async fn relay(client: &Client, right: Right, database: &str, command: &Document) -> Document {
+    let bytes = command.to_buf();
+    let relayed = client.door.relay(right, "test".to_owned(), database, bytes.bytes()).await;
+    DocRef::Raw(&relayed.unwrap()).to_tree()
+}
+
+async fn filled(count: i32) -> Client {
+    let mut client = Client::new();
+    let documents: Vec<Document> = (0..count).map(|id| doc! { "_id": id, "v": 0 }).collect();
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &documents)]).await;
+    client
+}
+
+#[tokio::test]
+async fn a_command_is_answered_as_from_a_socket() {
+    let client = filled(5).await;
+    let before = client.door.counters();
+    let find = doc! { "find": "c", "batchSize": 2 };
+    let reply = relay(&client, Right::Write, "db", &find).await;
+    assert_eq!(first_batch(&reply).len(), 2);
+    let more = doc! { "getMore": cursor_id(&reply), "collection": "c" };
+    let reply = relay(&client, Right::Read, "db", &more).await;
+    assert_eq!((first_batch(&reply).len(), cursor_id(&reply)), (3, 0));
+    let failed = relay(&client, Right::Write, "db", &doc! { "find": 1 }).await;
+    assert_eq!((number(&failed, "ok"), number(&failed, "code")), (0, 73), "{failed:?}");
+    for (database, code) in [("a\0b", 73), ("", 73), ("a.b", 73), ("db", 59)] {
+        let failed = relay(&client, Right::Write, database, &doc! { "nonsense": 1 }).await;
+        assert_eq!(number(&failed, "code"), code, "{database:?}");
+    }
+    let counted = |counters: Vec<(&str, u64)>, name: &str| {
+        counters.iter().find(|(held, _)| *held == name).unwrap().1
+    };
+    let after = client.door.counters();
+    assert_eq!(counted(after.clone(), "query") - counted(before.clone(), "query"), 2);
+    assert!(counted(before.clone(), "bytesIn") < counted(after.clone(), "bytesIn"));
+    assert!(counted(before, "bytesOut") < counted(after, "bytesOut"));
+    assert_eq!(client.door.open(), (1, 0), "only the socket's connection is left");
+}
+
+#[tokio::test]
+async fn what_is_no_command_is_refused() {
+    let client = Client::new();
+    let good = doc! { "ping": 1 }.to_buf().bytes().to_vec();
+    let with = |at: usize, byte: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = byte;
+        bytes
+    };
+    let mut deep = vec![0_u8; 0];
+    for _ in 0..1000 {
+        let inner = std::mem::take(&mut deep);
+        let inner = if inner.is_empty() { vec![5, 0, 0, 0, 0] } else { inner };
+        let len = u32::try_from(inner.len() + 4 + 3 + 1).unwrap();
+        deep = [&len.to_le_bytes()[..], &[3, b'a', 0], &inner, &[0]].concat();
+    }
+    let named = doc! { "ping": 1, "$db": "other" }.to_buf().bytes().to_vec();
+    for bytes in [
+        Vec::new(),
+        vec![5],
+        vec![4, 0, 0, 0],
+        good[..good.len() - 1].to_vec(),
+        [&good[..], &[0]].concat(),
+        with(0, 14),
+        with(0, 255),
+        with(4, 0x77),
+        with(good.len() - 1, 1),
+        deep,
+        named,
+    ] {
+        let relayed = client.door.relay(Right::Write, String::new(), "admin", &bytes).await;
+        assert!(matches!(relayed, Err(NoReply::Malformed(_))), "{bytes:?}: {relayed:?}");
+    }
+    let large = doc! { "ping": "x".repeat(17 << 20) }.to_buf();
+    let relayed = client.door.relay(Right::Write, String::new(), "admin", large.bytes()).await;
+    assert_eq!(relayed, Err(NoReply::TooLarge));
+    let fail = doc! { "configureFailPoint": "failCommand", "mode": doc! { "times": 1 },
+    "data": doc! { "failCommands": array!["ping"], "closeConnection": true } };
+    relay(&client, Right::Write, "admin", &fail).await;
+    let relayed = client.door.relay(Right::Write, String::new(), "admin", &good).await;
+    assert_eq!(relayed, Err(NoReply::Closed));
+}
+
+#[tokio::test]
+async fn whoever_may_read_changes_nothing() {
+    let mut client = filled(2).await;
+    let set = doc! { "$set": doc! { "v": 1 } };
+    let update = doc! { "q": doc! {}, "u": set.clone() };
+    let index = doc! { "key": doc! { "v": 1 }, "name": "v" };
+    let out =
+        |stage: Document| doc! { "aggregate": "c", "pipeline": array![stage], "cursor": doc! {} };
+    for (database, command) in [
+        ("db", doc! { "insert": "c", "documents": array![doc! { "_id": 9 }] }),
+        ("db", doc! { "update": "c", "updates": array![update] }),
+        ("db", doc! { "delete": "c", "deletes": array![doc! { "q": doc! {}, "limit": 0 }] }),
+        ("db", doc! { "findAndModify": "c", "query": doc! {}, "update": set }),
+        ("db", doc! { "create": "e" }),
+        ("db", doc! { "drop": "c" }),
+        ("db", doc! { "dropDatabase": 1 }),
+        ("db", doc! { "createIndexes": "c", "indexes": array![index] }),
+        ("db", doc! { "collMod": "c" }),
+        ("db", out(doc! { "$out": "e" })),
+        ("db", out(doc! { "$merge": "e" })),
+        ("admin", doc! { "ebbClock": 1, "advanceSeconds": 1 }),
+        ("admin", doc! { "setParameter": 1, "notablescan": true }),
+        ("admin", doc! { "killOp": 1, "op": 1 }),
+        ("db", doc! { "nonsense": 1 }),
+        ("db", doc! {}),
+    ] {
+        let reply = relay(&client, Right::Read, database, &command).await;
+        assert_eq!((number(&reply, "ok"), number(&reply, "code")), (0, 13), "{command:?}");
+        assert_eq!(reply.get("codeName"), Some(&"Unauthorized".into()), "{command:?}");
+    }
+    let documents = client.all("c").await;
+    assert_eq!(documents, [doc! { "_id": 0, "v": 0 }, doc! { "_id": 1, "v": 0 }]);
+    for (database, command) in [
+        ("db", doc! { "find": "c" }),
+        ("db", doc! { "count": "c" }),
+        ("db", doc! { "distinct": "c", "key": "v" }),
+        ("db", out(doc! { "$match": doc! {} })),
+        ("db", doc! { "listCollections": 1 }),
+        ("db", doc! { "listIndexes": "c" }),
+        ("db", doc! { "collStats": "c" }),
+        ("db", doc! { "explain": doc! { "find": "c" } }),
+        ("db", doc! { "ebbExpiry": "c" }),
+        ("admin", doc! { "listDatabases": 1 }),
+        ("admin", doc! { "currentOp": 1 }),
+        ("admin", doc! { "serverStatus": 1 }),
+        ("admin", doc! { "ebbClock": 1 }),
+        ("admin", doc! { "hello": 1 }),
+    ] {
+        let reply = relay(&client, Right::Read, database, &command).await;
+        assert_eq!(number(&reply, "ok"), 1, "{command:?}: {reply:?}");
+    }
+}
+
+/// Waits until this many operations of a kind are under way.
+async fn until(client: &mut Client, op: &str, count: usize) {
+    for _ in 0..10_000 {
+        let reply = client.run(doc! { "currentOp": 1, "op": op, "$db": "admin" }).await;
+        let Some(Value::Array(shown)) = reply.get("inprog") else { panic!("{reply:?}") };
+        if shown.len() == count {
+            return;
+        }
+    }
+    panic!("never {count} of {op}");
+}
+
+#[tokio::test]
+async fn a_read_that_nobody_waits_for_ends_and_a_write_does_not() {
+    let mut client = filled(1000).await;
+    let sum = doc! { "$sum": doc! { "$range": array![0, 20_000] } };
+    let slow = doc! { "$expr": doc! { "$lt": array![sum, "$v"] } };
+    let door = Arc::clone(&client.door);
+    let ask = |command: Document| {
+        let door = Arc::clone(&door);
+        tokio::spawn(async move {
+            let bytes = command.to_buf();
+            door.relay(Right::Write, "test".to_owned(), "db", bytes.bytes()).await
+        })
+    };
+    let reads = ask(doc! { "find": "c", "filter": slow });
+    let writes = || doc! { "q": doc! {}, "u": doc! { "$inc": doc! { "v": 1 } }, "multi": true };
+    until(&mut client, "query", 1).await;
+    reads.abort();
+    until(&mut client, "query", 0).await;
+    let writing = ask(doc! { "update": "c", "updates": array![writes()] });
+    // Begun and left at once.
+    tokio::task::yield_now().await;
+    writing.abort();
+    let counted = doc! { "count": "c", "query": doc! { "v": 1 }, "$db": "db" };
+    for _ in 0..10_000 {
+        if number(&client.run(counted.clone()).await, "n") == 1000 {
+            return;
+        }
+    }
+    panic!("the write ended with its client");
+}

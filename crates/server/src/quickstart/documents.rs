@@ -1,0 +1,96 @@
+//! The sample at the MongoDB door, by commands.
+
+use auth::Right;
+use bytes::Bytes;
+use clock::Instant;
+use document::{DocRef, Document, Number, Value, array, doc};
+use portal::{Doors, Refused};
+
+use super::{
+    COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result,
+    sample::{Session, sessions},
+};
+use crate::admin::Relayed;
+
+/// MongoDB's code for an index that is there with other options.
+const OTHER_OPTIONS: i64 = 85;
+
+/// Fills the collection, made when it is missing; `None`: the door is off.
+pub(super) async fn fill(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
+    let pattern = || doc! { "_ts": 1 };
+    let index = doc! { "key": pattern(), "name": "_ts_1", "expireAfterSeconds": DEFAULT_TTL };
+    let make = doc! { "createIndexes": COLLECTION, "indexes": array![index] };
+    let Some(reply) = run(doors, make).await? else { return Ok(None) };
+    if number(&reply, "code") == Some(OTHER_OPTIONS) {
+        let index = doc! { "keyPattern": pattern(), "expireAfterSeconds": DEFAULT_TTL };
+        good(run(doors, doc! { "collMod": COLLECTION, "index": index }).await?)?;
+    } else {
+        good(Some(reply))?;
+    }
+    let all = sessions(now);
+    let ids: Vec<Value> = all.iter().map(|session| session.id.as_str().into()).collect();
+    let statements = all.iter().map(|session| {
+        let filter = doc! { "_id": session.id.as_str() };
+        Value::Document(doc! { "q": filter, "u": document(session), "upsert": true })
+    });
+    let updates = Value::Array(statements.collect());
+    let reply = good(run(doors, doc! { "update": COLLECTION, "updates": updates }).await?)?;
+    if let Some(failed) = reply.get("writeErrors") {
+        return Err(Failure::Refused(format!("the MongoDB door answers {failed:?}")));
+    }
+    let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
+    let last_dies = last_death(&good(run(doors, fates).await?)?).unwrap_or(now);
+    Ok(Some(Filled { count: all.len(), last_dies }))
+}
+
+fn document(session: &Session) -> Document {
+    let Session { id, user, device, city, page, started, ttl } = session;
+    let mut document = doc! {
+        "_id": id.as_str(),
+        "user": *user,
+        "device": *device,
+        "city": *city,
+        "page": *page,
+        "started": Value::DateTime(started.ms),
+    };
+    if let Some(ttl) = ttl.and_then(|ttl| i32::try_from(ttl).ok()) {
+        document.push("ttl", ttl);
+    }
+    document
+}
+
+/// The last death that documents are told to have.
+fn last_death(fates: &Document) -> Option<Instant> {
+    let Some(Value::Array(documents)) = fates.get("documents") else { return None };
+    let death = |fate: &Value| match fate.as_ref().as_document()?.get("diesAt")?.to_value() {
+        Value::DateTime(ms) => Some(Instant::from_ms(ms)),
+        _ => None,
+    };
+    documents.iter().filter_map(death).max()
+}
+
+fn number(reply: &Document, name: &str) -> Option<i64> {
+    Number::of(reply.get(name)?.as_ref())?.to_i64_exact()
+}
+
+/// A reply of success.
+fn good(reply: Option<Document>) -> Result<Document> {
+    let reply = reply.ok_or(Failure::NoDoor)?;
+    if number(&reply, "ok") == Some(1) {
+        return Ok(reply);
+    }
+    let why = reply.get("errmsg").and_then(|text| text.as_ref().as_str()).unwrap_or_default();
+    Err(Failure::Refused(format!("the MongoDB door answers: {why}")))
+}
+
+/// Runs a command; `None`: the door is off.
+async fn run(doors: &Relayed, command: Document) -> Result<Option<Document>> {
+    let command = Bytes::copy_from_slice(command.to_buf().bytes());
+    match doors.mongo(Right::Write, None, DATABASE.to_owned(), command).await {
+        Ok(reply) => Ok(Some(DocRef::Raw(&reply).to_tree())),
+        Err(Refused::DoorClosed) => Ok(None),
+        Err(Refused::Malformed(why) | Refused::TooLarge(why) | Refused::Ended(why)) => {
+            Err(Failure::Refused(format!("the MongoDB door: {why}")))
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The sample at the NoSQL door, by REST requests.
+
+use auth::Right;
+use axum::http::{Method, Request, StatusCode};
+use bytes::Bytes;
+use clock::Instant;
+use http_body_util::{BodyExt, Limited};
+use portal::Doors;
+use serde_json::{Value, json};
+
+use super::{
+    COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result, refused,
+    sample::{Session, sessions},
+};
+use crate::admin::Relayed;
+
+/// Bytes of an answer that is read: definitions and sessions are small.
+const MAX_ANSWER_BYTES: usize = 1024 * 1024;
+const KEY: &str = "/user";
+const DOOR: &str = "NoSQL";
+
+/// Fills the container, made when it is missing; `None`: the door is off.
+pub(super) async fn fill(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
+    let database = json!({ "id": DATABASE }).to_string();
+    let Some(made) = send(doors, Method::POST, "/dbs", &[], database).await? else {
+        return Ok(None);
+    };
+    made.or_there_already()?;
+    container(doors).await?;
+    let items = format!("/dbs/{DATABASE}/colls/{COLLECTION}/docs");
+    let mut last_dies = now;
+    let all = sessions(now);
+    for session in &all {
+        let key = json!([session.user]).to_string();
+        let headers = [("x-ms-documentdb-partitionkey", key.as_str()), UPSERT];
+        let answer = send(doors, Method::POST, &items, &headers, item(session)).await?;
+        let written = answer.ok_or(Failure::NoDoor)?.good()?;
+        if let Some(seconds) = session.ttl.or(Some(DEFAULT_TTL)).filter(|ttl| 0 < *ttl) {
+            let ts = written["_ts"].as_i64().unwrap_or(now.seconds());
+            last_dies = last_dies.max(Instant::from_seconds(ts.saturating_add(seconds)));
+        }
+    }
+    Ok(Some(Filled { count: all.len(), last_dies }))
+}
+
+const UPSERT: (&str, &str) = ("x-ms-documentdb-is-upsert", "true");
+
+/// Makes the container, or gives it its default again.
+async fn container(doors: &Relayed) -> Result<()> {
+    let wanted = json!({
+        "id": COLLECTION,
+        "partitionKey": { "paths": [KEY], "kind": "Hash", "version": 2 },
+        "defaultTtl": DEFAULT_TTL,
+    });
+    let all = format!("/dbs/{DATABASE}/colls");
+    let one = format!("{all}/{COLLECTION}");
+    let made = send(doors, Method::POST, &all, &[], wanted.to_string()).await?;
+    if made.ok_or(Failure::NoDoor)?.or_there_already()?.is_some() {
+        return Ok(());
+    }
+    let read = send(doors, Method::GET, &one, &[], String::new()).await?;
+    let mut held = read.ok_or(Failure::NoDoor)?.good()?;
+    if held["partitionKey"]["paths"] != json!([KEY]) {
+        return Err(Failure::Taken(format!(
+            "the container {COLLECTION} of the database {DATABASE} has another partition key than \
+             {KEY}: it is not the sample; delete it first"
+        )));
+    }
+    if held["defaultTtl"] != json!(DEFAULT_TTL) {
+        held["defaultTtl"] = json!(DEFAULT_TTL);
+        let replaced = send(doors, Method::PUT, &one, &[], held.to_string()).await?;
+        replaced.ok_or(Failure::NoDoor)?.good()?;
+    }
+    Ok(())
+}
+
+fn item(session: &Session) -> String {
+    let Session { id, user, device, city, page, started, ttl } = session;
+    let started = jiff::Timestamp::from_millisecond(started.ms).unwrap_or_default();
+    let mut item = json!({
+        "id": id,
+        "user": user,
+        "device": device,
+        "city": city,
+        "page": page,
+        "started": format!("{started:.3}"),
+    });
+    if let Some(ttl) = ttl {
+        item["ttl"] = json!(ttl);
+    }
+    item.to_string()
+}
+
+/// What the door answered.
+struct Answer {
+    status: StatusCode,
+    body: Bytes,
+}
+
+impl Answer {
+    /// The body of one of success.
+    fn good(self) -> Result<Value> {
+        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        if self.status.is_success() {
+            return Ok(body);
+        }
+        Err(refused(DOOR, self.status, body["message"].as_str().unwrap_or_default()))
+    }
+
+    /// The same; `None` where what was to be made is there.
+    fn or_there_already(self) -> Result<Option<Value>> {
+        match self.status {
+            StatusCode::CONFLICT => Ok(None),
+            _ => self.good().map(Some),
+        }
+    }
+}
+
+/// Sends a request; `None`: the door is off.
+async fn send(
+    doors: &Relayed,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: String,
+) -> Result<Option<Answer>> {
+    let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let wrong = |error: &dyn std::fmt::Display| Failure::Refused(error.to_string());
+    let request = request.body(Bytes::from(body)).map_err(|error| wrong(&error))?;
+    let Some(response) = doors.nosql(Right::Write, request).await else { return Ok(None) };
+    let status = response.status();
+    let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES).collect().await;
+    Ok(Some(Answer { status, body: body.map_err(|error| wrong(&error))?.to_bytes() }))
+}

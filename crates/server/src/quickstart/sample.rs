@@ -1,0 +1,78 @@
+//! The sessions themselves: the same ones each time, but for when they began.
+
+use clock::Instant;
+
+/// How many there are.
+pub(super) const SESSIONS: usize = 40;
+/// How many of them stay: their `ttl` is -1.
+const STAY: usize = 2;
+/// How many have no `ttl` of their own.
+const PLAIN: usize = 4;
+/// The first and the last own `ttl`, seconds.
+const SPREAD: (usize, usize) = (5, 55);
+
+const USERS: [&str; 10] =
+    ["ada", "bob", "chen", "dora", "emil", "fatma", "goran", "hana", "ivan", "joy"];
+const DEVICES: [&str; 4] = ["phone", "laptop", "tablet", "desktop"];
+const CITIES: [&str; 7] = ["Lagos", "Oslo", "Lima", "Pune", "Turin", "Quito", "Osaka"];
+const PAGES: [&str; 6] = ["/", "/cart", "/search", "/account", "/orders", "/help"];
+
+/// One session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Session {
+    pub(super) id: String,
+    pub(super) user: &'static str,
+    pub(super) device: &'static str,
+    pub(super) city: &'static str,
+    pub(super) page: &'static str,
+    pub(super) started: Instant,
+    /// Its own `ttl`; `None`: the default counts.
+    pub(super) ttl: Option<i64>,
+}
+
+/// All of them, as they are at an instant.
+pub(super) fn sessions(now: Instant) -> Vec<Session> {
+    let one = |at: usize| Session {
+        id: format!("session-{:02}", at + 1),
+        user: pick(&USERS, at),
+        device: pick(&DEVICES, at / 3),
+        city: pick(&CITIES, at * 3),
+        page: pick(&PAGES, at * 5 + at / 6),
+        started: now.plus_ms(-i64::try_from(at * 97_000 % 1_800_000).unwrap_or(0)),
+        ttl: ttl(at),
+    };
+    (0..SESSIONS).map(one).collect()
+}
+
+/// First those with a `ttl`, from the shortest on, then those without, then those that stay.
+fn ttl(at: usize) -> Option<i64> {
+    let own = SESSIONS - STAY - PLAIN;
+    if own + PLAIN <= at {
+        Some(-1)
+    } else if own <= at {
+        None
+    } else {
+        let (first, last) = SPREAD;
+        i64::try_from(first + at * (last - first) / (own - 1)).ok()
+    }
+}
+
+fn pick(of: &[&'static str], at: usize) -> &'static str {
+    of.get(at % of.len().max(1)).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_die_one_after_another_and_some_stay() {
+        let ttls: Vec<_> = sessions(Instant::from_ms(0)).into_iter().map(|it| it.ttl).collect();
+        let own: Vec<i64> = ttls.iter().copied().flatten().filter(|ttl| 0 < *ttl).collect();
+        assert_eq!((own.first(), own.last()), (Some(&5), Some(&55)));
+        assert!(own.windows(2).all(|pair| (1..=2).contains(&(pair[1] - pair[0]))), "{own:?}");
+        assert_eq!(ttls.iter().filter(|ttl| ttl.is_none()).count(), PLAIN);
+        assert_eq!(ttls.iter().filter(|ttl| **ttl == Some(-1)).count(), STAY);
+        assert_eq!(ttls.len(), SESSIONS);
+    }
+}

@@ -1,0 +1,97 @@
+// The two doors as a test sees them: a container and a collection that are filled, changed and asked
+// by their official clients.
+import { type Container } from '@azure/cosmos';
+import { type Collection } from 'mongodb';
+import { Server } from './server';
+
+export type Fields = Record<string, unknown>;
+export type Stored = Fields & { _id: string };
+
+export interface Door {
+  name: 'nosql' | 'mongo';
+  noun: 'item' | 'document';
+  Noun: 'Item' | 'Document';
+  /** Makes app › log; a default of null is off. */
+  create(server: Server, defaultTtl: number | null): Promise<void>;
+  setDefault(server: Server, defaultTtl: number | null): Promise<void>;
+  /** Writes an item or replaces it. */
+  put(server: Server, id: string, fields: Fields): Promise<void>;
+  /** Its fields without id and what the server sets; null: it is not there. */
+  get(server: Server, id: string): Promise<Fields | null>;
+  /** Sorted. */
+  ids(server: Server): Promise<string[]>;
+  /** The text of an item with an id and other fields, as the editor takes it. */
+  text(id: string, fields: string): string;
+  /** What the grid calls it. */
+  label(id: string): string;
+}
+
+/** The container that `create` of the NoSQL door makes; its partition key is the id. */
+export function container(server: Server): Container {
+  return server.cosmos.database('app').container('log');
+}
+
+/** The collection that `create` of the MongoDB door makes. */
+export async function collection(server: Server): Promise<Collection<Stored>> {
+  return (await server.mongo()).db('app').collection<Stored>('log');
+}
+
+export const nosql: Door = {
+  name: 'nosql',
+  noun: 'item',
+  Noun: 'Item',
+  create: async (server, defaultTtl) => {
+    const { database } = await server.cosmos.databases.create({ id: 'app' });
+    const ttl = defaultTtl === null ? {} : { defaultTtl };
+    await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] }, ...ttl });
+  },
+  setDefault: async (server, defaultTtl) => {
+    const { resource } = await container(server).read();
+    if (resource === undefined) throw new Error('there is no container');
+    const { defaultTtl: _, ...rest } = resource;
+    await container(server).replace(defaultTtl === null ? rest : { ...rest, defaultTtl });
+  },
+  put: async (server, id, fields) => void (await container(server).items.upsert({ id, ...fields })),
+  get: async (server, id) => {
+    const { resource } = await container(server).item(id, id).read<Fields>();
+    if (resource === undefined) return null;
+    const own = Object.entries(resource).filter(([name]) => name !== 'id' && !name.startsWith('_'));
+    return Object.fromEntries(own);
+  },
+  ids: async (server) => {
+    const { resources } = await container(server).items.query('SELECT VALUE c.id FROM c').fetchAll();
+    return (resources as string[]).sort();
+  },
+  text: (id, fields) => `{ "id": ${JSON.stringify(id)}, ${fields} }`,
+  label: (id) => id,
+};
+
+export const mongo: Door = {
+  name: 'mongo',
+  noun: 'document',
+  Noun: 'Document',
+  create: async (server, defaultTtl) => {
+    await (await server.mongo()).db('app').createCollection('log');
+    await mongo.setDefault(server, defaultTtl);
+  },
+  setDefault: async (server, defaultTtl) => {
+    const log = await collection(server);
+    const held = (await log.indexes()).some(({ key }) => key['_ts'] !== undefined);
+    if (held) await log.dropIndex('_ts_1');
+    if (defaultTtl !== null) await log.createIndex({ _ts: 1 }, { expireAfterSeconds: defaultTtl });
+  },
+  put: async (server, id, fields) => {
+    await (await collection(server)).replaceOne({ _id: id }, fields as Stored, { upsert: true });
+  },
+  get: async (server, id) => {
+    const found = await (await collection(server)).findOne({ _id: id });
+    if (found === null) return null;
+    const { _id, ...own } = found;
+    return own;
+  },
+  ids: async (server) => (await (await collection(server)).distinct('_id')).sort(),
+  text: (id, fields) => `{ "_id": ${JSON.stringify(id)}, ${fields} }`,
+  label: (id) => JSON.stringify(id),
+};
+
+export const DOORS: readonly Door[] = [nosql, mongo];

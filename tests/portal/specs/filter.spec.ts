@@ -1,0 +1,106 @@
+// The filter in each door's own language, what it says of a mistake, and rows beyond the first page.
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { collection, container, type Door, mongo, nosql } from '../lib/door';
+import { row, rows } from '../lib/items';
+
+const MANY = 250;
+const name = (at: number) => `n${String(at).padStart(3, '0')}`;
+
+interface Filters {
+  door: Door;
+  right: string;
+  /** A mistake that is found here, or by the server. */
+  wrong: [text: string, said: RegExp][];
+}
+
+const FILTERS: Filters[] = [
+  {
+    door: nosql,
+    right: 'WHERE c.user = "ada" AND c.n < 30 ORDER BY c.n DESC',
+    wrong: [['WHERE c.user ==', /syntax/i]],
+  },
+  {
+    door: mongo,
+    right: '{ user: "ada", n: { $lt: 30 } }',
+    wrong: [
+      ['{ user:', /character \d+/],
+      ['{ n: { $nope: 1 } }', /\$nope/],
+      ['[]', /A filter is an object/],
+    ],
+  },
+];
+
+async function apply(page: Page, text: string) {
+  const search = page.getByRole('search');
+  await search.getByRole('textbox').fill(text);
+  await page.keyboard.press('Enter');
+  return search;
+}
+
+for (const { door, right, wrong } of FILTERS) {
+  test(`${door.noun}s that fit a filter, and beyond the first page`, async ({ page, server }) => {
+    await door.create(server, null);
+    await fillWith(server);
+    await page.goto(`/${door.name}/app/log/items`);
+    await expect(page.getByText(`100 ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
+
+    let search = await apply(page, right);
+    // Every tenth is ada's.
+    await expect(rows(page)).toHaveCount(3);
+    await expect(page).toHaveURL(/[?&]filter=/);
+    const ids = await rows(page).evaluateAll((found) =>
+      found.map((one) => one.querySelector('[role=gridcell]')?.textContent),
+    );
+    const wanted = [0, 10, 20].map((at) => door.label(name(at)));
+    expect(door === nosql ? ids.reverse() : ids).toEqual(wanted);
+    for (const [text, said] of wrong) {
+      search = await apply(page, text);
+      await expect(search.getByRole('alert')).toHaveText(said);
+      await expect(search.getByRole('textbox')).toHaveAttribute('aria-invalid', 'true');
+      await expect(search.getByRole('textbox')).toHaveValue(text);
+    }
+    await search.getByRole('button', { name: 'Clear' }).click();
+    await expect(search.getByRole('alert')).toHaveCount(0);
+    await expect(page.getByText(`100 ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
+
+    // More come while one goes down; what is out of sight is not drawn.
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('End');
+    await expect(page.getByText(`${MANY} ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
+    await page.keyboard.press('End');
+    const last = door === mongo ? row(page, door, name(MANY - 1)) : rows(page).last();
+    await expect(last).toHaveAttribute('aria-rowindex', String(MANY + 1));
+    await expect(last).toBeInViewport();
+    expect(await rows(page).count()).toBeLessThan(80);
+    const seen = await everyRow(page);
+    expect(seen.sort()).toEqual(Array.from({ length: MANY }, (_, at) => door.label(name(at))));
+  });
+
+  async function fillWith(server: Parameters<Door['create']>[0]) {
+    const made = Array.from({ length: MANY }, (_, at) => ({ n: at, user: at % 10 === 0 ? 'ada' : 'bob' }));
+    if (door === mongo) {
+      await (await collection(server)).insertMany(made.map((one) => ({ _id: name(one.n), ...one })));
+      return;
+    }
+    const { items } = container(server);
+    for (let at = 0; at < MANY; at += 50) {
+      await Promise.all(made.slice(at, at + 50).map((one) => items.create({ id: name(one.n), ...one })));
+    }
+  }
+}
+
+/** Ids of all rows, read from top to bottom, page after page. */
+async function everyRow(page: Page): Promise<string[]> {
+  await page.keyboard.press('Home');
+  await expect(rows(page).first()).toHaveAttribute('aria-rowindex', '2');
+  const seen = new Map<string, string>();
+  for (let pages = 0; pages < 60 && seen.size < MANY; pages += 1) {
+    const drawn = await rows(page).evaluateAll((found) =>
+      found.map((one) => [one.ariaRowIndex ?? '', one.querySelector('[role=gridcell]')?.textContent ?? ''] as const),
+    );
+    for (const [index, id] of drawn) seen.set(index, id);
+    await page.keyboard.press('PageDown');
+  }
+  return [...seen.values()];
+}
