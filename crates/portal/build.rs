@@ -1,9 +1,9 @@
-//! Builds the web pages with npm, or takes a built directory, and makes a table of them with their
-//! compressed forms. Where neither is there the table holds one page that says how to get them.
+//! Builds the web pages with npm, or takes a built directory, and puts them with their compressed
+//! forms into the folder that is embedded. Where neither is there that folder holds one page, which
+//! says how to get them.
 
 use std::{
     env, fs,
-    hash::{DefaultHasher, Hash, Hasher},
     io::{self, Write},
     path::{Path, PathBuf},
     process::Command,
@@ -34,16 +34,20 @@ fn main() {
     };
     assert!(built.is_some() || !required, "EBB_PORTAL=required, and there are no sources of it");
     println!("cargo:rustc-env=EBB_PORTAL_BUILT={}", if built.is_some() { "yes" } else { "no" });
-    let written = match built {
-        Some(dist) => write_table(&dist, &out),
-        None => {
-            let folder = out.join("not-built");
-            fs::create_dir_all(&folder)
-                .and_then(|()| fs::copy(here.join("not-built.html"), folder.join("index.html")))
-                .and_then(|_| write_table(&folder, &out))
-        }
+    let pages = match built {
+        Some(dist) => dist,
+        None => not_built(&here, &out).unwrap_or_else(|error| panic!("not-built.html: {error}")),
     };
-    written.unwrap_or_else(|error| panic!("write the table of the portal's files: {error}"));
+    embed(&pages, &out.join("pages"))
+        .unwrap_or_else(|error| panic!("put the pages beside the code: {error}"));
+}
+
+/// A folder with the page that says how to get the others.
+fn not_built(here: &Path, out: &Path) -> io::Result<PathBuf> {
+    let folder = out.join("not-built");
+    fs::create_dir_all(&folder)?;
+    fs::copy(here.join("not-built.html"), folder.join("index.html"))?;
+    Ok(folder)
 }
 
 fn variable(name: &str) -> String {
@@ -118,38 +122,25 @@ fn run(web: &Path, arguments: &[&str]) -> Result<(), String> {
     Err(format!("{what} failed: {}", last.join(" | ")))
 }
 
-/// Writes the table that `src/files.rs` includes.
-fn write_table(dist: &Path, out: &Path) -> io::Result<()> {
+/// Fills the folder that `src/files.rs` embeds: files, and their compressed forms beside them.
+fn embed(dist: &Path, pages: &Path) -> io::Result<()> {
+    if pages.exists() {
+        fs::remove_dir_all(pages)?;
+    }
     let mut paths = Vec::new();
     walk(dist, &mut paths)?;
-    paths.sort();
-    let packed = out.join("packed");
-    fs::create_dir_all(&packed)?;
-    let mut table = "&[\n".to_owned();
-    for (at, path) in paths.iter().enumerate() {
+    for path in &paths {
         let bytes = fs::read(path)?;
-        let name = path.strip_prefix(dist).unwrap_or(path).to_string_lossy().replace('\\', "/");
-        let mut hasher = DefaultHasher::new();
-        bytes.hash(&mut hasher);
-        let tag = format!("{:x}-{:016x}", bytes.len(), hasher.finish());
-        // Copied, so that the table holds what was compressed and tagged.
-        let plain = packed.join(format!("{at}"));
-        fs::write(&plain, &bytes)?;
-        let compressed = match compress(&name, &bytes)? {
-            None => "None".to_owned(),
-            Some(smaller) => {
-                let file = packed.join(format!("{at}.br"));
-                fs::write(&file, smaller)?;
-                format!("Some(include_bytes!({:?}))", file.display().to_string())
-            }
-        };
-        let plain = plain.display().to_string();
-        table.push_str(&format!(
-            "File {{ name: {name:?}, tag: {tag:?}, plain: include_bytes!({plain:?}), brotli: {compressed} }},\n"
-        ));
+        let name = path.strip_prefix(dist).unwrap_or(path);
+        let copy = pages.join(name);
+        fs::create_dir_all(copy.parent().unwrap_or(pages))?;
+        fs::write(&copy, &bytes)?;
+        let name = name.to_string_lossy();
+        if let Some(smaller) = compress(&name, &bytes)? {
+            fs::write(pages.join(format!("{name}.br")), smaller)?;
+        }
     }
-    table.push_str("]\n");
-    fs::write(out.join("files.rs"), table)
+    Ok(())
 }
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {

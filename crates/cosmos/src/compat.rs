@@ -43,6 +43,8 @@ const ROUTES: &str = r#"## Routes
 | `…/conflicts` | works | there are none |
 | `/dbs/{db}/users`, `…/permissions` | works | tokens live 10 minutes to 24 hours |
 | `/offers` | works | kept and shown; they limit with `--enforce-throughput` alone |
+| `/_explorer/emulator.pem` | works | the server's certificate; no signature |
+| `/_explorer/`, `/config.json` | differs | with `--explorer-dir` the files of that directory and their settings, without a signature; else `/_explorer/` leads to the portal |
 | `//addresses` | 400 | direct mode is not there; the text says what to set |
 
 Links hold names or resource ids; a slash at the end changes nothing.

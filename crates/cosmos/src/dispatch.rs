@@ -9,6 +9,7 @@ use crate::{
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
+    measured::Measured,
     reply::{Owner, Reply},
     routes::{
         account, batches, changes, containers, databases, feeds, offers, partition, permissions,
@@ -23,7 +24,10 @@ pub(crate) async fn run<S: Store>(
     body: Bytes,
 ) -> Result<Reply> {
     let metered = admit(door, &call)?;
+    let began = clock::monotonic();
     let reply = route(door, &call, body).await;
+    let took = clock::monotonic().saturating_sub(began);
+    door.latencies.observe(Measured::of(&call) as usize, took);
     if let (Some(throttle), Some(about)) = (&door.throttle, metered) {
         let charge = reply.as_ref().map_or_else(|_| charge::of_failure(), |reply| reply.charge);
         throttle.spend(&about, charge);

@@ -6,9 +6,11 @@ use std::sync::{
 };
 
 use auth::{Key, Keys};
-use engine::{Engine, Store};
+use engine::{Distribution, Engine, Latencies, Store};
 
-use crate::{containers::Containers, http::Certificate, pages::Pages, throttle::Throttle};
+use crate::{
+    containers::Containers, http::Certificate, measured::Measured, pages::Pages, throttle::Throttle,
+};
 
 /// Settings of the door.
 #[derive(Clone, Debug)]
@@ -53,6 +55,8 @@ pub struct Door<S: Store> {
     pub(crate) counters: Counters,
     /// `None`: throughput limits nothing.
     pub(crate) throttle: Option<Throttle>,
+    /// How long requests took, by what they are measured as.
+    pub(crate) latencies: Latencies,
     pub(crate) opened: AtomicI64,
 }
 
@@ -75,6 +79,7 @@ impl<S: Store> Door<S> {
             containers: Containers::default(),
             changing: tokio::sync::Mutex::default(),
             counters: Counters::default(),
+            latencies: Latencies::new(Measured::ALL.len()),
             opened: AtomicI64::new(0),
         }))
     }
@@ -97,6 +102,14 @@ impl<S: Store> Door<S> {
             ("bytes_out", "Bytes of bodies of answers", read(&counters.bytes_out)),
             ("request_units", "Request units of answers", read(&counters.charge) / 100),
         ]
+    }
+
+    /// How long requests took, those that came, by what they are.
+    pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
+        let read = |(kind, name): &(Measured, &'static str)| {
+            Some((*name, self.latencies.read(*kind as usize)?))
+        };
+        Measured::ALL.iter().filter_map(read).filter(|(_, of)| of.count() > 0).collect()
     }
 
     /// Connections that are open.

@@ -21,6 +21,7 @@ mod http;
 mod item;
 mod limits;
 mod link;
+mod measured;
 mod names;
 mod operation;
 mod pages;

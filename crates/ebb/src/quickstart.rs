@@ -156,11 +156,11 @@ fn doors(answer: &Value) -> Vec<Part> {
 fn words(address: &str, answer: &Value) -> String {
     let parts = doors(answer);
     let ms = |name: &str| answer[name].as_i64().unwrap_or_default();
-    let seconds = (ms("last_dies_ms") - ms("now_ms")).max(0) / 1000;
+    let seconds = ((ms("last_dies_ms") - ms("now_ms")).max(0) + 999) / 1000;
     let counts: Vec<String> =
         parts.iter().map(|part| format!("{} at the {} door", part.count, part.name)).collect();
     let mut out = format!(
-        "The sample is in the database quickstart, as sessions: {}.\nThey disappear one after \
+        "\nThe sample is in the database quickstart, as sessions: {}.\nThey disappear one after \
          another; the last one that does in {seconds} s.\n\n  Portal  http://{address}/\n",
         counts.join(", "),
     );
@@ -213,7 +213,7 @@ mod tests {
         });
         let text = words("h:1", &answer);
         assert!(text.contains("40 at the NoSQL door."), "{text}");
-        assert!(text.contains("in 59 s"), "{text}");
+        assert!(text.contains("in 60 s"), "{text}");
         assert!(text.contains("http://h:1/nosql/quickstart/sessions/items"), "{text}");
         assert!(!text.contains("mongo/"), "{text}");
         answer["mongo"] = json!({ "collection": "sessions", "documents": 40 });

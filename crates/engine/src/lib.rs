@@ -46,5 +46,5 @@ pub use view::LiveView;
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Class, Default as DefaultTtl, Lifetime};
 pub use query::json::select::Flow;
-pub use store::{Direction, Distribution, Histogram, Space, Store};
+pub use store::{Direction, Distribution, Histogram, Latencies, Space, Store};
 pub use write::{Edited, Inserted, Removed, Update, Updated, Writer};

@@ -9,15 +9,13 @@ use std::{
     time::Duration,
 };
 
-use engine::Store;
-use engine::{Distribution, Engine};
+use engine::{Distribution, Engine, Latencies, Store};
 
 use crate::{
     client::Connection,
     commands::{FailPoint, Row, Table},
     complaints::Complaints,
     cursors::Cursors,
-    latency::Latencies,
 };
 
 /// Settings of the door.

@@ -10,7 +10,6 @@ mod cursors;
 mod dialect;
 mod door;
 mod errors;
-mod latency;
 mod limits;
 mod names;
 mod operation;

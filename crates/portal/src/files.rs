@@ -1,31 +1,59 @@
 //! The files of the web pages, as they were when the server was built. A link into the pages is
 //! answered with the first of them, which finds out what it means.
 
+use std::borrow::Cow;
+
 use axum::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
+use rust_embed::Embed;
 
 use crate::{error::Error, host::only_reads};
 
 /// Whether the portal is in this build.
 pub const BUILT: bool = matches!(env!("EBB_PORTAL_BUILT").as_bytes(), b"yes");
 
+/// The folder that the build script fills: every file, and beside it the compressed form where that
+/// is smaller.
+#[derive(Embed)]
+#[folder = "$OUT_DIR/pages"]
+struct Embedded;
+
 /// One file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct File {
     /// Its path, without a slash before it.
-    name: &'static str,
+    name: String,
     /// Changes with its bytes.
-    tag: &'static str,
-    plain: &'static [u8],
+    tag: String,
+    plain: Bytes,
     /// Compressed, where that is smaller.
-    brotli: Option<&'static [u8]>,
+    brotli: Option<Bytes>,
 }
 
-static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+fn embedded(name: &str) -> Option<File> {
+    let file = Embedded::get(name)?;
+    let hash = file.metadata.sha256_hash();
+    let tag = hash.iter().take(TAG_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    let packed = Embedded::get(&format!("{name}{PACKED}"));
+    let bytes = |data| match data {
+        Cow::Borrowed(data) => Bytes::from_static(data),
+        Cow::Owned(data) => Bytes::from(data),
+    };
+    Some(File {
+        name: name.to_owned(),
+        tag,
+        plain: bytes(file.data),
+        brotli: packed.map(|packed| bytes(packed.data)),
+    })
+}
 
+/// What the name of a compressed form ends with; it has no link of its own.
+const PACKED: &str = ".br";
+/// Bytes of a file's hash in its tag.
+const TAG_BYTES: usize = 8;
 const FIRST: &str = "index.html";
 /// Files whose names change with their bytes.
 const HASHED: &str = "assets/";
@@ -37,15 +65,15 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     if !only_reads(&method) {
         return Error::not_found().into_response();
     }
-    match find(FILES, uri.path()) {
-        Some(file) => answer(file, &headers),
+    match find(embedded, uri.path()) {
+        Some(file) => answer(&file, &headers),
         None => Error::not_found().into_response(),
     }
 }
 
-fn find<'a>(files: &'a [File], path: &str) -> Option<&'a File> {
+fn find(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     let path = path.strip_prefix('/')?;
-    let named = |name: &str| files.iter().find(|file| file.name == name);
+    let named = |name: &str| get(name).filter(|_| !name.ends_with(PACKED));
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_link = LINKS.iter().any(|link| path.starts_with(link));
     let is_inner = path.starts_with('_') || path.starts_with(HASHED);
@@ -56,21 +84,21 @@ fn find<'a>(files: &'a [File], path: &str) -> Option<&'a File> {
     }
 }
 
-fn answer(file: &'static File, asked: &HeaderMap) -> Response {
-    let packed = file.brotli.filter(|_| takes_brotli(asked));
+fn answer(file: &File, asked: &HeaderMap) -> Response {
+    let packed = file.brotli.as_ref().filter(|_| takes_brotli(asked));
     let tag = match packed {
         Some(_) => format!("\"{}-br\"", file.tag),
         None => format!("\"{}\"", file.tag),
     };
     let is_same = has_tag(asked, &tag);
-    let bytes = Bytes::from_static(packed.unwrap_or(file.plain));
+    let bytes = packed.unwrap_or(&file.plain).clone();
     let mut response = match is_same {
         true => StatusCode::NOT_MODIFIED.into_response(),
         false => bytes.into_response(),
     };
     let headers = response.headers_mut();
     if !is_same {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind_of(file.name)));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind_of(&file.name)));
         if packed.is_some() {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("br"));
         }
@@ -125,15 +153,17 @@ fn kind_of(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    const fn file(name: &'static str, brotli: Option<&'static [u8]>) -> File {
-        File { name, tag: "t", plain: b"plain text", brotli }
-    }
+    const SOME: [&str; 4] = ["assets/a-1.js", "assets/a-1.js.br", "icon.svg", "index.html"];
 
-    static SOME: &[File] = &[
-        file("assets/a-1.js", Some(b"packed")),
-        file("icon.svg", None),
-        file("index.html", Some(b"packed")),
-    ];
+    fn some(name: &str) -> Option<File> {
+        let packed = name != "icon.svg";
+        SOME.contains(&name).then(|| File {
+            name: name.to_owned(),
+            tag: "t".to_owned(),
+            plain: Bytes::from_static(b"plain text"),
+            brotli: packed.then(|| Bytes::from_static(b"packed")),
+        })
+    }
 
     #[test]
     fn links_are_answered_with_the_first_page() {
@@ -146,6 +176,7 @@ mod tests {
             ("/nosql/d%2Fe/c", Some("index.html")),
             ("/assets/a-1.js", Some("assets/a-1.js")),
             ("/icon.svg", Some("icon.svg")),
+            ("/assets/a-1.js.br", None),
             ("/assets/a-2.js", None),
             ("/assets/a", None),
             ("/assets", Some("index.html")),
@@ -155,7 +186,8 @@ mod tests {
             ("/../Cargo.toml", None),
             ("", None),
         ] {
-            assert_eq!(find(SOME, path).map(|file| file.name), want, "{path}");
+            let found = find(some, path).map(|file| file.name);
+            assert_eq!(found.as_deref(), want, "{path}");
         }
     }
 
@@ -177,7 +209,7 @@ mod tests {
             (&[("accept-encoding", "br; q=0.000, gzip")], false),
             (&[("accept-encoding", "brx")], false),
         ] {
-            let response = answer(&SOME[0], &asked(given));
+            let response = answer(&some("assets/a-1.js").unwrap(), &asked(given));
             let header = |name| response.headers().get(name).map(|it| it.to_str().unwrap());
             assert_eq!(header(header::CONTENT_ENCODING), want.then_some("br"), "{given:?}");
             assert_eq!(header(header::ETAG), Some(if want { "\"t-br\"" } else { "\"t\"" }));
@@ -197,7 +229,7 @@ mod tests {
             (&[("if-none-match", "\"t\""), ("accept-encoding", "br")], 200),
             (&[("if-none-match", "\"t-br\""), ("accept-encoding", "br")], 304),
         ] {
-            let response = answer(&SOME[2], &asked(given));
+            let response = answer(&some("index.html").unwrap(), &asked(given));
             assert_eq!(response.status(), want, "{given:?}");
             assert_eq!(response.headers()[header::CACHE_CONTROL], "no-cache");
             let has_kind = response.headers().contains_key(header::CONTENT_TYPE);
@@ -207,9 +239,9 @@ mod tests {
 
     #[test]
     fn the_first_page_is_in_every_build() {
-        let first = find(FILES, "/").unwrap();
+        let first = find(embedded, "/").unwrap();
         assert!(first.plain.starts_with(b"<!doctype html>"));
-        let text = str::from_utf8(first.plain).unwrap();
+        let text = str::from_utf8(&first.plain).unwrap();
         assert!(BUILT || !text.contains("<script"));
     }
 }

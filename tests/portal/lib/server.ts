@@ -23,7 +23,8 @@ export interface Options {
   /** Keys of the account, if not the well-known one. */
   key?: string;
   dataDir?: string;
-  ports?: { mongo: string; cosmos: string; admin: string };
+  /** Free ones unless named; 'off' closes a door. */
+  ports?: { mongo?: string; cosmos?: string; admin?: string };
 }
 
 export class Server {
@@ -91,6 +92,19 @@ export class Server {
   /** Stops or continues the process, as a server that hangs. */
   signal(name: NodeJS.Signals): void {
     this.process.kill(name);
+  }
+
+  /** Ends the process at once, as a crash does. */
+  async kill(): Promise<void> {
+    const ended = new Promise((done) => this.process.once('exit', done));
+    this.process.kill('SIGKILL');
+    await ended;
+  }
+
+  /** What starts it again, where it was. */
+  sameAgain(): Options {
+    const { mongo, cosmos, admin } = this.ready;
+    return { ...this.options, ports: { mongo, cosmos, admin } };
   }
 
   async stop(): Promise<void> {

@@ -27,7 +27,9 @@ async function fill(server: Server): Promise<void> {
     const definition = { id: named(text), partitionKey: { paths: ['/key'] }, defaultTtl: 600 };
     const { container } = await database.containers.create(definition);
     for (const inner of SCRIPTS) {
-      await container.items.create({ id: named(inner), key: inner, [inner]: inner, ttl: 60 });
+      // Names of properties take no U+0000.
+      const property = inner.replace('\u0000', '');
+      await container.items.create({ id: named(inner), key: inner, [property]: inner, ttl: 60 });
     }
   }
   // Names of MongoDB databases take fewer characters than those of collections.

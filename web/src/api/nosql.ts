@@ -1,6 +1,6 @@
 // The NoSQL door's REST API, as the portal uses it. Shapes are those of the protocol; nothing is
 // added. Item texts stay texts where numbers have to stay what they are.
-import { type Answer, send } from './http';
+import { type Answer, ApiError, send } from './http';
 
 export interface DatabaseRecord {
   id: string;
@@ -40,9 +40,15 @@ const ROOT = '/_portal/api/nosql';
 const VERSION = { 'x-ms-version': '2020-07-15' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** `/dbs/a/colls/b`, every name encoded. */
+/** `/dbs/a/colls/b`, every name encoded. Browsers take `.` and `..` out of every address, however they
+ * are written: what would be asked for is what lies above, so that is refused. */
 export function link(...names: [database?: string, container?: string, item?: string]): string {
   const kinds = ['dbs', 'colls', 'docs'];
+  const dots = names.find((name) => name === '.' || name === '..');
+  if (dots !== undefined) {
+    const message = `A browser cannot ask for something named “${dots}”. Use another client for it.`;
+    throw new ApiError('refused', 0, 'BadName', message);
+  }
   return names.map((name, at) => `/${kinds[at]}/${encodeURIComponent(name ?? '')}`).join('');
 }
 

@@ -1,12 +1,13 @@
 // Around every page: top bar, tree, banners, heading with tabs, and the console.
 import { Suspense, useEffect, useRef, useState } from 'react';
-import { loadSession } from '../api/session';
+import { loadSession, session } from '../api/session';
 import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
 import { PlaceLink } from '../ui/PlaceLink';
 import { Banners } from './Banners';
+import { Closed } from './Closed';
 import { Console } from './Console';
 import { dialog } from './dialogs';
 import { Failed } from './Failed';
@@ -30,6 +31,11 @@ const Dialogs = page(() => import('./create/Dialogs'));
 const VIEWS = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
 
 function Shown({ place }: { place: Place }) {
+  const doors = useStore(session)?.doors;
+  if (place.page === 'database' || place.page === 'collection') {
+    const address = place.door === 'nosql' ? doors?.cosmos : doors?.mongo;
+    if (address === null) return <Closed door={place.door} />;
+  }
   switch (place.page) {
     case 'home':
       return <Home />;

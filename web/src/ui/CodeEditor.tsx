@@ -2,8 +2,10 @@
 // policy can forbid all inline ones. Knows no language but what it is given.
 import { type Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
-import { useEffect, useLayoutEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { bytes } from '../pure/amount';
+import type { Bound } from './editorBound';
 
 export type Language = 'json' | 'sql' | 'shell';
 
@@ -14,6 +16,8 @@ export interface CodeEditorProps {
   onChange?: (text: string) => void;
   language: Language;
   readOnly?: boolean;
+  /** Longer texts are refused, and it is said why. */
+  bound?: Bound;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
   /** One line that grows: a filter box. Enter runs. */
@@ -24,10 +28,17 @@ export interface CodeEditorProps {
   load?: () => Promise<Extension>;
 }
 
+/** What the editor itself is given. */
+export interface EditorProps extends CodeEditorProps {
+  /** A change was refused that would have added so many characters. */
+  onRefused?: (characters: number) => void;
+}
+
 export function CodeEditor(props: CodeEditorProps) {
+  const [refused, setRefused] = useState<string | null>(null);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const latest = useRef(props);
+  const latest = useRef<EditorProps>(props);
   const rendered = useRef(props);
   // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
   // and must not take the place of what was typed since.
@@ -35,7 +46,12 @@ export function CodeEditor(props: CodeEditorProps) {
   useLayoutEffect(() => {
     const onChange = (text: string) => {
       typed.current.push(text);
+      setRefused(null);
       props.onChange?.(text);
+    };
+    const onRefused = (characters: number) => {
+      const why = props.bound?.why ?? '';
+      setRefused(`That text is ${bytes(characters)}. ${why}, so it was not put into the editor.`);
     };
     // What runs is what was typed, also when that was not drawn yet.
     const onRun = () => {
@@ -44,7 +60,7 @@ export function CodeEditor(props: CodeEditorProps) {
       rendered.current.onRun?.();
     };
     rendered.current = props;
-    latest.current = { ...props, onChange, onRun: props.onRun === undefined ? undefined : onRun };
+    latest.current = { ...props, onChange, onRefused, onRun: props.onRun === undefined ? undefined : onRun };
   });
   useEffect(() => {
     let ended = false;
@@ -66,5 +82,14 @@ export function CodeEditor(props: CodeEditorProps) {
     if (editor === null || editor.state.doc.toString() === props.value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: props.value } });
   }, [props.value]);
-  return <div className={props.single === true ? 'editor single' : 'editor'} ref={host} />;
+  return (
+    <>
+      <div className={props.single === true ? 'editor single' : 'editor'} ref={host} />
+      {refused !== null && (
+        <p className="error editor-refused" role="alert">
+          {refused}
+        </p>
+      )}
+    </>
+  );
 }

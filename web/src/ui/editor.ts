@@ -11,7 +11,8 @@ import {
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import type { CodeEditorProps } from './CodeEditor';
+import type { CodeEditorProps, EditorProps } from './CodeEditor';
+import { bounded } from './editorBound';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
 
@@ -74,7 +75,7 @@ const typeOver = EditorView.domEventHandlers({
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
 export function makeEditor(
   host: HTMLElement,
-  latest: { current: CodeEditorProps },
+  latest: { current: EditorProps },
   more: Extension = [],
 ): EditorView {
   const props = latest.current;
@@ -97,6 +98,10 @@ export function makeEditor(
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
     }),
+    bounded(
+      () => latest.current.bound,
+      (characters) => latest.current.onRefused?.(characters),
+    ),
     THEME,
     EditorView.lineWrapping,
     props.extensions ?? [],

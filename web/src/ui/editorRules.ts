@@ -1,29 +1,18 @@
-// What an editor can have beside its language: marks at errors, and a bound on its length. Loaded
-// when the first such editor is shown.
+// What an editor can have beside its language: marks at errors. Loaded when the first such editor is
+// shown.
 import { type Diagnostic, linter } from '@codemirror/lint';
-import { EditorState, type Extension } from '@codemirror/state';
+import type { Extension } from '@codemirror/state';
 
 export interface EditorRules {
   /** What is wrong and where; null: nothing. Asked a little after typing. */
   check: (text: string) => { message: string; at: number } | null;
   /** Longer texts are not checked. */
   checked: number;
-  /** Most characters; a change beyond them is refused. */
-  most: number;
-  /** Such a change was refused, which would have added so many. */
-  onTooLong: (characters: number) => void;
 }
 
 /** `rules` is looked at when it is needed, so it may change. */
 export function editorRules(rules: { current: EditorRules }): Extension {
-  const bound = EditorState.transactionFilter.of((transaction) => {
-    if (!transaction.docChanged) return transaction;
-    const [before, after] = [transaction.startState.doc.length, transaction.newDoc.length];
-    if (after <= rules.current.most || after <= before) return transaction;
-    queueMicrotask(() => rules.current.onTooLong(after - before));
-    return [];
-  });
-  const marks = linter(
+  return linter(
     ({ state }): Diagnostic[] => {
       if (state.doc.length > rules.current.checked) return [];
       const error = rules.current.check(state.doc.toString());
@@ -34,5 +23,4 @@ export function editorRules(rules: { current: EditorRules }): Extension {
     },
     { delay: 300 },
   );
-  return [bound, marks];
 }

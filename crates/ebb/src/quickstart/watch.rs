@@ -20,7 +20,7 @@ pub(super) fn watch(client: &Client, parts: &[Part]) -> Result<(), String> {
     let bars: Vec<_> = parts
         .iter()
         .map(|part| {
-            let bar = all.add(ProgressBar::new(part.count));
+            let bar = all.add(ProgressBar::new(part.count).with_position(part.count));
             bar.set_style(style.clone().progress_chars("##-"));
             bar.set_prefix(part.name);
             (part, bar)

@@ -9,7 +9,7 @@ use prometheus_client::{
 };
 use store::{Distribution, Space, Store};
 
-use super::Shared;
+use super::{Doors, Shared};
 use crate::any_store::AnyStore;
 
 /// `GET /metrics`
@@ -67,6 +67,7 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
     if let Some(door) = &shared.doors.cosmos {
         of_cosmos(door, &mut registry);
     }
+    operations(&shared, &mut registry);
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = encode(&mut text, &registry);
@@ -83,13 +84,23 @@ fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
         let name = format!("mongo_{}", name.to_lowercase());
         registry.register(name, "Operations since the start", ConstCounter::new(value));
     }
-    let labels = |command| vec![("protocol", "mongodb"), ("command", command)];
-    let latencies = door.latencies().into_iter().map(|(command, of)| (labels(command), of));
+}
+
+/// One metric for both doors.
+fn operations(shared: &Shared, registry: &mut Registry) {
+    let Doors { mongo, cosmos } = &shared.doors;
+    let commands = mongo.as_ref().map(|door| door.latencies()).unwrap_or_default();
+    let requests = cosmos.as_ref().map(|door| door.latencies()).unwrap_or_default();
+    let labelled = |protocol: &'static str, of: Vec<(&'static str, Distribution)>| {
+        let labels = move |command| vec![("protocol", protocol), ("command", command)];
+        of.into_iter().map(move |(command, of)| (labels(command), of))
+    };
+    let of = labelled("mongodb", commands).chain(labelled("nosql", requests)).collect();
     registry.register_with_unit(
         "operation",
-        "How long commands took",
+        "How long commands and requests took",
         Unit::Seconds,
-        Measurement { of: latencies.collect(), parts: NANOSECONDS },
+        Measurement { of, parts: NANOSECONDS },
     );
 }
 
@@ -185,6 +196,8 @@ mod tests {
         client.write_all(&ping()).await.unwrap();
         let mut head = [0; 16];
         client.read_exact(&mut head).await.unwrap();
+        let listed = get(running.admin().unwrap(), "/_portal/api/nosql/dbs").await;
+        assert!(listed.starts_with("HTTP/1.1 200"), "{listed}");
         let text = get(running.admin().unwrap(), "/metrics").await;
         for line in [
             "ttl_purge_backlog 0",
@@ -196,6 +209,7 @@ mod tests {
             "group_commit_size_bucket{le=\"1.0\"}",
             "# TYPE operation_seconds histogram",
             "operation_seconds_count{protocol=\"mongodb\",command=\"ping\"} 1",
+            "operation_seconds_count{protocol=\"nosql\",command=\"database\"} 1",
             "operation_seconds_bucket{le=\"+Inf\",protocol=\"mongodb\",command=\"ping\"} 1",
         ] {
             assert!(text.lines().any(|held| held.starts_with(line)), "{line}\n{text}");

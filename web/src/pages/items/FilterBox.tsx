@@ -1,6 +1,10 @@
 // The filter in the door's own language. It is asked for on Enter, and kept in the address.
 import { type FormEvent, useId, useState } from 'react';
+import { bytes } from '../../pure/amount';
 import { Button } from '../../ui/Button';
+
+/** Longer filters fit into no address. */
+const MOST_CHARACTERS = 16_384;
 
 export interface FilterBoxProps {
   hint: string;
@@ -15,11 +19,25 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
   const id = useId();
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);
+  const [refused, setRefused] = useState<string | null>(null);
+  const said = refused ?? error;
   // Another filter came by the address.
   if (known !== value) {
     setKnown(value);
     setTyped(value);
   }
+  /** Takes what was typed, unless it is too long; then what was there stays. */
+  const take = (text: string) => {
+    if (text.length > MOST_CHARACTERS) refuse(text.length);
+    else {
+      setRefused(null);
+      setTyped(text);
+    }
+  };
+  const refuse = (characters: number) => {
+    const most = bytes(MOST_CHARACTERS);
+    setRefused(`That text is ${bytes(characters)}. A filter has at most ${most}, so it was not put in.`);
+  };
   const apply = (event: FormEvent) => {
     event.preventDefault();
     onApply(typed.trim());
@@ -38,9 +56,16 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
         placeholder={example}
         autoComplete="off"
         spellCheck={false}
-        aria-invalid={error !== null}
-        aria-describedby={error === null ? `${id}-hint` : `${id}-hint ${id}-error`}
-        onChange={(event) => setTyped(event.target.value)}
+        aria-invalid={said !== null}
+        aria-describedby={said === null ? `${id}-hint` : `${id}-hint ${id}-error`}
+        onChange={(event) => take(event.target.value)}
+        // Before the browser lays out what is too long.
+        onPaste={(event) => {
+          const { length } = event.clipboardData.getData('text');
+          if (length <= MOST_CHARACTERS) return;
+          event.preventDefault();
+          refuse(length);
+        }}
       />
       <Button type="submit" busy={busy && known !== typed.trim()}>
         Apply Filter
@@ -56,9 +81,9 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
           Clear
         </Button>
       )}
-      {error !== null && (
+      {said !== null && (
         <div className="error items-filter-error" id={`${id}-error`} role="alert">
-          {error}
+          {said}
         </div>
       )}
     </form>

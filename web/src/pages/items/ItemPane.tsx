@@ -12,7 +12,7 @@ import { Conflict } from './Conflict';
 import { instant, shownExpiry } from './expires';
 import { LifeActions } from './LifeActions';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
-import { CHECKED_CHARACTERS, MOST_CHARACTERS, pasteRefused, tooLarge } from './textSize';
+import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { type Item, type ItemEvents, useItem } from './useItem';
 
 export interface ItemPaneProps extends ItemEvents {
@@ -110,8 +110,6 @@ function useRules(source: Source, item: Item) {
   const current: EditorRules = {
     check: (text) => source.check(text, item.opened).error,
     checked: CHECKED_CHARACTERS,
-    most: MOST_CHARACTERS,
-    onTooLong: (characters) => item.fail(pasteRefused(source, characters)),
   };
   const rules = useRef(current);
   useEffect(() => {
@@ -141,6 +139,7 @@ function Editor({ source, item, writable, gone }: EditorProps) {
             if (writable && (item.dirty || item.opened === null)) item.save();
           }}
           language={source.language}
+          bound={boundOf(source)}
           readOnly={!writable}
           load={rules}
         />

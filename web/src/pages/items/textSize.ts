@@ -1,10 +1,11 @@
 // How large a text would be for the server, and what is too large to be looked at while typing.
 import { bytes } from '../../pure/amount';
 import { compactJson } from '../../pure/json-text';
+import type { Bound } from '../../ui/editorBound';
 import type { Source } from './source';
 
 /** Characters that the editor takes; a larger paste is refused. */
-export const MOST_CHARACTERS = 18_000_000;
+const MOST_CHARACTERS = 18_000_000;
 /** Larger texts are checked when they are saved. */
 export const CHECKED_CHARACTERS = 1_000_000;
 
@@ -22,6 +23,7 @@ export function tooLarge(source: Source, text: string): string | null {
   return `The ${source.noun} is ${bytes(size)}. The server takes at most ${words}, so this cannot be saved.`;
 }
 
-export function pasteRefused(source: Source, characters: number): string {
-  return `That text is ${bytes(characters)}. The server takes ${source.noun}s of at most ${source.largest.words}, so it was not put into the editor.`;
+export function boundOf(source: Source): Bound {
+  const why = `The server takes ${source.noun}s of at most ${source.largest.words}`;
+  return { characters: MOST_CHARACTERS, why };
 }

@@ -32,7 +32,6 @@ export interface Item {
   text: string;
   dirty: boolean;
   setText: (text: string) => void;
-  fail: (sentence: string | null) => void;
   save: () => void;
   /** Makes an item of the text, whatever was open. */
   createAnew: () => void;
@@ -179,7 +178,6 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
     text,
     dirty,
     setText: (typed) => setDraft(typed === before ? null : typed),
-    fail: (failure) => put({ failure }),
     save,
     createAnew: create,
     discard: () => {

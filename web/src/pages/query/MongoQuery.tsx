@@ -6,6 +6,7 @@ import { CodeEditor } from '../../ui/CodeEditor';
 import { Field } from '../../ui/Field';
 import { type FieldName, LABELS, type MongoForm } from './command';
 import { startMongo } from './mongoRun';
+import { QUERY_BOUND } from './problem';
 import { Workbench } from './Workbench';
 
 const FIRST: MongoForm = {
@@ -72,7 +73,7 @@ function Line({ name, form, set, execute }: PartProps & { name: FieldName }) {
       <span className="query-name" aria-hidden="true">
         {LABELS[name]}
       </span>
-      <CodeEditor label={LABELS[name]} value={form[name]} onChange={set[name]} language="shell" onRun={execute} single />
+      <CodeEditor label={LABELS[name]} value={form[name]} onChange={set[name]} language="shell" bound={QUERY_BOUND} onRun={execute} single />
     </div>
   );
 }
@@ -82,7 +83,7 @@ function FilterFields(props: PartProps) {
   return (
     <>
       <div className="query-editor small">
-        <CodeEditor label={LABELS.filter} value={form.filter} onChange={set.filter} language="shell" onRun={execute} />
+        <CodeEditor label={LABELS.filter} value={form.filter} onChange={set.filter} language="shell" bound={QUERY_BOUND} onRun={execute} />
       </div>
       <div className="query-options">
         <Line {...props} name="projection" />
@@ -130,6 +131,7 @@ export function MongoQuery({ target }: { target: Target }) {
                 value={form.pipeline}
                 onChange={set.pipeline}
                 language="shell"
+                bound={QUERY_BOUND}
                 onRun={execute}
               />
             </div>

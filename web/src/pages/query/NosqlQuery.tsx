@@ -3,6 +3,7 @@ import { useDraft } from '../../state/draft';
 import type { Target } from '../../state/place';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { startNosql } from './nosqlRun';
+import { QUERY_BOUND } from './problem';
 import { Workbench } from './Workbench';
 
 const FIRST = 'SELECT * FROM c';
@@ -20,7 +21,7 @@ export function NosqlQuery({ target }: { target: Target }) {
     >
       {(execute) => (
         <div className="query-editor">
-          <CodeEditor label="Query" value={text} onChange={setDraft} language="sql" onRun={execute} />
+          <CodeEditor label="Query" value={text} onChange={setDraft} language="sql" bound={QUERY_BOUND} onRun={execute} />
         </div>
       )}
     </Workbench>

@@ -66,6 +66,9 @@ export function problemsOf(message: string, text: string): Problem[] {
 /** More is not sent. */
 export const MAX_QUERY_BYTES = 512 * 1024;
 
+/** Of the editors: what is longer cannot be sent anyway. */
+export const QUERY_BOUND = { characters: MAX_QUERY_BYTES, why: `At most ${bytes(MAX_QUERY_BYTES)} are sent` };
+
 /** Refuses a text that is too large. */
 export function checkSize(field: string, text: string): void {
   const size = text.length > MAX_QUERY_BYTES ? text.length : new TextEncoder().encode(text).length;

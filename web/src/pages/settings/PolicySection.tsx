@@ -1,7 +1,7 @@
 // The indexing policy as text, with what is wrong beside it.
 import { CodeEditor } from '../../ui/CodeEditor';
 import { Button } from '../../ui/Button';
-import { DEFAULT_POLICY, policyText } from './policy';
+import { DEFAULT_POLICY, POLICY_BOUND, policyText } from './policy';
 
 export interface PolicySectionProps {
   text: string;
@@ -23,6 +23,7 @@ export function PolicySection(props: PolicySectionProps) {
         <CodeEditor
           label={changed ? 'Indexing policy (changed)' : 'Indexing policy'}
           language="json"
+          bound={POLICY_BOUND}
           value={text}
           readOnly={disabled}
           onChange={(next) => {

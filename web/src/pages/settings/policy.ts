@@ -2,6 +2,9 @@
 // word on paths is the last one.
 import { jsonFault } from '../../pure/json-fault';
 
+/** Longer texts do not go into its editor. */
+export const POLICY_BOUND = { characters: 256 * 1024, why: 'A policy has at most 256 KB' };
+
 export type ReadPolicy = { policy: Record<string, unknown> } | { problems: string[] };
 
 export const MODES = ['consistent', 'lazy', 'none'] as const;
@@ -92,7 +95,8 @@ export function readPolicy(text: string): ReadPolicy {
     problems.push('“automatic” is true or false.');
   }
   const all = ['includedPaths', 'excludedPaths'].flatMap((name) => paths(policy, name, problems));
-  const twice = all.find((path, at) => all.indexOf(path) !== at);
+  const seen = new Set<string>();
+  const twice = all.find((path) => seen.has(path) || !seen.add(path));
   if (twice !== undefined) problems.push(`The path “${twice}” is named twice.`);
   const rooted = all.some((path) => ['/', '/*', '/?'].includes(path));
   if (mode !== 'none' && all.length > 0 && !rooted) {

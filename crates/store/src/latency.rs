@@ -1,4 +1,4 @@
-//! How long commands take: counted per thread and summed when somebody asks, so that no counter is
+//! How long operations take: counted per thread and summed when somebody asks, so that no counter is
 //! shared by all connections.
 
 use std::{
@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use engine::{Distribution, Histogram};
+use crate::histogram::{Distribution, Histogram};
 
 const SHARDS: usize = 8;
 
@@ -16,28 +16,28 @@ thread_local! {
     static SHARD: usize = NEXT_THREAD.fetch_add(1, Ordering::Relaxed) % SHARDS;
 }
 
-/// Latencies of all commands, by their place in the table.
+/// Latencies of all kinds of operations, by their place in a table.
 #[derive(Debug)]
-pub(crate) struct Latencies(Vec<Vec<Histogram>>);
+pub struct Latencies(Vec<Vec<Histogram>>);
 
 impl Latencies {
-    /// Of so many commands.
-    pub(crate) fn new(commands: usize) -> Self {
-        let shard = || (0..commands).map(|_| Histogram::of_durations()).collect();
+    /// Of so many kinds.
+    pub fn new(kinds: usize) -> Self {
+        let shard = || (0..kinds).map(|_| Histogram::of_durations()).collect();
         Self((0..SHARDS).map(|_| shard()).collect())
     }
 
-    /// A command took so long.
-    pub(crate) fn observe(&self, command: usize, took: Duration) {
+    /// One of this kind took so long.
+    pub fn observe(&self, kind: usize, took: Duration) {
         let shard = SHARD.with(|shard| self.0.get(*shard));
-        if let Some(histogram) = shard.and_then(|shard| shard.get(command)) {
+        if let Some(histogram) = shard.and_then(|shard| shard.get(kind)) {
             histogram.observe(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
         }
     }
 
-    /// All of a command's.
-    pub(crate) fn read(&self, command: usize) -> Option<Distribution> {
-        let mut shards = self.0.iter().filter_map(|shard| shard.get(command));
+    /// All of a kind; `None`: there is no such kind.
+    pub fn read(&self, kind: usize) -> Option<Distribution> {
+        let mut shards = self.0.iter().filter_map(|shard| shard.get(kind));
         let mut sum = shards.next()?.read();
         shards.for_each(|shard| sum.add(&shard.read()));
         Some(sum)

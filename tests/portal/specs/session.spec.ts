@@ -1,0 +1,72 @@
+// A session that ends, or is refused: nothing typed is lost, and the page that was asked for comes.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { edit, editor, open } from '../lib/grid';
+import { noted } from '../lib/pane';
+
+const PRIMARY = Buffer.from('session of the tests'.padEnd(64, '.')).toString('base64');
+const file = join(mkdtempSync(join(tmpdir(), 'ebb-key-')), 'keys');
+writeFileSync(file, `primary = ${PRIMARY}\n`);
+
+test.use({ options: { flags: ['--key-file', file], key: PRIMARY } });
+
+async function signIn(page: Page, key: string) {
+  await page.getByLabel('Account key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test.beforeEach(async ({ server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  await container.items.create({ id: 'one' });
+});
+
+test('a session that ends while something is typed', async ({ page, context, server }) => {
+  await page.goto('/nosql/app/log/items');
+  await signIn(page, PRIMARY);
+  await open(page, 'one');
+  await edit(page, '"kept": 1');
+  await context.clearCookies();
+  await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await expect(dialog).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeVisible();
+  await signIn(page, 'wrong');
+  await expect(dialog.getByRole('alert')).toBeVisible();
+  await signIn(page, PRIMARY);
+  await expect(dialog).toHaveCount(0);
+  await expect(editor(page)).toContainText('"kept": 1');
+  await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
+  await noted(page, 'Successfully updated item one');
+  const read = await server.cosmos.database('app').container('log').item('one', 'one').read();
+  expect(read.resource).toMatchObject({ kept: 1 });
+});
+
+test('the section that was asked for comes after signing in', async ({ page }) => {
+  await page.goto('/nosql/app/log/settings?section=indexing');
+  await signIn(page, PRIMARY);
+  await expect(page.getByRole('tab', { name: /^Indexing Policy/ })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('textbox', { name: /^Indexing policy/ })).toContainText('includedPaths');
+  expect(new URL(page.url()).search).toBe('?section=indexing');
+});
+
+test('too many wrong keys', async ({ page, server }) => {
+  await page.goto('/features');
+  const refusal = page.getByText('This is not a key of the account.');
+  for (let tries = 0; tries < 10; tries += 1) {
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+    await signIn(page, `wrong ${tries}`);
+    expect((await answered).status()).toBe(401);
+    await expect(refusal).toBeVisible();
+  }
+  await signIn(page, PRIMARY);
+  await expect(page.getByText(/Too many wrong keys. Wait a minute/)).toBeVisible();
+  await expect(page.getByLabel('Account key')).toHaveValue(PRIMARY);
+  const read = await server.cosmos.database('app').container('log').read();
+  expect(read.statusCode).toBe(200);
+});

@@ -1,0 +1,90 @@
+// A server that stops answering, or is killed and started again: the page says so, keeps what was
+// typed, and goes on by itself.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { edit, editor, open } from '../lib/grid';
+import { chooseTtl, noted, save } from '../lib/pane';
+import { Server } from '../lib/server';
+
+async function fill(server: Server) {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  await container.items.create({ id: 'one' });
+}
+
+const silent = (page: Page) => page.getByText(/The server has not answered since/);
+const back = (page: Page) => page.getByText('The server answers again.');
+const saveItem = (page: Page) => page.locator('.items-commands').getByRole('button', { name: 'Save' });
+
+async function itemOf(server: Server): Promise<Record<string, unknown>> {
+  const read = await server.cosmos.database('app').container('log').item('one', 'one').read();
+  return read.resource as Record<string, unknown>;
+}
+
+test('a server that hangs and goes on', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/nosql/app/log/items');
+  await open(page, 'one');
+  await edit(page, '"before": 1');
+  server.signal('SIGSTOP');
+  await expect(silent(page)).toBeVisible({ timeout: 20_000 });
+  await edit(page, '"during": 2');
+  await expect(editor(page)).toContainText('"during": 2');
+  server.signal('SIGCONT');
+  await expect(back(page)).toBeVisible();
+  await expect(silent(page)).toHaveCount(0);
+  await expect(editor(page)).toContainText('"before": 1');
+  await saveItem(page).click();
+  await noted(page, 'Successfully updated item one');
+  expect(await itemOf(server)).toMatchObject({ before: 1, during: 2 });
+});
+
+test.describe('killed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ebb-kept-'));
+  test.use({ options: { dataDir: join(folder, 'data') } });
+  test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('a server that is killed and started again', async ({ page, context, server }) => {
+    await fill(server);
+    const settings = await context.newPage();
+    await settings.goto('/nosql/app/log/settings');
+    await chooseTtl(settings, 'On', '5000');
+    await page.goto('/nosql/app/log/items');
+    await open(page, 'one');
+    await edit(page, '"kept": 1');
+    await server.kill();
+    await expect(silent(page)).toBeVisible();
+    await saveItem(page).click();
+    await expect(page.getByText('The server does not answer.').first()).toBeVisible();
+    await expect(editor(page)).toContainText('"kept": 1');
+
+    const again = await Server.start(server.sameAgain());
+    try {
+      await expect(back(page)).toBeVisible();
+      await saveItem(page).click();
+      await noted(page, 'Successfully updated item one');
+      expect(await itemOf(again)).toMatchObject({ kept: 1 });
+      await settings.bringToFront();
+      await expect(settings.locator('#timeToLiveSeconds')).toHaveValue('5000');
+      await expect(silent(settings)).toHaveCount(0);
+      await save(settings, 'Successfully updated container log');
+      const read = await again.cosmos.database('app').container('log').read();
+      expect(read.resource?.defaultTtl).toBe(5000);
+    } finally {
+      await again.stop();
+    }
+  });
+});
+
+test('a page that is loaded before its server is there', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/nosql/app/log/items');
+  await page.route('**/_portal/api/session', (route) => route.abort());
+  await page.reload();
+  await expect(page.getByText(/asked again every second/)).toBeVisible();
+  await page.unroute('**/_portal/api/session');
+  await expect(page.getByRole('grid').getByText('one')).toBeVisible();
+});

@@ -1,0 +1,138 @@
+// A tab that stayed open while another client deleted or changed what it shows: it says so, nothing
+// typed is lost, and nothing of the other's is overwritten unasked.
+import { expect, test } from '../lib/fixtures';
+import { chooseTtl, noted } from '../lib/pane';
+import { edit, editor, open } from '../lib/grid';
+import { Server } from '../lib/server';
+
+const DOORS = ['nosql', 'mongo'] as const;
+type Door = (typeof DOORS)[number];
+
+async function make(door: Door, server: Server) {
+  if (door === 'mongo') {
+    await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+    return;
+  }
+  const { database } = await server.cosmos.databases.createIfNotExists({ id: 'app' });
+  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  await container.items.create({ id: 'one' });
+}
+
+async function drop(door: Door, server: Server) {
+  if (door === 'mongo') await (await server.mongo()).db('app').dropCollection('log');
+  else await server.cosmos.database('app').container('log').delete();
+}
+
+for (const door of DOORS) {
+  test(`deleted while its items are open, ${door}`, async ({ page, server }) => {
+    await make(door, server);
+    await page.goto(`/${door}/app/log/items`);
+    await open(page, 'one');
+    await edit(page, '"kept": 1');
+    await drop(door, server);
+    await page.getByRole('button', { name: 'Refresh', exact: true }).last().click();
+    await expect(page.getByText(/is not there any more|There is no/).first()).toBeVisible();
+    await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('main').getByRole('alert').first()).toBeVisible();
+    await expect(editor(page)).toContainText('"kept": 1');
+  });
+
+  test(`deleted while its settings are open, ${door}`, async ({ page, server }) => {
+    await make(door, server);
+    await page.goto(`/${door}/app/log/settings`);
+    await chooseTtl(page, 'On (no default)');
+    await drop(door, server);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect(page.getByText(/is not there any more/).first()).toBeVisible();
+    await expect(page.getByRole('radio', { name: 'On (no default)' })).toBeChecked();
+    await page.getByRole('button', { name: 'Reload the tree' }).first().click();
+    await expect(page.getByRole('tree').getByRole('treeitem', { name: 'log', exact: true })).toHaveCount(0);
+  });
+
+  test(`deleted while a query is open, ${door}`, async ({ page, server }) => {
+    await make(door, server);
+    await page.goto(`/${door}/app/log/query`);
+    const execute = page.getByRole('button', { name: 'Execute Query' });
+    await execute.click();
+    await expect(page.locator('.query-summary')).toContainText('1');
+    await drop(door, server);
+    await execute.click();
+    if (door === 'nosql') {
+      await expect(page.getByRole('main')).toContainText(/may have been deleted/);
+    } else {
+      // To MongoDB a collection that is not there is an empty one.
+      await expect(page.locator('.query-summary')).toContainText('0');
+    }
+    await make(door, server);
+    await execute.click();
+    await expect(page.locator('.query-summary')).toContainText('1');
+  });
+
+  test(`an item changed meanwhile, ${door}`, async ({ page, server }) => {
+    await make(door, server);
+    const change = async (by: string) => {
+      if (door === 'nosql') {
+        await server.cosmos.database('app').container('log').items.upsert({ id: 'one', by });
+      } else {
+        const collection = (await server.mongo()).db('app').collection<{ _id: string }>('log');
+        await collection.updateOne({ _id: 'one' }, { $set: { by } });
+      }
+    };
+    const stored = async (): Promise<Record<string, unknown>> => {
+      if (door === 'nosql') {
+        const read = await server.cosmos.database('app').container('log').item('one', 'one').read();
+        return read.resource as Record<string, unknown>;
+      }
+      const collection = (await server.mongo()).db('app').collection<{ _id: string }>('log');
+      return (await collection.findOne({ _id: 'one' })) ?? {};
+    };
+    await page.goto(`/${door}/app/log/items`);
+    await open(page, 'one');
+    await edit(page, '"mine": 1');
+    await change('somebody');
+    await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
+    const conflict = page.getByRole('region', { name: 'Conflict' });
+    await expect(conflict).toContainText('changed by someone else');
+    expect(await stored()).toMatchObject({ by: 'somebody' });
+    expect(await stored()).not.toHaveProperty('mine');
+    await conflict.getByRole('button', { name: 'Overwrite with mine' }).click();
+    await noted(page, /Successfully updated/);
+    expect(await stored()).toMatchObject({ mine: 1 });
+  });
+
+  test(`settings changed meanwhile, ${door}`, async ({ page, server }) => {
+    await make(door, server);
+    await page.goto(`/${door}/app/log/settings`);
+    await chooseTtl(page, 'On', '5000');
+    if (door === 'nosql') {
+      const container = server.cosmos.database('app').container('log');
+      const { resource } = await container.read();
+      await container.replace({ ...resource, id: 'log', defaultTtl: 9000 } as never);
+    } else {
+      const collection = (await server.mongo()).db('app').collection('log');
+      await collection.createIndex({ _ts: 1 }, { expireAfterSeconds: 9000 });
+    }
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await expect(dialog).toContainText('was changed after you opened it');
+    await expect(dialog).toContainText(/9,?000/);
+    await dialog.getByRole('button', { name: 'Take theirs' }).click();
+    await expect(page.locator('#timeToLiveSeconds')).toHaveValue('9000');
+  });
+}
+
+test('the clock moves while an item is typed', async ({ page, server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const definition = { id: 'log', partitionKey: { paths: ['/id'] }, defaultTtl: 60 };
+  const { container } = await database.containers.create(definition);
+  await container.items.create({ id: 'one' });
+  await page.goto('/nosql/app/log/items');
+  await open(page, 'one');
+  await edit(page, '"kept": 1');
+  await server.advance(60);
+  await expect(page.getByText(/This item died at/)).toBeVisible();
+  await expect(editor(page)).toContainText('"kept": 1');
+  await page.getByRole('button', { name: 'Create it anew' }).click();
+  await noted(page, /Successfully created item one/);
+  expect((await container.item('one', 'one').read()).resource).toMatchObject({ kept: 1 });
+});
