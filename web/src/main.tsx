@@ -1,10 +1,17 @@
 // Where the page begins.
 import { createRoot } from 'react-dom/client';
+import { bytes } from './pure/amount';
 import { App } from './shell/App';
 import { showTheme } from './shell/theme';
+import { say } from './state/log';
+import { MOST_AT_ONCE, refuseLongInput } from './ui/longInput';
 import './styles/tokens.css';
 import './styles/base.css';
 
 showTheme();
+refuseLongInput((characters) => {
+  const most = `This field takes at most ${bytes(MOST_AT_ONCE)} at once`;
+  say({ kind: 'failed', text: `That text is ${bytes(characters)}. ${most}, so it was not put in.` });
+});
 const root = document.getElementById('app');
 if (root !== null) createRoot(root).render(<App />);

@@ -1,10 +1,9 @@
 // What a person does in the grid of items and in the editor beside it.
 import { expect, type Locator, type Page } from '@playwright/test';
 
-/** The text of the editor that is on the page, or of the named one. */
-export function editor(page: Page, name?: string | RegExp): Locator {
-  const all = name === undefined ? page.getByRole('textbox', { name: /^(Item|Document)$/ }) : page.getByRole('textbox', { name });
-  return all.last();
+/** The editor of the item that is open. */
+export function editor(page: Page): Locator {
+  return page.getByRole('textbox', { name: /^(Item|Document)$/ }).last();
 }
 
 /** Opens the row of an item. */

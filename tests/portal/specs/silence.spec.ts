@@ -33,11 +33,11 @@ test('a server that hangs and goes on', async ({ page, server }) => {
   await expect(silent(page)).toBeVisible({ timeout: 20_000 });
   await edit(page, '"during": 2');
   await expect(editor(page)).toContainText('"during": 2');
+  await saveItem(page).click();
   server.signal('SIGCONT');
   await expect(back(page)).toBeVisible();
   await expect(silent(page)).toHaveCount(0);
   await expect(editor(page)).toContainText('"before": 1');
-  await saveItem(page).click();
   await noted(page, 'Successfully updated item one');
   expect(await itemOf(server)).toMatchObject({ before: 1, during: 2 });
 });

@@ -20,6 +20,8 @@ test.each<[string, UnitName, RegExp]>([
   ['0', 'second', /^0 would end everything at once: the least is 1\.$/],
   ['000', 'second', /^0 would/],
   ['-0', 'second', /^-0 is no time/],
+  [`-${'7'.repeat(500)}`, 'second', /^-7{39}… is negative/],
+  [`${'7'.repeat(500)}.5`, 'second', /^7{40}… is not a whole number/],
   ['-5', 'second', /^-5 is negative: the least is 1\.$/],
   ['-1', 'second', /^-1 means On \(no default\): choose that option instead\.$/],
   ['1.5', 'second', /^1\.5 is not a whole number/],

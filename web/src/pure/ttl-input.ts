@@ -23,18 +23,23 @@ function secondsOf(unit: UnitName): number {
   return UNITS.find((known) => known.name === unit)?.seconds ?? 1;
 }
 
+/** The beginning of a text that is too long for a sentence. */
+function brief(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
 function noNumber(text: string): string {
   if (/^[+-]?\d+(\.\d+)?e[+-]?\d+$/i.test(text)) {
-    return `Write ${text} out in digits: powers of ten are not read.`;
+    return `Write ${brief(text)} out in digits: powers of ten are not read.`;
   }
   if (/^[+-]?(\d+\.\d*|\.\d+)$/.test(text)) {
-    return `${text} is not a whole number: a decimal point is not allowed.`;
+    return `${brief(text)} is not a whole number: a decimal point is not allowed.`;
   }
   if (/^\d{1,3}([,' _]\d{3})+$/.test(text)) {
-    return `Leave out what separates the digits: ${text.replace(/\D/g, '')}.`;
+    return `Leave out what separates the digits: ${brief(text.replace(/\D/g, ''))}.`;
   }
-  if (/^\+\d+$/.test(text)) return `Leave out the plus sign: ${text.slice(1)}.`;
-  return `“${text.slice(0, 40)}” is not a number: use the digits 0 to 9 only.`;
+  if (/^\+\d+$/.test(text)) return `Leave out the plus sign: ${brief(text.slice(1))}.`;
+  return `“${brief(text)}” is not a number: use the digits 0 to 9 only.`;
 }
 
 function negative(text: string, least: number): string {
@@ -42,8 +47,8 @@ function negative(text: string, least: number): string {
     return '-1 means On (no default): choose that option instead.';
   }
   return /^-0+$/.test(text)
-    ? `${text} is no time: the least is ${least}.`
-    : `${text} is negative: the least is ${least}.`;
+    ? `${brief(text)} is no time: the least is ${least}.`
+    : `${brief(text)} is negative: the least is ${least}.`;
 }
 
 /** Seconds of a typed number of units, from `least` on. */

@@ -60,7 +60,8 @@ export function CodeEditor(props: CodeEditorProps) {
       rendered.current.onRun?.();
     };
     rendered.current = props;
-    latest.current = { ...props, onChange, onRefused, onRun: props.onRun === undefined ? undefined : onRun };
+    const run = props.onRun === undefined ? undefined : onRun;
+    latest.current = { ...props, onChange, onRefused, onRun: run };
   });
   useEffect(() => {
     let ended = false;

@@ -60,7 +60,7 @@ function runs(latest: { current: CodeEditorProps }): Extension {
 
 /** Typing over selected text. Left to the browser, the new text would get the looks of the old one as
  * inline styles, which the content security policy forbids. */
-const typeOver = EditorView.domEventHandlers({
+const TYPE_OVER = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const { state } = view;
     const isTyped = event.inputType === 'insertText' && event.data !== null && !view.composing;
@@ -85,7 +85,7 @@ export function makeEditor(
     runs(latest),
     history(),
     drawSelection(),
-    typeOver,
+    TYPE_OVER,
     bracketMatching(),
     languageOf(props),
     highlighting,

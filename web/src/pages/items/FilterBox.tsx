@@ -1,10 +1,8 @@
 // The filter in the door's own language. It is asked for on Enter, and kept in the address.
 import { type FormEvent, useId, useState } from 'react';
 import { bytes } from '../../pure/amount';
+import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
 import { Button } from '../../ui/Button';
-
-/** Longer filters fit into no address. */
-const MOST_CHARACTERS = 16_384;
 
 export interface FilterBoxProps {
   hint: string;
@@ -40,6 +38,7 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
   };
   const apply = (event: FormEvent) => {
     event.preventDefault();
+    setRefused(null);
     onApply(typed.trim());
   };
   return (
@@ -74,7 +73,7 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
         <Button
           look="quiet"
           onClick={() => {
-            setTyped('');
+            take('');
             onApply('');
           }}
         >

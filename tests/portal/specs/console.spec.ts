@@ -1,0 +1,62 @@
+// The console: what failed stands there with the server's own id of it. And choices of a person that
+// outlive a reload.
+import { expect, test } from '../lib/fixtures';
+import { edit, open } from '../lib/grid';
+
+test('a request that failed has the activity id of the server', async ({ page, server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  await container.items.create({ id: 'one' });
+  await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+  await page.goto('/nosql/app/log/query');
+  const lines = page.getByRole('list', { name: 'Requests and outcomes' }).getByRole('listitem');
+  await page.getByRole('button', { name: /^\W*Console/ }).click();
+  const query = page.getByRole('textbox', { name: 'Query', exact: true });
+  await query.focus();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText('SELECT nonsense nonsense');
+  const refused = page.waitForResponse((response) => response.status() === 400);
+  await page.getByRole('button', { name: 'Execute Query' }).click();
+  const id = (await (await refused).headerValue('x-ms-activity-id')) ?? 'none';
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  const line = lines.filter({ hasText: id });
+  await expect(line).toHaveCount(1);
+  await expect(line).toContainText('Failed');
+  await expect(line).toContainText('400');
+
+  await page.goto('/mongo/app/log/query');
+  const answered = page.waitForResponse((response) => response.request().postData()?.includes('$nope') === true);
+  await page.getByRole('textbox', { name: 'Filter', exact: true }).focus();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText('{ a: { $nope: 1 } }');
+  await page.getByRole('button', { name: 'Execute Query' }).click();
+  const other = (await (await answered).headerValue('x-ms-activity-id')) ?? 'none';
+  expect(other).toMatch(/^[0-9a-f-]{36}$/);
+  await expect(lines.filter({ hasText: other })).toContainText('Failed');
+});
+
+test('what succeeded is said in the bar', async ({ page, server }) => {
+  await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+  await page.goto('/mongo/app/log/items');
+  await open(page, 'one');
+  await edit(page, 'n: 1');
+  await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('region', { name: 'Console' })).toContainText('Successfully updated document');
+});
+
+test('the theme stays over a reload', async ({ page }) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto('/');
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await ground();
+  await page.getByLabel('Theme').selectOption('Dark');
+  await expect.poll(ground).not.toBe(light);
+  const dark = await ground();
+  await page.reload();
+  await expect(page.getByLabel('Theme')).toHaveValue('dark');
+  expect(await ground()).toBe(dark);
+  await page.getByLabel('Theme').selectOption('System');
+  await expect.poll(ground).toBe(light);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expect.poll(ground).toBe(dark);
+});

@@ -1,0 +1,59 @@
+// Items near the largest that the server takes: they open, are edited and saved; one beyond it says
+// so, and nothing of it is lost.
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { edit, editor, open } from '../lib/grid';
+import { noted } from '../lib/pane';
+
+const MEGABYTE = 1024 * 1024;
+const saveItem = (page: Page) => page.locator('.items-commands').getByRole('button', { name: 'Save' });
+
+test('an item of nearly 2 MB, and one beyond', async ({ page, server, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const lines = Array.from({ length: 20_000 }, (_, at) => `${at} `.padEnd(95, 'x'));
+  await container.items.create({ id: 'large', lines });
+  const stored = async () => (await container.item('large', 'large').read()).resource as Record<string, unknown>;
+
+  await page.goto('/nosql/app/log/items');
+  await open(page, 'large');
+  await edit(page, '"edited": 1');
+  await saveItem(page).click();
+  await noted(page, 'Successfully updated item large');
+  expect(await stored()).toMatchObject({ edited: 1, lines });
+
+  const more = `"more": "${'y'.repeat(MEGABYTE)}"`;
+  await page.evaluate((text) => navigator.clipboard.writeText(`\n  ${text},`), more);
+  await editor(page).focus();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Control+V');
+  await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
+  await expect(page.getByText(/takes at most 2 MB/).first()).toBeVisible();
+  await saveItem(page).click();
+  await expect(page.getByRole('alert').filter({ hasText: /takes at most 2 MB/ }).first()).toBeVisible();
+  await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
+  expect(await stored()).not.toHaveProperty('more');
+  await editor(page).focus();
+  await page.keyboard.press('Control+Home');
+  await expect(editor(page)).toContainText('"more"');
+
+  await page.keyboard.press('Control+Z');
+  await edit(page, '"after": 2');
+  await saveItem(page).click();
+  await expect.poll(stored).toMatchObject({ after: 2, edited: 1 });
+  expect(await stored()).toMatchObject({ lines });
+});
+
+test('a document of 4 MB', async ({ page, server }) => {
+  const collection = (await server.mongo()).db('app').collection<{ _id: string; text?: string }>('log');
+  const text = 'x'.repeat(4 * MEGABYTE);
+  await collection.insertOne({ _id: 'large', text });
+  await page.goto('/mongo/app/log/items');
+  await open(page, 'large');
+  await edit(page, 'edited: 1');
+  await saveItem(page).click();
+  await noted(page, /Successfully updated document/);
+  expect(await collection.findOne({ _id: 'large' })).toMatchObject({ edited: 1, text });
+});
