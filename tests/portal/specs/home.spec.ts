@@ -1,11 +1,36 @@
 // The front page: what to connect to, and the sample whose sessions die before the reader's eyes.
+import { CosmosClient } from '@azure/cosmos';
+import { MongoClient } from 'mongodb';
+import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
+
+/** What a button copies, with the browser's clipboard and without. */
+async function copied(page: Page, label: string): Promise<string> {
+  const button = page.getByRole('button', { name: `Copy ${label}`, exact: true });
+  await button.click();
+  await expect(button).toHaveText(/Copied/);
+  await expect(button).toBeFocused();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
 
 test('connection strings work as they stand', async ({ page, server, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/');
-  await expect(page.getByText(`mongodb://${server.ready.mongo}`).first()).toBeVisible();
-  await expect(page.getByText(`AccountEndpoint=http://${server.ready.cosmos}`).first()).toBeVisible();
+  const uri = await copied(page, 'MongoDB connection string');
+  const client = await new MongoClient(uri).connect();
+  await client.db('app').collection<{ _id: string }>('log').insertOne({ _id: 'by the copied string' });
+  await client.close();
+  expect(await (await server.mongo()).db('app').collection('log').countDocuments()).toBe(1);
+  const cosmos = new CosmosClient(await copied(page, 'NoSQL connection string'));
+  await cosmos.databases.create({ id: 'app' });
+  expect((await server.cosmos.database('app').read()).resource?.id).toBe('app');
+
+  // A page that came over plain http from another machine has no clipboard of its own.
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('not here'));
+  });
+  expect(await copied(page, 'NoSQL endpoint')).toBe(`http://${server.ready.cosmos}/`);
+
   for (const platform of ['mongosh', 'Python', 'Node', 'Java', 'Go', 'Rust', 'C#']) {
     await page.getByRole('tab', { name: new RegExp(`^${platform.replace('#', '\\#')}`) }).click();
     await expect(page.getByRole('tabpanel').last()).toContainText(/127\.0\.0\.1|localhost/);

@@ -29,7 +29,7 @@ async function confirmWith(page: Page, name: string) {
   await confirm.click();
 }
 
-async function check(page: Page, server: Server, door: string, count: () => Promise<number>) {
+async function check(page: Page, door: string, count: () => Promise<number>) {
   await page.goto(`/${door}/app/log/settings`);
   for (const seconds of [1000, 391, 390, 200, 15]) {
     await chooseTtl(page, 'On', String(seconds));
@@ -51,7 +51,7 @@ test('a container', async ({ page, server }) => {
   const definition = { id: 'log', partitionKey: { paths: ['/id'] }, defaultTtl: -1 };
   const { container } = await database.containers.create(definition);
   await age(server, async (id, ttl) => void (await container.items.create({ id, ttl })));
-  await check(page, server, 'nosql', async () => {
+  await check(page, 'nosql', async () => {
     const asked = container.items.query('SELECT VALUE COUNT(1) FROM c');
     return (await asked.fetchAll()).resources[0] as number;
   });
@@ -62,7 +62,7 @@ test('a MongoDB collection', async ({ page, server }) => {
   await age(server, async (id, ttl) => {
     await collection.insertOne(ttl === undefined ? { _id: id } : { _id: id, ttl });
   });
-  await check(page, server, 'mongo', () => collection.countDocuments());
+  await check(page, 'mongo', () => collection.countDocuments());
 });
 
 test('what changed between preview and Save is asked again', async ({ page, server }) => {

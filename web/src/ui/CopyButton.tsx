@@ -15,6 +15,7 @@ async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
+    const focused = document.activeElement;
     const area = document.createElement('textarea');
     area.value = text;
     area.className = 'visually-hidden';
@@ -22,6 +23,7 @@ async function copy(text: string): Promise<boolean> {
     area.select();
     const done = document.execCommand('copy');
     area.remove();
+    if (focused instanceof HTMLElement) focused.focus();
     return done;
   }
 }

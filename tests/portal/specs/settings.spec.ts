@@ -1,0 +1,224 @@
+// Settings beside the default time to live: indexing policy, throughput and change feed of a
+// container, date TTL indexes of a collection, and what somebody else saved meanwhile.
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { collection, container, mongo, nosql } from '../lib/door';
+import { write } from '../lib/items';
+import { chooseTtl, noted, save } from '../lib/pane';
+import { Server } from '../lib/server';
+
+const section = (page: Page, name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
+const saveButton = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
+const policy = (page: Page) => page.getByRole('textbox', { name: /^Indexing policy/ });
+
+const NONE = '{"indexingMode":"none","automatic":false,"includedPaths":[],"excludedPaths":[]}';
+const PICKED =
+  '{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/user/?"}],"excludedPaths":[{"path":"/*"}]}';
+
+async function record(server: Server) {
+  const { resource } = await container(server).read();
+  return resource as unknown as Record<string, unknown>;
+}
+
+async function open(page: Page, server: Server) {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const definition = { id: 'log', partitionKey: { paths: ['/id'] }, throughput: 400 };
+  await database.containers.create(definition);
+  await page.goto('/nosql/app/log/settings');
+  await expect(page.getByRole('radio', { name: 'Off', exact: true })).toBeChecked();
+}
+
+test('indexing policy, and that none excludes a time to live', async ({ page, server }) => {
+  await open(page, server);
+  await section(page, 'Indexing Policy');
+  await write(page, policy(page), '{ "indexingMode": ');
+  await expect(page.getByText(/this is not JSON/)).toBeVisible();
+  await expect(saveButton(page)).toBeDisabled();
+  await write(page, policy(page), PICKED);
+  await save(page, 'Successfully updated container log');
+  expect(await record(server)).toMatchObject({ indexingPolicy: { includedPaths: [{ path: '/user/?' }] } });
+
+  await write(page, policy(page), NONE);
+  await section(page, 'Time to Live');
+  await chooseTtl(page, 'On', '100');
+  const conflict = page.getByText(/Indexing mode “none” and a time to live exclude each other/);
+  await expect(conflict).toBeVisible();
+  await expect(saveButton(page)).toBeDisabled();
+  await section(page, 'Indexing Policy');
+  await expect(conflict).toBeVisible();
+  expect(await record(server)).toMatchObject({ indexingPolicy: { indexingMode: 'consistent' } });
+  await section(page, 'Time to Live');
+  await chooseTtl(page, 'Off');
+  await expect(conflict).toHaveCount(0);
+  await save(page, 'Successfully updated container log');
+  expect(await record(server)).toMatchObject({ indexingPolicy: { indexingMode: 'none' } });
+
+  // And the other way round: from none, a time to live needs an index.
+  await chooseTtl(page, 'On (no default)');
+  await expect(conflict).toBeVisible();
+  await section(page, 'Indexing Policy');
+  await page.getByRole('button', { name: 'Reset to default' }).click();
+  await expect(conflict).toHaveCount(0);
+  await save(page, 'Successfully updated container log');
+  expect(await record(server)).toMatchObject({ defaultTtl: -1, indexingPolicy: { indexingMode: 'consistent' } });
+});
+
+test('throughput and change feed', async ({ page, server }) => {
+  await open(page, server);
+  const offer = async () => (await container(server).readOffer()).resource?.content;
+  await section(page, 'Throughput');
+  const units = page.getByLabel(/request units per second \(RU\/s\)/i);
+  await expect(units).toHaveValue('400');
+  for (const [text, said] of [['300', /too little/], ['450', /steps of 100/], ['x', /whole number/]] as const) {
+    await units.fill(text);
+    await expect(page.getByRole('alert').filter({ hasText: said })).toBeVisible();
+    await expect(saveButton(page)).toBeDisabled();
+  }
+  await units.fill('1000');
+  await section(page, 'Change Feed');
+  await page.getByRole('radio', { name: 'Kept for a time' }).check();
+  const minutes = page.getByLabel('Minutes that versions are kept');
+  await minutes.fill('10081');
+  await expect(page.getByText(/Minutes are 1 to 10080/)).toBeVisible();
+  await minutes.fill('90');
+  await expect(page.getByText('Unsaved changes: Throughput, Change Feed.')).toBeVisible();
+  await save(page, 'Successfully updated container log');
+  expect(await offer()).toMatchObject({ offerThroughput: 1000 });
+  expect(await record(server)).toMatchObject({ changeFeedPolicy: { retentionDuration: 90 } });
+
+  await page.getByRole('radio', { name: 'Not kept' }).check();
+  await section(page, 'Throughput');
+  await page.getByRole('radio', { name: 'Autoscale' }).check();
+  await units.fill('4000');
+  await save(page, 'Successfully updated container log');
+  expect(await offer()).toMatchObject({ offerAutopilotSettings: { maxThroughput: 4000 } });
+  const kept = (await record(server))['changeFeedPolicy'] as { retentionDuration?: number } | undefined;
+  expect(kept?.retentionDuration ?? 0).toBe(0);
+  await page.reload();
+  await expect(page.getByRole('radio', { name: 'Autoscale' })).toBeChecked();
+  await expect(units).toHaveValue('4000');
+});
+
+test('a container that somebody else has changed', async ({ page, server }) => {
+  await open(page, server);
+  const theirs = async (change: object) => {
+    const { resource } = await container(server).read();
+    await container(server).replace({ ...resource, ...change } as never);
+  };
+  const dialog = page.getByRole('dialog', { name: 'Changed by somebody else' });
+  await chooseTtl(page, 'On', '100');
+  await theirs({ indexingPolicy: JSON.parse(PICKED) as object });
+  await saveButton(page).click();
+  await expect(dialog.getByRole('table', { name: 'On the server now' })).toContainText('Indexing policy');
+  await expect(dialog.getByRole('table', { name: 'What you want' })).toContainText('Time to Live');
+  expect((await record(server))['defaultTtl']).toBeUndefined();
+  await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
+  await noted(page, 'Successfully updated container log');
+  // Mine is there, and theirs is too.
+  expect(await record(server)).toMatchObject({
+    defaultTtl: 100,
+    indexingPolicy: { includedPaths: [{ path: '/user/?' }] },
+  });
+
+  await chooseTtl(page, 'On', '200');
+  await theirs({ defaultTtl: 300 });
+  await saveButton(page).click();
+  await dialog.getByRole('button', { name: 'Take theirs' }).click();
+  await expect(page.locator('#timeToLiveSeconds')).toHaveValue('300');
+  await expect(saveButton(page)).toBeDisabled();
+  expect(await record(server)).toMatchObject({ defaultTtl: 300 });
+});
+
+test('date TTL indexes of a collection', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const log = await collection(server);
+  const { now } = (await log.db.admin().command({ ebbClock: 1 })) as { now: Date };
+  const at = (seconds: number) => new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
+  for (const seconds of [10, 50]) await mongo.put(server, `at ${seconds}`, { at: at(seconds) });
+  const indexes = async () => {
+    const found = (await log.indexes()).filter(({ key }) => key['at'] !== undefined);
+    return found.map(({ expireAfterSeconds }) => expireAfterSeconds as number);
+  };
+  await page.goto('/mongo/app/log/settings?section=date-indexes');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New date TTL index' }).click();
+  const create = dialog.getByRole('button', { name: 'Create index' });
+  await dialog.locator('#dateIndexSeconds').fill('20');
+  for (const wrong of ['_id', '_ts', ' ']) {
+    await dialog.getByLabel('Field').fill(wrong);
+    await expect(create).toBeDisabled();
+  }
+  // What the server alone knows, it says.
+  await dialog.getByLabel('Field').fill('$at');
+  await create.click();
+  await expect(dialog.getByRole('alert')).toContainText('illegal field name');
+  await dialog.getByLabel('Field').fill('at');
+  await create.click();
+  await noted(page, 'Successfully created index at_1');
+  expect(await indexes()).toEqual([20]);
+  const line = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'at_1' }) });
+  await expect(line).toContainText('20 s');
+  await server.advance(29);
+  expect(await mongo.ids(server)).toEqual(['at 10', 'at 50']);
+  await server.advance(1);
+  expect(await mongo.ids(server)).toEqual(['at 50']);
+
+  await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
+  await dialog.locator('#dateIndexSeconds').fill('100');
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+  await noted(page, 'Successfully changed index at_1');
+  expect(await indexes()).toEqual([100]);
+  await server.advance(60);
+  expect(await mongo.ids(server)).toEqual(['at 50']);
+
+  // Somebody else has made the same one: what was typed stays.
+  await log.createIndex({ until: 1 });
+  await page.getByRole('button', { name: 'New date TTL index' }).click();
+  await dialog.getByLabel('Field').fill('until');
+  await dialog.locator('#dateIndexSeconds').fill('5');
+  await create.click();
+  await expect(dialog.getByRole('alert')).toBeVisible();
+  await expect(dialog.getByLabel('Field')).toHaveValue('until');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+  await page.getByRole('button', { name: 'Drop at_1' }).click();
+  await dialog.getByRole('button', { name: 'Drop index' }).click();
+  await noted(page, 'Successfully dropped index at_1');
+  expect(await indexes()).toEqual([]);
+  await server.advance(1000);
+  expect(await mongo.ids(server)).toEqual(['at 50']);
+  await section(page, 'Indexes');
+  await expect(page.getByRole('rowheader', { name: 'until_1' })).toBeVisible();
+  await expect(page.getByRole('rowheader', { name: 'at_1' })).toHaveCount(0);
+});
+
+test('a collection that somebody else has changed', async ({ page, server }) => {
+  await mongo.create(server, 100);
+  await page.goto('/mongo/app/log/settings');
+  await chooseTtl(page, 'On', '200');
+  await mongo.setDefault(server, 300);
+  await saveButton(page).click();
+  const dialog = page.getByRole('dialog', { name: 'Changed by somebody else' });
+  await expect(dialog.getByRole('table', { name: 'On the server now' })).toContainText('300');
+  await dialog.getByRole('button', { name: 'Go on editing' }).click();
+  await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
+  await save(page, 'Successfully updated collection log');
+  const index = (await (await collection(server)).indexes()).find(({ key }) => key['_ts'] !== undefined);
+  expect(index?.expireAfterSeconds).toBe(200);
+});
+
+test('settings of a container that are only shown', async ({ page, server }) => {
+  await nosql.create(server, null);
+  const uniqueKeyPolicy = { uniqueKeys: [{ paths: ['/mail', '/name'] }] };
+  const definition = { id: 'keys', partitionKey: { paths: ['/tenant', '/user'], kind: 'MultiHash', version: 2 }, uniqueKeyPolicy };
+  await server.cosmos.database('app').containers.create(definition as never);
+  await page.goto('/nosql/app/keys/settings?section=partition-key');
+  const panel = page.locator('#settings-panel');
+  await expect(panel).toContainText('/tenant');
+  await expect(panel).toContainText('/user');
+  await section(page, 'Unique Keys');
+  await expect(panel).toContainText('/mail');
+  await expect(panel).toContainText('/name');
+  await section(page, 'Throughput');
+  await expect(panel).toContainText(/no throughput of its own|RU\/s/);
+});
