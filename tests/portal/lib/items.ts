@@ -34,7 +34,8 @@ export function editor(pane: Locator): Locator {
 export async function write(page: Page, box: Locator, text: string): Promise<void> {
   await box.focus();
   await page.keyboard.press('Control+A');
-  await page.keyboard.insertText(text);
+  if (text === '') await page.keyboard.press('Delete');
+  else await page.keyboard.insertText(text);
 }
 
 /** Saves, and waits for a note of what was done: "updated item one". */

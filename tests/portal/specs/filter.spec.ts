@@ -1,11 +1,10 @@
 // The filter in each door's own language, what it says of a mistake, and rows beyond the first page.
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { collection, container, type Door, mongo, nosql } from '../lib/door';
+import { type Door, fillWith, mongo, nosql, numbered } from '../lib/door';
 import { row, rows } from '../lib/items';
 
 const MANY = 250;
-const name = (at: number) => `n${String(at).padStart(3, '0')}`;
 
 interface Filters {
   door: Door;
@@ -41,7 +40,7 @@ async function apply(page: Page, text: string) {
 for (const { door, right, wrong } of FILTERS) {
   test(`${door.noun}s that fit a filter, and beyond the first page`, async ({ page, server }) => {
     await door.create(server, null);
-    await fillWith(server);
+    await fillWith(server, door, MANY);
     await page.goto(`/${door.name}/app/log/items`);
     await expect(page.getByText(`100 ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
 
@@ -52,7 +51,7 @@ for (const { door, right, wrong } of FILTERS) {
     const ids = await rows(page).evaluateAll((found) =>
       found.map((one) => one.querySelector('[role=gridcell]')?.textContent),
     );
-    const wanted = [0, 10, 20].map((at) => door.label(name(at)));
+    const wanted = [0, 10, 20].map((at) => door.label(numbered(at)));
     expect(door === nosql ? ids.reverse() : ids).toEqual(wanted);
     for (const [text, said] of wrong) {
       search = await apply(page, text);
@@ -69,25 +68,13 @@ for (const { door, right, wrong } of FILTERS) {
     await page.keyboard.press('End');
     await expect(page.getByText(`${MANY} ${door.noun}s loaded, ${MANY} live`)).toBeVisible();
     await page.keyboard.press('End');
-    const last = door === mongo ? row(page, door, name(MANY - 1)) : rows(page).last();
+    const last = door === mongo ? row(page, door, numbered(MANY - 1)) : rows(page).last();
     await expect(last).toHaveAttribute('aria-rowindex', String(MANY + 1));
     await expect(last).toBeInViewport();
     expect(await rows(page).count()).toBeLessThan(80);
     const seen = await everyRow(page);
-    expect(seen.sort()).toEqual(Array.from({ length: MANY }, (_, at) => door.label(name(at))));
+    expect(seen.sort()).toEqual(Array.from({ length: MANY }, (_, at) => door.label(numbered(at))));
   });
-
-  async function fillWith(server: Parameters<Door['create']>[0]) {
-    const made = Array.from({ length: MANY }, (_, at) => ({ n: at, user: at % 10 === 0 ? 'ada' : 'bob' }));
-    if (door === mongo) {
-      await (await collection(server)).insertMany(made.map((one) => ({ _id: name(one.n), ...one })));
-      return;
-    }
-    const { items } = container(server);
-    for (let at = 0; at < MANY; at += 50) {
-      await Promise.all(made.slice(at, at + 50).map((one) => items.create({ id: name(one.n), ...one })));
-    }
-  }
 }
 
 /** Ids of all rows, read from top to bottom, page after page. */

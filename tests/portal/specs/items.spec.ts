@@ -89,4 +89,29 @@ for (const door of DOORS) {
     await expect(row(page, door, 'one')).toHaveCount(1);
     expect(await door.get(server, 'one')).toEqual({ n: 'half a thought' });
   });
+
+  test(`${noun}: what is typed while it is saved stays`, async ({ page, server }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { n: 1 });
+    await page.goto(`/${door.name}/app/log/items`);
+    const pane = await openItem(page, door, 'one');
+    const save = pane.getByRole('button', { name: 'Save', exact: true });
+    let release = () => {};
+    const held = new Promise<void>((done) => (release = done));
+    await page.route(/_portal\/api\/(mongo|nosql)/, async (route) => {
+      if (route.request().method() !== 'GET') await held;
+      await route.continue();
+    });
+    await write(page, editor(pane), text('one', '"n": "first"'));
+    await page.keyboard.press('Control+Enter');
+    await expect(save).toHaveAttribute('aria-busy', 'true');
+    await write(page, editor(pane), text('one', '"n": "second"'));
+    release();
+    await expect.poll(() => door.get(server, 'one')).toEqual({ n: 'first' });
+    await expect(save).not.toHaveAttribute('aria-busy');
+    await expect(editor(pane)).toContainText('second');
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(() => door.get(server, 'one')).toEqual({ n: 'second' });
+    await expect(save).toBeDisabled();
+  });
 }

@@ -2,7 +2,8 @@
 // policy can forbid all inline ones. Knows no language but what it is given.
 import { type Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { bytes } from '../pure/amount';
 import type { Bound } from './editorBound';
 
@@ -38,10 +39,11 @@ export function CodeEditor(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef<EditorProps>(props);
+  const rendered = useRef(props);
   // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
   // and must not take the place of what was typed since.
   const typed = useRef<string[]>([]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onChange = (text: string) => {
       typed.current.push(text);
       setRefused(null);
@@ -51,7 +53,15 @@ export function CodeEditor(props: CodeEditorProps) {
       const why = props.bound?.why ?? '';
       setRefused(`That text is ${bytes(characters)}. ${why}, so it was not put into the editor.`);
     };
-    latest.current = { ...props, onChange, onRefused };
+    // What runs is what was typed, also when that was not drawn yet.
+    const onRun = () => {
+      const last = typed.current.at(-1);
+      if (last !== undefined) flushSync(() => rendered.current.onChange?.(last));
+      rendered.current.onRun?.();
+    };
+    rendered.current = props;
+    const run = props.onRun === undefined ? undefined : onRun;
+    latest.current = { ...props, onChange, onRefused, onRun: run };
   });
   useEffect(() => {
     let ended = false;

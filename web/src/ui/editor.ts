@@ -58,16 +58,16 @@ function runs(latest: { current: CodeEditorProps }): Extension {
   return Prec.highest(keymap.of(keys));
 }
 
-/** What is typed over a selection is put in by the editor: the browser would give it the look of what it
- * replaces, as an inline style. */
-const TYPED_OVER = EditorView.domEventHandlers({
+/** Typing over selected text. Left to the browser, the new text would get the looks of the old one as
+ * inline styles, which the content security policy forbids. */
+const TYPE_OVER = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
-    const { data, inputType } = event;
-    const { readOnly, selection } = view.state;
-    if (inputType !== 'insertText' || data === null || view.composing || readOnly) return false;
-    if (selection.main.empty) return false;
+    const { state } = view;
+    const isTyped = event.inputType === 'insertText' && event.data !== null && !view.composing;
+    if (!isTyped || state.readOnly || state.selection.ranges.every(({ empty }) => empty)) return false;
+    const change = state.replaceSelection(event.data ?? '');
+    view.dispatch(change, { userEvent: 'input.type', scrollIntoView: true });
     event.preventDefault();
-    view.dispatch(view.state.replaceSelection(data), { scrollIntoView: true, userEvent: 'input.type' });
     return true;
   },
 });
@@ -85,6 +85,7 @@ export function makeEditor(
     runs(latest),
     history(),
     drawSelection(),
+    TYPE_OVER,
     bracketMatching(),
     languageOf(props),
     highlighting,
@@ -101,7 +102,6 @@ export function makeEditor(
       () => latest.current.bound,
       (characters) => latest.current.onRefused?.(characters),
     ),
-    TYPED_OVER,
     THEME,
     EditorView.lineWrapping,
     props.extensions ?? [],

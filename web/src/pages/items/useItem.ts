@@ -80,9 +80,9 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
   useLeaveGuard(dirty);
   const before = opened?.text ?? (row === null ? source.template : '');
   const text = draft ?? before;
-  const now = useRef({ dirty, row: opened?.row ?? row });
+  const now = useRef({ dirty, text, row: opened?.row ?? row });
   useEffect(() => {
-    now.current = { dirty, row: opened?.row ?? row };
+    now.current = { dirty, text, row: opened?.row ?? row };
   });
 
   // Read when it is opened, and again when the collection's settings have changed.
@@ -117,7 +117,8 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
   const done = (what: string, found: Opened, insteadOf?: string) => {
     const note = `Successfully ${what} ${source.noun} ${found.row.name}`;
     say({ kind: 'done', text: note });
-    setDraft(null);
+    // What was typed while the request was under way is not saved, and stays.
+    if (now.current.text === text) setDraft(null);
     put({ opened: found, gone: false, theirs: null, said: note });
     events.onSaved(found.row, insteadOf);
   };

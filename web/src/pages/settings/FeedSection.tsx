@@ -1,5 +1,5 @@
 // How long deleted versions are kept for the feed of all versions and deletes.
-import { Field } from '../../ui/Field';
+import { NumberField } from '../../ui/NumberField';
 import { type FeedDraft, minutesInWords, MOST_MINUTES, readFeed } from './definition';
 
 export interface FeedSectionProps {
@@ -37,22 +37,13 @@ export function FeedSection({ draft, changed, disabled, onDraft }: FeedSectionPr
           </label>
         ))}
         {draft.on && (
-          <Field
+          <NumberField
             label="Minutes that versions are kept"
             hint={`1 to ${MOST_MINUTES} minutes${words}`}
             error={'error' in read ? read.error : null}
-          >
-            {(field) => (
-              <input
-                {...field}
-                type="text"
-                inputMode="numeric"
-                autoComplete="off"
-                value={draft.text}
-                onChange={(event) => onDraft({ ...draft, text: event.target.value })}
-              />
-            )}
-          </Field>
+            value={draft.text}
+            onChange={(text) => onDraft({ ...draft, text })}
+          />
         )}
       </fieldset>
     </>

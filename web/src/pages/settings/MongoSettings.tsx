@@ -4,16 +4,15 @@ import type { IndexRecord } from '../../api/mongo';
 import { defaultInWords, readDraft } from '../../pure/ttl-input';
 import type { Target } from '../../state/place';
 import { useStore } from '../../state/store';
-import { Banner } from '../../ui/Banner';
-import { Button } from '../../ui/Button';
 import { ConflictDialog } from './ConflictDialog';
 import { DateIndexes } from './DateIndexes';
-import { Gone } from './Gone';
 import { NOUNS } from './impact';
 import { ImpactView } from './ImpactView';
 import { IndexTable } from './IndexTable';
 import { READ_ONLY } from './readOnly';
+import { Notice } from './Notice';
 import { type Section, SettingsFrame } from './SettingsFrame';
+import { Unread } from './Unread';
 import { TtlSection } from './TtlSection';
 import { isTtlIndex } from './ttl-index';
 import { type CollectionSettings, useCollection } from './useCollection';
@@ -99,27 +98,8 @@ export default function MongoSettings({ target }: { target: Target }) {
   const gate = useDeathGate(target, NOUN);
   const { loaded, settings } = useCollection(target, gate);
   const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
-  if (settings === null) {
-    if (loaded.gone) return <Gone target={target} place={NOUN.place} onReload={loaded.reload} />;
-    if (loaded.failure === null) return <p className="empty">Loading…</p>;
-    return (
-      <Banner look="bad">
-        <span>{`The settings could not be read: ${loaded.failure}`}</span>
-        <Button onClick={() => void loaded.reload()}>Try again</Button>
-      </Banner>
-    );
-  }
-  const notice = (
-    <>
-      {loaded.gone && <Gone target={target} place={NOUN.place} onReload={loaded.reload} />}
-      {settings.stale && settings.conflict === null && (
-        <Banner look="warn">
-          <span>Somebody else has changed the time to live of this collection meanwhile.</span>
-          <Button onClick={settings.compare}>Compare</Button>
-        </Banner>
-      )}
-    </>
-  );
+  if (settings === null) return <Unread target={target} place={NOUN.place} loaded={loaded} />;
+  const about = { target, place: NOUN.place, loaded, saving: settings };
   const disabled = locked !== null || settings.saving;
   return (
     <>
@@ -132,7 +112,7 @@ export default function MongoSettings({ target }: { target: Target }) {
         outcome={settings.outcome}
         onSave={settings.save}
         onDiscard={settings.discard}
-        notice={notice}
+        notice={<Notice {...about} what="the time to live of this collection" />}
       />
       {gate.dialog}
       <Conflict target={target} settings={settings} />

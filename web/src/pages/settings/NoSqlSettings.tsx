@@ -3,19 +3,18 @@ import { mayWrite, session } from '../../api/session';
 import type { Target } from '../../state/place';
 import { useStore } from '../../state/store';
 import { draftOf } from '../../pure/ttl-input';
-import { Banner } from '../../ui/Banner';
-import { Button } from '../../ui/Button';
 import { ConflictDialog } from './ConflictDialog';
 import { differences, feedOf, offerDifferences, ttlOf } from './definition';
 import { FeedSection } from './FeedSection';
-import { Gone } from './Gone';
 import { NOUNS } from './impact';
 import { ImpactView } from './ImpactView';
 import { PartitionKeySection, UniqueKeysSection } from './KeySections';
 import { policyText } from './policy';
 import { PolicySection } from './PolicySection';
 import { READ_ONLY } from './readOnly';
+import { Notice } from './Notice';
 import { type Section, SettingsFrame } from './SettingsFrame';
+import { Unread } from './Unread';
 import { readThroughput, throughputOf, withThroughput } from './throughput';
 import { ThroughputSection } from './ThroughputSection';
 import { TtlSection } from './TtlSection';
@@ -133,27 +132,8 @@ export default function NoSqlSettings({ target }: { target: Target }) {
   const gate = useDeathGate(target, NOUN);
   const { loaded, settings } = useContainer(target, gate);
   const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
-  if (settings === null) {
-    if (loaded.gone) return <Gone target={target} place={NOUN.place} onReload={loaded.reload} />;
-    if (loaded.failure === null) return <p className="empty">Loading…</p>;
-    return (
-      <Banner look="bad">
-        <span>{`The settings could not be read: ${loaded.failure}`}</span>
-        <Button onClick={() => void loaded.reload()}>Try again</Button>
-      </Banner>
-    );
-  }
-  const notice = (
-    <>
-      {loaded.gone && <Gone target={target} place={NOUN.place} onReload={loaded.reload} />}
-      {settings.stale && settings.conflict === null && (
-        <Banner look="warn">
-          <span>Somebody else has changed this container meanwhile.</span>
-          <Button onClick={settings.compare}>Compare</Button>
-        </Banner>
-      )}
-    </>
-  );
+  if (settings === null) return <Unread target={target} place={NOUN.place} loaded={loaded} />;
+  const about = { target, place: NOUN.place, loaded, saving: settings };
   return (
     <>
       <SettingsFrame
@@ -165,7 +145,7 @@ export default function NoSqlSettings({ target }: { target: Target }) {
         outcome={settings.outcome}
         onSave={settings.save}
         onDiscard={settings.discard}
-        notice={notice}
+        notice={<Notice {...about} what="this container" />}
       />
       {gate.dialog}
       <Conflict target={target} settings={settings} />

@@ -1,7 +1,7 @@
 // Request units per second of a container, or of the database that it shares them with.
 import type { OfferRecord } from '../../api/nosql';
 import { count } from '../../pure/amount';
-import { Field } from '../../ui/Field';
+import { NumberField } from '../../ui/NumberField';
 import { BOUNDS, MOST_UNITS, readThroughput, type ThroughputDraft } from './throughput';
 
 export interface ThroughputSectionProps {
@@ -70,22 +70,13 @@ export function ThroughputSection(props: ThroughputSectionProps) {
             <span>{label}</span>
           </label>
         ))}
-        <Field
+        <NumberField
           label={manual ? 'Request units per second (RU/s)' : 'At most this many request units per second (RU/s)'}
           hint={`${count(least)} to ${count(MOST_UNITS)}, in steps of ${count(step)}`}
           error={'error' in read ? read.error : null}
-        >
-          {(field) => (
-            <input
-              {...field}
-              type="text"
-              inputMode="numeric"
-              autoComplete="off"
-              value={draft.text}
-              onChange={(event) => onDraft({ ...draft, text: event.target.value })}
-            />
-          )}
-        </Field>
+          value={draft.text}
+          onChange={(text) => onDraft({ ...draft, text })}
+        />
       </fieldset>
       <p className="hint">{ENFORCED}</p>
     </>

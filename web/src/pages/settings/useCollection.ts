@@ -9,7 +9,7 @@ import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
 import { commandsFor, defaultOf } from './ttl-index';
-import type { Outcome } from './useContainer';
+import type { Outcome, Saving } from './saving';
 import type { DeathGate } from './useDeathGate';
 import { type Loaded, useLoaded } from './useLoaded';
 
@@ -19,25 +19,19 @@ interface Kept {
   ttl: TtlDraft;
 }
 
-export interface CollectionSettings {
+/** The default that somebody else has set. */
+interface Theirs {
+  theirs: DefaultTtl;
+}
+
+export interface CollectionSettings extends Saving<Theirs> {
   indexes: readonly IndexRecord[];
   base: DefaultTtl;
   draft: TtlDraft;
   changed: boolean;
   /** The default that is asked for; undefined: none that is sound. */
   wanted: DefaultTtl | undefined;
-  saving: boolean;
-  outcome: Outcome | null;
-  /** The default that somebody else has set, while a person has to choose. */
-  conflict: { theirs: DefaultTtl } | null;
-  stale: boolean;
   edit: (ttl: TtlDraft) => void;
-  discard: () => void;
-  save: () => void;
-  compare: () => void;
-  overwrite: () => void;
-  takeTheirs: () => void;
-  goOn: () => void;
 }
 
 /** Another index of that key, or no such index: somebody was faster. */

@@ -9,6 +9,7 @@ import type { Target } from '../../state/place';
 import { type Base, type Changeable, type Edits, type Judged, judge } from './definition';
 import { readThroughput, withThroughput } from './throughput';
 import type { DeathGate } from './useDeathGate';
+import type { Outcome, Saving } from './saving';
 import { type Loaded, useLoaded } from './useLoaded';
 
 export interface Container extends Base {
@@ -67,29 +68,12 @@ function sameVersion(a: Base, b: Base): boolean {
   return a.record._etag === b.record._etag && a.offer?._etag === b.offer?._etag;
 }
 
-export interface Outcome {
-  good: boolean;
-  text: string;
-}
-
-export interface ContainerSettings {
+export interface ContainerSettings extends Saving<Container> {
   loaded: Loaded<Container>;
   base: Container;
   edits: Edits;
   judged: Judged;
-  saving: boolean;
-  outcome: Outcome | null;
-  /** What somebody else saved, while a person has to choose. */
-  conflict: Container | null;
-  /** Somebody else has saved meanwhile. */
-  stale: boolean;
   edit: (change: Edits) => void;
-  discard: () => void;
-  save: () => void;
-  compare: () => void;
-  overwrite: () => void;
-  takeTheirs: () => void;
-  goOn: () => void;
 }
 
 /** Saves the definition, then the throughput; answers what is there now. */

@@ -1,0 +1,144 @@
+// Figures and charts say what the clients see; the clock moves by the page, forward alone; the
+// account's page counts what the doors do.
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { collection, container, DOORS } from '../lib/door';
+import { Server } from '../lib/server';
+
+const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
+/** How many live how long; a death on the full hour belongs to the hour that it ends. */
+const LIVES: [count: number, seconds: number][] = [
+  [3, 30 * MINUTE],
+  [5, 5 * HOUR],
+  [4, 23 * HOUR + 1],
+  [2, 10 * DAY],
+  [1, 40 * DAY],
+];
+
+function figure(page: Page, name: string) {
+  return page.locator('.figure').filter({ has: page.getByRole('term').filter({ hasText: new RegExp(`^${name}$`) }) });
+}
+
+function chart(page: Page, title: RegExp) {
+  return page.getByRole('figure', { name: title });
+}
+
+/** The numbers of a chart's bars, as their names say them. */
+async function bars(page: Page, title: RegExp): Promise<number[]> {
+  const names = await chart(page, title).locator('.chart-slot').evaluateAll((found) => found.map((one) => one.ariaLabel ?? ''));
+  return names.map((name) => Number(/: ([\d,]+) /.exec(name)?.[1]?.replace(',', '')));
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+for (const door of DOORS) {
+  test(`${door.name}: charts and figures`, async ({ page, server }) => {
+    const plural = `${door.noun}s`;
+    await door.create(server, -1);
+    for (const [count, ttl] of LIVES) {
+      for (let at = 0; at < count; at += 1) await door.put(server, `${ttl}-${at}`, { ttl });
+    }
+    await door.put(server, 'endless', {});
+    await page.goto(`/${door.name}/app/log/metrics`);
+    await expect(figure(page, 'Live')).toContainText(`16 ${plural}`);
+    await expect(figure(page, 'Dies within an hour')).toContainText(`3 ${plural}`);
+    await expect(figure(page, 'Dies within a day')).toContainText(`12 ${plural}`);
+    await expect(figure(page, 'Dies within a week')).toContainText(`12 ${plural}`);
+    await expect(figure(page, 'Time to Live')).toContainText('On (no default)');
+
+    const [hours, days] = [/per hour/, /per day/];
+    const step = (title: RegExp, name: string) => chart(page, title).getByRole('img', { name });
+    await expect(step(hours, 'within 1 hour: 3 ')).toHaveCount(1);
+    await expect(step(hours, 'in 4 to 5 hours: 5 ')).toHaveCount(1);
+    await expect(step(hours, 'in 23 to 24 hours: 4 ')).toHaveCount(1);
+    await expect(step(days, 'in 9 to 10 days: 2 ')).toHaveCount(1);
+    expect(await bars(page, hours)).toHaveLength(24);
+    expect(await bars(page, days)).toHaveLength(30);
+    const [inHours, inDays] = [sum(await bars(page, hours)), sum(await bars(page, days))];
+    // The table has the numbers of the bars.
+    await chart(page, hours).getByText('As a table').click();
+    const cells = await chart(page, hours).getByRole('row').locator('td:nth-child(3)').allInnerTexts();
+    expect(cells.map(Number)).toEqual(await bars(page, hours));
+
+    // And so it comes to pass.
+    const born = (await door.ids(server)).length;
+    await server.advance(DAY);
+    expect(born - (await door.ids(server)).length).toBe(inHours);
+    await expect(figure(page, 'Live')).toContainText(`${born - inHours} ${plural}`);
+    await server.advance(29 * DAY);
+    expect(born - (await door.ids(server)).length).toBe(inDays);
+    await expect(figure(page, 'Live')).toContainText(`${born - inDays} ${plural}`);
+  });
+}
+
+async function clockOf(server: Server): Promise<number> {
+  const { now } = await (await server.mongo()).db('admin').command({ ebbClock: 1 });
+  return (now as Date).getTime();
+}
+
+/** "2026-01-31T12:00:00", as a field of date and time takes it. */
+const typed = (ms: number) => new Date(ms).toISOString().slice(0, 19);
+
+test('the clock moves by the page, and never back', async ({ page, server }) => {
+  for (const door of DOORS) {
+    await door.create(server, 300);
+    for (const id of ['one', 'two']) await door.put(server, id, {});
+  }
+  await page.goto('/monitor');
+  const start = await clockOf(server);
+  const moves = page.getByRole('region', { name: 'Move the clock' });
+  const moved = (ms: number) => expect.poll(async () => (await clockOf(server)) - start).toBe(ms);
+  await expect(figure(page, 'Live').first()).toContainText('4 documents');
+  await moves.getByRole('button', { name: '+1 min' }).hover();
+  await expect(moves.getByRole('status')).toContainText('0 documents of both doors die by');
+  await moves.getByRole('button', { name: '+1 h' }).hover();
+  await expect(moves.getByRole('status')).toContainText('4 documents of both doors die by');
+  await moves.getByRole('button', { name: '+1 min' }).click();
+  await moved(60_000);
+  await moves.getByLabel('Forward by').fill('1.5');
+  await moves.getByLabel('Unit').selectOption('minutes');
+  await moves.getByRole('button', { name: 'Advance' }).click();
+  await moved(150_000);
+
+  for (const [text, said] of [['-5', /only moves forward/], ['0', /more than 0/], ['soon', /not a number/]] as const) {
+    await moves.getByLabel('Forward by').fill(text);
+    await moves.getByRole('button', { name: 'Advance' }).click();
+    await expect(moves.getByText(said)).toBeVisible();
+  }
+  await moves.getByLabel('Set to (UTC)').fill(typed(start - DAY * 1000));
+  await moves.getByRole('button', { name: 'Set' }).click();
+  await expect(moves.getByText(/The clock never goes back/)).toBeVisible();
+  await moved(150_000);
+  for (const door of DOORS) expect(await door.ids(server)).toHaveLength(2);
+
+  const later = Math.floor(start / 1000) * 1000 + 400_000;
+  await moves.getByLabel('Set to (UTC)').fill(typed(later));
+  await moves.getByRole('button', { name: 'Set' }).click();
+  await moved(later - start);
+  await expect(figure(page, 'Live').first()).toContainText('0 documents');
+  for (const door of DOORS) expect(await door.ids(server)).toEqual([]);
+});
+
+test('what the doors do is counted', async ({ page, server }) => {
+  for (const door of DOORS) await door.create(server, null);
+  await page.goto('/monitor');
+  const total = async (name: string) => {
+    const line = page.getByRole('region', { name: 'Counters' }).getByRole('row');
+    const cells = line.filter({ has: page.getByRole('rowheader', { name, exact: true }) }).getByRole('cell');
+    return Number((await cells.last().innerText()).replaceAll(',', ''));
+  };
+  await expect.poll(() => total('MongoDB inserts')).toBeGreaterThanOrEqual(0);
+  const [inserts, requests] = [await total('MongoDB inserts'), await total('NoSQL requests')];
+  const log = await collection(server);
+  for (let at = 0; at < 7; at += 1) await log.insertOne({ _id: `n${at}` });
+  for (let at = 0; at < 5; at += 1) await container(server).items.create({ id: `n${at}` });
+  await expect.poll(() => total('MongoDB inserts')).toBe(inserts + 7);
+  await expect.poll(() => total('NoSQL requests')).toBeGreaterThanOrEqual(requests + 5);
+
+  await page.getByLabel('Latencies of').selectOption('all since the start');
+  const latencies = page.getByRole('region', { name: 'Latencies' }).getByRole('row');
+  const insert = latencies.filter({ has: page.getByRole('rowheader', { name: 'insert', exact: true }) });
+  await expect(insert).toContainText('mongo');
+  await expect(insert.getByRole('cell').nth(2)).toHaveText('7');
+  await expect(insert.getByRole('cell').last()).toHaveText(/\d (µs|ms|s)$/);
+});

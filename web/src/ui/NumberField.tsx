@@ -1,0 +1,28 @@
+// A field for a number that is typed as text, so that nothing of it is changed silently.
+import type { ReactNode } from 'react';
+import { Field } from './Field';
+
+export interface NumberFieldProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  error: string | null;
+  value: string;
+  onChange: (text: string) => void;
+}
+
+export function NumberField({ value, onChange, ...field }: NumberFieldProps) {
+  return (
+    <Field {...field}>
+      {(props) => (
+        <input
+          {...props}
+          type="text"
+          inputMode="numeric"
+          autoComplete="off"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
