@@ -47,13 +47,13 @@ test('an item of nearly 2 MB, and one beyond', async ({ page, server, context })
 });
 
 test('a document of 4 MB', async ({ page, server }) => {
-  const collection = (await server.mongo()).db('app').collection<{ _id: string; text?: string }>('log');
-  const text = 'x'.repeat(4 * MEGABYTE);
-  await collection.insertOne({ _id: 'large', text });
+  const collection = (await server.mongo()).db('app').collection<{ _id: string; lines: string[] }>('log');
+  const lines = Array.from({ length: 40_000 }, (_, at) => `${at} `.padEnd(100, 'x'));
+  await collection.insertOne({ _id: 'large', lines });
   await page.goto('/mongo/app/log/items');
   await open(page, 'large');
   await edit(page, 'edited: 1');
   await saveItem(page).click();
   await noted(page, /Successfully updated document/);
-  expect(await collection.findOne({ _id: 'large' })).toMatchObject({ edited: 1, text });
+  expect(await collection.findOne({ _id: 'large' })).toMatchObject({ edited: 1, lines });
 });
