@@ -18,6 +18,11 @@ test *ARGS:
 bench *ARGS:
     cargo run --release -- bench {{ARGS}}
 
+# The portal in a browser; arguments go to Playwright (`just portal journey`, `just portal --config bench.config.ts`).
+portal *ARGS:
+    EBB_PORTAL=required cargo build --release -p ebb
+    EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/portal/run {{ARGS}}
+
 # The long versions of kill -9 and the other torments.
 torture:
     cargo build --release -p ebb

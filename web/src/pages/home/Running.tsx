@@ -1,7 +1,9 @@
 // What is running: the doors' addresses, the clock, the version.
+import { mayWrite, session } from '../../api/session';
 import { utc } from '../../pure/utc';
 import { server, useNow } from '../../state/server';
-import { useSelected } from '../../state/store';
+import { useSelected, useStore } from '../../state/store';
+import { ManualClock } from '../metrics/ManualClock';
 import type { Facts } from './snippets/snippet';
 
 function ClockWords() {
@@ -14,6 +16,20 @@ function ClockWords() {
       <span className="hint">
         {mode === 'manual' ? ' · stands still until it is moved' : ' · runs with the system'}
       </span>
+    </>
+  );
+}
+
+/** Moves a clock that only moves when told. */
+function Moves() {
+  const now = useNow();
+  const mode = useSelected(server, (state) => state.status?.clock.mode);
+  const allowed = mayWrite(useStore(session));
+  if (now === null || mode !== 'manual') return null;
+  return (
+    <>
+      <h3>Move the clock</h3>
+      <ManualClock now={now} allowed={allowed} />
     </>
   );
 }
@@ -36,6 +52,7 @@ export function Running({ facts, version }: { facts: Facts; version: string }) {
         <dt>Version</dt>
         <dd>{version}</dd>
       </dl>
+      <Moves />
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { refreshServer } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { coveringSteps, parseAdvance } from './clock';
+import './metrics.css';
 
 const STEPS = [
   { label: '+1 s', seconds: 1 },

@@ -1,14 +1,5 @@
 import { expect, test } from 'vitest';
-import { coveringSteps, isUnconfirmed, offsetWords, parseAdvance } from './clock';
-
-test.each([
-  [null, false],
-  [undefined, false],
-  [false, false],
-  [true, true],
-  [{ by_ms: 80_000 }, true],
-  [80_000, true],
-])('%j is unconfirmed: %s', (unconfirmed, want) => expect(isUnconfirmed({ unconfirmed })).toBe(want));
+import { coveringSteps, offsetWords, parseAdvance } from './clock';
 
 test.each([
   [0, '0 ms, the same second'],

@@ -4,8 +4,6 @@ import { inWords } from '../../pure/duration';
 
 export type ClockState = Status['clock'];
 
-export { isUnconfirmed } from '../../pure/clock-state';
-
 /** How far the machine's clock is from the database's. */
 export function offsetWords(offsetMs: number): string {
   const seconds = Math.abs(offsetMs) / 1000;
