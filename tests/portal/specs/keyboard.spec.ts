@@ -30,7 +30,7 @@ async function choose(page: Page, from: string, key: 'ArrowDown' | 'ArrowUp', to
 }
 
 async function saveByKey(page: Page) {
-  await tabTo(page, saveButton(page));
+  await tabTo(page, saveButton(page), 'Shift+Tab');
   await page.keyboard.press('Enter');
   await expect(saveButton(page)).not.toHaveAttribute('aria-busy');
   await expect(saveButton(page)).toBeDisabled();
@@ -39,8 +39,8 @@ async function saveByKey(page: Page) {
 }
 
 /** From a tab of the page to the one beside it. */
-async function toTab(page: Page, from: RegExp, key: 'ArrowRight' | 'ArrowLeft', to: RegExp) {
-  await tabTo(page, page.getByRole('tab', { name: from }));
+async function toTab(page: Page, by: 'Tab' | 'Shift+Tab', from: RegExp, key: 'ArrowRight' | 'ArrowLeft', to: RegExp) {
+  await tabTo(page, page.getByRole('tab', { name: from }), by);
   await page.keyboard.press(key);
   const tab = page.getByRole('tab', { name: to });
   await expect(tab).toHaveAttribute('aria-selected', 'true');
@@ -89,7 +89,7 @@ async function editItem(page: Page) {
 async function confirmDeaths(page: Page) {
   await tabTo(page, page.locator('#timeToLiveSeconds'));
   await typeOver(page, '1');
-  await tabTo(page, saveButton(page));
+  await tabTo(page, saveButton(page), 'Shift+Tab');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
   const field = dialog.getByRole('textbox');
@@ -146,11 +146,11 @@ test('a container, with the keyboard alone', async ({ page, server }) => {
   await expect(page).toHaveURL(/\/nosql\/app\/sessions\/items/);
   await expect(rows(page)).toHaveCount(3);
 
-  await toTab(page, ITEMS, 'ArrowRight', SETTINGS);
+  await toTab(page, 'Tab', ITEMS, 'ArrowRight', SETTINGS);
   await turnOn(page);
   expect(await setting()).toBe(30);
 
-  await toTab(page, SETTINGS, 'ArrowLeft', ITEMS);
+  await toTab(page, 'Shift+Tab', SETTINGS, 'ArrowLeft', ITEMS);
   await expect(rows(page)).toHaveCount(3);
   await server.advance(20);
   await expect(rows(page)).toHaveCount(2);
@@ -167,7 +167,7 @@ test('a container, with the keyboard alone', async ({ page, server }) => {
   await editItem(page);
   expect((await container.item('plain', 'ada').read()).resource).toMatchObject({ typed: true });
 
-  await toTab(page, ITEMS, 'ArrowRight', SETTINGS);
+  await toTab(page, 'Shift+Tab', ITEMS, 'ArrowRight', SETTINGS);
   await server.advance(5);
   await confirmDeaths(page);
   expect(await setting()).toBe(1);
