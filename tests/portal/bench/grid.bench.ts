@@ -32,7 +32,7 @@ for (const door of ['nosql', 'mongo'] as const) {
       .toBeVisible({ timeout: 300_000 });
     console.log(`${door}: loaded in ${Date.now() - began} ms`);
     const frames = await page.evaluate(async (count) => {
-      const box = document.querySelector<HTMLElement>('[data-testid="grid-scroll"]');
+      const box = document.querySelector<HTMLElement>('[role=grid]');
       if (box === null) return [];
       const took: number[] = [];
       let last = performance.now();
