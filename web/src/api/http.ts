@@ -1,5 +1,6 @@
 // One request to the server: the CSRF token, a time limit, the console, and failures in words.
 // Knows no route.
+import { plainMessage } from '../pure/service-message';
 import { say } from '../state/log';
 
 export type FailureKind = 'network' | 'timeout' | 'cancelled' | 'signed-out' | 'refused';
@@ -84,17 +85,6 @@ async function fetched(ask: Ask): Promise<Answer> {
   }
 }
 
-/** Out of `Message: {"Errors":["…"]}`, in which the NoSQL door wraps some sentences. */
-function sentence(message: string): string {
-  if (!message.startsWith('Message: {')) return message;
-  try {
-    const wrapped = JSON.parse(message.slice('Message: '.length)) as { Errors?: unknown };
-    return Array.isArray(wrapped.Errors) ? wrapped.Errors.map(String).join(' ') : message;
-  } catch {
-    return message;
-  }
-}
-
 /** What a refusal says: `{code, message}` of the NoSQL door, `{error: {…}}` of the admin address. */
 export function refusal(answer: Answer): { code: string; message: string } {
   try {
@@ -103,7 +93,7 @@ export function refusal(answer: Answer): { code: string; message: string } {
     if (typeof inner.message === 'string') {
       // The NoSQL door adds lines with the activity's id behind the sentence.
       const message = inner.message.split(/\r?\nActivityId/)[0] ?? inner.message;
-      return { code: inner.code ?? String(answer.status), message: sentence(message) };
+      return { code: inner.code ?? String(answer.status), message };
     }
   } catch {
     // No JSON.
@@ -140,7 +130,7 @@ export async function send(ask: Ask): Promise<Answer> {
     const charge = Number(answer.headers.get('x-ms-request-charge') ?? Number.NaN);
     say({
       kind: said === null ? 'request' : 'failed',
-      text: shown(ask) + (said === null ? '' : `: ${said.message}`),
+      text: shown(ask) + (said === null ? '' : `: ${plainMessage(said.message)}`),
       status: answer.status,
       ms: took(),
       ...(activityId === null ? {} : { activityId }),
@@ -155,5 +145,5 @@ export async function send(ask: Ask): Promise<Answer> {
 
 /** The sentence for a person, of anything that was thrown. */
 export function words(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? plainMessage(error.message) : String(error);
 }

@@ -2,7 +2,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json-text';
-import { plainMessage } from '../../pure/service-message';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
@@ -98,7 +97,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
         else put({ reading: false, opened: found, gone: false });
       },
       (error: unknown) => {
-        if (!ended) put({ reading: false, failure: plainMessage(words(error)) });
+        if (!ended) put({ reading: false, failure: words(error) });
       },
     );
     return () => {
@@ -111,7 +110,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
     if (state.busy) return;
     put({ busy: true, failure: null, said: '' });
     work()
-      .catch((error: unknown) => put({ failure: plainMessage(words(error)) }))
+      .catch((error: unknown) => put({ failure: words(error) }))
       .finally(() => put({ busy: false }));
   };
   const done = (what: string, found: Opened, insteadOf?: string) => {

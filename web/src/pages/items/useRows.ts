@@ -2,7 +2,6 @@
 // next one.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { words } from '../../api/http';
-import { plainMessage } from '../../pure/service-message';
 import { databaseNow, server, useServerChanges } from '../../state/server';
 import { useStore } from '../../state/store';
 import type { Cursor, Row, Source } from './source';
@@ -111,7 +110,7 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
         setState((known) => ({ ...known, loading: false, ready: true }));
       } catch (error) {
         if (turn.signal.aborted) return;
-        setState((known) => ({ ...known, loading: false, ready: true, failure: plainMessage(words(error)) }));
+        setState((known) => ({ ...known, loading: false, ready: true, failure: words(error) }));
       } finally {
         if (running.current === turn) running.current = null;
       }

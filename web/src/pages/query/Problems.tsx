@@ -25,8 +25,9 @@ export function Problems({ error, text, target }: ProblemsProps) {
       </Banner>
     );
   }
-  const problems = problemsOf(words(error), text);
-  const isPlain = problems.length === 1 && problems[0]?.sentence === words(error);
+  const said = error instanceof Error ? error.message : words(error);
+  const problems = problemsOf(said, text);
+  const isPlain = problems.length === 1 && problems[0]?.sentence === said;
   if (isPlain) return <Failure error={error} target={target} />;
   return (
     <Banner look="bad">
