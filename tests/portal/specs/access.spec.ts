@@ -1,22 +1,8 @@
 // With keys of its own the account asks for one: signing in, wrong keys, read-only mode, signing out.
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
+import { KEYED, PRIMARY, READER, signIn } from '../lib/login';
 
-const [PRIMARY, READER] = ['primary of the tests', 'reader of the tests'].map((text) =>
-  Buffer.from(text.padEnd(64, '.')).toString('base64'),
-) as [string, string];
-const file = join(mkdtempSync(join(tmpdir(), 'ebb-key-')), 'keys');
-writeFileSync(file, `primary = ${PRIMARY}\nprimary-readonly = ${READER}\n`);
-
-test.use({ options: { flags: ['--key-file', file], key: PRIMARY } });
-
-async function signIn(page: Page, key: string) {
-  await page.getByLabel('Account key').fill(key);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
+test.use({ options: KEYED });
 
 test.beforeEach(async ({ server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });

@@ -1,12 +1,10 @@
 // No violation of WCAG 2.1 AA that axe finds, on any page and in any dialog, light and dark, at 100
 // and 200 %.
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { open } from '../lib/grid';
+import { KEYED, PRIMARY, signIn } from '../lib/login';
 import { chooseTtl } from '../lib/pane';
 import { Server } from '../lib/server';
 
@@ -139,19 +137,14 @@ test('every other page', async ({ page, server }) => {
 });
 
 test.describe('signing in', () => {
-  const key = Buffer.from('axe of the tests'.padEnd(64, '.')).toString('base64');
-  const file = join(mkdtempSync(join(tmpdir(), 'ebb-key-')), 'keys');
-  writeFileSync(file, `primary = ${key}\n`);
-  test.use({ options: { flags: ['--key-file', file], key } });
+  test.use({ options: KEYED });
 
   test('the page and the dialog', async ({ page, context, server }) => {
     await page.goto('/');
-    await page.getByLabel('Account key').fill('wrong');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, 'wrong');
     await expect(page.getByRole('alert')).toBeVisible();
     await innocent(page, 'login');
-    await page.getByLabel('Account key').fill(key);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, PRIMARY);
     await expect(page.getByText(`mongodb://${server.ready.mongo}`).first()).toBeVisible();
     await context.clearCookies();
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();

@@ -1,22 +1,10 @@
 // A session that ends, or is refused: nothing typed is lost, and the page that was asked for comes.
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/grid';
+import { KEYED, PRIMARY, signIn } from '../lib/login';
 import { noted } from '../lib/pane';
 
-const PRIMARY = Buffer.from('session of the tests'.padEnd(64, '.')).toString('base64');
-const file = join(mkdtempSync(join(tmpdir(), 'ebb-key-')), 'keys');
-writeFileSync(file, `primary = ${PRIMARY}\n`);
-
-test.use({ options: { flags: ['--key-file', file], key: PRIMARY } });
-
-async function signIn(page: Page, key: string) {
-  await page.getByLabel('Account key').fill(key);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
+test.use({ options: KEYED });
 
 test.beforeEach(async ({ server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });

@@ -1,0 +1,25 @@
+// An account with keys of its own, and signing in with one of them.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Page } from '@playwright/test';
+import type { Options } from './server';
+
+const made = (text: string) => Buffer.from(text.padEnd(64, '.')).toString('base64');
+
+/** May do everything. */
+export const PRIMARY = made('primary of the tests');
+/** May only read. */
+export const READER = made('reader of the tests');
+
+const folder = process.env['EBB_PORTAL_OUT'] ?? '/tmp/ebb-portal-tests';
+const file = join(folder, `keys-${process.pid}`);
+mkdirSync(folder, { recursive: true });
+writeFileSync(file, `primary = ${PRIMARY}\nprimary-readonly = ${READER}\n`);
+
+/** A server with these keys. */
+export const KEYED: Options = { flags: ['--key-file', file], key: PRIMARY };
+
+export async function signIn(page: Page, key: string) {
+  await page.getByLabel('Account key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
