@@ -17,7 +17,7 @@ use crate::{
     catalog::Books,
     error::Halt,
     keys::{self, Sums},
-    limits::{PAGE_BYTES, PAGE_ROWS},
+    limits::{PAGE_BYTES, PAGE_ROWS, SUMS_AT_ONCE},
     rest::yield_now,
     write::LEVELS,
 };
@@ -100,7 +100,7 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Vec<Amount>, Halt> {
         let mut live = Vec::with_capacity(instants.len());
         for at in instants {
-            if !live.is_empty() {
+            if live.len() % SUMS_AT_ONCE == SUMS_AT_ONCE - 1 {
                 yield_now().await;
             }
             match self.summed_live_at(settings, *at).await? {
