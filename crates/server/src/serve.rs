@@ -8,6 +8,7 @@ use mongo::{Door, MongoDialect, Settings};
 use store::{MemoryStore, Store};
 use store_lsm::{LsmOptions, LsmStore};
 use tokio::{
+    signal::unix::{self, Signal, SignalKind},
     sync::{oneshot, watch},
     task::JoinHandle,
 };
@@ -305,6 +306,7 @@ pub fn serve_beside(
         .build()
         .map_err(failed)?;
     runtime.block_on(async {
+        let mut signals = Signals::take().map_err(failed)?;
         let running = start(config).await?;
         let admin = running.admin().map(str::to_owned);
         let (sender, failure) = oneshot::channel();
@@ -313,7 +315,7 @@ pub fn serve_beside(
             .spawn(move || beside(admin).map_err(|why| sender.send(why)))
             .map_err(failed)?;
         let ended = tokio::select! {
-            ended = signal() => ended.map_err(failed),
+            () = signals.wait() => Ok(()),
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
@@ -321,15 +323,26 @@ pub fn serve_beside(
     })
 }
 
-async fn signal() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// The signals that end a server. They are taken before it says that it is ready: until then one
+/// would kill the process.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn take() -> std::io::Result<Self> {
+        let terminate = unix::signal(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: unix::signal(SignalKind::interrupt())? })
     }
-    Ok(())
+
+    /// Waits for one of them.
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }
 
 /// Thousands of idle connections need as many descriptors.

@@ -20,8 +20,8 @@ UNKNOWN = [
     "/dbs/room/colls/c/operations/partitionkeydelete/x",
     "/dbs/room/colls/c/users", "/dbs/room/udfs", "/admin", "/metrics", "/healthz", "/_ebb/", "/index.html",
     "/favicon.ico", "/.git/config", "/etc/passwd",
-    "/dbs/room/colls/c/docs/../../../../../etc/passwd", "/dbs/../admin", "/_explorer", "/_explorer/index.html",
-    "/_explorer/emulator.pem/x", "/media/x",
+    "/dbs/room/colls/c/docs/../../../../../etc/passwd", "/dbs/../admin",
+    "/_explorers", "/media/x",
     "/dbs/room/colls/c/pkranges/0/x", "/" + "x" * 5000, "/" + "a/" * 500, "/dbs/room/colls/c/partitionkey",
     "/addresses/x", "/dbs/room/clientencryptionkeys",
 ]
