@@ -3,7 +3,7 @@ import * as mongo from '../api/mongo';
 import * as nosql from '../api/nosql';
 import { words } from '../api/http';
 import { session } from '../api/session';
-import type { Door } from './place';
+import type { Door, Target } from './place';
 import { createStore } from './store';
 
 export interface Branch {
@@ -88,4 +88,10 @@ export async function loadCollections(door: Door, name: string): Promise<void> {
   } catch (error) {
     put(door, name, { failure: words(error) });
   }
+}
+
+/** Reads databases again, and then what lies in one of them. */
+export async function loadTreeWith({ door, database }: Pick<Target, 'door' | 'database'>): Promise<void> {
+  await loadTree();
+  await loadCollections(door, database);
 }

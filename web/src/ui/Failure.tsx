@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { ApiError, words } from '../api/http';
 import type { Target } from '../state/place';
-import { loadCollections, loadTree } from '../state/tree';
+import { loadTreeWith } from '../state/tree';
 import { Banner } from './Banner';
 import { Button } from './Button';
 
@@ -11,11 +11,6 @@ export interface FailureProps {
   /** What was asked about, when it may have been deleted. */
   target?: Target;
   onAgain?: () => void;
-}
-
-async function reload(target: Target): Promise<void> {
-  await loadTree();
-  await loadCollections(target.door, target.database);
 }
 
 export function Failure({ error, target, onAgain }: FailureProps) {
@@ -31,7 +26,7 @@ export function Failure({ error, target, onAgain }: FailureProps) {
             busy={busy}
             onClick={() => {
               setBusy(true);
-              void reload(target).finally(() => setBusy(false));
+              void loadTreeWith(target).finally(() => setBusy(false));
             }}
           >
             Reload the tree

@@ -6,7 +6,7 @@ import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
-import { loadCollections, loadTree } from '../../state/tree';
+import { loadTreeWith } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { diesSoon } from './expires';
@@ -35,7 +35,7 @@ function quickly(rows: readonly Row[], quick: Quick): readonly Row[] {
 
 function Missing({ target }: { target: Target }) {
   const reload = () => {
-    void loadTree().then(() => loadCollections(target.door, target.database));
+    void loadTreeWith(target);
   };
   return (
     <Banner look="bad">

@@ -18,7 +18,7 @@ export interface ItemEvents {
   onDeleted: (key: string) => void;
 }
 
-export interface Item {
+interface State {
   /** As last read; null: it is new, or not read yet. */
   opened: Opened | null;
   reading: boolean;
@@ -28,6 +28,9 @@ export interface Item {
   failure: string | null;
   said: string;
   busy: boolean;
+}
+
+export interface Item extends State {
   text: string;
   dirty: boolean;
   setText: (text: string) => void;
@@ -41,16 +44,6 @@ export interface Item {
   overwrite: () => void;
   takeTheirs: () => void;
   goOn: () => void;
-}
-
-interface State {
-  opened: Opened | null;
-  reading: boolean;
-  gone: boolean;
-  theirs: Opened | null;
-  failure: string | null;
-  said: string;
-  busy: boolean;
 }
 
 /** Why a text cannot be sent; null: it can. */

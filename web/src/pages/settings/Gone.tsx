@@ -1,5 +1,5 @@
 // A collection that is not there any more.
-import { loadCollections, loadTree } from '../../state/tree';
+import { loadTreeWith } from '../../state/tree';
 import type { Target } from '../../state/place';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
@@ -13,8 +13,7 @@ export interface GoneProps {
 
 export function Gone({ target, place, onReload }: GoneProps) {
   const reload = async () => {
-    await Promise.all([loadTree(), onReload()]);
-    await loadCollections(target.door, target.database);
+    await Promise.all([loadTreeWith(target), onReload()]);
   };
   return (
     <Banner look="bad">

@@ -5,7 +5,7 @@ import * as nosql from '../../api/nosql';
 import type { Door, Place, Target } from '../../state/place';
 import { say } from '../../state/log';
 import { go } from '../../state/router';
-import { loadCollections, loadTree } from '../../state/tree';
+import { loadCollections, loadTree, loadTreeWith } from '../../state/tree';
 import { noun } from '../dialogs';
 
 function done(text: string): void {
@@ -18,8 +18,7 @@ export async function createDatabase(name: string, throughput?: number): Promise
 }
 
 async function shown(target: Target): Promise<void> {
-  await loadTree();
-  await loadCollections(target.door, target.database);
+  await loadTreeWith(target);
   go({ page: 'collection', view: 'items', ...target });
 }
 
@@ -53,8 +52,7 @@ export async function finishCollection(
 }
 
 export async function showDatabase(door: Door, database: string): Promise<void> {
-  await loadTree();
-  await loadCollections(door, database);
+  await loadTreeWith({ door, database });
   go({ page: 'database', door, database });
 }
 
