@@ -1,5 +1,5 @@
 // The filter in each door's own language, what it says of a mistake, and rows beyond the first page.
-import { type Page } from '@playwright/test';
+import { type Locator, type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { type Door, fillWith, mongo, nosql, numbered } from '../lib/door';
 import { row, rows } from '../lib/items';
@@ -79,15 +79,27 @@ for (const { door, right, wrong } of FILTERS) {
 
 /** Ids of all rows, read from top to bottom, page after page. */
 async function everyRow(page: Page): Promise<string[]> {
+  const grid = page.getByRole('grid');
   await page.keyboard.press('Home');
   await expect(rows(page).first()).toHaveAttribute('aria-rowindex', '2');
   const seen = new Map<string, string>();
-  for (let pages = 0; pages < 60 && seen.size < MANY; pages += 1) {
+  for (let active = 2; ; ) {
     const drawn = await rows(page).evaluateAll((found) =>
       found.map((one) => [one.ariaRowIndex ?? '', one.querySelector('[role=gridcell]')?.textContent ?? ''] as const),
     );
     for (const [index, id] of drawn) seen.set(index, id);
+    if (active === MANY + 1) return [...seen.values()];
     await page.keyboard.press('PageDown');
+    // Rows are drawn a frame after the key; the next key waits for those of this one.
+    const before = active;
+    await expect.poll(async () => (active = await activeRow(grid))).toBeGreaterThan(before);
   }
-  return [...seen.values()];
+}
+
+/** Index of the row that the keyboard is on; 0 while it is not drawn. */
+function activeRow(grid: Locator): Promise<number> {
+  return grid.evaluate((one) => {
+    const row = document.getElementById(one.getAttribute('aria-activedescendant') ?? '');
+    return Number(row?.ariaRowIndex ?? 0);
+  });
 }
