@@ -25,8 +25,9 @@ use crate::{
 
 /// Units of one batch at most; what waits beyond comes with the next.
 const BATCH_UNITS: usize = 4_096;
-/// Units that are worth a batch of their own while another is synced; fewer wait for more.
-const WORTH_UNITS: usize = 64;
+/// Puts and deletes that are worth a batch of their own while another is synced; fewer wait for
+/// more. A unit that indexes an item has ten times those of one that stores a document.
+const WORTH_MUTATIONS: usize = 128;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
 
@@ -61,6 +62,8 @@ pub(crate) struct Committer {
     sums: Sums,
     /// Whether the syncer has something to do.
     syncing: bool,
+    /// Puts and deletes of a unit of the last batch, on average; 1 at least.
+    unit_mutations: usize,
     waiting: Vec<Request>,
 }
 
@@ -79,6 +82,7 @@ impl Committer {
             batch: position.batch,
             sums: Sums::default(),
             syncing: false,
+            unit_mutations: 1,
             waiting: Vec::new(),
         }
     }
@@ -97,7 +101,7 @@ impl Committer {
                 let full = BATCH_UNITS <= self.units();
                 next = if full { None } else { messages.try_recv().ok() };
             }
-            let worth = if self.syncing { WORTH_UNITS } else { 1 };
+            let worth = if self.syncing { WORTH_MUTATIONS / self.unit_mutations } else { 1 };
             if worth <= self.units() || self.waiting.iter().any(|request| request.units.is_empty())
             {
                 self.serve();
@@ -185,13 +189,17 @@ impl Committer {
     /// Writes a batch of so many commits; the syncer makes it durable, and only then it is visible.
     fn write(&mut self, ordered: Ordered, commits: u64) -> Result<Written, Error> {
         let Some(last) = ordered.last else { return Ok(Written::default()) };
+        self.unit_mutations = (ordered.mutations.len() as u64 / commits.max(1)).max(1) as usize;
         let inner = Arc::clone(&self.inner);
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
             .durability(Some(PersistMode::Buffer));
         let mut written = Vec::new();
         let mut last_place: Option<(Space, Option<Place>)> = None;
-        for mutation in ordered.mutations {
+        let mut mutations = ordered.mutations;
+        // Neighbours are put into the memory of the tree by the same way. A later one of a key wins.
+        mutations.sort_by(|a, b| a.place().cmp(&b.place()));
+        for mutation in mutations {
             let (space, key, value) = match mutation {
                 Mutation::Put { space, key, value } => (space, key, Some(value)),
                 Mutation::Delete { space, key } => (space, key, None),

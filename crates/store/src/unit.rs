@@ -64,6 +64,17 @@ pub enum Mutation {
     },
 }
 
+impl Mutation {
+    /// The key that it changes, in its space.
+    pub fn place(&self) -> (Space, &Bytes) {
+        match self {
+            Self::Put { space, key, .. }
+            | Self::Delete { space, key }
+            | Self::Add { space, key, .. } => (*space, key),
+        }
+    }
+}
+
 /// Something that must not be looked at between a commit's stamp and its publication.
 pub trait Fence: Send + Sync {
     /// Called before the commit is stamped.

@@ -26,8 +26,25 @@ export async function openItem(page: Page, door: Door, id: string): Promise<Loca
   return pane;
 }
 
-export function editor(pane: Locator): Locator {
-  return pane.getByRole('textbox', { name: /^(Item|Document)$/ });
+/** The same whichever door it is of, and the row found by any of its text. */
+export async function open(page: Page, text: string): Promise<void> {
+  await rows(page).filter({ hasText: text }).first().click();
+  await expect(editor(page)).toBeVisible();
+}
+
+/** The editor of the item that is open. */
+export function editor(within: Page | Locator): Locator {
+  return within.getByRole('textbox', { name: /^(Item|Document)$/ }).last();
+}
+
+/** Puts properties before the others of the item that is open. */
+export async function edit(page: Page, properties: string): Promise<void> {
+  const text = editor(page);
+  await text.focus();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.insertText(`\n  ${properties},`);
+  await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
 }
 
 /** Replaces the text of an editor. */

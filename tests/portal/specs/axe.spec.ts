@@ -3,7 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { open } from '../lib/grid';
+import { open } from '../lib/items';
 import { KEYED, PRIMARY, signIn } from '../lib/login';
 import { chooseTtl } from '../lib/pane';
 import { Server } from '../lib/server';

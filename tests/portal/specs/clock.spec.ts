@@ -1,6 +1,6 @@
 // A manual clock far ahead: every instant is right beyond 32 bits of seconds.
 import { expect, test } from '../lib/fixtures';
-import { open } from '../lib/grid';
+import { open } from '../lib/items';
 
 for (const [year, now, then] of [
   [2038, '2038-01-19T03:14:00Z', '2038-01-19 03:14:10'],

@@ -1,7 +1,7 @@
 // The console: what failed stands there with the server's own id of it. And choices of a person that
 // outlive a reload.
 import { expect, test } from '../lib/fixtures';
-import { edit, open } from '../lib/grid';
+import { edit, open } from '../lib/items';
 
 test('a request that failed has the activity id of the server', async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });

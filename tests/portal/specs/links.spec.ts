@@ -2,9 +2,6 @@
 // with back and forward.
 import { expect, test } from '../lib/fixtures';
 
-const NAMES = { database: 'a b', collection: 'c/d ü' };
-const [DATABASE, COLLECTION] = [NAMES.database, NAMES.collection].map(encodeURIComponent);
-
 test('every page by its address', async ({ page, server }) => {
   const collection = (await server.mongo()).db('app').collection('logs');
   await collection.insertOne({ n: 1 });
@@ -35,19 +32,24 @@ test('every page by its address', async ({ page, server }) => {
 });
 
 test('names with separators and a filter survive', async ({ page, server }) => {
-  const databases = server.cosmos.databases;
-  const { database } = await databases.create({ id: NAMES.database });
-  const id = 'ü d';
+  const [databaseId, id, collection] = ['a b', 'ü d', 'c/d ü'];
+  const { database } = await server.cosmos.databases.create({ id: databaseId });
   const { container } = await database.containers.create({ id, partitionKey: { paths: ['/id'] } });
-  await container.items.create({ id: 'one' });
-  await container.items.create({ id: 'two' });
-  const filter = "WHERE c.id = 'two'";
-  const path = `/nosql/${DATABASE}/${encodeURIComponent(id)}/items`;
-  await page.goto(`${path}?filter=${encodeURIComponent(filter)}`);
+  for (const one of ['one', 'two']) await container.items.create({ id: one });
+  const documents = [{ _id: 'one' }, { _id: 'two' }] as never[];
+  await (await server.mongo()).db('ab').collection(collection).insertMany(documents);
   const cell = (name: string) => page.getByRole('grid').getByRole('gridcell', { name, exact: true });
-  await expect(cell('two').first()).toBeVisible();
-  await expect(cell('one')).toHaveCount(0);
-  expect(COLLECTION).toContain('%2F');
+  const filters: [parts: string[], filter: string, shown: string, hidden: string][] = [
+    [['nosql', databaseId, id], "WHERE c.id = 'two'", 'two', 'one'],
+    [['mongo', 'ab', collection], '{ _id: "two" }', '"two"', '"one"'],
+  ];
+  for (const [parts, filter, shown, hidden] of filters) {
+    const path = `/${parts.map(encodeURIComponent).join('/')}/items`;
+    await page.goto(`${path}?filter=${encodeURIComponent(filter)}`);
+    await expect(cell(shown).first()).toBeVisible();
+    await expect(cell(hidden)).toHaveCount(0);
+    expect(new URL(page.url()).pathname).toBe(path);
+  }
 });
 
 test('what is not there says so', async ({ page, server }) => {

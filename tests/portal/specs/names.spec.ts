@@ -2,7 +2,7 @@
 // dialogs. What a browser would turn into another address is not asked for.
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { editor, open } from '../lib/grid';
+import { editor, open } from '../lib/items';
 import { save, chooseTtl } from '../lib/pane';
 
 /** Of databases and containers of the NoSQL door, and of items. */

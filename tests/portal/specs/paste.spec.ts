@@ -1,7 +1,7 @@
 // 20 MB pasted into a field: refused with its size, what was there stays, and the page lives on.
 import { type Locator, type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { edit, editor, open } from '../lib/grid';
+import { edit, editor, open } from '../lib/items';
 
 const CHARACTERS = 20 * 1024 * 1024;
 const ALIVE_MS = 2000;

@@ -1,6 +1,6 @@
 // A session that ends, or is refused: nothing typed is lost, and the page that was asked for comes.
 import { expect, test } from '../lib/fixtures';
-import { edit, editor, open } from '../lib/grid';
+import { edit, editor, open } from '../lib/items';
 import { KEYED, PRIMARY, signIn } from '../lib/login';
 import { noted } from '../lib/pane';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { edit, editor, open } from '../lib/grid';
+import { edit, editor, open } from '../lib/items';
 import { chooseTtl, noted, save } from '../lib/pane';
 import { Server } from '../lib/server';
 

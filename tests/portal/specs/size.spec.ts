@@ -2,7 +2,7 @@
 // so, and nothing of it is lost.
 import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { edit, editor, open } from '../lib/grid';
+import { edit, editor, open } from '../lib/items';
 import { noted } from '../lib/pane';
 
 const MEGABYTE = 1024 * 1024;

@@ -2,7 +2,7 @@
 // typed is lost, and nothing of the other's is overwritten unasked.
 import { expect, test } from '../lib/fixtures';
 import { chooseTtl, noted } from '../lib/pane';
-import { edit, editor, open } from '../lib/grid';
+import { edit, editor, open } from '../lib/items';
 import { Server } from '../lib/server';
 
 const DOORS = ['nosql', 'mongo'] as const;
