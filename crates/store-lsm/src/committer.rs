@@ -26,8 +26,8 @@ use crate::{
 /// Units of one batch at most; what waits beyond comes with the next.
 const BATCH_UNITS: usize = 4_096;
 /// Puts and deletes that are worth a batch of their own while another is synced; fewer wait for
-/// more. A unit that indexes an item has ten times those of one that stores a document.
-const WORTH_MUTATIONS: usize = 128;
+/// more. A unit that indexes an item has thirty times those of one that stores a document.
+const WORTH_MUTATIONS: usize = 64;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
 
@@ -62,7 +62,7 @@ pub(crate) struct Committer {
     sums: Sums,
     /// Whether the syncer has something to do.
     syncing: bool,
-    /// Puts and deletes of a unit of the last batch, on average; 1 at least.
+    /// Puts and deletes of a unit of the last batch, on average.
     unit_mutations: usize,
     waiting: Vec<Request>,
 }
@@ -101,7 +101,7 @@ impl Committer {
                 let full = BATCH_UNITS <= self.units();
                 next = if full { None } else { messages.try_recv().ok() };
             }
-            let worth = if self.syncing { WORTH_MUTATIONS / self.unit_mutations } else { 1 };
+            let worth = if self.syncing { worth(self.unit_mutations) } else { 1 };
             if worth <= self.units() || self.waiting.iter().any(|request| request.units.is_empty())
             {
                 self.serve();
@@ -189,7 +189,8 @@ impl Committer {
     /// Writes a batch of so many commits; the syncer makes it durable, and only then it is visible.
     fn write(&mut self, ordered: Ordered, commits: u64) -> Result<Written, Error> {
         let Some(last) = ordered.last else { return Ok(Written::default()) };
-        self.unit_mutations = (ordered.mutations.len() as u64 / commits.max(1)).max(1) as usize;
+        self.unit_mutations =
+            ordered.mutations.len() / usize::try_from(commits).unwrap_or(1).max(1);
         let inner = Arc::clone(&self.inner);
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
@@ -271,9 +272,26 @@ impl Committer {
     }
 }
 
+/// Units of so many puts and deletes each that are worth a batch while another is synced; never
+/// none, or there would be no end of empty batches.
+fn worth(unit_mutations: usize) -> usize {
+    (WORTH_MUTATIONS / unit_mutations.max(1)).max(1)
+}
+
 /// Notes a space once; a batch touches few.
 fn note(written: &mut Vec<Space>, space: Space) {
     if !written.contains(&space) {
         written.push(space);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_large_commits_are_worth_a_batch_and_nothing_never_is() {
+        let units = [0, 1, 2, 30, 64, 65, usize::MAX].map(worth);
+        assert_eq!(units, [64, 64, 32, 2, 1, 1, 1]);
     }
 }
