@@ -225,7 +225,10 @@ impl Committer {
         meta::note(&mut batch, &inner.meta, position);
         batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
         written.iter().for_each(|space| {
-            inner.spaces.with(*space, |place| inner.writeback.written(&place.keyspace));
+            inner.spaces.with(*space, |place| {
+                inner.writeback.written(&place.keyspace);
+                inner.memory.written(&place.keyspace);
+            });
         });
         inner.compactor.written(written);
         self.batch = position.batch;

@@ -9,6 +9,7 @@ mod filter;
 mod judged;
 mod mark;
 mod measured;
+mod memory;
 mod meta;
 mod open;
 mod pins;

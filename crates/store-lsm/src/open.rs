@@ -18,6 +18,7 @@ use crate::{
     judged::{Judged, journals},
     mark::Mark,
     measured::Measured,
+    memory::{self, Memory},
     meta::{self, Position},
     pins::Pins,
     snapshot::Open,
@@ -62,6 +63,7 @@ pub(crate) struct Inner {
     pub(crate) pins: Arc<Pins>,
     pub(crate) compactor: Compactor,
     pub(crate) writeback: Writeback,
+    pub(crate) memory: Memory,
     /// What readers see: all that is durable.
     pub(crate) current: ArcSwap<Open>,
     /// Why no commit is accepted any more.
@@ -100,7 +102,7 @@ impl Inner {
 pub struct LsmStore {
     pub(crate) inner: Arc<Inner>,
     pub(crate) sender: mpsc::Sender<Message>,
-    /// The compactor, the committer, the syncer and the writeback, in the order in which they end.
+    /// In the order in which they end.
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -154,6 +156,7 @@ impl LsmStore {
             pins,
             compactor: Compactor::default(),
             writeback: Writeback::default(),
+            memory: Memory::default(),
             stopped: OnceLock::new(),
             tree: path.join(TREE),
             judged: Judged::default(),
@@ -164,13 +167,14 @@ impl LsmStore {
         let journal = Journal::new(path.join(TREE), Arc::clone(&time));
         let committer = Committer::new(Arc::clone(&inner), time, position, written);
         let (compacted, synced) = (Arc::clone(&inner), Arc::clone(&inner));
-        let started = Arc::clone(&inner);
+        let (started, freed) = (Arc::clone(&inner), Arc::clone(&inner));
         let (asks, tells) = (sender.clone(), sender.clone());
         let threads = Mutex::new(vec![
             thread("compactor", move || compactor::run(&compacted, &asks))?,
             thread("committer", move || committer.run(&messages))?,
             thread("syncer", move || syncer::run(&synced, journal, &batches, &tells))?,
             thread("writeback", move || writeback::run(&started.writeback))?,
+            thread("memory", move || memory::run(&freed.memory))?,
         ]);
         Ok(Self { inner, sender, threads })
     }

@@ -176,6 +176,7 @@ impl Drop for LsmStore {
         // The threads hold the tree's lock until they have ended.
         self.inner.compactor.close();
         self.inner.writeback.close();
+        self.inner.memory.close();
         let _ = self.sender.send(Message::Close);
         let threads =
             std::mem::take(self.threads.get_mut().unwrap_or_else(PoisonError::into_inner));

@@ -1,0 +1,130 @@
+//! Frees the memory of keyspaces on a thread of its own. The tree lets go of memory that has been
+//! written out while it is closed to readers and writers; freeing half a million keys would keep
+//! all of them waiting for a fifth of a second.
+
+use std::{
+    any::Any,
+    collections::HashMap,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use fjall::{AbstractTree as _, Keyspace};
+
+/// Memory that is freed so fast that nobody notices, bytes.
+const SMALL_BYTES: u64 = 4 * 1024 * 1024;
+/// Between two looks for memory that nobody uses: at first, and when there has long been none.
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+
+/// A keyspace's keys and values before they are written out.
+type Held = Arc<dyn Any + Send + Sync>;
+
+/// Memory that is in use, and what was until a moment ago.
+#[derive(Default)]
+pub(crate) struct Memory {
+    news: Mutex<News>,
+    wake: Condvar,
+}
+
+struct News {
+    /// By where it is.
+    held: HashMap<usize, Held>,
+    pause: Duration,
+    closed: bool,
+}
+
+impl Default for News {
+    fn default() -> Self {
+        Self { held: HashMap::new(), pause: PAUSES[0], closed: false }
+    }
+}
+
+impl Memory {
+    fn lock(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This keyspace was written.
+    pub(crate) fn written(&self, keyspace: &Keyspace) {
+        let memory = keyspace.tree.active_memtable();
+        if SMALL_BYTES <= memory.size() {
+            self.hold(memory);
+        }
+    }
+
+    /// Holds this until nobody else does.
+    fn hold(&self, memory: Held) {
+        let place = Arc::as_ptr(&memory).cast::<()>().addr();
+        let mut news = self.lock();
+        if news.held.insert(place, memory).is_none() {
+            news.pause = PAUSES[0];
+            self.wake.notify_one();
+        }
+    }
+
+    /// Ends the thread.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits a while; answers what nobody else uses any more, or `None` when it is time to end.
+    fn wait(&self) -> Option<Vec<Held>> {
+        let until = |news: &mut News| news.held.is_empty() && !news.closed;
+        let waited = self.wake.wait_while(self.lock(), until);
+        let news = waited.unwrap_or_else(PoisonError::into_inner);
+        if news.closed {
+            return None;
+        }
+        let pause = news.pause;
+        let waited = self.wake.wait_timeout(news, pause);
+        let mut news = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let unused = news.held.extract_if(|_, memory| Arc::strong_count(memory) == 1);
+        let unused: Vec<Held> = unused.map(|(_, memory)| memory).collect();
+        news.pause = if unused.is_empty() { (news.pause * 2).min(PAUSES[1]) } else { PAUSES[0] };
+        Some(unused)
+    }
+}
+
+/// Frees memory until the store is closed.
+pub(crate) fn run(memory: &Memory) {
+    while let Some(unused) = memory.wait() {
+        drop(unused);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_it_holds_is_given_back_once() {
+        let memory = Memory::default();
+        let (used, unused): (Held, Held) = (Arc::new(1), Arc::new(2));
+        for held in [&used, &used, &unused] {
+            memory.hold(Arc::clone(held));
+        }
+        assert_eq!(memory.lock().held.len(), 2);
+        assert!(memory.wait().unwrap().is_empty());
+        drop(unused);
+        let freed = memory.wait().unwrap();
+        assert_eq!(freed.iter().map(|held| held.downcast_ref()).collect::<Vec<_>>(), [Some(&2)]);
+        assert!(memory.wait().unwrap().is_empty());
+        memory.close();
+        assert!(memory.wait().is_none());
+    }
+
+    #[test]
+    fn it_looks_more_seldom_while_there_is_nothing_to_free() {
+        let memory = Memory::default();
+        memory.lock().pause = Duration::from_nanos(1);
+        let used: Held = Arc::new(1);
+        memory.lock().held.insert(0, Arc::clone(&used));
+        assert!(memory.wait().unwrap().is_empty());
+        assert_eq!(memory.lock().pause, Duration::from_nanos(2));
+        memory.lock().pause = Duration::from_nanos(1);
+        drop(used);
+        assert_eq!(memory.wait().unwrap().len(), 1);
+        assert_eq!(memory.lock().pause, PAUSES[0]);
+    }
+}
