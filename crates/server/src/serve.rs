@@ -276,7 +276,12 @@ fn announce(config: &Config, ready: &Ready) -> Result<(), Failure> {
     if config.banner {
         banner::print(config, ready);
     }
-    tracing::info!(mongo = ?ready.mongo, cosmos = ?ready.cosmos, admin = ?ready.admin, "ready");
+    tracing::info!(
+        mongo = ready.mongo.as_deref(),
+        cosmos = ready.cosmos.as_deref(),
+        admin = ready.admin.as_deref(),
+        "ready"
+    );
     Ok(())
 }
 
