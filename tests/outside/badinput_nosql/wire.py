@@ -193,6 +193,13 @@ class Wire(wire.Wire):
         reply.body = self.take(length, until)
         return reply
 
+    def rest(self, within=WITHIN):
+        """All bytes until the server closes."""
+        until = time.monotonic() + within
+        while self.more(until):
+            pass
+        return self.read
+
     def ask(self, data, within=WITHIN):
         """Sends bytes; answers the reply, or None when the server closed instead."""
         self.send(data)

@@ -1,6 +1,7 @@
 """One connection that a test writes raw bytes to; what the answers are, the wire of each door knows.
 """
 
+import contextlib
 import os
 import socket
 import ssl
@@ -58,6 +59,11 @@ class Wire:
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
             return False
 
+    def half_close(self):
+        """Sends nothing more; the server may have gone before."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
+
     def silent(self, seconds):
         """Nothing arrives and nothing is closed for this long."""
         self.socket.settimeout(seconds)
@@ -73,7 +79,7 @@ class Wire:
         """Sends so many bytes of a message (-1: all but one) and ends; of a half more may be read."""
         self.send(data[:sent] if sent >= 0 else data[:-1])
         if end == "half":
-            self.socket.shutdown(socket.SHUT_WR)
+            self.half_close()
         elif end == "RST":
             self.reset()
         else:
