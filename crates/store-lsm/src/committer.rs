@@ -187,7 +187,7 @@ impl Committer {
     }
 
     /// Writes a batch of so many commits; the syncer makes it durable, and only then it is visible.
-    fn write(&mut self, ordered: Ordered, commits: u64) -> Result<Written, Error> {
+    fn write(&mut self, mut ordered: Ordered, commits: u64) -> Result<Written, Error> {
         let Some(last) = ordered.last else { return Ok(Written::default()) };
         self.unit_mutations =
             ordered.mutations.len() / usize::try_from(commits).unwrap_or(1).max(1);
@@ -197,10 +197,9 @@ impl Committer {
             .durability(Some(PersistMode::Buffer));
         let mut written = Vec::new();
         let mut last_place: Option<(Space, Option<Place>)> = None;
-        let mut mutations = ordered.mutations;
         // Neighbours are put into the memory of the tree by the same way. A later one of a key wins.
-        mutations.sort_by(|a, b| a.place().cmp(&b.place()));
-        for mutation in mutations {
+        ordered.mutations.sort_by(|a, b| a.place().cmp(&b.place()));
+        for mutation in ordered.mutations {
             let (space, key, value) = match mutation {
                 Mutation::Put { space, key, value } => (space, key, Some(value)),
                 Mutation::Delete { space, key } => (space, key, None),

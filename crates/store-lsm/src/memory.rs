@@ -13,8 +13,10 @@ use fjall::{AbstractTree as _, Keyspace};
 
 /// Memory that is freed so fast that nobody notices, bytes.
 const SMALL_BYTES: u64 = 4 * 1024 * 1024;
-/// Between two looks for memory that nobody uses: at first, and when there has long been none.
-const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+/// Between two looks for memory that nobody uses, when some has just come or gone.
+const SHORT_PAUSE: Duration = Duration::from_millis(20);
+/// The same when there has long been none.
+const LONG_PAUSE: Duration = Duration::from_secs(1);
 
 /// A keyspace's keys and values before they are written out.
 type Held = Arc<dyn Any + Send + Sync>;
@@ -35,7 +37,7 @@ struct News {
 
 impl Default for News {
     fn default() -> Self {
-        Self { held: HashMap::new(), pause: PAUSES[0], closed: false }
+        Self { held: HashMap::new(), pause: SHORT_PAUSE, closed: false }
     }
 }
 
@@ -57,7 +59,7 @@ impl Memory {
         let place = Arc::as_ptr(&memory).cast::<()>().addr();
         let mut news = self.lock();
         if news.held.insert(place, memory).is_none() {
-            news.pause = PAUSES[0];
+            news.pause = SHORT_PAUSE;
             self.wake.notify_one();
         }
     }
@@ -81,7 +83,7 @@ impl Memory {
         let mut news = waited.unwrap_or_else(PoisonError::into_inner).0;
         let unused = news.held.extract_if(|_, memory| Arc::strong_count(memory) == 1);
         let unused: Vec<Held> = unused.map(|(_, memory)| memory).collect();
-        news.pause = if unused.is_empty() { (news.pause * 2).min(PAUSES[1]) } else { PAUSES[0] };
+        news.pause = if unused.is_empty() { (news.pause * 2).min(LONG_PAUSE) } else { SHORT_PAUSE };
         Some(unused)
     }
 }
@@ -125,6 +127,6 @@ mod tests {
         memory.lock().pause = Duration::from_nanos(1);
         drop(used);
         assert_eq!(memory.wait().unwrap().len(), 1);
-        assert_eq!(memory.lock().pause, PAUSES[0]);
+        assert_eq!(memory.lock().pause, SHORT_PAUSE);
     }
 }

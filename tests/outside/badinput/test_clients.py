@@ -1,7 +1,6 @@
 """Clients that are slow, leave in the middle, never read, or come by the thousand."""
 
 import os
-import socket
 import struct
 import time
 
@@ -57,7 +56,7 @@ def test_half_closed_after_a_whole_message(house):
     """What was asked before the client stopped sending is still answered."""
     with house.wire() as wire:
         wire.send(msg(PING) * 3)
-        wire.socket.shutdown(socket.SHUT_WR)
+        wire.half_close()
         assert [wire.reply()["ok"] for _ in range(3)] == [1, 1, 1]
         assert wire.frame() is None
 

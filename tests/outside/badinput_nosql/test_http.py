@@ -8,7 +8,7 @@ import time
 import pytest
 
 from badinput_nosql.test_framing import CL, head
-from badinput_nosql.wire import A, request
+from badinput_nosql.wire import A, ALERT, request
 from lib.texts import NO_ENTITY
 from lib.wire import ENDS, WITHIN
 
@@ -207,7 +207,7 @@ def test_garbage_as_tls(house, what):
             answer = wire.socket.recv(4096)
         except (TimeoutError, ConnectionResetError):
             answer = b""
-        assert answer[:1] in (b"", b"\x15"), answer
+        assert answer[:1] in (b"", ALERT), answer
     house.unchanged()
 
 
@@ -267,7 +267,7 @@ def test_half_closed_after_a_whole_request(house):
     for data, status in ((request("GET", f"{DOCS}/1", None, A), 200), (request("GET", f"{DOCS}/none", None, A), 404)):
         with house.wire() as wire:
             wire.send(data)
-            wire.socket.shutdown(socket.SHUT_WR)
+            wire.half_close()
             reply = wire.reply()
             assert reply is None or reply.status == status, reply
             wire.ended() if reply is not None else None

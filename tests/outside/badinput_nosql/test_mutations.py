@@ -1,17 +1,16 @@
 """Right requests with random damage: each is answered or cut, none ends the server, none is answered 500."""
 
+import contextlib
 import random
 
 import pytest
 
 from badinput_nosql.house import ONE
-from badinput_nosql.wire import A, BATCH, query, request
+from badinput_nosql.wire import A, ALERT, BATCH, TLS, query, request
 from lib.seed import SEED, TORTURE
 from lib.wire import Silence
 
 DOCS = "/dbs/room/colls/c/docs"
-#: How a handshake begins, and what answers a wrong one.
-TLS, ALERT = b"\x16", b"\x15"
 ROUNDS = 5000 if TORTURE else 100
 WORDS = [b"\0", b"\xff", b"\r\n", b"\n", b" ", b":", b"{", b"}", b"[", b"]", b'"', b"\\", b",", b"%", b"/", b"?", b"-1",
     b"99999999999999999999", b"1e999", b"null", b"true", b"'", b"(", b")", b"@",
@@ -88,7 +87,9 @@ def test_damage(house, what):
         data = damaged(requests()[what], chance)
         with house.wire() as wire:
             wire.send(data)
-            wire.half_close()
+            # The server may have gone already.
+            with contextlib.suppress(OSError):
+                wire.half_close()
             if data.startswith(TLS):
                 assert wire.rest(5)[:1] in (b"", ALERT), f"{data!r}: {wire.read!r}"
                 continue

@@ -11,6 +11,8 @@ from lib import signature, wire
 from lib.signature import KEY
 from lib.wire import WITHIN, Silence
 
+#: How a TLS handshake begins, and what answers a wrong one.
+TLS, ALERT = b"\x16", b"\x15"
 #: Largest answer: a page of 4 MiB with room around it.
 LARGEST_ANSWER = 8 << 20
 MESSAGE = re.compile(r"Message: (\{.*\})\r\nActivityId: ([^\r\n]*), Request URI: (.*)", re.DOTALL)

@@ -34,7 +34,7 @@ export async function open(page: Page, text: string): Promise<void> {
 
 /** The editor of the item that is open. */
 export function editor(within: Page | Locator): Locator {
-  return within.getByRole('textbox', { name: /^(Item|Document)$/ }).last();
+  return within.getByRole('textbox', { name: /^(Item|Document)$/ });
 }
 
 /** Puts properties before the others of the item that is open. */
