@@ -1,12 +1,14 @@
 //! Records as stored: tagged, versioned BSON. An unknown field is refused, since a newer version
 //! wrote it for a reason.
 
-use document::{DocRef, Document, Number, Value, ValueRef, array, doc, validate};
+use document::{DocRef, Document, Number, Value, array, doc, validate};
 use expiry::{DateRule, Default, FloorPair, Settings};
 
 use super::{
     FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Namespace, Partition, Policy, Record,
-    Shape, record::Books,
+    Shape,
+    fields::{Fields, missing},
+    record::Books,
 };
 use crate::Error;
 
@@ -147,7 +149,7 @@ fn encode_index(index: &IndexSpec) -> Value {
 
 pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
     validate(bytes).map_err(|invalid| Error::corrupt(format!("catalog record: {invalid}")))?;
-    let mut fields = Fields { tree: DocRef::Raw(bytes).to_tree() };
+    let mut fields = Fields::new(DocRef::Raw(bytes).to_tree());
     if fields.int("format")? != FORMAT {
         return Err(Error::corrupt("a catalog record has a format of a newer version"));
     }
@@ -190,7 +192,7 @@ fn decode_books(tree: Document, dates: bool) -> Result<Books, Error> {
     if tree.is_empty() {
         return Ok(if dates { Books::Building(0) } else { Books::Off });
     }
-    let mut fields = Fields { tree };
+    let mut fields = Fields::new(tree);
     let build = fields.stamp("build")?;
     let books = match (fields.bool("ready")?, build) {
         (true, 0) => Books::Off,
@@ -265,90 +267,9 @@ fn decode_shape(fields: &mut Fields) -> Result<Shape, Error> {
     }
 }
 
-fn missing(name: &str) -> Error {
-    Error::corrupt(format!("a catalog record lacks a proper '{name}'"))
-}
-
 fn id_of(value: Value) -> Result<u32, Error> {
     let id = Number::of(value.as_ref()).and_then(Number::to_i64_exact);
     id.and_then(|id| u32::try_from(id).ok()).ok_or_else(|| missing("id"))
-}
-
-/// Fields of a record, each taken once; what is left over is unknown.
-struct Fields {
-    tree: Document,
-}
-
-impl Fields {
-    fn of(value: Value, name: &str) -> Result<Self, Error> {
-        match value {
-            Value::Document(tree) => Ok(Self { tree }),
-            _ => Err(missing(name)),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> Result<Value, Error> {
-        self.tree.remove(name).ok_or_else(|| missing(name))
-    }
-
-    /// One that records of earlier versions do not have.
-    fn optional(&mut self, name: &str) -> Option<Value> {
-        self.tree.remove(name)
-    }
-
-    fn optional_int(&mut self, name: &str) -> Result<Option<i64>, Error> {
-        match self.take(name)?.as_ref() {
-            ValueRef::Null => Ok(None),
-            ValueRef::Int64(value) => Ok(Some(value)),
-            _ => Err(missing(name)),
-        }
-    }
-
-    fn int(&mut self, name: &str) -> Result<i64, Error> {
-        self.optional_int(name)?.ok_or_else(|| missing(name))
-    }
-
-    fn id(&mut self, name: &str) -> Result<u32, Error> {
-        u32::try_from(self.int(name)?).map_err(|_| missing(name))
-    }
-
-    fn stamp(&mut self, name: &str) -> Result<u64, Error> {
-        u64::try_from(self.int(name)?).map_err(|_| missing(name))
-    }
-
-    fn bool(&mut self, name: &str) -> Result<bool, Error> {
-        self.take(name)?.as_ref().as_bool().ok_or_else(|| missing(name))
-    }
-
-    fn text(&mut self, name: &str) -> Result<String, Error> {
-        match self.take(name)? {
-            Value::String(text) => Ok(text),
-            _ => Err(missing(name)),
-        }
-    }
-
-    fn list(&mut self, name: &str) -> Result<Vec<Value>, Error> {
-        match self.take(name)? {
-            Value::Array(values) => Ok(values),
-            _ => Err(missing(name)),
-        }
-    }
-
-    fn document(&mut self, name: &str) -> Result<Document, Error> {
-        match self.take(name)? {
-            Value::Document(tree) => Ok(tree),
-            _ => Err(missing(name)),
-        }
-    }
-
-    fn finish(self) -> Result<(), Error> {
-        match self.tree.fields().first() {
-            None => Ok(()),
-            Some((name, _)) => Err(Error::corrupt(format!(
-                "a catalog record has a field '{name}' of a newer version"
-            ))),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod codec;
 mod collection;
+mod fields;
 mod map;
 mod policy;
 mod record;
