@@ -3,6 +3,7 @@
 //! ```text
 //! catalog   m <model> <database> 0 <collection> 0      collection record
 //!           n                                          next collection id
+//!           g <collection>                             dropped, but its rows may still be there
 //! counts    <collection> c <class>                     totals of a class
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
@@ -32,6 +33,19 @@ use crate::catalog::{Model, Namespace, Partition};
 
 /// Key of the counter of collection ids.
 pub(crate) const NEXT_ID: &[u8] = b"n";
+
+/// Prefix of the ids of dropped collections whose spaces may still be there.
+pub(crate) const GONE: &[u8] = b"g";
+
+/// Key of a dropped collection's id.
+pub(crate) fn gone(collection: u32) -> Bytes {
+    Bytes::from([GONE, &collection.to_be_bytes()].concat())
+}
+
+/// The id in the key of a dropped collection.
+pub(crate) fn gone_id(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(key.strip_prefix(GONE)?.try_into().ok()?))
+}
 
 /// Prefix of all collection records.
 pub(crate) const RECORDS: &[u8] = b"m";

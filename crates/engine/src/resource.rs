@@ -6,7 +6,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use document::{DocRef, Document, Value, doc, validate};
-use store::{Condition, Direction, Limit, Mutation, Range, Snapshot, Space, Stamp, Store, Unit};
+use store::{
+    Condition, Direction, Fence, Limit, Mutation, Range, Snapshot, Space, Stamp, Store, Unit,
+};
 
 use crate::{
     Engine, Error, Kind,
@@ -46,7 +48,7 @@ type ByKey = BTreeMap<Bytes, Arc<Resource>>;
 /// All of them, as last committed.
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
-    held: ArcSwap<ByKey>,
+    held: Arc<ArcSwap<ByKey>>,
     /// Changes are made one after the other.
     changing: tokio::sync::Mutex<()>,
 }
@@ -65,7 +67,8 @@ impl Resources {
                 held.insert(key, Arc::new(decode(&value)?));
             }
         }
-        Ok(Self { held: ArcSwap::from_pointee(held), changing: tokio::sync::Mutex::default() })
+        let held = Arc::new(ArcSwap::from_pointee(held));
+        Ok(Self { held, changing: tokio::sync::Mutex::default() })
     }
 }
 
@@ -97,27 +100,24 @@ impl<S: Store> Engine<S> {
         let key = Bytes::from(keys::resource(path));
         let birth = held.map(|held| held.birth);
         let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
-        let made = move |stamp: Stamp| Resource {
-            path,
-            body,
+        let made = Arc::new(move |stamp: Stamp| Resource {
+            path: path.clone(),
+            body: body.clone(),
             stamp: stamp.seq,
             birth: birth.unwrap_or(stamp.seq),
             ts: stamp.at_ms.div_euclid(1000),
-        };
-        let (make, put) = (made.clone(), key.clone());
+        });
+        let (make, put) = (Arc::clone(&made), key.clone());
         let unit = Unit::new(Vec::<Condition>::new(), move |stamp| {
             let value = encode(&make(stamp)).into();
             vec![Mutation::Put { space: Space::Catalog, key: put, value }]
         });
-        let stamp = self.commit_one(unit).await?;
-        let stamp = stamp.ok_or_else(|| Error::new(Kind::Conflict, "the record was not set"))?;
-        let made = Arc::new(made(stamp));
-        self.inner.resources.held.rcu(|held| {
-            let mut held = ByKey::clone(held);
-            held.insert(key.clone(), Arc::clone(&made));
-            held
-        });
-        Ok(made)
+        let make = Arc::clone(&made);
+        let change = move |held: &mut ByKey, stamp| {
+            held.insert(key.clone(), Arc::new(make(stamp)));
+        };
+        let stamp = self.change_resources(unit, change).await?;
+        Ok(Arc::new(made(stamp)))
     }
 
     /// Removes the record at a path and all below it.
@@ -133,13 +133,41 @@ impl<S: Store> Engine<S> {
             let delete = |key| Mutation::Delete { space: Space::Catalog, key };
             removed.into_iter().map(delete).collect()
         });
-        self.commit_one(unit).await?;
-        self.inner.resources.held.rcu(|held| {
-            let mut held = ByKey::clone(held);
-            held.retain(|key, _| !gone.contains(key));
-            held
-        });
+        let change = move |held: &mut ByKey, _| held.retain(|key, _| !gone.contains(key));
+        self.change_resources(unit, change).await?;
         Ok(())
+    }
+
+    /// Commits a change; what is held in memory changes as it is published, also when nobody waits
+    /// for it any more.
+    async fn change_resources(
+        &self,
+        unit: Unit,
+        change: impl Fn(&mut ByKey, Stamp) + Send + Sync + 'static,
+    ) -> Result<Stamp, Error> {
+        let held = Arc::clone(&self.inner.resources.held);
+        let fence = Published(Box::new(move |stamp| {
+            held.rcu(|held| {
+                let mut held = ByKey::clone(held);
+                change(&mut held, stamp);
+                held
+            });
+        }));
+        let stamp = self.commit_one(unit.with_fence(Arc::new(fence))).await?;
+        stamp.ok_or_else(|| Error::new(Kind::Conflict, "the record was not changed"))
+    }
+}
+
+/// A fence that closes nothing; it tells that a commit is visible.
+struct Published(Box<dyn Fn(Stamp) + Send + Sync>);
+
+impl Fence for Published {
+    fn raise(&self) {}
+
+    fn lower(&self, published: Option<Stamp>) {
+        if let Some(stamp) = published {
+            (self.0)(stamp);
+        }
     }
 }
 

@@ -106,10 +106,12 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         reap_delay: config.reap_delay,
         rules: Rules::default(),
         persist,
+        accept_loss: config.accept_loss,
     };
     let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
         engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
-            "the data directory is damaged: {error}; restore a backup"
+            "the data directory is damaged: {error}; restore a backup, or start with --accept-loss \
+             to go on with what is there"
         ))),
         _ => failed(error),
     })?;

@@ -125,7 +125,7 @@ impl LsmStore {
         let slots = Slots::default();
         let database = open_tree(options, &slots, &predicate)?;
         let meta = keyspace(&database, META)?;
-        let spaces = Spaces::open(&database, &meta, &slots)?;
+        let spaces = Spaces::open(&database, &meta, &slots, options.accept_loss)?;
         spaces.create(Space::Catalog)?;
         spaces.create(Space::Counts)?;
         let position = meta::read(&meta, options.accept_loss)?;

@@ -4,11 +4,8 @@
 //! by compaction.
 
 use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use arc_swap::ArcSwap;
@@ -30,6 +27,8 @@ const FREE_SLOTS: usize = 64;
 /// Memory of a free slot that is worth being written out and dropped, bytes.
 const LEFTOVER_BYTES: u64 = 1024 * 1024;
 const SLOT: &str = "slot-";
+/// Behind the mark that compactions leave, in front of all keys of spaces.
+const MARK_END: [u8; 4] = 1_u32.to_be_bytes();
 /// In front of the records of slots in the meta keyspace.
 const RECORD: u8 = b's';
 
@@ -93,48 +92,113 @@ pub(crate) struct Spaces {
     meta: Keyspace,
     slots: Slots,
     places: ArcSwap<HashMap<Space, Place>>,
-    free: Mutex<Vec<(u32, Keyspace)>>,
-    next_slot: AtomicU32,
-    next_number: AtomicU32,
+    /// What a space that is made can get. Whoever makes or removes a space holds this lock from
+    /// its look at `places` until `places` has changed: two makers of one space get one slot.
+    unused: Mutex<Unused>,
+}
+
+/// What a new space can get.
+#[derive(Default)]
+struct Unused {
+    free: Vec<(u32, Keyspace)>,
+    next_slot: u32,
+    next_number: u32,
 }
 
 impl Spaces {
-    /// Opens every keyspace that exists.
-    pub(crate) fn open(database: &Database, meta: &Keyspace, slots: &Slots) -> Result<Self, Error> {
+    /// Opens every keyspace that exists. Slots that contradict each other are mended where it is
+    /// certain what is right, and refused by name elsewhere, unless a loss is accepted.
+    pub(crate) fn open(
+        database: &Database,
+        meta: &Keyspace,
+        slots: &Slots,
+        accept_loss: bool,
+    ) -> Result<Self, Error> {
         let spaces = Self {
             database: database.clone(),
             meta: meta.clone(),
             slots: slots.clone(),
             places: ArcSwap::default(),
-            free: Mutex::default(),
-            next_slot: AtomicU32::new(0),
-            next_number: AtomicU32::new(1),
+            unused: Mutex::default(),
         };
         let mut places = HashMap::new();
+        let mut claims: BTreeMap<Space, Vec<Claim>> = BTreeMap::new();
+        let mut damage = Vec::new();
+        let mut unused = Unused { next_number: 1, ..Unused::default() };
         for name in database.list_keyspace_names() {
             if let Some(slot) = slot_of(&name) {
-                spaces.next_slot.fetch_max(slot + 1, Ordering::SeqCst);
+                unused.next_slot = unused.next_slot.max(slot + 1);
                 let keyspace = keyspace(database, &name)?;
-                let (space, number) = spaces.record(slot)?;
-                spaces.next_number.fetch_max(number + 1, Ordering::SeqCst);
-                match space {
-                    None => spaces.free().push((slot, keyspace)),
-                    Some(space) => {
-                        slots.lock().insert(slot, (space, number));
-                        places.insert(space, Place { keyspace, slot: Some((slot, number)) });
+                let record = spaces.record(slot)?;
+                let number = record.map_or(0, |(_, number)| number);
+                unused.next_number = unused.next_number.max(number + 1);
+                match record {
+                    Some((Some(space), number)) => {
+                        claims.entry(space).or_default().push(Claim { number, slot, keyspace });
                     }
+                    Some((None, _)) => unused.free.push((slot, keyspace)),
+                    // Made, and the server ended before it was given to a space.
+                    None if accept_loss || !has_keys(&keyspace, None)? => {
+                        unused.free.push((slot, keyspace));
+                    }
+                    None => damage.push(format!("slot {slot} has rows but belongs to no space")),
                 }
             } else if let Some(space) = Space::parse(&name) {
                 let keyspace = keyspace(database, &name)?;
                 places.insert(space, Place { keyspace, slot: None });
             }
         }
+        for (space, mut claims) in claims {
+            claims.sort_by_key(|claim| claim.number);
+            let Some(claim) =
+                spaces.settle(space, claims, accept_loss, &mut unused, &mut damage)?
+            else {
+                continue;
+            };
+            slots.lock().insert(claim.slot, (space, claim.number));
+            let slot = Some((claim.slot, claim.number));
+            places.insert(space, Place { keyspace: claim.keyspace, slot });
+        }
+        if !damage.is_empty() {
+            return Err(Error::new(Kind::Corrupt, damage.join("; ")));
+        }
         spaces.places.store(Arc::new(places));
+        *spaces.unused() = unused;
         Ok(spaces)
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<(u32, Keyspace)>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The one slot of a space, of those whose records name it: where at most one of them has
+    /// keys the others were never used and are free. The newest is kept when a loss is accepted.
+    fn settle(
+        &self,
+        space: Space,
+        mut claims: Vec<Claim>,
+        accept_loss: bool,
+        unused: &mut Unused,
+        damage: &mut Vec<String>,
+    ) -> Result<Option<Claim>, Error> {
+        if claims.len() < 2 {
+            return Ok(claims.pop());
+        }
+        let used = claims.iter().map(|claim| has_keys(&claim.keyspace, Some(claim.number)));
+        let used: Vec<bool> = used.collect::<Result<_, _>>()?;
+        if 1 < used.iter().filter(|used| **used).count() && !accept_loss {
+            let slots: Vec<String> = claims.iter().map(|claim| claim.slot.to_string()).collect();
+            let (name, slots) = (space.name(), slots.join(", "));
+            damage.push(format!("space {name} has rows in more than one slot ({slots})"));
+            return Ok(None);
+        }
+        let kept = used.iter().rposition(|used| *used).unwrap_or(claims.len() - 1);
+        let claim = claims.remove(kept);
+        for Claim { number, slot, keyspace } in claims {
+            self.note(slot, number, None, PersistMode::SyncAll)?;
+            unused.free.push((slot, keyspace));
+        }
+        Ok(Some(claim))
+    }
+
+    fn unused(&self) -> MutexGuard<'_, Unused> {
+        self.unused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn get(&self, space: Space) -> Option<Place> {
@@ -151,6 +215,7 @@ impl Spaces {
     }
 
     pub(crate) fn create(&self, space: Space) -> Result<(), Error> {
+        let mut unused = self.unused();
         if self.places.load().contains_key(&space) {
             return Ok(());
         }
@@ -158,28 +223,36 @@ impl Spaces {
             Space::Catalog | Space::Counts => {
                 Place { keyspace: keyspace(&self.database, &space.name())?, slot: None }
             }
-            Space::Rows(_) | Space::Index(_) => self.take_slot(space)?,
+            Space::Rows(_) | Space::Index(_) => self.take_slot(space, &mut unused)?,
         };
-        self.places.rcu(|places| {
-            let mut places = HashMap::clone(places);
+        self.change_places(|places| {
             places.insert(space, place.clone());
-            Arc::new(places)
         });
         Ok(())
     }
 
-    /// Gives a slot to a space; durable when this answers.
-    fn take_slot(&self, space: Space) -> Result<Place, Error> {
-        let taken = self.free().pop();
-        let (slot, keyspace) = match taken {
-            Some(taken) => taken,
-            None => {
-                let slot = self.next_slot.fetch_add(1, Ordering::SeqCst);
-                (slot, keyspace(&self.database, &format!("{SLOT}{slot}"))?)
-            }
-        };
-        let number = self.next_number.fetch_add(1, Ordering::SeqCst);
+    fn change_places(&self, change: impl Fn(&mut HashMap<Space, Place>)) {
+        self.places.rcu(|places| {
+            let mut places = HashMap::clone(places);
+            change(&mut places);
+            Arc::new(places)
+        });
+    }
+
+    /// Gives a slot to a space; durable when this answers. A slot that cannot be given stays free.
+    fn take_slot(&self, space: Space, unused: &mut Unused) -> Result<Place, Error> {
+        if unused.free.is_empty() {
+            let slot = unused.next_slot;
+            let made = keyspace(&self.database, &format!("{SLOT}{slot}"))?;
+            unused.next_slot += 1;
+            unused.free.push((slot, made));
+        }
+        let number = unused.next_number;
+        unused.next_number += 1;
+        let missing = || Error::new(Kind::Unavailable, "no slot is free");
+        let (slot, keyspace) = unused.free.last().cloned().ok_or_else(missing)?;
         self.note(slot, number, Some(space), PersistMode::SyncAll)?;
+        unused.free.pop();
         self.slots.lock().insert(slot, (space, number));
         Ok(Place { keyspace, slot: Some((slot, number)) })
     }
@@ -199,11 +272,11 @@ impl Spaces {
         batch.commit().map_err(|error| from_fjall("note a slot", &error))
     }
 
-    /// Who has a slot, and the number of its last use.
-    fn record(&self, slot: u32) -> Result<(Option<Space>, u32), Error> {
+    /// Who has a slot, and the number of its last use; `None` where nothing was written down.
+    fn record(&self, slot: u32) -> Result<Option<(Option<Space>, u32)>, Error> {
         let found = self.meta.get(record_key(slot));
         let Some(record) = found.map_err(|error| from_fjall("read a slot", &error))? else {
-            return Ok((None, 0));
+            return Ok(None);
         };
         let parsed = record.split_first_chunk().and_then(|(number, name)| {
             let space = match str::from_utf8(name).ok()? {
@@ -213,37 +286,52 @@ impl Spaces {
             Some((space, u32::from_be_bytes(*number)))
         });
         let damaged = || Error::new(Kind::Corrupt, format!("the record of slot {slot} is damaged"));
-        parsed.ok_or_else(damaged)
+        parsed.map(Some).ok_or_else(damaged)
     }
 
     /// Takes a space out; answers its keyspace when compaction has to free what is left in it.
     pub(crate) fn remove(&self, space: Space) -> Result<Option<Keyspace>, Error> {
+        let mut unused = self.unused();
         let Some(place) = self.get(space) else { return Ok(None) };
-        self.places.rcu(|places| {
-            let mut places = HashMap::clone(places);
+        self.change_places(|places| {
             places.remove(&space);
-            Arc::new(places)
         });
         let Place { keyspace, slot: Some((slot, number)) } = place else { return Ok(None) };
         self.slots.lock().remove(&slot);
-        // When this is lost with the machine, the space has no record in the catalog.
+        // When this is lost with the machine, the catalog has no record of the space.
         self.note(slot, number, None, PersistMode::Buffer)?;
-        let mut free = self.free();
-        if FREE_SLOTS <= free.len() {
-            drop(free);
+        if FREE_SLOTS <= unused.free.len() {
             return self.delete(slot, keyspace).map(|()| None);
         }
-        free.push((slot, keyspace.clone()));
+        unused.free.push((slot, keyspace.clone()));
         let memory = keyspace.tree.active_memtable().size();
         let leftover = 0 < keyspace.tree.table_count() || LEFTOVER_BYTES < memory;
         Ok(leftover.then_some(keyspace))
     }
 
+    /// The keyspace goes before its record: a slot with keys always has one.
     fn delete(&self, slot: u32, keyspace: Keyspace) -> Result<(), Error> {
         let context = |error: fjall::Error| from_fjall("delete a keyspace", &error);
-        self.meta.remove(record_key(slot)).map_err(context)?;
-        self.database.delete_keyspace(keyspace).map_err(context)
+        self.database.delete_keyspace(keyspace).map_err(context)?;
+        self.meta.remove(record_key(slot)).map_err(context)
     }
+}
+
+/// A slot whose record names a space.
+struct Claim {
+    number: u32,
+    slot: u32,
+    keyspace: Keyspace,
+}
+
+/// Whether a keyspace has any key, or one of this use of its slot.
+fn has_keys(keyspace: &Keyspace, number: Option<u32>) -> Result<bool, Error> {
+    let first = match number {
+        Some(number) => keyspace.prefix(number.to_be_bytes()).next(),
+        None => keyspace.range(MARK_END..).next(),
+    };
+    let key = first.map(|row| row.key().map_err(|error| from_fjall("read a slot", &error)));
+    Ok(key.transpose()?.is_some())
 }
 
 fn record_key(slot: u32) -> Vec<u8> {
@@ -261,4 +349,97 @@ pub(crate) fn keyspace(database: &Database, name: &str) -> Result<Keyspace, Erro
             .compaction_strategy(compactor::idle())
     };
     database.keyspace(name, options).map_err(|error| from_fjall("open a keyspace", &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: Space = Space::Rows(7);
+
+    struct Tree {
+        database: Database,
+        meta: Keyspace,
+        _directory: tempfile::TempDir,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let database = Database::builder(directory.path()).open().unwrap();
+            let meta = keyspace(&database, "meta").unwrap();
+            Self { database, meta, _directory: directory }
+        }
+
+        fn open(&self, accept_loss: bool) -> Result<Spaces, Error> {
+            Spaces::open(&self.database, &self.meta, &Slots::default(), accept_loss)
+        }
+
+        /// A slot with this record and, if so, a key of the use in it.
+        fn slot(&self, slot: u32, record: Option<(u32, &str)>, used: Option<u32>) {
+            let keyspace = keyspace(&self.database, &format!("{SLOT}{slot}")).unwrap();
+            if let Some((number, space)) = record {
+                let record = [&number.to_be_bytes()[..], space.as_bytes()].concat();
+                self.meta.insert(record_key(slot), record).unwrap();
+            }
+            if let Some(number) = used {
+                keyspace.insert([&number.to_be_bytes()[..], b"key"].concat(), b"row").unwrap();
+            }
+        }
+    }
+
+    fn row(spaces: &Spaces) -> bool {
+        let place = spaces.get(ROWS).unwrap();
+        place.keyspace.get(place.key(b"key")).unwrap().is_some()
+    }
+
+    #[test]
+    fn of_several_slots_of_a_space_the_one_with_rows_is_right() {
+        for used in [1, 2, 3] {
+            let tree = Tree::new();
+            for slot in 1..=3 {
+                let own = (slot == used).then_some(slot);
+                tree.slot(slot, Some((slot, "rows-7")), own);
+            }
+            assert!(row(&tree.open(false).unwrap()), "{used}");
+            // What was mended stays so, and the others are free.
+            let spaces = tree.open(false).unwrap();
+            assert!(row(&spaces), "{used}");
+            assert_eq!(spaces.unused().free.len(), 2);
+        }
+    }
+
+    #[test]
+    fn rows_in_several_slots_of_a_space_are_refused_by_name() {
+        let tree = Tree::new();
+        tree.slot(1, Some((1, "rows-7")), Some(1));
+        tree.slot(2, Some((2, "rows-7")), Some(2));
+        tree.slot(3, Some((3, "index-7")), None);
+        let refused = tree.open(false).err().unwrap();
+        assert_eq!(refused.kind, Kind::Corrupt);
+        assert_eq!(refused.message, "space rows-7 has rows in more than one slot (1, 2)");
+        let spaces = tree.open(true).unwrap();
+        assert_eq!(spaces.get(ROWS).unwrap().slot, Some((2, 2)));
+    }
+
+    #[test]
+    fn a_slot_without_a_record_is_free_when_it_is_empty_and_refused_when_it_is_not() {
+        let tree = Tree::new();
+        tree.slot(1, None, None);
+        assert_eq!(tree.open(false).unwrap().unused().free.len(), 1);
+        tree.slot(1, None, Some(4));
+        let refused = tree.open(false).err().unwrap();
+        assert_eq!(refused.message, "slot 1 has rows but belongs to no space");
+        assert_eq!(tree.open(true).unwrap().unused().free.len(), 1);
+    }
+
+    #[test]
+    fn a_slot_that_was_given_and_taken_back_is_free_with_what_is_left_in_it() {
+        let tree = Tree::new();
+        tree.slot(1, Some((9, "")), Some(9));
+        let spaces = tree.open(false).unwrap();
+        spaces.create(ROWS).unwrap();
+        assert_eq!(spaces.get(ROWS).unwrap().slot, Some((1, 10)));
+        assert!(!row(&spaces));
+    }
 }

@@ -81,6 +81,7 @@ fn open(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<Pausin
         dialect: Arc::clone(&setup.dialect),
         reap_delay: setup.reap_delay,
         rules: setup.rules,
+        accept_loss: false,
     };
     let engine = ready(Engine::open(store, options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");

@@ -170,6 +170,8 @@ type Prepared = std::sync::Mutex<Option<Publish>>;
 /// is visible.
 pub(crate) struct Change {
     collection: Arc<Collection>,
+    /// The collection that loses its name, and so its life, by the same change.
+    replaced: Option<Arc<Collection>>,
     prepared: Prepared,
     after: Box<dyn Fn(bool) + Send + Sync>,
 }
@@ -179,8 +181,17 @@ impl Change {
         collection: Arc<Collection>,
         after: impl Fn(bool) + Send + Sync + 'static,
     ) -> Arc<Self> {
+        Self::replacing(collection, None, after)
+    }
+
+    /// The same, where another collection is dropped in the same commit.
+    pub(crate) fn replacing(
+        collection: Arc<Collection>,
+        replaced: Option<Arc<Collection>>,
+        after: impl Fn(bool) + Send + Sync + 'static,
+    ) -> Arc<Self> {
         let prepared = Prepared::new(None);
-        Arc::new(Self { collection, prepared, after: Box::new(after) })
+        Arc::new(Self { collection, replaced, prepared, after: Box::new(after) })
     }
 
     /// Called with the stamp: what is put in force on publication.
@@ -192,11 +203,15 @@ impl Change {
 impl Fence for Change {
     fn raise(&self) {
         self.collection.raise();
+        self.replaced.iter().for_each(|replaced| replaced.raise());
     }
 
     fn lower(&self, published: Option<Stamp>) {
         let mut prepared = self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if published.is_some() {
+            if let Some(replaced) = &self.replaced {
+                replaced.dropped.store(true, Atomic::SeqCst);
+            }
             match prepared.take() {
                 Some(Publish::State(state)) => self.collection.state.store(Arc::from(state)),
                 Some(Publish::Dropped) => self.collection.dropped.store(true, Atomic::SeqCst),
@@ -205,6 +220,7 @@ impl Fence for Change {
         }
         (self.after)(published.is_some());
         self.collection.lower();
+        self.replaced.iter().for_each(|replaced| replaced.lower());
     }
 }
 

@@ -51,6 +51,22 @@ impl Map {
         });
     }
 
+    /// Both names change at once: nobody finds the collection under neither.
+    pub(crate) fn rename(
+        &self,
+        model: Model,
+        from: &Namespace,
+        to: Namespace,
+        collection: Arc<Collection>,
+    ) {
+        self.0.rcu(|names| {
+            let mut names = Names::clone(names);
+            names.remove(&(model, from.clone()));
+            names.insert((model, to.clone()), Arc::clone(&collection));
+            names
+        });
+    }
+
     pub(crate) fn remove(&self, model: Model, namespace: &Namespace) {
         self.0.rcu(|names| {
             let mut names = Names::clone(names);

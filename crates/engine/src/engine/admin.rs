@@ -9,7 +9,7 @@ use store::{Condition, Mutation, Outcome, Snapshot, Space, Stamp, Store, Unit};
 use super::Engine;
 use crate::{
     Collection, Error, Kind, Model, Namespace, Record, State,
-    catalog::{Books, Change, Publish, put_record},
+    catalog::{Books, Change, Publish, decode, put_record},
     error::What,
     expire::Begun,
     keys,
@@ -56,11 +56,15 @@ impl<S: Store> Engine<S> {
             return Err(Error::new(Kind::Invalid, message));
         }
         for _ in 0..MAX_ATTEMPTS {
+            // One name at a time comes, moves or goes. A commit whose asker has left may still be
+            // under way when the lock is free again: conditions and the looks at a snapshot that
+            // is as new as they hold against that.
+            let mut names = self.inner.names.lock().await;
             if self.collection(model, namespace).is_some() {
                 let message = format!("Collection {namespace} already exists.");
                 return Err(Error::new(Kind::Exists(What::Collection), message));
             }
-            if let Some(collection) = self.try_create(model, namespace, &fill).await? {
+            if let Some(collection) = self.try_create(&mut names, model, namespace, &fill).await? {
                 return Ok(collection);
             }
         }
@@ -87,14 +91,17 @@ impl<S: Store> Engine<S> {
 
     async fn try_create(
         &self,
+        names: &mut Names,
         model: Model,
         namespace: &Namespace,
         fill: &Arc<Apply>,
     ) -> Result<Option<Arc<Collection>>, Error> {
-        let seq = self.inner.store.published();
-        let stored = self.inner.store.snapshot().get(Space::Catalog, keys::NEXT_ID).await?;
-        let id = stored.and_then(|bytes| Some(u32::from_be_bytes(bytes.first_chunk().copied()?)));
-        let id = id.unwrap_or(1);
+        let (seq, held) = self.named_at(model, namespace).await?;
+        if held.is_some() {
+            return Ok(None);
+        }
+        // No other collection ever gets this id, whatever becomes of this one.
+        let id = names.take_id()?;
         self.inner.store.create_space(Space::Rows(id))?;
         self.inner.store.create_space(Space::Index(id))?;
         let record = Record {
@@ -113,11 +120,7 @@ impl<S: Store> Engine<S> {
         let state = State::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
         let key = keys::record(model, namespace);
-        let conditions = [key, Bytes::from_static(keys::NEXT_ID)].map(|key| Condition::NotNewer {
-            space: Space::Catalog,
-            key,
-            seq,
-        });
+        let conditions = vec![Condition::NotNewer { space: Space::Catalog, key, seq }];
         let change = {
             let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
             let made = Arc::clone(&collection);
@@ -128,7 +131,7 @@ impl<S: Store> Engine<S> {
             })
         };
         let (prepared, fill) = (Arc::clone(&change), Arc::clone(fill));
-        let unit = Unit::new(conditions.into(), move |stamp| {
+        let unit = Unit::new(conditions, move |stamp| {
             let mut record = Record { created: stamp.seq, ..record };
             fill(&mut record, stamp);
             let next = Mutation::Put {
@@ -142,7 +145,26 @@ impl<S: Store> Engine<S> {
             out
         });
         let committed = self.commit_one(unit.with_fence(change)).await?;
+        if committed.is_none() {
+            self.inner.store.drop_space(Space::Rows(id))?;
+            self.inner.store.drop_space(Space::Index(id))?;
+        }
         Ok(committed.map(|_| collection))
+    }
+
+    /// The id of the collection that has a name in the catalog, and a `seq` that this look does
+    /// not lie behind: with a condition on the record it stays true until the commit. The names in
+    /// memory do not serve for that, they change a moment after the catalog.
+    async fn named_at(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+    ) -> Result<(u64, Option<u32>), Error> {
+        let seq = self.inner.store.published();
+        let key = keys::record(model, namespace);
+        let record = self.inner.store.snapshot().get(Space::Catalog, &key).await?;
+        let id = record.map(|record| decode(&record).map(|record| record.id)).transpose()?;
+        Ok((seq, id))
     }
 
     /// Commits one unit; `None` when it was refused.
@@ -265,37 +287,58 @@ impl<S: Store> Engine<S> {
         namespace: &Namespace,
     ) -> Result<bool, Error> {
         for _ in 0..MAX_ATTEMPTS {
+            let names = self.inner.names.lock().await;
             let Some(collection) = self.collection(model, namespace) else { return Ok(false) };
-            let (seq, _) = collection.stable(|| self.inner.store.published()).await;
-            if !self.has_name(&collection, model, namespace) {
-                continue;
-            }
-            let key = keys::record(model, namespace);
-            let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
-            let change = {
-                let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
-                Change::new(Arc::clone(&collection), move |published| {
-                    if published {
-                        map.remove(model, &namespace);
-                    }
-                })
-            };
-            let prepared = Arc::clone(&change);
-            let unit = Unit::new(vec![condition], move |_| {
-                prepared.prepare(Publish::Dropped);
-                vec![Mutation::Delete { space: Space::Catalog, key }]
-            });
-            if self.commit_one(unit.with_fence(change)).await?.is_some() {
-                self.inner.store.drop_space(collection.rows())?;
-                self.inner.store.drop_space(collection.entries())?;
-                self.purge_counts(collection.id).await?;
+            if self.try_drop(model, namespace, &collection).await? {
+                drop(names);
+                self.free_dropped(collection.id).await?;
                 return Ok(true);
             }
         }
         Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
     }
 
-    /// Gives a collection another name; `replace` drops one that has it already.
+    async fn try_drop(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        collection: &Arc<Collection>,
+    ) -> Result<bool, Error> {
+        let (seq, _) = collection.stable(|| self.inner.store.published()).await;
+        if !self.has_name(collection, model, namespace) {
+            return Ok(false);
+        }
+        let key = keys::record(model, namespace);
+        let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
+        let change = {
+            let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
+            Change::new(Arc::clone(collection), move |published| {
+                if published {
+                    map.remove(model, &namespace);
+                }
+            })
+        };
+        let (prepared, id) = (Arc::clone(&change), collection.id);
+        let unit = Unit::new(vec![condition], move |_| {
+            prepared.prepare(Publish::Dropped);
+            vec![Mutation::Delete { space: Space::Catalog, key }, note_gone(id)]
+        });
+        Ok(self.commit_one(unit.with_fence(change)).await?.is_some())
+    }
+
+    /// Removes what a dropped collection had. The note that it is gone stays until its spaces are:
+    /// a start can tell it from a collection whose record was lost.
+    pub(crate) async fn free_dropped(&self, id: u32) -> Result<(), Error> {
+        self.inner.store.drop_space(Space::Rows(id))?;
+        self.inner.store.drop_space(Space::Index(id))?;
+        self.purge_counts(id).await?;
+        let free = Mutation::Delete { space: Space::Catalog, key: keys::gone(id) };
+        self.commit_one(Unit::new(Vec::new(), move |_| vec![free])).await?;
+        Ok(())
+    }
+
+    /// Gives a collection another name; `replace` drops one that has it already, in the same
+    /// commit.
     pub async fn rename(
         &self,
         model: Model,
@@ -304,15 +347,19 @@ impl<S: Store> Engine<S> {
         replace: bool,
     ) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
+            let names = self.inner.names.lock().await;
             let collection = self.expect(model, from)?;
-            if self.collection(model, to).is_some() {
-                if !replace {
-                    let message = "target namespace exists";
-                    return Err(Error::new(Kind::Exists(What::Collection), message));
-                }
-                self.drop_collection(model, to).await?;
+            let target = self.collection(model, to);
+            if target.is_some() && !replace {
+                let message = "target namespace exists";
+                return Err(Error::new(Kind::Exists(What::Collection), message));
             }
-            if self.try_rename(model, from, to, &collection).await? {
+            let replaced = target.as_ref().map(|target| target.id);
+            if self.try_rename(model, from, to, &collection, target).await? {
+                drop(names);
+                if let Some(id) = replaced {
+                    self.free_dropped(id).await?;
+                }
                 return Ok(());
             }
         }
@@ -325,13 +372,17 @@ impl<S: Store> Engine<S> {
         from: &Namespace,
         to: &Namespace,
         collection: &Arc<Collection>,
+        target: Option<Arc<Collection>>,
     ) -> Result<bool, Error> {
-        let (seq, state) = collection.stable(|| self.inner.store.published()).await;
-        if !self.has_name(collection, model, from) {
+        let (old_seq, state) = collection.stable(|| self.inner.store.published()).await;
+        let (new_seq, held) = self.named_at(model, to).await?;
+        let replaced = target.as_ref().map(|target| target.id);
+        if !self.has_name(collection, model, from) || held != replaced {
             return Ok(false);
         }
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
-        let conditions = [&old_key, &new_key].map(|key| Condition::NotNewer {
+        let conditions = [(&old_key, old_seq), (&new_key, new_seq)];
+        let conditions = conditions.map(|(key, seq)| Condition::NotNewer {
             space: Space::Catalog,
             key: key.clone(),
             seq,
@@ -339,10 +390,9 @@ impl<S: Store> Engine<S> {
         let change = {
             let (map, from, to) = (Arc::clone(&self.inner.map), from.clone(), to.clone());
             let renamed = Arc::clone(collection);
-            Change::new(Arc::clone(collection), move |published| {
+            Change::replacing(Arc::clone(collection), target, move |published| {
                 if published {
-                    map.remove(model, &from);
-                    map.insert(model, to.clone(), Arc::clone(&renamed));
+                    map.rename(model, &from, to.clone(), Arc::clone(&renamed));
                 }
             })
         };
@@ -350,12 +400,39 @@ impl<S: Store> Engine<S> {
         let unit = Unit::new(conditions.into(), move |_| {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
-            let out = vec![gone, put_record(&record)];
+            let mut out = vec![gone, put_record(&record)];
+            out.extend(replaced.map(note_gone));
             let state = State::with(record, state.partial.clone());
             prepared.prepare(Publish::State(Box::new(state)));
             out
         });
         Ok(self.commit_one(unit.with_fence(change)).await?.is_some())
+    }
+}
+
+/// Notes that a collection was dropped but its spaces may still be there.
+fn note_gone(id: u32) -> Mutation {
+    Mutation::Put { space: Space::Catalog, key: keys::gone(id), value: Bytes::new() }
+}
+
+/// What is given to collections as they get their names.
+#[derive(Debug)]
+pub(crate) struct Names {
+    next_id: u32,
+}
+
+impl Names {
+    /// Ids from this one on were never given.
+    pub(crate) fn new(next_id: u32) -> Self {
+        Self { next_id }
+    }
+
+    /// An id that is given once.
+    fn take_id(&mut self) -> Result<u32, Error> {
+        let id = self.next_id;
+        let spent = || Error::new(Kind::Unavailable, "no ids of collections are left");
+        self.next_id = id.checked_add(1).ok_or_else(spent)?;
+        Ok(id)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clock::{Clock, Instant};
 use store::{Store, Timepiece};
 
-pub(crate) use admin::{Apply, Changed, Edit};
+pub(crate) use admin::{Apply, Changed, Edit, Names};
 pub use open::Options;
 
 use crate::{
@@ -47,6 +47,8 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) dialect: Arc<dyn Dialect>,
     pub(crate) rules: Rules,
     pub(crate) persist: Arc<dyn Persist>,
+    /// Held by whoever makes, renames or drops a collection.
+    pub(crate) names: tokio::sync::Mutex<Names>,
     /// Moves of a manual clock are made one after the other.
     pub(crate) moving: tokio::sync::Mutex<()>,
 }

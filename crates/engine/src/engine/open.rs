@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use bytes::Bytes;
 use clock::Clock;
 use store::{Direction, Limit, Range, Snapshot, Space, Store};
 
-use super::{Engine, Inner};
+use super::{Engine, Inner, Names};
 use crate::{
     Collection, Dialect, Error, Record, Rules, State,
     catalog::{Map, decode},
@@ -28,6 +29,8 @@ pub struct Options {
     pub rules: Rules,
     /// How a moved clock becomes durable.
     pub persist: Arc<dyn Persist>,
+    /// Open although rows are missing or belong to nobody: an operator has looked at it.
+    pub accept_loss: bool,
 }
 
 impl std::fmt::Debug for Options {
@@ -41,20 +44,16 @@ impl<S: Store> Engine<S> {
     pub async fn open(store: S, options: Options) -> Result<Self, Error> {
         store.create_space(Space::Catalog)?;
         store.create_space(Space::Counts)?;
+        let records = records(&store).await?;
+        check_spaces(&store, &records, options.accept_loss).await?;
+        let next_id = next_id(&store, &records).await?;
         let map = Arc::new(Map::default());
-        let mut known = BTreeSet::from([Space::Catalog, Space::Counts]);
-        for record in records(&store).await? {
-            known.extend([Space::Rows(record.id), Space::Index(record.id)]);
+        for record in records {
             store.create_space(Space::Rows(record.id))?;
             store.create_space(Space::Index(record.id))?;
             let (model, namespace) = (record.model, record.namespace.clone());
             let state = State::new(record, &*options.dialect)?;
             map.insert(model, namespace, Arc::new(Collection::new(state)));
-        }
-        for space in store.spaces() {
-            if !known.contains(&space) {
-                store.drop_space(space)?;
-            }
         }
         let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));
@@ -69,29 +68,106 @@ impl<S: Store> Engine<S> {
             dialect: options.dialect,
             rules: options.rules,
             persist: options.persist,
+            names: tokio::sync::Mutex::new(Names::new(next_id)),
             moving: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
+        engine.free_unfinished().await?;
         engine.purge_leftovers().await?;
         Ok(engine)
     }
+
+    /// Ends the drops that an end of the server interrupted.
+    async fn free_unfinished(&self) -> Result<(), Error> {
+        for id in gone(&self.inner.store).await? {
+            self.free_dropped(id).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares the catalog with the spaces of the store. A collection whose space is missing, and
+/// rows of a collection that was not dropped and has no record, are damage; spaces without keys
+/// are what an end in the middle of a creation leaves.
+async fn check_spaces<S: Store>(
+    store: &S,
+    records: &[Record],
+    accept_loss: bool,
+) -> Result<(), Error> {
+    let gone = gone(store).await?;
+    let held: BTreeSet<Space> = store.spaces().into_iter().collect();
+    let mut damage = Vec::new();
+    let mut known = BTreeSet::from([Space::Catalog, Space::Counts]);
+    for record in records {
+        for space in [Space::Rows(record.id), Space::Index(record.id)] {
+            known.insert(space);
+            if !held.contains(&space) {
+                let (namespace, name) = (&record.namespace, space.name());
+                damage.push(format!("collection {namespace} has lost its space {name}"));
+            }
+        }
+    }
+    for space in held.difference(&known) {
+        let (Space::Rows(id) | Space::Index(id)) = space else { continue };
+        if !gone.contains(id) && has_keys(store, *space).await? {
+            damage.push(format!("space {} has rows but no collection", space.name()));
+        }
+    }
+    if !damage.is_empty() && !accept_loss {
+        return Err(Error::corrupt(damage.join("; ")));
+    }
+    for space in held.difference(&known) {
+        store.drop_space(*space)?;
+    }
+    Ok(())
+}
+
+async fn has_keys<S: Store>(store: &S, space: Space) -> Result<bool, Error> {
+    let one = Limit { rows: 1, bytes: PAGE_BYTES };
+    let page = store.snapshot().scan(space, &Range::all(), Direction::Forward, one).await?;
+    Ok(!page.rows.is_empty())
+}
+
+/// The id from which on none was given.
+async fn next_id<S: Store>(store: &S, records: &[Record]) -> Result<u32, Error> {
+    let stored = store.snapshot().get(Space::Catalog, keys::NEXT_ID).await?;
+    let next = match stored.as_deref().map(TryInto::try_into) {
+        None => 1,
+        Some(Ok(bytes)) => u32::from_be_bytes(bytes),
+        Some(Err(_)) => return Err(Error::corrupt("the next id of a collection is damaged")),
+    };
+    match records.iter().find(|record| next <= record.id) {
+        None => Ok(next),
+        Some(record) => {
+            let (namespace, id) = (&record.namespace, record.id);
+            let text = format!("collection {namespace} has the id {id}, the next should be {next}");
+            Err(Error::corrupt(text))
+        }
+    }
+}
+
+/// Ids of dropped collections whose spaces may still be there.
+async fn gone<S: Store>(store: &S) -> Result<BTreeSet<u32>, Error> {
+    let rows = catalog_rows(store, keys::GONE).await?;
+    Ok(rows.iter().filter_map(|(key, _)| keys::gone_id(key)).collect())
 }
 
 async fn records<S: Store>(store: &S) -> Result<Vec<Record>, Error> {
+    let rows = catalog_rows(store, keys::RECORDS).await?;
+    rows.iter().map(|(_, value)| decode(value)).collect()
+}
+
+/// All rows of the catalog whose keys begin like this.
+async fn catalog_rows<S: Store>(store: &S, prefix: &[u8]) -> Result<Vec<(Bytes, Bytes)>, Error> {
     let snapshot = store.snapshot();
     let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
-    let mut records = Vec::new();
-    let mut rest = Some(Range::prefix(keys::RECORDS));
+    let mut rows = Vec::new();
+    let mut rest = Some(Range::prefix(prefix));
     while let Some(range) = rest {
         let page = snapshot.scan(Space::Catalog, &range, Direction::Forward, limit).await?;
-        for (_, value) in &page.rows {
-            records.push(decode(value)?);
-        }
-        rest = page
-            .rows
-            .last()
-            .filter(|_| page.more)
-            .map(|(key, _)| range.after(key, Direction::Forward));
+        let last = page.rows.last().filter(|_| page.more);
+        rest = last.map(|(key, _)| range.after(key, Direction::Forward));
+        rows.extend(page.rows);
     }
-    Ok(records)
+    Ok(rows)
 }

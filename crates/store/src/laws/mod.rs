@@ -38,6 +38,7 @@ pub async fn check(bench: &mut impl Bench) {
     scans::snapshots_do_not_move(bench).await;
     scans::spaces_are_apart_and_can_be_dropped(bench).await;
     scans::a_new_space_is_empty(bench).await;
+    scans::two_creators_of_a_space_get_one(bench).await;
     scans::reaping_drops_what_the_predicate_says(bench).await;
     for seed in 0..20 {
         model::random_histories_agree_with_a_map(bench, seed).await;

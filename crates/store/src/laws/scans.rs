@@ -1,6 +1,6 @@
 //! Laws of pages, snapshots, spaces and reaping.
 
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
 use bytes::Bytes;
 
@@ -152,6 +152,45 @@ pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
             store = bench.crash(store).await;
         }
         assert_eq!(store.snapshot().get(space, b"a").await.expect("a read"), None);
+    }
+}
+
+/// Whoever makes a space at the same time as others gets the same one: what each of them writes is
+/// there, now and after a crash.
+pub(super) async fn two_creators_of_a_space_get_one(bench: &mut impl Bench) {
+    const CREATORS: u32 = 4;
+    let mut store = bench.open().await;
+    for round in 0..8 {
+        let spaces = [Space::Rows(200 + round), Space::Index(200 + round)];
+        let start = Barrier::new(CREATORS as usize);
+        std::thread::scope(|scope| {
+            for _ in 0..CREATORS {
+                scope.spawn(|| {
+                    start.wait();
+                    for space in spaces {
+                        store.create_space(space).expect("a space");
+                    }
+                });
+            }
+        });
+        for n in 0..CREATORS {
+            let unit = Unit::new(vec![], move |_| {
+                let put = |space| Mutation::Put { space, key: key(n).into(), value: key(n).into() };
+                spaces.map(put).to_vec()
+            });
+            commit_one(&store, unit).await;
+        }
+        if round % 2 == 1 {
+            store = bench.crash(store).await;
+        }
+        for space in spaces {
+            let times = store.spaces().iter().filter(|held| **held == space).count();
+            assert_eq!(times, 1, "round {round}");
+            for n in 0..CREATORS {
+                let held = store.snapshot().get(space, &key(n)).await.expect("a read");
+                assert_eq!(held.as_deref(), Some(&key(n)[..]), "round {round}");
+            }
+        }
     }
 }
 
