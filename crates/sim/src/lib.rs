@@ -5,9 +5,11 @@ mod cursor;
 mod dialect;
 mod history;
 mod model;
+mod names;
 mod op;
 mod path;
 mod world;
 
 pub use dialect::ParsedDialect;
 pub use history::{run, run_caught};
+pub use names::run_names;

@@ -32,3 +32,14 @@ fn what_is_seen_is_what_the_matrix_says_in_even_histories() {
 fn what_is_seen_is_what_the_matrix_says_in_odd_histories() {
     half(1);
 }
+
+/// Collections come, go and change their names while documents are inserted.
+#[test]
+fn what_was_acknowledged_is_there_under_its_last_name() {
+    if let Some(seed) = number("SIM_SEED") {
+        return sim::run_names(seed).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+    for seed in 0..number("SIM_HISTORIES").unwrap_or(10_000) {
+        sim::run_names(seed).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
