@@ -110,6 +110,13 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(self.door.engine.ensure(Model::Documents, namespace).await?)
     }
 
+    /// Whether a write came too late for its collection: somebody dropped it behind the write's look
+    /// at its name. The writer looks again, so that the write has its place behind the drop.
+    pub(crate) fn came_late<T>(written: &std::result::Result<T, engine::Error>) -> bool {
+        let gone = engine::Kind::NotFound(engine::What::Collection);
+        written.as_ref().is_err_and(|error| error.kind == gone)
+    }
+
     /// What stays the same for the whole operation: its instant and the constants of `let`.
     pub(crate) async fn context(&self) -> Result<Arc<Context>> {
         let now = self.door.engine.now().await;

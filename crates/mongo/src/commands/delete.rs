@@ -57,8 +57,13 @@ async fn apply<S: Store>(
     let args = Args::new("delete.deletes", statement);
     let find = find(&args, "q")?;
     let many = many(&args)?;
-    let Some(collection) = call.find(namespace) else { return Ok(0) };
-    Ok(call.door.engine.remove(&collection, &find, many, context).await?.count)
+    loop {
+        let Some(collection) = call.find(namespace) else { return Ok(0) };
+        let removed = call.door.engine.remove(&collection, &find, many, context).await;
+        if !Call::<S>::came_late(&removed) {
+            return Ok(removed?.count);
+        }
+    }
 }
 
 /// Checks what a statement looks like: one that is malformed spoils its command before any other

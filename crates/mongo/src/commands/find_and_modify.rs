@@ -49,8 +49,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     };
     let Some(edit) = edit else {
         Counters::add(&call.connection.counters.delete, 1);
-        let Some(collection) = call.find(&namespace) else { return reply(None, doc! { "n": 0 }) };
-        let removed = call.door.engine.find_and_remove(&collection, &find, &context).await?;
+        let removed = loop {
+            let Some(collection) = call.find(&namespace) else {
+                return reply(None, doc! { "n": 0 });
+            };
+            let removed = call.door.engine.find_and_remove(&collection, &find, &context).await;
+            if !Call::<S>::came_late(&removed) {
+                break removed?;
+            }
+        };
         let last = doc! { "n": i32::from(removed.is_some()) };
         return reply(removed.as_deref(), last);
     };
@@ -77,11 +84,6 @@ async fn change<S: Store>(
     upsert: bool,
     context: &Arc<Context>,
 ) -> Result<Edited> {
-    let collection = match call.find(namespace) {
-        Some(collection) => collection,
-        None if upsert => call.ensure(namespace).await?.0,
-        None => return Ok(Edited::default()),
-    };
     let writer = call.writer(context);
     let update = Update {
         find: find.clone(),
@@ -91,8 +93,17 @@ async fn change<S: Store>(
         context: Arc::clone(context),
         writer: &writer,
     };
-    let edited = call.door.engine.find_and_update(&collection, &update).await;
-    edited.map_err(|error| Error::from(error).about(namespace))
+    loop {
+        let collection = match call.find(namespace) {
+            Some(collection) => collection,
+            None if upsert => call.ensure(namespace).await?.0,
+            None => return Ok(Edited::default()),
+        };
+        let edited = call.door.engine.find_and_update(&collection, &update).await;
+        if !Call::<S>::came_late(&edited) {
+            return edited.map_err(|error| Error::from(error).about(namespace));
+        }
+    }
 }
 
 /// What part of the document is answered.

@@ -89,9 +89,20 @@ pub(super) async fn insert<S: Store>(
     if ready.is_empty() {
         return Ok((0, errors));
     }
-    let (collection, _) = call.ensure(namespace).await?;
     let ordering = if ordered { Ordering::Ordered } else { Ordering::Unordered };
-    let inserted = call.door.engine.insert(&collection, ready, ordering).await?;
+    let inserted = loop {
+        let (collection, _) = call.ensure(namespace).await?;
+        let inserted = call.door.engine.insert(&collection, ready, ordering).await;
+        if !Call::<S>::came_late(&inserted) {
+            break inserted?;
+        }
+        // What was inserted until then went with the collection.
+        ready = positions
+            .iter()
+            .filter_map(|at| documents.get(*at))
+            .map(|document| Ok((prepared(call, *document, writer), writer.check(*document)?)))
+            .collect::<Result<_>>()?;
+    };
     if ordered && !inserted.failed.is_empty() {
         errors.clear();
     }

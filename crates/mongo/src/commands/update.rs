@@ -177,11 +177,6 @@ pub(super) async fn execute<S: Store>(
     statement: Statement,
     context: &Arc<Context>,
 ) -> Result<Updated> {
-    let collection = match call.find(namespace) {
-        Some(collection) => collection,
-        None if statement.upsert => call.ensure(namespace).await?.0,
-        None => return Ok(Updated::default()),
-    };
     let writer = call.writer(context);
     let update = engine::Update {
         find: statement.find,
@@ -191,5 +186,15 @@ pub(super) async fn execute<S: Store>(
         context: Arc::clone(context),
         writer: &writer,
     };
-    Ok(call.door.engine.update(&collection, &update).await?)
+    loop {
+        let collection = match call.find(namespace) {
+            Some(collection) => collection,
+            None if update.upsert => call.ensure(namespace).await?.0,
+            None => return Ok(Updated::default()),
+        };
+        let updated = call.door.engine.update(&collection, &update).await;
+        if !Call::<S>::came_late(&updated) {
+            return Ok(updated?);
+        }
+    }
 }
