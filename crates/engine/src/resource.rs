@@ -56,6 +56,18 @@ pub(crate) struct Resources {
 impl Resources {
     /// Reads what is stored.
     pub(crate) async fn open<S: Store>(store: &S) -> Result<Self, Error> {
+        let held = Arc::new(ArcSwap::from_pointee(Self::stored(store).await?));
+        Ok(Self { held, changing: tokio::sync::Mutex::default() })
+    }
+
+    /// Reads again what is stored.
+    pub(crate) async fn reload<S: Store>(&self, store: &S) -> Result<(), Error> {
+        let _one = self.changing.lock().await;
+        self.held.store(Arc::new(Self::stored(store).await?));
+        Ok(())
+    }
+
+    async fn stored<S: Store>(store: &S) -> Result<ByKey, Error> {
         let snapshot = store.snapshot();
         let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
         let (mut held, mut rest) = (ByKey::new(), Some(Range::prefix(&keys::resource(&[]))));
@@ -67,8 +79,7 @@ impl Resources {
                 held.insert(key, Arc::new(decode(&value)?));
             }
         }
-        let held = Arc::new(ArcSwap::from_pointee(held));
-        Ok(Self { held, changing: tokio::sync::Mutex::default() })
+        Ok(held)
     }
 }
 
@@ -132,7 +143,8 @@ impl<S: Store> Engine<S> {
         let unit = Unit::new(Vec::<Condition>::new(), move |_| {
             let delete = |key| Mutation::Delete { space: Space::Catalog, key };
             removed.into_iter().map(delete).collect()
-        });
+        })
+        .freeing();
         let change = move |held: &mut ByKey, _| held.retain(|key, _| !gone.contains(key));
         self.change_resources(unit, change).await?;
         Ok(())

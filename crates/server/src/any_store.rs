@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{
-    Capabilities, Direction, DropPredicate, Error, Flight, Limit, MemoryStore, Outcome, Page,
-    Range, Snapshot, Space, Store, Unit,
+    Capabilities, Direction, DropPredicate, Error, Flight, Health, Limit, MemoryStore, Outcome,
+    Page, Range, Snapshot, Space, Store, Unit,
 };
 use store_lsm::{LsmSnapshot, LsmStore, Measured};
 
@@ -114,6 +114,14 @@ impl Store for AnyStore {
 
     fn tick(&self) -> Result<(), Error> {
         each!(self, inner => inner.tick())
+    }
+
+    fn health(&self) -> Health {
+        each!(self, inner => inner.health())
+    }
+
+    fn resume(&self) {
+        each!(self, inner => inner.resume());
     }
 
     async fn close(&self) -> Result<(), Error> {

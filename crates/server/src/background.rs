@@ -13,7 +13,7 @@ use std::{
 use clock::{Clock, Mode, monotonic};
 use engine::Engine;
 use mongo::Door;
-use store::Store;
+use store::{Health, Store};
 use tokio::sync::watch;
 
 use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
@@ -55,7 +55,7 @@ impl Drop for Timekeeper {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
-fn pause(time: Duration) {
+pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
@@ -98,12 +98,26 @@ fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) 
     }
 }
 
-/// Lets the store do what it does unasked, until `stop`.
+/// Lets the store do what it does unasked, until `stop`, and says in the log when it begins or ends
+/// to refuse commits.
 pub(crate) async fn store(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+    let mut refusing = false;
     loop {
+        if let Health::Anew = engine.store().health()
+            && let Err(error) = engine.recover().await
+        {
+            tracing::error!(%error, "read the catalog again");
+        }
+        let health = engine.store().health();
+        match (&health, refusing) {
+            (Health::Refusing(why), false) => tracing::error!(%why, "writes are refused"),
+            (Health::Good, true) => tracing::info!("writes are taken again"),
+            _ => {}
+        }
+        refusing = health != Health::Good;
         let ticked = engine.clone();
         let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
-        if let Ok(Err(error)) = ticked {
+        if let (Ok(Err(error)), false) = (ticked, refusing) {
             tracing::error!(%error, "housekeeping of the store");
         }
         tokio::select! {

@@ -1,10 +1,10 @@
 //! Listeners: connections in, one task each, and a bounded end.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream, lookup_host},
-    sync::watch,
+    sync::{Semaphore, watch},
     task::JoinSet,
 };
 
@@ -47,13 +47,49 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
+/// Descriptors that are kept back from connections, for the store's files; of few half of them.
+const KEPT_DESCRIPTORS: u64 = 256;
+
+/// Connections of the admin address, at most an eighth of all descriptors.
+const ADMIN_PLACES: u64 = 64;
+
+/// How many connections the API listeners may hold together. One beyond is closed at once, as one
+/// that found no descriptor would be, but the store has its files.
+#[derive(Clone)]
+pub(crate) struct Places(Arc<Semaphore>);
+
+impl Places {
+    /// As many as a process with so many descriptors can serve.
+    pub(crate) fn of_descriptors(limit: Option<u64>) -> Self {
+        let places = limit.map_or(Semaphore::MAX_PERMITS, |limit| {
+            let places = limit.saturating_sub(KEPT_DESCRIPTORS).max(limit / 2);
+            usize::try_from(places).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
+        });
+        Self(Arc::new(Semaphore::new(places)))
+    }
+
+    /// Some of those kept back, for people who look what is wrong.
+    pub(crate) fn of_admin(limit: Option<u64>) -> Self {
+        let places = limit.map_or(ADMIN_PLACES, |limit| (limit / 8).min(ADMIN_PLACES));
+        Self(Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(usize::MAX))))
+    }
+}
+
+/// How many descriptors the process may have; `None` where nothing bounds them.
+pub(crate) fn descriptor_limit() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    getrlimit(Resource::Nofile).current
+}
+
 /// Accepts clients until `stop`, then lets what runs finish.
 pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
     mut stop: watch::Receiver<bool>,
+    places: Places,
     serve: impl Fn(TcpStream, SocketAddr, watch::Receiver<bool>) -> F,
 ) {
     let mut clients = JoinSet::new();
+    let mut full = false;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -62,8 +98,18 @@ pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
         };
         match accepted {
             Ok((stream, peer)) => {
+                let place = Arc::clone(&places.0).try_acquire_owned();
+                if place.is_err() && !full {
+                    tracing::warn!("all places for connections are taken; new ones are closed");
+                }
+                full = place.is_err();
+                let Ok(place) = place else { continue };
                 let _ = stream.set_nodelay(true);
-                clients.spawn(serve(stream, peer, stop.clone()));
+                let served = serve(stream, peer, stop.clone());
+                clients.spawn(async move {
+                    served.await;
+                    drop(place);
+                });
             }
             Err(error) => {
                 // Out of descriptors, or the client is gone already: others go on.

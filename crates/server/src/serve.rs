@@ -28,6 +28,9 @@ use crate::{
     ready::{self, Ready},
 };
 
+/// How long an end may take.
+const LONGEST_END: Duration = Duration::from_millis(9_500);
+
 /// Why a server did not start or ended.
 #[derive(Debug)]
 pub enum Failure {
@@ -211,6 +214,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
     let (stop, stopped) = watch::channel(false);
+    let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
     let mut ready = Ready {
         mongo: None,
@@ -233,6 +237,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         tasks.push(tokio::spawn(listen::accept(
             listener,
             stopped.clone(),
+            places.clone(),
             move |stream, peer, stop| {
                 mongo::serve(Arc::clone(&served), stream, peer.to_string(), stop)
             },
@@ -248,6 +253,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         tasks.push(tokio::spawn(listen::accept(
             listener,
             stopped.clone(),
+            places.clone(),
             move |stream, _, stop| cosmos::serve(Arc::clone(&served), stream, stop),
         )));
         ready.cosmos = Some(bound.to_string());
@@ -326,8 +332,20 @@ pub fn serve_beside(
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
+        end_in_time().map_err(failed)?;
         running.stop().await.and(ended)
     })
+}
+
+/// Ends the process when its orderly end takes too long, whatever the disk or clients do: all that was
+/// acknowledged is durable already.
+fn end_in_time() -> std::io::Result<()> {
+    let overdue = || {
+        background::pause(LONGEST_END);
+        tracing::error!("the end took too long; what was acknowledged is durable");
+        std::process::exit(1);
+    };
+    std::thread::Builder::new().name("end".to_owned()).spawn(overdue).map(|_| ())
 }
 
 /// The signals that end a server. They are taken before it says that it is ready: until then one
@@ -335,12 +353,15 @@ pub fn serve_beside(
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// The terminal was closed.
+    hangup: Signal,
 }
 
 impl Signals {
     fn take() -> std::io::Result<Self> {
         let terminate = unix::signal(SignalKind::terminate())?;
-        Ok(Self { terminate, interrupt: unix::signal(SignalKind::interrupt())? })
+        let interrupt = unix::signal(SignalKind::interrupt())?;
+        Ok(Self { terminate, interrupt, hangup: unix::signal(SignalKind::hangup())? })
     }
 
     /// Waits for one of them.
@@ -348,6 +369,7 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            _ = self.hangup.recv() => {}
         }
     }
 }

@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 
 use crate::{
     errors::from_fjall,
+    generation::Inner,
     meta::{self, Position},
-    open::Inner,
     spaces::Place,
     syncer::{Answer, Written},
 };
@@ -195,7 +195,7 @@ impl Committer {
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
             .durability(Some(PersistMode::Buffer));
-        let mut written = Vec::new();
+        let (mut written, mut bytes) = (Vec::new(), 0);
         let mut last_place: Option<(Space, Option<Place>)> = None;
         // Neighbours are put into the memory of the tree by the same way. A later one of a key wins.
         ordered.mutations.sort_by(|a, b| a.place().cmp(&b.place()));
@@ -205,6 +205,7 @@ impl Committer {
                 Mutation::Delete { space, key } => (space, key, None),
                 Mutation::Add { .. } => continue,
             };
+            bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
             let place = match last_place.take() {
                 Some((of, place)) if of == space => place,
                 _ => {
@@ -230,6 +231,7 @@ impl Committer {
             });
         });
         inner.compactor.written(written);
+        inner.room.written(bytes as u64);
         self.batch = position.batch;
         self.remember(added);
         let open = Some(inner.open());

@@ -11,7 +11,7 @@ use std::{
 use fjall::{AbstractTree, Keyspace, compaction::Leveled};
 use store::{Error, Space};
 
-use crate::{committer::Message, errors::from_fjall, open::Inner};
+use crate::{committer::Message, errors::from_fjall, generation::Inner};
 
 /// Tables of the first level that start its compaction when the keyspace is at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -155,9 +155,10 @@ pub(crate) fn run(inner: &Inner, committer: &mpsc::Sender<Message>) {
             watched.entry(space).or_default().quiet = 0;
         }
         for keyspace in inner.compactor.leftovers() {
-            let flushed = keyspace.rotate_memtable_and_wait();
-            check(inner, flushed.and_then(|()| compact_whole(inner, &keyspace)));
-            stale.push(keyspace);
+            if inner.flush(&keyspace).is_ok() {
+                check(inner, compact_whole(inner, &keyspace));
+                stale.push(keyspace);
+            }
         }
         meta.quiet = 0;
         settle(inner, &inner.meta, &mut meta, &mut stale);

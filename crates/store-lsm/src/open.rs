@@ -1,36 +1,27 @@
-//! Opens the store: the tree, the position of commits, the mark, the committer.
+//! Opens the store: one generation of the tree after the other, and the keeper that looks after
+//! them.
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicU64, mpsc},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     thread::JoinHandle,
 };
 
-use arc_swap::ArcSwap;
-use fjall::{Database, Keyspace, PersistMode};
-use store::{Error, Flight, Kind, Space, Timepiece};
+use arc_swap::ArcSwapOption;
+use store::{Error, Flight, Health, Kind, Timepiece};
+use tokio::sync::Notify;
 
 use crate::{
-    committer::{Committer, Message},
-    compactor::{self, Compactor},
-    errors::{from_fjall, from_io},
-    filter::{Filters, Predicate},
-    judged::{Judged, journals},
-    mark::Mark,
+    errors::from_io,
+    filter::Predicate,
+    generation::{Generation, thread},
+    keeper,
     measured::Measured,
-    memory::{self, Memory},
-    meta::{self, Position},
-    pins::Pins,
-    snapshot::Open,
-    spaces::{Slots, Spaces, keyspace},
-    syncer::{self, Journal},
-    writeback::{self, Writeback},
+    room::Room,
 };
-
-/// Largest journal before old memory is flushed, bytes: it bounds the time of a start.
-const MAX_JOURNAL_BYTES: u64 = 128 * 1024 * 1024;
-const META: &str = "meta";
-const TREE: &str = "tree";
 
 /// Where and how a store is opened.
 #[derive(Clone, Debug)]
@@ -50,60 +41,82 @@ impl LsmOptions {
     }
 }
 
-pub(crate) struct Inner {
-    pub(crate) database: Database,
-    pub(crate) meta: Keyspace,
-    pub(crate) spaces: Spaces,
-    pub(crate) flight: Flight,
-    pub(crate) published: AtomicU64,
-    /// Number of the last batch that is durable.
-    pub(crate) batch: AtomicU64,
+/// What lasts when the tree is opened again.
+pub(crate) struct Shared {
+    pub(crate) options: LsmOptions,
+    pub(crate) time: Arc<dyn Timepiece>,
+    pub(crate) flight: Arc<Flight>,
+    pub(crate) published: Arc<AtomicU64>,
+    pub(crate) measured: Arc<Measured>,
     pub(crate) predicate: Predicate,
-    pub(crate) mark: Mutex<Mark>,
-    pub(crate) pins: Arc<Pins>,
-    pub(crate) compactor: Compactor,
-    pub(crate) writeback: Writeback,
-    pub(crate) memory: Memory,
-    /// What readers see: all that is durable.
-    pub(crate) current: ArcSwap<Open>,
-    /// Why no commit is accepted any more.
-    stopped: OnceLock<Error>,
-    /// Where the tree is.
-    pub(crate) tree: PathBuf,
-    pub(crate) judged: Judged,
-    pub(crate) measured: Measured,
+    pub(crate) room: Arc<Room>,
+    /// The open tree; none for the moment in which it is opened again.
+    pub(crate) generation: ArcSwapOption<Generation>,
+    /// Told when there is one, and when there could not be.
+    pub(crate) opened: Notify,
+    /// Its user has not yet read again what it keeps in memory.
+    pub(crate) anew: AtomicBool,
+    /// Why it could not be opened again.
+    failure: Mutex<Option<Error>>,
+    pub(crate) closed: AtomicBool,
 }
 
-impl Inner {
-    /// A snapshot of all that the tree has.
-    pub(crate) fn open(&self) -> Arc<Open> {
-        Open::new(&self.database, &self.pins)
+impl Shared {
+    /// The open tree.
+    pub(crate) fn live(&self) -> Result<Arc<Generation>, Error> {
+        self.generation.load_full().ok_or_else(|| self.why())
     }
 
-    /// Accepts no commit any more: what is on disk is not known.
-    pub(crate) fn stop(&self, error: &Error) {
-        let _ = self.stopped.set(error.clone());
+    /// Why there is no open tree.
+    fn why(&self) -> Error {
+        self.failure().unwrap_or_else(opening)
     }
 
-    /// Why no commit is accepted any more.
-    pub(crate) fn stopped(&self) -> Option<Error> {
-        self.stopped.get().cloned()
+    /// Why the last attempt to open the tree again failed.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Moves the mark to what is durable now.
-    pub(crate) fn move_mark(&self) -> Result<(), Error> {
-        let batch = self.batch.load(std::sync::atomic::Ordering::SeqCst);
-        let mut mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner);
-        mark.set(batch).map_err(|error| from_io("write the mark", &error))
+    /// Tells who waits for the tree that it is open, or why it could not be opened.
+    pub(crate) fn tell(&self, failure: Option<Error>) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        self.opened.notify_waiters();
     }
+
+    pub(crate) fn health(&self) -> Health {
+        let Ok(live) = self.live() else { return Health::Refusing(self.why()) };
+        if let Some(error) = live.inner.stopped() {
+            return Health::Refusing(error);
+        }
+        if self.anew.load(Ordering::SeqCst) {
+            return Health::Anew;
+        }
+        self.room.check(false).map_or_else(Health::Refusing, |()| Health::Good)
+    }
+
+    /// The open tree, if it takes a commit now.
+    pub(crate) fn taking(&self, frees: bool) -> Result<Arc<Generation>, Error> {
+        let live = self.live()?;
+        if let Some(why) = live.inner.stopped() {
+            let text = format!("no writes are taken until the store was opened again: {why}");
+            return Err(Error::new(why.kind, text));
+        }
+        if self.anew.load(Ordering::SeqCst) {
+            return Err(opening());
+        }
+        self.room.check(frees)?;
+        Ok(live)
+    }
+}
+
+fn opening() -> Error {
+    Error::new(Kind::Unavailable, "the store is being opened again")
 }
 
 /// The embedded store.
 pub struct LsmStore {
-    pub(crate) inner: Arc<Inner>,
-    pub(crate) sender: mpsc::Sender<Message>,
-    /// In the order in which they end.
-    pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
+    pub(crate) shared: Arc<Shared>,
+    keeper: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl std::fmt::Debug for LsmStore {
@@ -115,122 +128,48 @@ impl std::fmt::Debug for LsmStore {
 impl LsmStore {
     /// Opens or makes a store whose commits are stamped by this clock.
     pub fn open(options: &LsmOptions, time: Arc<dyn Timepiece>) -> Result<Self, Error> {
-        let path = &options.path;
-        std::fs::create_dir_all(path).map_err(|error| from_io("make the directory", &error))?;
-        // Before the tree is opened: it would make a new one over what is left of the old.
-        let mut mark =
-            Mark::open(&path.join("mark")).map_err(|error| from_io("open the mark", &error))?;
-        check_tree(&path.join(TREE), &mark)?;
-        let predicate = Predicate::default();
-        let slots = Slots::default();
-        let database = open_tree(options, &slots, &predicate)?;
-        let meta = keyspace(&database, META)?;
-        let spaces = Spaces::open(&database, &meta, &slots, options.accept_loss)?;
-        spaces.create(Space::Catalog)?;
-        spaces.create(Space::Counts)?;
-        let position = meta::read(&meta, options.accept_loss)?;
-        if position.batch < mark.batch && !options.accept_loss {
-            return Err(Error::new(
-                Kind::Refused,
-                format!(
-                    "commits are missing: the journal ends at batch {}, but batch {} was durable",
-                    position.batch, mark.batch
-                ),
-            ));
-        }
-        let position = if position.batch == 0 { begin(&database, &meta)? } else { position };
-        if mark.batch == 0 {
-            mark.set(position.batch).map_err(|error| from_io("write the mark", &error))?;
-        }
-        let pins = Arc::default();
-        let inner = Arc::new(Inner {
-            meta,
-            spaces,
-            flight: Flight::default(),
-            published: AtomicU64::new(position.stamp.seq),
-            batch: AtomicU64::new(position.batch),
-            predicate,
-            mark: Mutex::new(mark),
-            current: ArcSwap::new(Open::new(&database, &pins)),
-            database,
-            pins,
-            compactor: Compactor::default(),
-            writeback: Writeback::default(),
-            memory: Memory::default(),
-            stopped: OnceLock::new(),
-            tree: path.join(TREE),
-            judged: Judged::default(),
-            measured: Measured::default(),
+        std::fs::create_dir_all(&options.path)
+            .map_err(|error| from_io("make the directory", &error))?;
+        let shared = Arc::new(Shared {
+            options: options.clone(),
+            time,
+            flight: Arc::default(),
+            published: Arc::default(),
+            measured: Arc::default(),
+            predicate: Predicate::default(),
+            room: Arc::new(Room::new(options.path.clone())),
+            generation: ArcSwapOption::empty(),
+            opened: Notify::new(),
+            anew: AtomicBool::new(false),
+            failure: Mutex::default(),
+            closed: AtomicBool::new(false),
         });
-        let (sender, messages) = mpsc::channel();
-        let (written, batches) = mpsc::channel();
-        let journal = Journal::new(path.join(TREE), Arc::clone(&time));
-        let committer = Committer::new(Arc::clone(&inner), time, position, written);
-        let (compacted, synced) = (Arc::clone(&inner), Arc::clone(&inner));
-        let (started, freed) = (Arc::clone(&inner), Arc::clone(&inner));
-        let (asks, tells) = (sender.clone(), sender.clone());
-        let threads = Mutex::new(vec![
-            thread("compactor", move || compactor::run(&compacted, &asks))?,
-            thread("committer", move || committer.run(&messages))?,
-            thread("syncer", move || syncer::run(&synced, journal, &batches, &tells))?,
-            thread("writeback", move || writeback::run(&started.writeback))?,
-            thread("memory", move || memory::run(&freed.memory))?,
-        ]);
-        Ok(Self { inner, sender, threads })
+        let first = Generation::open(&shared)?;
+        shared.room.look(first.inner.in_memory());
+        shared.generation.store(Some(Arc::new(first)));
+        let kept = Arc::clone(&shared);
+        let keeper = Mutex::new(Some(thread("keeper", move || keeper::run(&kept))?));
+        Ok(Self { shared, keeper })
     }
 
     /// What was measured since it was opened.
     pub fn measured(&self) -> &Measured {
-        &self.inner.measured
+        &self.shared.measured
     }
 }
 
-fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(run)
-        .map_err(|error| from_io("start a thread", &error))
-}
-
-/// Writes the first batch, with nothing in it: a store that has lost everything differs from one
-/// that never had anything.
-fn begin(database: &Database, meta: &Keyspace) -> Result<Position, Error> {
-    let position = Position { batch: 1, ..Position::START };
-    let mut batch = database.batch().durability(Some(PersistMode::SyncAll));
-    meta::note(&mut batch, meta, position);
-    batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
-    Ok(position)
-}
-
-/// Refuses what is left of a tree without its journal. The mark stands at a batch as soon as a
-/// first start has ended.
-fn check_tree(tree: &Path, mark: &Mark) -> Result<(), Error> {
-    if journals(tree).is_some() || mark.batch == 0 {
-        return Ok(());
+impl Drop for LsmStore {
+    fn drop(&mut self) {
+        // What a fence owns is let go on a thread of the tree, and may be the last to hold the
+        // store; the keeper waits for that very thread. Asked before the keeper takes the threads.
+        let live = self.shared.generation.load_full();
+        let own = live.is_some_and(|live| live.is_on_own_thread());
+        self.shared.closed.store(true, Ordering::SeqCst);
+        let keeper = self.keeper.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(keeper) = keeper else { return };
+        keeper.thread().unpark();
+        if !own {
+            let _ = keeper.join();
+        }
     }
-    Err(Error::new(Kind::Corrupt, "the journal of the tree is missing"))
-}
-
-fn open_tree(
-    options: &LsmOptions,
-    slots: &Slots,
-    predicate: &Predicate,
-) -> Result<Database, Error> {
-    let (slots, predicate) = (slots.clone(), predicate.clone());
-    Database::builder(options.path.join(TREE))
-        .cache_size(options.cache_bytes)
-        .max_journaling_size(MAX_JOURNAL_BYTES)
-        .manual_journal_persist(true)
-        .worker_threads(3)
-        .with_compaction_filter_factories(Arc::new(move |name| {
-            Filters::of(name, &slots, &predicate)
-        }))
-        .open()
-        .map_err(|error| match &error {
-            fjall::Error::Locked => Error::new(
-                Kind::Refused,
-                format!("{} is in use by another process", options.path.display()),
-            ),
-            _ => from_fjall("open the tree", &error),
-        })
 }

@@ -1,23 +1,95 @@
 //! Still views of the tree.
 
-use std::{ops::Bound, sync::Arc};
+use std::{
+    ops::Bound,
+    sync::{Arc, atomic::Ordering},
+};
 
 use bytes::Bytes;
 use fjall::{Database, Readable};
-use store::{Direction, Error, Limit, Page, Range, Snapshot, Space};
+use store::{Direction, Error, Kind, Limit, Page, Range, Snapshot, Space};
+use tokio::sync::OnceCell;
 
 use crate::{
     errors::from_fjall,
-    open::Inner,
+    generation::Inner,
+    open::Shared,
     pins::{Pin, Pins},
     spaces::Place,
 };
 
 /// A still view.
 #[derive(Clone)]
-pub struct LsmSnapshot {
-    pub(crate) inner: Arc<Inner>,
-    pub(crate) open: Arc<Open>,
+pub struct LsmSnapshot(View);
+
+#[derive(Clone)]
+enum View {
+    Open(Still),
+    /// The tree is being opened again: the view is of the first moment behind that.
+    Waiting(Arc<Waiting>),
+}
+
+/// A view of an open tree.
+#[derive(Clone)]
+struct Still {
+    inner: Arc<Inner>,
+    open: Arc<Open>,
+}
+
+struct Waiting {
+    shared: Arc<Shared>,
+    still: OnceCell<Still>,
+}
+
+impl LsmSnapshot {
+    /// A view of what is durable now.
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        let live = shared.generation.load();
+        Self(match live.as_ref() {
+            Some(live) => View::Open(Still::of(&live.inner)),
+            None => {
+                let shared = Arc::clone(shared);
+                View::Waiting(Arc::new(Waiting { shared, still: OnceCell::new() }))
+            }
+        })
+    }
+
+    async fn still(&self) -> Result<&Still, Error> {
+        match &self.0 {
+            View::Open(still) => Ok(still),
+            View::Waiting(waiting) => waiting.still.get_or_try_init(|| waiting.opened()).await,
+        }
+    }
+}
+
+impl Waiting {
+    async fn opened(&self) -> Result<Still, Error> {
+        loop {
+            let told = self.shared.opened.notified();
+            if let Some(live) = self.shared.generation.load().as_ref() {
+                return Ok(Still::of(&live.inner));
+            }
+            if let Some(failure) = self.shared.failure() {
+                return Err(failure);
+            }
+            told.await;
+        }
+    }
+}
+
+impl Still {
+    fn of(inner: &Arc<Inner>) -> Self {
+        Self { inner: Arc::clone(inner), open: inner.current.load_full() }
+    }
+
+    /// A tree that is about to be closed is read no further.
+    fn check(&self) -> Result<(), Error> {
+        if self.inner.closing.load(Ordering::Relaxed) {
+            let text = "the store was opened again during the read: try again";
+            return Err(Error::new(Kind::Unavailable, text));
+        }
+        Ok(())
+    }
 }
 
 /// An open snapshot, and what keeps compaction off it.
@@ -42,9 +114,11 @@ impl std::fmt::Debug for LsmSnapshot {
 
 impl Snapshot for LsmSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        let snapshot = &self.open.snapshot;
+        let still = self.still().await?;
+        still.check()?;
+        let snapshot = &still.open.snapshot;
         let found =
-            self.inner.spaces.with(space, |place| snapshot.get(&place.keyspace, place.key(key)));
+            still.inner.spaces.with(space, |place| snapshot.get(&place.keyspace, place.key(key)));
         match found {
             None => Ok(None),
             Some(found) => found
@@ -60,7 +134,9 @@ impl Snapshot for LsmSnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        let Some(place) = self.inner.spaces.get(space) else { return Ok(Page::default()) };
+        let still = self.still().await?;
+        still.check()?;
+        let Some(place) = still.inner.spaces.get(space) else { return Ok(Page::default()) };
         if range.is_empty() {
             return Ok(Page::default());
         }
@@ -70,7 +146,7 @@ impl Snapshot for LsmSnapshot {
             None => place.end(),
         };
         let end = end.map_or(Bound::Unbounded, Bound::Excluded);
-        let found = self.open.snapshot.range::<Vec<u8>, _>(&place.keyspace, (start, end));
+        let found = still.open.snapshot.range::<Vec<u8>, _>(&place.keyspace, (start, end));
         match direction {
             Direction::Forward => page(&place, found, limit),
             Direction::Backward => page(&place, found.rev(), limit),

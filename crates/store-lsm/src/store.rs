@@ -2,13 +2,14 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, PoisonError, atomic::Ordering, mpsc},
+    sync::{Arc, atomic::Ordering, mpsc},
     time::Duration,
 };
 
 use fjall::{AbstractTree as _, PersistMode};
 use store::{
-    AtomicScope, Capabilities, DropPredicate, Error, Flight, Kind, Outcome, Space, Store, Unit,
+    AtomicScope, Capabilities, DropPredicate, Error, Flight, Health, Kind, Outcome, Space, Store,
+    Unit,
 };
 use tokio::sync::oneshot;
 
@@ -18,8 +19,8 @@ use crate::{
     compactor::{compact_whole, forget},
     errors::{from_fjall, from_io},
     filter::MARK,
+    generation::Inner,
     judged::journals,
-    open::Inner,
     spaces::Place,
 };
 
@@ -41,65 +42,85 @@ impl Store for LsmStore {
     }
 
     fn snapshot(&self) -> LsmSnapshot {
-        LsmSnapshot { inner: Arc::clone(&self.inner), open: self.inner.current.load_full() }
+        LsmSnapshot::new(&self.shared)
     }
 
     fn published(&self) -> u64 {
-        self.inner.published.load(Ordering::SeqCst)
+        self.shared.published.load(Ordering::SeqCst)
     }
 
     fn flight(&self) -> &Flight {
-        &self.inner.flight
+        &self.shared.flight
     }
 
     async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
+        let frees = units.iter().all(|unit| unit.frees);
         let (answer, outcome) = oneshot::channel();
         let closed = || Error::new(Kind::Unavailable, "the store is closed");
-        self.sender.send(Message::Commit(Request { units, answer })).map_err(|_| closed())?;
+        self.shared
+            .taking(frees)?
+            .sender
+            .send(Message::Commit(Request { units, answer }))
+            .map_err(|_| closed())?;
         outcome.await.map_err(|_| closed())?
     }
 
     fn create_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.spaces.create(space)
+        self.shared.taking(false)?.inner.spaces.create(space)
     }
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.judged.forget(space);
-        if let Some(leftover) = self.inner.spaces.remove(space)? {
-            self.inner.compactor.left(leftover);
+        let live = self.shared.taking(true)?;
+        live.inner.judged.forget(space);
+        if let Some(leftover) = live.inner.spaces.remove(space)? {
+            live.inner.compactor.left(leftover);
         }
         Ok(())
     }
 
     fn spaces(&self) -> Vec<Space> {
-        self.inner.spaces.all().into_iter().map(|(space, _)| space).collect()
+        let Ok(live) = self.shared.live() else { return Vec::new() };
+        live.inner.spaces.all().into_iter().map(|(space, _)| space).collect()
     }
 
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        self.inner.predicate.set(predicate);
+        self.shared.predicate.set(predicate);
     }
 
     async fn reap(&self, space: Space) -> Result<(), Error> {
-        let (inner, committer) = (Arc::clone(&self.inner), self.sender.clone());
+        let live = self.shared.taking(true)?;
+        let (inner, committer) = (Arc::clone(&live.inner), live.sender.clone());
+        drop(live);
         in_thread("reaper", move || compact(&inner, &committer, space)).await
     }
 
     fn judged(&self, space: Space) -> u64 {
-        let oldest = journals(&self.inner.tree).map_or(0, |(oldest, _)| oldest);
-        self.inner.judged.up_to(space, oldest)
+        let Ok(live) = self.shared.live() else { return 0 };
+        let oldest = journals(&live.inner.tree).map_or(0, |(oldest, _)| oldest);
+        live.inner.judged.up_to(space, oldest)
     }
 
     fn space_bytes(&self, space: Space) -> u64 {
-        self.inner.spaces.with(space, |place| place.keyspace.disk_space()).unwrap_or(0)
+        let Ok(live) = self.shared.live() else { return 0 };
+        live.inner.spaces.with(space, |place| place.keyspace.disk_space()).unwrap_or(0)
     }
 
     fn tick(&self) -> Result<(), Error> {
-        self.inner.move_mark()?;
-        self.inner.compactor.failure().map_or(Ok(()), Err)
+        let Ok(live) = self.shared.live() else { return Ok(()) };
+        live.inner.move_mark()?;
+        live.inner.compactor.failure().map_or(Ok(()), Err)
+    }
+
+    fn health(&self) -> Health {
+        self.shared.health()
+    }
+
+    fn resume(&self) {
+        self.shared.anew.store(false, Ordering::SeqCst);
     }
 
     async fn close(&self) -> Result<(), Error> {
-        let inner = Arc::clone(&self.inner);
+        let inner = Arc::clone(&self.shared.live()?.inner);
         in_thread("closer", move || flush(&inner)).await
     }
 }
@@ -126,7 +147,7 @@ fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Re
     keyspace.insert(MARK, []).map_err(context)?;
     let seq = inner.published.load(Ordering::SeqCst);
     let newest = journals(&inner.tree).map(|(_, newest)| newest);
-    keyspace.rotate_memtable_and_wait().map_err(context)?;
+    inner.flush(&keyspace)?;
     let flushed = is_flushed(&keyspace);
     let tables = || -> HashSet<_> {
         keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
@@ -141,15 +162,7 @@ fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Re
     if let (Some(newest), true, true) = (newest, flushed, before.is_disjoint(&tables())) {
         inner.judged.compacted(space, seq, newest);
     }
-    flush_memory(inner).map_err(context)
-}
-
-/// Writes all that is only in memory into tables.
-fn flush_memory(inner: &Inner) -> fjall::Result<()> {
-    for (_, keyspace) in inner.spaces.all() {
-        keyspace.rotate_memtable_and_wait()?;
-    }
-    inner.meta.rotate_memtable_and_wait()
+    inner.flush_all()
 }
 
 /// Whether no memory that was set aside before still waits to be written, after waiting a while.
@@ -166,27 +179,7 @@ fn is_flushed(keyspace: &fjall::Keyspace) -> bool {
 /// Flushes everything, so that the next start has nothing to replay.
 fn flush(inner: &Inner) -> Result<(), Error> {
     let context = |error: fjall::Error| from_fjall("flush", &error);
-    flush_memory(inner).map_err(context)?;
+    inner.flush_all()?;
     inner.database.persist(PersistMode::SyncAll).map_err(context)?;
     inner.move_mark()
-}
-
-impl Drop for LsmStore {
-    fn drop(&mut self) {
-        // The threads hold the tree's lock until they have ended.
-        self.inner.compactor.close();
-        self.inner.writeback.close();
-        self.inner.memory.close();
-        let _ = self.sender.send(Message::Close);
-        let threads =
-            std::mem::take(self.threads.get_mut().unwrap_or_else(PoisonError::into_inner));
-        // What a fence owns is let go on these very threads, and may be the last to hold the store.
-        let this = std::thread::current().id();
-        if threads.iter().any(|thread| thread.thread().id() == this) {
-            return;
-        }
-        for thread in threads {
-            let _ = thread.join();
-        }
-    }
 }

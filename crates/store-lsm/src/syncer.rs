@@ -12,7 +12,7 @@ use store::{Error, Fence, Outcome, Timepiece};
 use tokio::sync::oneshot;
 
 use crate::{
-    committer::Message, errors::from_io, judged::journals, meta::Position, open::Inner,
+    committer::Message, errors::from_io, generation::Inner, judged::journals, meta::Position,
     snapshot::Open,
 };
 
@@ -65,7 +65,9 @@ pub(crate) fn run(
                     inner.measured.group_size.observe(commits);
                 }
                 Err(error) => {
-                    let error = from_io("sync the journal", &error);
+                    let context =
+                        "sync the journal, so that it is not known whether the write took place";
+                    let error = from_io(context, &error);
                     inner.stop(&error);
                     broken = Some(error);
                 }

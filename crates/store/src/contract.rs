@@ -4,7 +4,7 @@ use std::{fmt, future::Future, sync::Arc};
 
 use bytes::Bytes;
 
-use crate::{Error, Flight, Outcome, Space, Unit};
+use crate::{Error, Flight, Health, Outcome, Space, Unit};
 
 /// Half-open range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,6 +189,14 @@ pub trait Store: Send + Sync + 'static {
     fn tick(&self) -> Result<(), Error> {
         Ok(())
     }
+
+    /// Whether it takes commits.
+    fn health(&self) -> Health {
+        Health::Good
+    }
+
+    /// Its user has read again what was committed before it was opened [`Anew`](Health::Anew).
+    fn resume(&self) {}
 
     /// Makes a clean stop: everything flushed, nothing to replay.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;

@@ -8,8 +8,8 @@ use std::sync::{
 use bytes::Bytes;
 
 use crate::{
-    Capabilities, Direction, DropPredicate, Error, Flight, Kind, Limit, Outcome, Page, Range,
-    Snapshot, Space, Store, Unit,
+    Capabilities, Direction, DropPredicate, Error, Flight, Health, Kind, Limit, Outcome, Page,
+    Range, Snapshot, Space, Store, Unit,
 };
 
 /// What fails.
@@ -153,6 +153,14 @@ impl<S: Store> Store for FaultyStore<S> {
 
     fn space_bytes(&self, space: Space) -> u64 {
         self.inner.space_bytes(space)
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+
+    fn resume(&self) {
+        self.inner.resume();
     }
 
     async fn close(&self) -> Result<(), Error> {

@@ -6,6 +6,7 @@ mod contract;
 mod error;
 mod faulty;
 mod flight;
+mod health;
 mod histogram;
 mod latency;
 pub mod laws;
@@ -21,6 +22,7 @@ pub use contract::{
 pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};
 pub use flight::Flight;
+pub use health::Health;
 pub use histogram::{Distribution, Histogram};
 pub use latency::Latencies;
 pub use memory::{Gate, MemoryStore};

@@ -96,6 +96,8 @@ pub struct Unit {
     pub write: Write,
     /// What is closed while it is under way.
     pub fence: Option<Arc<dyn Fence>>,
+    /// It gives space back in the end, so it may use what is kept in reserve on a full disk.
+    pub frees: bool,
 }
 
 impl Unit {
@@ -104,7 +106,13 @@ impl Unit {
         conditions: Vec<Condition>,
         write: impl FnOnce(Stamp) -> Vec<Mutation> + Send + 'static,
     ) -> Self {
-        Self { conditions, write: Box::new(write), fence: None }
+        Self { conditions, write: Box::new(write), fence: None, frees: false }
+    }
+
+    /// The same unit, which gives space back.
+    pub fn freeing(mut self) -> Self {
+        self.frees = true;
+        self
     }
 
     /// The same unit behind a fence.

@@ -112,6 +112,11 @@ impl Kit {
         self.engine = open(self.store.clone(), &self.clock, &self.setup);
     }
 
+    /// Another engine on the same store, which this one knows nothing of.
+    pub fn other(&self) -> Engine<PausingStore> {
+        open(self.store.clone(), &self.clock, &self.setup)
+    }
+
     /// The collection's name.
     pub fn namespace(&self) -> Namespace {
         Namespace::new("db", "c")

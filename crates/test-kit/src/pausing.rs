@@ -12,8 +12,8 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Capabilities, Direction, DropPredicate, Error, Flight, Gate, Limit, MemoryStore, Outcome, Page,
-    Range, Snapshot, Space, Store, Timepiece, Unit,
+    Capabilities, Direction, DropPredicate, Error, Flight, Gate, Health, Limit, MemoryStore,
+    Outcome, Page, Range, Snapshot, Space, Store, Timepiece, Unit,
 };
 
 /// Stops one read. Whoever is stopped has to be polled again after [`open`](Self::open).
@@ -71,6 +71,7 @@ pub struct PausingStore {
     inner: MemoryStore,
     turnstile: Arc<Turnstile>,
     behind: Arc<AtomicU64>,
+    anew: Arc<AtomicBool>,
 }
 
 impl PausingStore {
@@ -80,13 +81,19 @@ impl PausingStore {
     }
 
     fn over(inner: MemoryStore) -> Self {
-        Self { inner, turnstile: Arc::default(), behind: Arc::default() }
+        let (turnstile, behind, anew) = (Arc::default(), Arc::default(), Arc::default());
+        Self { inner, turnstile, behind, anew }
     }
 
     /// From now on snapshots hold so many commits more than are said to be published, as for a
     /// moment whenever a store publishes.
     pub fn fall_behind(&self, commits: u64) {
         self.behind.store(commits, Ordering::SeqCst);
+    }
+
+    /// It says that it was opened again.
+    pub fn open_anew(&self) {
+        self.anew.store(true, Ordering::SeqCst);
     }
 
     /// What a restart would find.
@@ -180,6 +187,14 @@ impl Store for PausingStore {
 
     fn space_bytes(&self, space: Space) -> u64 {
         self.inner.space_bytes(space)
+    }
+
+    fn health(&self) -> Health {
+        if self.anew.load(Ordering::SeqCst) { Health::Anew } else { Health::Good }
+    }
+
+    fn resume(&self) {
+        self.anew.store(false, Ordering::SeqCst);
     }
 
     async fn close(&self) -> Result<(), Error> {

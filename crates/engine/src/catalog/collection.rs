@@ -146,6 +146,16 @@ impl Collection {
         }
     }
 
+    /// Takes what a start would find: `None` when it was dropped.
+    pub(crate) fn take(&self, state: Option<State>) {
+        self.raise();
+        match state {
+            Some(state) => self.state.store(Arc::new(state)),
+            None => self.dropped.store(true, Atomic::SeqCst),
+        }
+        self.lower();
+    }
+
     fn raise(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
     }

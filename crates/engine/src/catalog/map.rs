@@ -43,6 +43,11 @@ impl Map {
         self.0.load_full()
     }
 
+    /// Puts these in the place of all.
+    pub(crate) fn set(&self, names: BTreeMap<(Model, Namespace), Arc<Collection>>) {
+        self.0.store(Arc::new(names));
+    }
+
     pub(crate) fn insert(&self, model: Model, namespace: Namespace, collection: Arc<Collection>) {
         self.0.rcu(|names| {
             let mut names = Names::clone(names);

@@ -246,7 +246,8 @@ impl<S: Store> Engine<S> {
             prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
             out
         });
-        if self.commit_one(unit.with_fence(change)).await?.is_none() {
+        // A change of TTL or an index that goes gives space back; a record is small.
+        if self.commit_one(unit.freeing().with_fence(change)).await?.is_none() {
             return Ok(Changed::Refused);
         }
         let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -323,7 +324,7 @@ impl<S: Store> Engine<S> {
             prepared.prepare(Publish::Dropped);
             vec![Mutation::Delete { space: Space::Catalog, key }, note_gone(id)]
         });
-        Ok(self.commit_one(unit.with_fence(change)).await?.is_some())
+        Ok(self.commit_one(unit.freeing().with_fence(change)).await?.is_some())
     }
 
     /// Removes what a dropped collection had. The note that it is gone stays until its spaces are:
@@ -333,7 +334,7 @@ impl<S: Store> Engine<S> {
         self.inner.store.drop_space(Space::Index(id))?;
         self.purge_counts(id).await?;
         let free = Mutation::Delete { space: Space::Catalog, key: keys::gone(id) };
-        self.commit_one(Unit::new(Vec::new(), move |_| vec![free])).await?;
+        self.commit_one(Unit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
         Ok(())
     }
 
@@ -425,6 +426,11 @@ impl Names {
     /// Ids from this one on were never given.
     pub(crate) fn new(next_id: u32) -> Self {
         Self { next_id }
+    }
+
+    /// Ids below this one were given.
+    pub(crate) fn at_least(&mut self, next_id: u32) {
+        self.next_id = self.next_id.max(next_id);
     }
 
     /// An id that is given once.

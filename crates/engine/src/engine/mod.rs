@@ -2,6 +2,7 @@
 
 mod admin;
 mod open;
+mod reload;
 
 use std::sync::Arc;
 

@@ -78,7 +78,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Ends the drops that an end of the server interrupted.
-    async fn free_unfinished(&self) -> Result<(), Error> {
+    pub(super) async fn free_unfinished(&self) -> Result<(), Error> {
         for id in gone(&self.inner.store).await? {
             self.free_dropped(id).await?;
         }
@@ -129,7 +129,7 @@ async fn has_keys<S: Store>(store: &S, space: Space) -> Result<bool, Error> {
 }
 
 /// The id from which on none was given.
-async fn next_id<S: Store>(store: &S, records: &[Record]) -> Result<u32, Error> {
+pub(super) async fn next_id<S: Store>(store: &S, records: &[Record]) -> Result<u32, Error> {
     let stored = store.snapshot().get(Space::Catalog, keys::NEXT_ID).await?;
     let next = match stored.as_deref().map(TryInto::try_into) {
         None => 1,
@@ -152,7 +152,7 @@ async fn gone<S: Store>(store: &S) -> Result<BTreeSet<u32>, Error> {
     Ok(rows.iter().filter_map(|(key, _)| keys::gone_id(key)).collect())
 }
 
-async fn records<S: Store>(store: &S) -> Result<Vec<Record>, Error> {
+pub(super) async fn records<S: Store>(store: &S) -> Result<Vec<Record>, Error> {
     let rows = catalog_rows(store, keys::RECORDS).await?;
     rows.iter().map(|(_, value)| decode(value)).collect()
 }

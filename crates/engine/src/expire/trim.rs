@@ -69,7 +69,7 @@ impl<S: Store> Engine<S> {
             let unchanged = |space, key| Condition::NotNewer { space, key, seq: view.seq };
             let catalog = keys::record(record.model, &record.namespace);
             let conditions = vec![unchanged(Space::Catalog, catalog), unchanged(space, key.into())];
-            let committed = self.commit_one(Unit::new(conditions, |_| mutations)).await?;
+            let committed = self.commit_one(Unit::new(conditions, |_| mutations).freeing()).await?;
             return Ok(committed.map(|_| amount));
         }
         Ok(None)
@@ -123,7 +123,7 @@ impl<S: Store> Engine<S> {
             let gone: Vec<Mutation> = gone.collect();
             rest = behind(&page, &range);
             if !gone.is_empty() {
-                self.commit_one(Unit::new(Vec::new(), |_| gone)).await?;
+                self.commit_one(Unit::new(Vec::new(), |_| gone).freeing()).await?;
             }
         }
         Ok(())

@@ -246,7 +246,8 @@ impl<S: Store> LiveView<S> {
         // Two tellers at once tell the same deaths: the second finds their entries gone.
         let entry = |death: &Untold| Condition::NotNewer { space, key: death.entry.clone(), seq };
         conditions.extend(deaths.iter().map(entry));
-        Unit::new(conditions, move |stamp: Stamp| {
+        // What was not told is not reaped either.
+        let unit = Unit::new(conditions, move |stamp: Stamp| {
             let mut out = Vec::with_capacity(deaths.len() * 2 + 1);
             for (position, death) in (0_u32..).zip(deaths) {
                 let Untold { at, entry, item } = death;
@@ -267,7 +268,8 @@ impl<S: Store> LiveView<S> {
                 out.push(Mutation::Put { space, key: keys::told(), value });
             }
             out
-        })
+        });
+        unit.freeing()
     }
 }
 

@@ -255,13 +255,14 @@ fn together(mut units: Vec<Unit>) -> Unit {
     {
         return unit;
     }
+    let frees = units.iter().all(|unit| unit.frees);
     let mut conditions = Vec::new();
     let mut writes = Vec::with_capacity(units.len());
     for unit in units {
         conditions.extend(unit.conditions);
         writes.push(unit.write);
     }
-    Unit::new(conditions, move |stamp: Stamp| {
+    let unit = Unit::new(conditions, move |stamp: Stamp| {
         let mut out: Vec<Mutation> = writes.into_iter().flat_map(|write| write(stamp)).collect();
         let put: HashSet<(Space, Bytes)> = out
             .iter()
@@ -276,7 +277,8 @@ fn together(mut units: Vec<Unit>) -> Unit {
         });
         number_events(&mut out, stamp.seq);
         out
-    })
+    });
+    Unit { frees, ..unit }
 }
 
 /// Each write put its event in the first place of the commit.

@@ -269,7 +269,7 @@ impl<S: Store> Draft<'_, S> {
         }
         let state = Arc::clone(self.state());
         let (rows, space) = (self.view.collection.rows(), self.view.collection.entries());
-        Unit::new(conditions, move |stamp| {
+        let unit = Unit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
             count(&state.record, &previous.entered, -1, &mut out);
             let gone = previous.entries.iter().cloned();
@@ -285,7 +285,8 @@ impl<S: Store> Draft<'_, S> {
             }
             out.push(Mutation::Delete { space: rows, key: previous.row.key });
             out
-        })
+        });
+        unit.freeing()
     }
 }
 

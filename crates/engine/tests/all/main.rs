@@ -1,6 +1,7 @@
 //! The engine from outside: one program, so that it is linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
+mod a_store_is_opened_again;
 mod all_collections_at_one_instant;
 mod books_of_dates;
 mod counts_agree_with_what_dies;

@@ -8,6 +8,7 @@ use axum::{
 };
 use clock::Mode;
 use serde_json::json;
+use store::{Health, Store};
 
 use super::Shared;
 
@@ -16,17 +17,29 @@ pub(crate) async fn live(State(shared): State<Shared>) -> Response {
     answer(!*shared.stopping.borrow(), "stopping")
 }
 
-/// Operations would be served: time may be used and keeps pace.
+/// Operations would be served: time may be used and keeps pace, and writes are taken.
 pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
+    let why = unready(&shared);
+    answer(why.is_none(), why.as_deref().unwrap_or_default())
+}
+
+/// Why some operations would not be served.
+fn unready(shared: &Shared) -> Option<String> {
     let clock = shared.engine.clock().status();
-    let stopping = *shared.stopping.borrow();
-    let why = match (stopping, clock.running, clock.keeps_pace) {
-        (true, ..) => "stopping",
-        (_, false, _) => "the clock waits for its checkpoint",
-        (_, _, false) => "the clock does not keep pace",
-        _ => "",
-    };
-    answer(why.is_empty(), why)
+    if *shared.stopping.borrow() {
+        return Some("stopping".to_owned());
+    }
+    if !clock.running {
+        return Some("the clock waits for its checkpoint".to_owned());
+    }
+    if !clock.keeps_pace {
+        return Some("the clock does not keep pace".to_owned());
+    }
+    match shared.engine.store().health() {
+        Health::Good => None,
+        Health::Refusing(why) => Some(format!("writes are refused: {why}")),
+        Health::Anew => Some("writes are refused: the store is being opened again".to_owned()),
+    }
 }
 
 fn answer(good: bool, why: &str) -> Response {
@@ -40,11 +53,13 @@ fn answer(good: bool, why: &str) -> Response {
 /// What a person wants to know first.
 pub(crate) async fn status(State(shared): State<Shared>) -> Response {
     let clock = shared.engine.clock().status();
-    let good = clock.running && clock.keeps_pace && !*shared.stopping.borrow();
+    let why = unready(&shared);
+    let good = why.is_none();
     let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
     let (passes, reaped) = shared.engine.reaped();
     let body = json!({
         "status": if good { "ok" } else { "unavailable" },
+        "reason": why,
         "version": env!("CARGO_PKG_VERSION"),
         "clock": {
             "mode": match clock.mode { Mode::System => "system", Mode::Manual => "manual" },

@@ -7,7 +7,7 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::{Registry, Unit},
 };
-use store::{Distribution, Space, Store};
+use store::{Distribution, Health, Space, Store};
 
 use super::{Doors, Shared};
 use crate::any_store::AnyStore;
@@ -48,6 +48,8 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
     let bytes: u64 = store.spaces().into_iter().map(|space: Space| store.space_bytes(space)).sum();
     let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
     registry.register_with_unit("storage", "Bytes on disk", Unit::Bytes, bytes);
+    let refusing = ConstGauge::new(i64::from(store.health() != Health::Good));
+    registry.register("store_refusing", "Writes are refused by the store", refusing);
     if let Some(measured) = store.measured() {
         registry.register_with_unit(
             "fsync",

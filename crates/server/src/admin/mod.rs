@@ -58,7 +58,8 @@ pub(crate) struct Shared {
 pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
     let stop = shared.stopping.clone();
     let routes = ::portal::mount(pages, routes(shared));
-    listen::accept(listener, stop, move |stream, peer, stop| {
+    let places = listen::Places::of_admin(listen::descriptor_limit());
+    listen::accept(listener, stop, places, move |stream, peer, stop| {
         serve::converse(routes.clone(), stream, peer, stop)
     })
     .await;

@@ -1,0 +1,52 @@
+//! Reads again what is held in memory of the catalog, after a store was opened again: commits whose
+//! outcome nobody knew may have taken place, and what memory says of them may be wrong.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use store::{Health, Store};
+
+use super::{
+    Engine,
+    open::{next_id, records},
+};
+use crate::{Collection, Error, State, catalog::encode};
+
+impl<S: Store> Engine<S> {
+    /// Makes a store that was opened again take commits. Answers whether it had to be done.
+    pub async fn recover(&self) -> Result<bool, Error> {
+        if self.inner.store.health() != Health::Anew {
+            return Ok(false);
+        }
+        // Nobody changes names meanwhile, and no commit is taken before the end.
+        let mut names = self.inner.names.lock().await;
+        self.reload_collections().await?;
+        self.inner.resources.reload(&self.inner.store).await?;
+        let records = records(&self.inner.store).await?;
+        names.at_least(next_id(&self.inner.store, &records).await?);
+        self.inner.store.resume();
+        drop(names);
+        self.free_unfinished().await?;
+        Ok(true)
+    }
+
+    async fn reload_collections(&self) -> Result<(), Error> {
+        let before = self.inner.map.all();
+        let mut gone: BTreeMap<u32, _> = before.values().map(|held| (held.id, held)).collect();
+        let mut names = BTreeMap::new();
+        for record in records(&self.inner.store).await? {
+            let name = (record.model, record.namespace.clone());
+            let collection = match gone.remove(&record.id) {
+                Some(held) if encode(&held.state().record) == encode(&record) => Arc::clone(held),
+                Some(held) => {
+                    held.take(Some(State::new(record, &*self.inner.dialect)?));
+                    Arc::clone(held)
+                }
+                None => Arc::new(Collection::new(State::new(record, &*self.inner.dialect)?)),
+            };
+            names.insert(name, collection);
+        }
+        self.inner.map.set(names);
+        gone.into_values().for_each(|held| held.take(None));
+        Ok(())
+    }
+}

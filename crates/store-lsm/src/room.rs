@@ -1,0 +1,126 @@
+//! Room on the device: commits are refused by name before the tree runs out of space in the middle
+//! of a write, and what gives space back goes on from a reserve.
+
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use store::{Error, Kind};
+
+/// What is kept free for commits that give space back: a part of the device, within bounds.
+const PART: u64 = 20;
+const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
+const MOST_RESERVE: u64 = 32 * 1024 * 1024;
+/// The part of the reserve that nobody may use.
+const LAST_PART: u64 = 4;
+
+/// Space on the device of a folder.
+pub(crate) struct Room {
+    folder: PathBuf,
+    /// What may be written until the next look by commits that give nothing back.
+    left: AtomicU64,
+    /// The same for commits that do.
+    left_for_freeing: AtomicU64,
+    short: AtomicBool,
+}
+
+impl Room {
+    /// Room that was not looked at yet.
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            left: AtomicU64::new(u64::MAX),
+            left_for_freeing: AtomicU64::new(u64::MAX),
+            short: AtomicBool::new(false),
+        }
+    }
+
+    /// Looks how much is free. So much is in memory and will be written to tables.
+    pub(crate) fn look(&self, in_memory: u64) {
+        let Ok(stat) = rustix::fs::statvfs(&self.folder) else { return };
+        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+        let total = stat.f_blocks.saturating_mul(stat.f_frsize);
+        self.set(free, total, in_memory);
+    }
+
+    fn set(&self, free: u64, total: u64, in_memory: u64) {
+        let reserve = (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE);
+        let kept = |reserve: u64| free.saturating_sub(reserve.saturating_add(in_memory));
+        let left = kept(reserve);
+        // Once short, it has to be clearly better before commits are taken again.
+        let was_short = self.short.load(Ordering::SeqCst);
+        let short = if was_short { left < reserve / LAST_PART } else { left == 0 };
+        self.short.store(short, Ordering::SeqCst);
+        self.left.store(if short { 0 } else { left }, Ordering::SeqCst);
+        self.left_for_freeing.store(kept(reserve / LAST_PART), Ordering::SeqCst);
+    }
+
+    /// So many bytes were written to the journal, and are in memory until they go to tables.
+    pub(crate) fn written(&self, bytes: u64) {
+        for left in [&self.left, &self.left_for_freeing] {
+            let less = |left: u64| Some(left.saturating_sub(bytes.saturating_mul(2)));
+            let _ = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        }
+    }
+
+    /// Whether a commit may be written.
+    pub(crate) fn check(&self, frees: bool) -> Result<(), Error> {
+        let left = if frees { &self.left_for_freeing } else { &self.left };
+        if left.load(Ordering::SeqCst) == 0 { Err(full()) } else { Ok(()) }
+    }
+}
+
+fn full() -> Error {
+    Error::new(Kind::Full, "no space is left on the device of the data directory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1024 * 1024;
+
+    #[test]
+    fn what_gives_space_back_goes_on_longer_and_nobody_takes_the_last() {
+        let room = Room::new(PathBuf::from("/"));
+        room.check(false).unwrap();
+        // Free, in memory, whether a plain commit and one that frees are taken.
+        for (free, in_memory, plain, freeing) in [
+            (100, 0, true, true),
+            (100, 70, false, true),
+            (41, 0, true, true),
+            (33, 0, true, true),
+            (32, 0, false, true),
+            (8, 0, false, false),
+            (39, 0, false, true),
+            (40, 0, true, true),
+        ] {
+            room.set(free * MB, 100_000 * MB, in_memory * MB);
+            let taken = (room.check(false).is_ok(), room.check(true).is_ok());
+            assert_eq!(taken, (plain, freeing), "{free} {in_memory}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_between_two_looks_counts() {
+        let room = Room::new(PathBuf::from("/"));
+        room.set(64 * MB, 100_000 * MB, 0);
+        room.written(15 * MB);
+        room.check(false).unwrap();
+        room.written(MB);
+        assert_eq!(room.check(false).unwrap_err().kind, Kind::Full);
+        room.check(true).unwrap();
+        room.written(12 * MB);
+        assert_eq!(room.check(true).unwrap_err().kind, Kind::Full);
+    }
+
+    #[test]
+    fn a_small_device_keeps_a_small_reserve() {
+        let room = Room::new(PathBuf::from("/"));
+        room.set(11 * MB, 200 * MB, 0);
+        room.check(false).unwrap();
+        room.set(10 * MB, 200 * MB, 0);
+        room.check(false).unwrap_err();
+    }
+}

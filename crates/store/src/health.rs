@@ -1,0 +1,17 @@
+//! Whether a store takes commits, as those say who look after it.
+
+use crate::Error;
+
+/// Whether a store takes commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Health {
+    /// It does.
+    #[default]
+    Good,
+    /// It refuses them, for this reason, and takes them again by itself when the cause has gone.
+    Refusing(Error),
+    /// It was opened again behind a failure. Commits whose outcome was unknown may have taken place;
+    /// it takes new ones as soon as its user has read again what it keeps in memory and calls
+    /// [`resume`](crate::Store::resume).
+    Anew,
+}
