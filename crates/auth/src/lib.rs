@@ -11,6 +11,7 @@ pub mod limits;
 mod signature;
 mod token;
 
+pub use date::http_date;
 pub use denied::Denied;
 pub use entra::check_entra;
 pub use header::{Authorization, Credential};

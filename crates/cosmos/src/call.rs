@@ -37,11 +37,11 @@ impl<'a> Call<'a> {
     pub(crate) fn new<S: Store>(
         door: &Door<S>,
         parts: &'a Parts,
+        link: Link<'a>,
         sender: Sender,
         scheme: &'static str,
         client: Arc<Client>,
     ) -> Result<Self> {
-        let link = Link::parse(parts.uri.path())?;
         let mut headers = Headers::read(&parts.headers)?;
         if let Some(encoding) = headers.content_encoding.map(str::trim)
             && !encoding.is_empty()

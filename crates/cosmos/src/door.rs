@@ -17,6 +17,8 @@ use crate::{
 pub struct Settings {
     /// Name of the account.
     pub account: String,
+    /// The address that clients are sent to, with a slash at its end; `None`: the one they came to.
+    pub endpoint: Option<String>,
     /// Keys that requests are signed with.
     pub keys: Keys,
     /// What tokens of this server are signed with; the same as long as the data are.

@@ -44,6 +44,7 @@ pub(crate) async fn door(
     }
     let settings = Settings {
         account: "localhost".to_owned(),
+        endpoint: config.account_endpoint.clone(),
         keys,
         secret: secret(folder.as_deref()).map_err(|error| failed("the secret of tokens", error))?,
         certificate: Some(certificate(config, folder.as_deref())?),

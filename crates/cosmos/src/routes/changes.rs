@@ -84,10 +84,8 @@ pub(super) fn position(etag: &str) -> Result<u64> {
 }
 
 fn since(date: &str) -> Result<i64> {
-    let parsed = httpdate::parse_http_date(date.trim()).ok();
-    let since = parsed.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
-    let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
-    seconds.ok_or_else(|| Failure::bad(format!("'{date}' is not a date.")))
+    let since = auth::http_date(date).map(|ms| ms.div_euclid(1000));
+    since.ok_or_else(|| Failure::bad(format!("'{date}' is not a date.")))
 }
 
 #[cfg(test)]
@@ -117,6 +115,7 @@ mod tests {
             assert_eq!(position(etag).ok(), want, "{etag}");
         }
         assert_eq!(since("Sun, 06 Nov 1994 08:49:37 GMT").ok(), Some(784_111_777));
+        assert_eq!(since("Sun, 06 Nov 1994 08:49:37 UTC").ok(), Some(784_111_777));
         assert!(since("yesterday").is_err());
     }
 }

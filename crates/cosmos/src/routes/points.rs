@@ -137,13 +137,14 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     session::check(call.seen, seq)?;
     let item = found.ok_or_else(Failure::no_entity)?;
     let etag = etag::quoted(item.stamp);
+    let lsn = ("x-ms-item-lsn", item.stamp.to_string());
     if common::is_known(call, item.stamp) {
-        return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag));
+        return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag).with(lsn.0, lsn.1));
     }
     let mut body = Vec::new();
     item::write(&container.frame, &item, &mut body);
     let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
-    let reply = reply.charged(Work::PointRead, body.len()).tagged(etag);
+    let reply = reply.charged(Work::PointRead, body.len()).tagged(etag).with(lsn.0, lsn.1);
     Ok(Reply { body, ..reply })
 }
 

@@ -152,3 +152,38 @@ async fn items_are_found_by_their_own_links() {
     }
     assert_eq!(client.item("GET", "2", "").await.status, 200);
 }
+
+#[tokio::test]
+async fn answers_about_items_name_the_range_and_what_they_are() {
+    let mut client = Client::with_container("").await;
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    assert_eq!(made.header("content-location"), Some("http://test:1/dbs/d/colls/c/docs"));
+    let range = "x-ms-documentdb-partitionkeyrangeid";
+    for (verb, id, body, status) in [
+        ("POST", "", r#"{"id":"1","pk":"a"}"#, 409),
+        ("POST", "", r#"{"id":"1","pk":"b"}"#, 400),
+        ("GET", "none", "", 404),
+        ("GET", "1", "", 200),
+        ("PUT", "1", r#"{"id":"1","pk":"a","n":1}"#, 200),
+        ("PATCH", "1", r#"[{"op":"incr","path":"/n","value":2}]"#, 200),
+        ("DELETE", "1", "", 204),
+        ("DELETE", "1", "", 404),
+    ] {
+        let answer = client.item(verb, id, body).await;
+        assert_eq!((answer.status, answer.header(range)), (status, Some("0")), "{verb} {id}");
+        let took = answer.header("x-ms-request-duration-ms").unwrap();
+        assert!(took.parse::<f64>().is_ok_and(|ms| 0.0 <= ms), "{took}");
+        let address = "http://test:1/dbs/d/colls/c/docs/1";
+        let found = answer.header("content-location");
+        assert_eq!(found, (status < 400).then_some(address), "{verb} {id}");
+        let sub_status = answer.header("x-ms-substatus");
+        assert_eq!(sub_status, (status == 400).then_some("1001"), "{verb} {id}");
+        if (verb, status) == ("GET", 200) {
+            let lsn = answer.header("x-ms-item-lsn").unwrap();
+            assert_eq!(Some(lsn), made.header("lsn"));
+        }
+    }
+    let other = client.ask("GET", "/dbs/d", &[], "").await;
+    assert!(other.header("x-ms-request-duration-ms").is_some());
+    assert_eq!((other.header(range), other.header("x-ms-substatus")), (None, None));
+}

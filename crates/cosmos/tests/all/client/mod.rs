@@ -65,6 +65,7 @@ impl Answer {
 fn given() -> Settings {
     Settings {
         account: "test".to_owned(),
+        endpoint: None,
         keys: Keys::well_known().unwrap(),
         secret: [7; 32],
         certificate: Some(Certificate::make("test").unwrap()),
@@ -91,6 +92,10 @@ pub(crate) fn sign(key: &str, verb: &str, kind: &str, link: &str, date: &str) ->
 impl Client {
     pub(crate) async fn new() -> Self {
         Self::of(given()).await
+    }
+
+    pub(crate) async fn with_settings(change: impl FnOnce(Settings) -> Settings) -> Self {
+        Self::of(change(given())).await
     }
 
     pub(crate) async fn with_keys(keys: Keys) -> Self {
