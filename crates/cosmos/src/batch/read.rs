@@ -27,7 +27,8 @@ pub(crate) struct Operation {
 pub(crate) enum Action {
     Create(Incoming),
     Upsert(Incoming),
-    Replace(Incoming),
+    /// The item of this id becomes this one, which may have another id.
+    Replace(String, Incoming),
     Patch(String, Patch),
     Read(String),
     Delete(String),
@@ -38,8 +39,8 @@ impl Action {
     /// The id of the item it is about.
     pub(crate) fn id(&self) -> &str {
         match self {
-            Self::Create(item) | Self::Upsert(item) | Self::Replace(item) => item.id(),
-            Self::Patch(id, _) | Self::Read(id) | Self::Delete(id) => id,
+            Self::Create(item) | Self::Upsert(item) => item.id(),
+            Self::Replace(id, _) | Self::Patch(id, _) | Self::Read(id) | Self::Delete(id) => id,
         }
     }
 }
@@ -87,14 +88,7 @@ fn operation(value: Value) -> Result<Operation> {
     let action = match kind.to_ascii_lowercase().as_str() {
         "create" => Action::Create(item(given()?)?),
         "upsert" => Action::Upsert(item(given()?)?),
-        "replace" => {
-            let item = item(given()?)?;
-            let id = named()?;
-            if id != item.id() {
-                return Err(Failure::bad("The id of an item cannot be changed by a replace."));
-            }
-            Action::Replace(item)
-        }
+        "replace" => Action::Replace(named()?, item(given()?)?),
         "patch" => Action::Patch(named()?, Patch::of(given()?)?),
         "read" => Action::Read(named()?),
         "delete" => Action::Delete(named()?),
@@ -173,7 +167,7 @@ mod tests {
             (r#"{"operationType":"Create","resourceBody":[]}"#, "refused"),
             (r#"{"operationType":"Read"}"#, "refused"),
             (r#"{"operationType":"Read","id":"a/b"}"#, "refused"),
-            (r#"{"operationType":"Replace","id":"1","resourceBody":{"id":"2"}}"#, "refused"),
+            (r#"{"operationType":"Replace","id":"1","resourceBody":{"id":"2"}}"#, "Replace 1"),
             (r#"{"operationType":"Patch","id":"1","resourceBody":{}}"#, "refused"),
             (r#"{"operationType":"Merge","id":"1"}"#, "refused"),
             (r#"{"id":"1"}"#, "refused"),

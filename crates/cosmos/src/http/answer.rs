@@ -105,7 +105,7 @@ async fn handle<S: Store>(
     let mut reading = !parts.headers.contains_key(http::header::EXPECT);
     let result = async {
         sound?;
-        let call = Call::new(&door, &parts, link?, sender, scheme, client)?;
+        let call = Call::new(&door, &parts, link?, sender, scheme, Arc::clone(&client))?;
         reading = true;
         let body = body::read(&mut body).await?;
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
@@ -115,8 +115,8 @@ async fn handle<S: Store>(
         Ok(reply) => reply,
         Err(failure) => {
             counters.failures.fetch_add(1, Ordering::Relaxed);
-            if reading {
-                body::discard(&mut body).await;
+            if reading && !body::discard(&mut body).await {
+                client.sends_on();
             }
             match failure.fault {
                 Fault::Unauthorized => _ = counters.denied.fetch_add(1, Ordering::Relaxed),

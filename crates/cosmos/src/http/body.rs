@@ -6,7 +6,7 @@ use hyper::body::{Body as _, Incoming};
 
 use crate::{
     failure::{Failure, Fault, Result},
-    limits::{BODY_TIMEOUT, MAX_BODY_BYTES, MAX_DISCARDED_BYTES, TRUSTED_BYTES},
+    limits::{BODY_TIMEOUT, MAX_BODY_BYTES, MAX_DISCARDED_BYTES, QUIET_TIME, TRUSTED_BYTES},
 };
 
 /// The body of a request.
@@ -34,11 +34,12 @@ pub(super) async fn read(body: &mut Body) -> Result<Bytes> {
 
 /// Reads what a client still sends of a request that is refused, and forgets it. Many clients do not
 /// look at an answer before they have sent everything, and would find the connection reset instead.
-pub(super) async fn discard(body: &mut Body) {
-    let Body::Arriving(body) = body else { return };
+/// Who sends nothing for a while is answered at once. Whether all has come is the answer.
+pub(super) async fn discard(body: &mut Body) -> bool {
+    let Body::Arriving(body) = body else { return true };
     let all = async {
         let mut discarded = 0;
-        while let Some(Ok(frame)) = body.frame().await {
+        while let Ok(Some(Ok(frame))) = tokio::time::timeout(QUIET_TIME, body.frame()).await {
             discarded += frame.data_ref().map_or(0, Bytes::len);
             if MAX_DISCARDED_BYTES < discarded {
                 return;
@@ -47,6 +48,7 @@ pub(super) async fn discard(body: &mut Body) {
     };
     // Who has not sent it by then is answered all the same.
     let _ = tokio::time::timeout(BODY_TIMEOUT, all).await;
+    body.is_end_stream()
 }
 
 /// Memory grows with what arrives, not with what a header claims.

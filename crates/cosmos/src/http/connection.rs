@@ -98,7 +98,7 @@ async fn converse<S: Store>(
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
         .half_close(false)
-        .serve_connection(TokioIo::new(Linger::new(stream)), service);
+        .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);
     let mut connection = pin!(connection);
     tokio::select! {
         // Whatever ended it, there is nobody left to tell.

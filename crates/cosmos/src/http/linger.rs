@@ -5,6 +5,7 @@ use std::{
     future::Future,
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -13,7 +14,10 @@ use tokio::{
     time::Sleep,
 };
 
-use crate::limits::{LINGER_TIME, MAX_LINGER_BYTES};
+use crate::{
+    limits::{LINGER_TIME, MAX_LINGER_BYTES},
+    operation::Client,
+};
 
 /// Bytes that are read at once.
 const STEP_BYTES: usize = 16 * 1024;
@@ -22,15 +26,16 @@ const STEP_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Linger<T> {
     stream: T,
-    /// Set once it is closed for writing and its client was found to send still.
+    client: Arc<Client>,
+    /// Set once it is closed for writing and its client is known to send still.
     end: Option<Pin<Box<Sleep>>>,
     closed: bool,
     discarded: usize,
 }
 
 impl<T> Linger<T> {
-    pub(super) fn new(stream: T) -> Self {
-        Self { stream, end: None, closed: false, discarded: 0 }
+    pub(super) fn new(stream: T, client: Arc<Client>) -> Self {
+        Self { stream, client, end: None, closed: false, discarded: 0 }
     }
 }
 
@@ -87,6 +92,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Linger<T> {
         if !self.closed {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
             self.closed = true;
+            if self.client.is_sending() {
+                self.end = Some(Box::pin(tokio::time::sleep(LINGER_TIME)));
+            }
         }
         self.poll_discard(context).map(Ok)
     }
@@ -111,7 +119,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_sends_is_read_until_it_ends() {
         let (near, mut far) = duplex(4096);
-        let mut near = Linger::new(near);
+        let mut near = Linger::new(near, Arc::default());
         far.write_all(b"more").await.unwrap();
         near.write_all(b"no").await.unwrap();
         let client = async {
@@ -131,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn a_silent_client_is_not_waited_for() {
         let (near, _far) = duplex(4096);
-        let mut near = Linger::new(near);
+        let mut near = Linger::new(near, Arc::default());
         near.shutdown().await.unwrap();
         assert!(near.end.is_none());
     }
@@ -139,7 +147,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_client_that_never_ends_is_left() {
         let (near, mut far) = duplex(4096);
-        let mut near = Linger::new(near);
+        let mut near = Linger::new(near, Arc::default());
         far.write_all(b"more").await.unwrap();
         near.shutdown().await.unwrap();
         assert_eq!(near.discarded, 4);

@@ -22,23 +22,30 @@ struct Page<'a> {
     container: &'a Container,
     most: usize,
     feed: Feed,
+    /// Key of the last item.
     last: Vec<u8>,
+    /// Whether there is one behind it.
+    more: bool,
 }
 
 impl Sink for Page<'_> {
     fn begin(&mut self, _: bool) -> Result<(), Error> {
         self.feed = Feed::new(&self.container.rid, "Documents");
         self.last.clear();
+        self.more = false;
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
-        self.feed.push(|out| item::write(&self.container.frame, item, out));
-        if self.feed.count() < self.most && self.feed.bytes() < MAX_PAGE_BYTES {
-            return Ok(Flow::More);
+        if !self.last.is_empty() {
+            self.more = true;
+            return Ok(Flow::Enough);
         }
-        self.last.extend_from_slice(&item.key);
-        Ok(Flow::Enough)
+        self.feed.push(|out| item::write(&self.container.frame, item, out));
+        if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
+            self.last.extend_from_slice(&item.key);
+        }
+        Ok(Flow::More)
     }
 }
 
@@ -51,12 +58,12 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;
     let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let feed = Feed::new(&container.rid, "Documents");
-    let mut page = Page { container: &container, most, feed, last: Vec::new() };
+    let mut page = Page { container: &container, most, feed, last: Vec::new(), more: false };
     let scan = Scan { after, ..Scan::of(range) };
     let context = common::context(door, call).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
     session::check(call.seen, scanned.seq)?;
-    let last = Some(&page.last).filter(|last| !last.is_empty());
+    let last = Some(&page.last).filter(|_| page.more);
     let continuation = last.map(|last| continuation::seal(&door.secret, &about, last));
     let (count, body) = (Some(page.feed.count()), page.feed.into_text());
     let reply = Reply::json(200, Vec::new()).charged(Work::Rows(scanned.items), body.len());

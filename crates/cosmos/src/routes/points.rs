@@ -66,11 +66,17 @@ pub(crate) async fn replace<S: Store>(
     let container = common::container(door, call)?;
     let (item, components) = incoming(call, &container, body)?;
     let key = locate::find(door, call, &container, &components).await?;
-    if key != container.item_key(&components, item.id()) {
-        return Err(Failure::bad("The id of an item cannot be changed by a replace."));
-    }
-    let action = ItemAction::Replace(item.to_buf());
+    let to = container.item_key(&components, item.id());
+    let action = replacement(&key, to, &item);
     write(door, call, &container, key, action).await
+}
+
+/// A replace, which may give the item another id.
+pub(super) fn replacement(key: &ItemKey, to: ItemKey, item: &Incoming) -> ItemAction {
+    match *key == to {
+        true => ItemAction::Replace(item.to_buf()),
+        false => ItemAction::Move(to, item.to_buf()),
+    }
 }
 
 /// `PATCH /dbs/{db}/colls/{c}/docs/{id}`

@@ -120,3 +120,28 @@ async fn an_answer_has_a_limit() {
     }
     assert!(client.item("GET", "1", "").await.body.contains("\"n\":21"));
 }
+
+#[tokio::test]
+async fn a_replace_in_a_batch_may_change_the_id() {
+    let mut client = Client::with_container("").await;
+    let to = |from: &str, to: &str| {
+        format!(
+            r#"{{"operationType":"Replace","id":"{from}","resourceBody":{{"id":"{to}","pk":"a"}}}}"#
+        )
+    };
+    let (forth, back) = (to("1", "3"), to("3", "1"));
+    for headers in [&[PARTITION, BATCH, ATOMIC][..], &[PARTITION, BATCH, GO_ON]] {
+        let operations = [CREATE_1, CREATE_2, &forth, CREATE_1, &back, DELETE_1, &back, &forth];
+        let done = run(&mut client, headers, &operations[..4]).await;
+        assert_eq!(codes(&done), [201, 201, 200, 201], "{done:?}");
+        let before = client.everything().await;
+        let failed = run(&mut client, headers, &operations[4..5]).await;
+        assert_eq!(codes(&failed), [409], "{failed:?}");
+        assert_eq!(client.everything().await, before);
+        let done = run(&mut client, headers, &operations[5..]).await;
+        assert_eq!(codes(&done), [204, 200, 200], "{done:?}");
+        for (id, want) in [("1", 404), ("2", 204), ("3", 204)] {
+            assert_eq!(client.item("DELETE", id, "").await.status, want, "{id}");
+        }
+    }
+}

@@ -15,7 +15,6 @@ async fn each_operation_has_its_status() {
         ("POST", "", item, (409, 0)),
         ("GET", "1", "", (200, 0)),
         ("PUT", "1", item, (200, 0)),
-        ("PUT", "1", r#"{"id":"2","pk":"a"}"#, (400, 0)),
         ("PUT", "1", r#"{"id":"1","pk":"b"}"#, (400, 1001)),
         ("POST", "", r#"{"id":"2","pk":"b"}"#, (400, 1001)),
         ("POST", "", r#"{"pk":"a"}"#, (400, 0)),
@@ -137,7 +136,7 @@ async fn items_are_found_by_their_own_links() {
     let link = format!("/{}", made.text("_self"));
     for (verb, body, want) in [
         ("GET", "", 200),
-        ("PUT", r#"{"id":"2","pk":"a"}"#, 400),
+        ("PUT", r#"{"id":"2","pk":"a"}"#, 409),
         ("PUT", r#"{"id":"1","pk":"a","n":2}"#, 200),
         ("PATCH", r#"[{"op":"incr","path":"/n","value":1}]"#, 200),
         ("DELETE", "", 204),
@@ -186,4 +185,35 @@ async fn answers_about_items_name_the_range_and_what_they_are() {
     let other = client.ask("GET", "/dbs/d", &[], "").await;
     assert!(other.header("x-ms-request-duration-ms").is_some());
     assert_eq!((other.header(range), other.header("x-ms-substatus")), (None, None));
+}
+
+#[tokio::test]
+async fn a_replace_may_change_the_id() {
+    let mut client =
+        Client::with_container(r#","changeFeedPolicy":{"retentionDuration":60}"#).await;
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a","n":1}"#).await;
+    client.item("POST", "", r#"{"id":"2","pk":"a"}"#).await;
+    let feed = [("a-im", "Full-Fidelity Feed"), ("if-none-match", "*"), PARTITION];
+    let from = client.ask("GET", "/dbs/d/colls/c/docs", &feed, "").await;
+    let etag = from.header("etag").unwrap().to_owned();
+    for (from, body, want) in [
+        ("1", r#"{"id":"2","pk":"a"}"#, 409),
+        ("1", r#"{"id":"3","pk":"b"}"#, 400),
+        ("4", r#"{"id":"3","pk":"a"}"#, 404),
+        ("1", r#"{"id":"3","pk":"a","n":2}"#, 200),
+        ("1", r#"{"id":"5","pk":"a"}"#, 404),
+    ] {
+        assert_eq!(client.item("PUT", from, body).await.status, want, "{from} {body}");
+    }
+    assert_eq!(client.item("GET", "1", "").await.status, 404);
+    let moved = client.item("GET", "3", "").await;
+    assert_eq!((moved.text("id"), moved.text("_rid")), ("3".to_owned(), made.text("_rid")));
+    let again = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    assert_eq!(again.status, 201);
+    assert_ne!(again.text("_rid"), made.text("_rid"));
+    let feed = [("a-im", "Full-Fidelity Feed"), ("if-none-match", etag.as_str()), PARTITION];
+    let events = client.ask("GET", "/dbs/d/colls/c/docs", &feed, "").await;
+    let kinds: Vec<&str> = events.body.split("operationType\":\"").skip(1).collect();
+    let kinds = kinds.iter().map(|text| text.split('"').next().unwrap()).collect::<Vec<_>>();
+    assert_eq!(kinds, ["replace", "create"], "{}", events.body);
 }

@@ -138,3 +138,39 @@ async fn a_plan_leaves_little_to_do() {
     }
     assert_eq!(ask(&mut client, &plan, "SELECT FROM").await.status, 400);
 }
+
+#[tokio::test]
+async fn nothing_follows_the_last_full_page() {
+    let mut client = filled("").await;
+    let index = r#","indexingPolicy":{"indexingMode":"none"}"#;
+    let mut plain = filled(index).await;
+    for client in [&mut client, &mut plain] {
+        for (text, count) in [
+            ("SELECT * FROM c", 10),
+            ("SELECT * FROM c WHERE c.g = 1", 3),
+            ("SELECT * FROM c WHERE c.n < 5", 5),
+            ("SELECT VALUE c.n FROM c ORDER BY c.n", 10),
+            ("SELECT DISTINCT VALUE c.g FROM c", 3),
+            ("SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g", 3),
+            ("SELECT TOP 4 * FROM c", 4),
+            ("SELECT * FROM c OFFSET 2 LIMIT 5", 5),
+        ] {
+            for most in [count, count - 1] {
+                let items = most.to_string();
+                let headers = [QUERY, CROSS, ("x-ms-max-item-count", items.as_str())];
+                let page = ask(client, &headers, text).await;
+                assert_eq!(
+                    page.header("x-ms-item-count"),
+                    Some(items.as_str()),
+                    "{text}: {page:?}"
+                );
+                let more = page.header("x-ms-continuation").is_some();
+                assert_eq!(more, most < count, "{text} {most}: {page:?}");
+            }
+        }
+        for (most, want) in [("10", false), ("9", true), ("11", false)] {
+            let page = client.ask("GET", DOCS, &[("x-ms-max-item-count", most)], "").await;
+            assert_eq!(page.header("x-ms-continuation").is_some(), want, "{most}: {page:?}");
+        }
+    }
+}
