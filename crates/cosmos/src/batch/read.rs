@@ -59,9 +59,13 @@ pub(crate) fn read(body: &[u8]) -> Result<Vec<Result<Operation>>> {
     let Value::Array(operations) = value else {
         return Err(Failure::bad("The body of a batch is an array of operations."));
     };
-    if !(1..=MAX_BATCH).contains(&operations.len()) {
+    if operations.is_empty() {
+        return Err(Failure::bad("Batch request has no operations."));
+    }
+    if MAX_BATCH < operations.len() {
         return Err(Failure::bad(format!(
-            "Batch request has '{}' operations, but only 1 to '{MAX_BATCH}' are allowed.",
+            "Batch request has more operations than what is supported. There are {}, and at most \
+             {MAX_BATCH} are allowed.",
             operations.len()
         )));
     }
@@ -166,7 +170,8 @@ mod tests {
             (r#"{"operationType":"Create","resourceBody":{}}"#, "refused"),
             (r#"{"operationType":"Create","resourceBody":[]}"#, "refused"),
             (r#"{"operationType":"Read"}"#, "refused"),
-            (r#"{"operationType":"Read","id":"a/b"}"#, "refused"),
+            (r#"{"operationType":"Read","id":"a/b"}"#, "Read a/b"),
+            (r#"{"operationType":"Read","id":""}"#, "refused"),
             (r#"{"operationType":"Replace","id":"1","resourceBody":{"id":"2"}}"#, "Replace 1"),
             (r#"{"operationType":"Patch","id":"1","resourceBody":{}}"#, "refused"),
             (r#"{"operationType":"Merge","id":"1"}"#, "refused"),

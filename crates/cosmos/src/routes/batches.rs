@@ -17,6 +17,7 @@ use crate::{
     etag,
     failure::{Failure, Fault, Result},
     item::{self, Lifetimes},
+    partition_key::Scope,
     reply::Reply,
 };
 
@@ -134,6 +135,11 @@ async fn atomic<S: Store>(
     operations: Vec<Result<Operation>>,
 ) -> Result<(Vec<Outcome>, u64)> {
     // The partition key is that of the whole request.
+    if let Some(header) = call.headers.partition_key
+        && let Scope::Prefix(_) = container.key.scope(header)?
+    {
+        return Err(Failure::mismatch_of_definition());
+    }
     container.key.whole(call.headers.partition_key)?;
     let count = operations.len();
     let mut prepared = Vec::with_capacity(count);

@@ -25,7 +25,8 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
         return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
     }
     let container = common::container(door, call)?;
-    let range = scope::of_headers(&container, call)?.range;
+    let part = scope::of_headers(&container, call)?;
+    let range = part.range.clone();
     let (after, from_now) = match call.headers.if_none_match.map(str::trim) {
         None | Some("") => (0, false),
         Some("*") => (door.engine.store().published(), true),
@@ -41,7 +42,8 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
     session::check(call.seen, found.seq)?;
     let wrapped = call.headers.wire_format.is_some();
-    let texts = found.items.iter().map(|item| entry(&container.frame, item, wrapped)).collect();
+    let items = found.items.iter().filter(|item| part.holds(&container, item));
+    let texts = items.map(|item| entry(&container.frame, item, wrapped)).collect();
     let reply = page(&container, texts, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }

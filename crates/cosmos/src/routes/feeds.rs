@@ -20,6 +20,7 @@ use crate::{
 /// A page that is being filled.
 struct Page<'a> {
     container: &'a Container,
+    part: &'a scope::Part<'a>,
     most: usize,
     feed: Feed,
     /// Key of the last item.
@@ -37,6 +38,9 @@ impl Sink for Page<'_> {
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
+        if !self.part.holds(self.container, item) {
+            return Ok(Flow::More);
+        }
         if !self.last.is_empty() {
             self.more = true;
             return Ok(Flow::Enough);
@@ -52,14 +56,15 @@ impl Sink for Page<'_> {
 /// `GET /dbs/{db}/colls/{c}/docs`
 pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let container = common::container(door, call)?;
-    let scope::Part { range, mark, .. } = scope::of_headers(&container, call)?;
-    let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &mark];
+    let part = scope::of_headers(&container, call)?;
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
     let token = call.headers.continuation.filter(|token| !token.is_empty());
     let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;
     let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let feed = Feed::new(&container.rid, "Documents");
-    let mut page = Page { container: &container, most, feed, last: Vec::new(), more: false };
-    let scan = Scan { after, ..Scan::of(range) };
+    let mut page =
+        Page { container: &container, part: &part, most, feed, last: Vec::new(), more: false };
+    let scan = Scan { after, ..Scan::of(part.range.clone()) };
     let context = common::context(door, call).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
     session::check(call.seen, scanned.seq)?;

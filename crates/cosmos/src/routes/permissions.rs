@@ -109,8 +109,9 @@ fn read_body(body: &[u8]) -> Result<(String, Document)> {
     let body = common::document(body)?;
     let id = names::check(body.get("id"))?;
     let permission = Permission::parse(&body)?;
-    let mode = if permission.writes { "All" } else { "Read" };
-    let resource = body.get("resource").and_then(|link| link.as_ref().as_str()).unwrap_or_default();
+    let text = |name: &str| body.get(name).and_then(|text| text.as_ref().as_str());
+    let [mode, resource] =
+        ["permissionMode", "resource"].map(|name| text(name).unwrap_or_default());
     let mut kept = doc! { "permissionMode": mode, "resource": resource };
     if permission.partition.is_some()
         && let Some(key) = body.get("resourcePartitionKey")

@@ -217,3 +217,33 @@ async fn a_replace_may_change_the_id() {
     let kinds = kinds.iter().map(|text| text.split('"').next().unwrap()).collect::<Vec<_>>();
     assert_eq!(kinds, ["replace", "create"], "{}", events.body);
 }
+
+#[tokio::test]
+async fn ids_that_links_cannot_carry() {
+    let mut client = Client::with_container("").await;
+    for (id, link, want) in [
+        ("a?b", "a%3Fb", 200),
+        ("a/b", "a%2Fb", 401),
+        (r"a\\b", "a%5Cb", 401),
+        ("a#b", "a%23b", 401),
+        ("a ", "a%20", 401),
+        (r"a\tb", "a%09b", 200),
+        ("a%20", "a%2520", 200),
+        ("a b", "a%20b", 200),
+    ] {
+        let body = format!(r#"{{"id":"{id}","pk":"a"}}"#);
+        let made = client.item("POST", "", &body).await;
+        assert_eq!(made.status, 201, "{id}");
+        assert_eq!(client.item("POST", "", &body).await.status, 409, "{id}");
+        for (verb, body) in [("GET", ""), ("PUT", body.as_str())] {
+            assert_eq!(client.item(verb, link, body).await.status, want, "{verb} {id}");
+        }
+        let own = format!("/{}", made.text("_self"));
+        let read = client.ask("GET", &own, &[PARTITION], "").await;
+        assert_eq!((read.status, read.text("_rid")), (200, made.text("_rid")), "{id}");
+        let gone = client.item("DELETE", link, "").await.status;
+        assert_eq!(gone, if want == 200 { 204 } else { want }, "{id}");
+        let gone = client.ask("DELETE", &own, &[PARTITION], "").await.status;
+        assert_eq!(gone, if want == 200 { 404 } else { 204 }, "{id}");
+    }
+}

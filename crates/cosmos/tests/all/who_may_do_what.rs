@@ -71,7 +71,7 @@ async fn a_key_that_only_reads_cannot_write() {
         ("PUT", "/dbs/d/colls/c", &plan, container, 403),
         ("POST", "/dbs/d/colls/c/docs", &plan, r#"{"query":"SELECT * FROM c"}"#, 200),
         ("POST", "/dbs/d/colls/c/docs", &plan, r#"{"id":"1","pk":"a"}"#, 400),
-        ("POST", "/dbs/d/colls/c/conflicts", &[], "", 200),
+        ("POST", "/dbs/d/colls/c/conflicts", &[PARTITION], "", 200),
     ] {
         let answer = client.ask_with(reader, verb, path, headers, body).await;
         assert_eq!(answer.status, want, "{verb} {path}: {answer:?}");

@@ -282,7 +282,7 @@ fn signed(path: &str) -> (&str, &str) {
     }
     let count = link.split('/').filter(|part| !part.is_empty()).count();
     let last = |back: usize| link.rsplit('/').nth(back).unwrap_or_default();
-    if count % 2 == 0 && link.starts_with("dbs") {
+    if count % 2 == 0 && (link.starts_with("dbs") || link.starts_with("offers")) {
         return (last(1), link);
     }
     let kind = last(0);
