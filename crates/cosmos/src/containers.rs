@@ -18,7 +18,7 @@ use crate::{
     item::Frame,
     partition_key::{self, Component, Kind, Scope},
     reply::Owner,
-    rid::Rid,
+    rid::{Leaf, Rid},
 };
 
 /// First part of the path of everything this door keeps.
@@ -180,6 +180,20 @@ impl Container {
             exact = range.min.is_empty() && range.max.is_none();
         }
         (ItemRange::hashes(&found.min, found.max.as_deref()), exact)
+    }
+
+    /// Refuses an item's id that has the form of a resource id of this container's items: a link
+    /// could mean either.
+    pub(crate) fn check_item_id(&self, id: &str) -> Result<()> {
+        let Some(Rid::Leaf { database, owner, .. }) = Rid::parse(id) else { return Ok(()) };
+        if Rid::in_container(database, self.collection.id, 0, Leaf::Item)
+            != (Rid::Leaf { database: self.database_number, owner, number: 0, leaf: Leaf::Item })
+        {
+            return Ok(());
+        }
+        Err(Failure::bad(format!(
+            "The input name '{id}' is invalid. It has the form of a resource id of this container."
+        )))
     }
 
     /// The effective partition key of an item.

@@ -2,6 +2,7 @@
 //! long. It computes nothing.
 
 use std::{
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
@@ -29,11 +30,23 @@ pub(crate) enum Why {
 pub(crate) struct Client {
     /// Why what it asked for is to end; 0: it is not.
     why: AtomicU8,
+    /// Where it comes from.
+    peer: Option<IpAddr>,
     /// Whether it was answered while it still sends its request.
     sends: AtomicBool,
 }
 
 impl Client {
+    /// One that came from this address.
+    pub(crate) fn of(peer: Option<IpAddr>) -> Self {
+        Self { peer, ..Self::default() }
+    }
+
+    /// Where it came from.
+    pub(crate) fn peer(&self) -> Option<IpAddr> {
+        self.peer
+    }
+
     /// What its request computes is of no use any more.
     pub(crate) fn stop(&self, why: Why) {
         self.why.store(why as u8, Relaxed);

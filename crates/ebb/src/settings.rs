@@ -22,6 +22,13 @@ const SETTINGS: &[Setting] = &[
     setting("mongo-addr", "HOST:PORT", "127.0.0.1:27017", "Address of the MongoDB door, or 'off'"),
     setting("cosmos-addr", "HOST:PORT", "127.0.0.1:8081", "Address of the NoSQL door, or 'off'"),
     setting(
+        "cosmos-host",
+        LIST,
+        "",
+        "Names that it answers to with the key that everybody knows, beside addresses, localhost and \
+         the machine's name",
+    ),
+    setting(
         "account-endpoint",
         "URL",
         "",
@@ -271,6 +278,7 @@ impl Settings {
             data_dir: (!in_memory).then(|| PathBuf::from(self.text("data-dir"))),
             mongo_addr: self.address("mongo-addr")?,
             cosmos_addr: self.address("cosmos-addr")?,
+            cosmos_hosts: self.names("cosmos-host")?,
             account_endpoint: self.endpoint("account-endpoint")?,
             key_file: path("key-file"),
             tls_cert,

@@ -231,7 +231,8 @@ CONTENTS = {
 def test_offers(house, what):
     offer = house.run("GET", "/offers").json["Offers"][0]
     house.refused(request("PUT", f"/offers/{offer['_rid']}", CONTENTS[what]), 400)
-    house.refused(request("PUT", "/offers/none", {"content": {"offerThroughput": 500}}), 404, (0, 1003))
+    house.refused(request("PUT", "/offers/none", {"content": {"offerThroughput": 500}}), 400)
+    house.refused(request("PUT", "/offers/AAAAZA==", {"content": {"offerThroughput": 500}}), 404, (0, 1003))
     house.refused(request("PUT", f"/offers/{offer['_rid']}", {**offer, "content": {"offerThroughput": 500}},
         {"if-match": '"x"'}), 412)
 

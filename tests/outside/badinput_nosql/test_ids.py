@@ -161,7 +161,7 @@ def test_items_that_are_not_there(house, path):
                                   "/dbs/none", "/dbs/room/colls/none"])
 @pytest.mark.parametrize("verb", ["GET", "DELETE"])
 def test_resources_that_are_not_there(house, verb, path):
-    statuses = (404, 405) if path.startswith("/offers") else 404
+    statuses = (400, 405) if path.startswith("/offers") else 404
     house.refused(request(verb, path), statuses, (0, 1003))
 
 

@@ -63,6 +63,7 @@ pub(super) async fn answer<S: Store>(
 fn page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<PageAnswer> {
     let pages = door.settings.pages.as_ref().filter(|_| sender == Sender::Signs)?;
     head::check(parts).ok()?;
+    head::check_host(parts, door.settings.hosts.as_ref()).ok()?;
     let page = pages.answer(parts)?;
     door.counters.requests.fetch_add(1, Ordering::Relaxed);
     Some(page)
@@ -98,6 +99,10 @@ async fn handle<S: Store>(
     let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
     let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
     let sound = head::check(&parts);
+    let known = match sender {
+        Sender::Signs => head::check_host(&parts, door.settings.hosts.as_ref()),
+        Sender::Known(_) => Ok(()),
+    };
     let ends = sound.is_err();
     let link = Link::parse(parts.uri.path());
     let items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
@@ -105,7 +110,9 @@ async fn handle<S: Store>(
     let mut reading = !parts.headers.contains_key(http::header::EXPECT);
     let result = async {
         sound?;
+        known?;
         let call = Call::new(&door, &parts, link?, sender, scheme, Arc::clone(&client))?;
+        body::check(&body)?;
         reading = true;
         let body = body::read(&mut body).await?;
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
@@ -119,7 +126,9 @@ async fn handle<S: Store>(
                 client.sends_on();
             }
             match failure.fault {
-                Fault::Unauthorized => _ = counters.denied.fetch_add(1, Ordering::Relaxed),
+                Fault::Unauthorized | Fault::TooManyGuesses => {
+                    _ = counters.denied.fetch_add(1, Ordering::Relaxed)
+                }
                 Fault::TooManyRequests => _ = counters.throttled.fetch_add(1, Ordering::Relaxed),
                 _ => {}
             }
@@ -157,7 +166,7 @@ fn refused(failure: &Failure, activity: &str, path: &str) -> crate::reply::Reply
     let body = failure.body(activity, path);
     let mut reply = crate::reply::Reply::json(failure.fault.status(), body);
     // Who is only told to come again pays nothing.
-    if failure.fault != Fault::TooManyRequests {
+    if !matches!(failure.fault, Fault::TooManyRequests | Fault::TooManyGuesses) {
         reply.charge = crate::charge::of_failure();
     }
     if let Some(ms) = failure.retry_ms {

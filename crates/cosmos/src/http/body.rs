@@ -51,12 +51,22 @@ pub(super) async fn discard(body: &mut Body) -> bool {
     body.is_end_stream()
 }
 
+/// How long a body is at least, as a header claims.
+fn claimed(body: &Incoming) -> usize {
+    usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX)
+}
+
+/// Refuses a body that is said to be too long, without a look at it.
+pub(super) fn check(body: &Body) -> Result<()> {
+    match body {
+        Body::Arriving(body) if MAX_BODY_BYTES < claimed(body) => Err(Failure::too_large()),
+        _ => Ok(()),
+    }
+}
+
 /// Memory grows with what arrives, not with what a header claims.
 async fn collect(body: &mut Incoming) -> Result<Bytes> {
-    let claimed = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if MAX_BODY_BYTES < claimed {
-        return Err(Failure::too_large());
-    }
+    let claimed = claimed(body);
     let mut first = Bytes::new();
     let mut whole: Option<BytesMut> = None;
     while let Some(frame) = body.frame().await {

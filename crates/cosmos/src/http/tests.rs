@@ -48,6 +48,7 @@ impl Server {
             pages: None,
             account: "test".to_owned(),
             endpoint: None,
+            hosts: None,
             keys: Keys::well_known().unwrap(),
             secret: [1; 32],
             certificate: Some(Certificate::make("").unwrap()),

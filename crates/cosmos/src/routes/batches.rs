@@ -66,6 +66,7 @@ async fn prepare<S: Store>(
         |id: &str| -> Result<ItemKey> { Ok(container.item_key(&container.key.whole(header)?, id)) };
     let (key, action) = match operation.action {
         Action::Create(ref item) | Action::Upsert(ref item) | Action::Replace(_, ref item) => {
+            container.check_item_id(item.id())?;
             let components = container.key.of_item(item.fields(), header)?;
             let own = container.item_key(&components, item.id());
             match operation.action {

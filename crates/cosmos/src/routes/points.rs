@@ -36,6 +36,7 @@ fn incoming(
 ) -> Result<(Incoming, Vec<Component>)> {
     check_triggers(call)?;
     let item = Incoming::parse(body)?;
+    container.check_item_id(item.id())?;
     let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
     Ok((item, components))
 }

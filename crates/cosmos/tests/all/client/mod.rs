@@ -66,6 +66,7 @@ fn given() -> Settings {
     Settings {
         account: "test".to_owned(),
         endpoint: None,
+        hosts: None,
         keys: Keys::well_known().unwrap(),
         secret: [7; 32],
         certificate: Some(Certificate::make("test").unwrap()),
