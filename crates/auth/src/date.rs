@@ -1,18 +1,23 @@
-//! The date of a request against the machine's clock.
+//! Dates in headers, and the date of a request against the machine's clock.
 
-use std::time::UNIX_EPOCH;
+use std::{borrow::Cow, time::UNIX_EPOCH};
 
 use crate::{Denied, limits::MAX_SKEW_MS};
 
-/// Milliseconds since 1970 of a date in one of HTTP's forms.
-fn parse(text: &str) -> Option<i64> {
-    let date = httpdate::parse_http_date(text.trim()).ok()?;
+/// Milliseconds since 1970 of a date in one of HTTP's three forms. Some clients write the zone as
+/// `UTC`, where HTTP has `GMT`.
+pub fn http_date(text: &str) -> Option<i64> {
+    let text = match text.trim().strip_suffix(" UTC") {
+        Some(date) => Cow::Owned(format!("{date} GMT")),
+        None => Cow::Borrowed(text.trim()),
+    };
+    let date = httpdate::parse_http_date(&text).ok()?;
     i64::try_from(date.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 /// Refuses a date that is not close to now.
 pub(crate) fn check(date: &str, now_ms: i64) -> Result<(), Denied> {
-    let date = parse(date).ok_or(Denied::NoDate)?;
+    let date = http_date(date).ok_or(Denied::NoDate)?;
     if MAX_SKEW_MS < now_ms.saturating_sub(date).saturating_abs() {
         return Err(Denied::Skewed);
     }
@@ -35,6 +40,12 @@ mod tests {
             (date, at - 900_001, Err(Denied::Skewed)),
             (date, i64::MIN, Err(Denied::Skewed)),
             (" Sunday, 06-Nov-94 08:49:37 GMT", at, Ok(())),
+            ("Sun Nov  6 08:49:37 1994", at, Ok(())),
+            ("Sun, 06 Nov 1994 08:49:37 UTC", at, Ok(())),
+            ("Sunday, 06-Nov-94 08:49:37 UTC ", at, Ok(())),
+            ("Sun, 06 Nov 1994 08:49:37 UTC", at + 900_001, Err(Denied::Skewed)),
+            ("Sun, 06 Nov 1994 08:49:37 CET", at, Err(Denied::NoDate)),
+            (" UTC", at, Err(Denied::NoDate)),
             ("", at, Err(Denied::NoDate)),
             ("1994-11-06T08:49:37Z", at, Err(Denied::NoDate)),
             ("Sun, 06 Nov 1066 08:49:37 GMT", at, Err(Denied::NoDate)),

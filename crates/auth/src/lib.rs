@@ -1,19 +1,24 @@
-//! Who may do what: signed requests and tokens checked as pure functions. No sockets, no storage;
-//! what time it is, is a parameter.
+//! Who may do what: signed requests and tokens checked as pure functions, who guesses, and which names
+//! a server answers to. No sockets, no storage; what time it is, is a parameter.
 
 mod date;
 mod denied;
 mod entra;
+mod guesses;
 mod header;
+mod hosts;
 mod key;
 mod keys;
 pub mod limits;
 mod signature;
 mod token;
 
+pub use date::http_date;
 pub use denied::Denied;
 pub use entra::check_entra;
+pub use guesses::Guesses;
 pub use header::{Authorization, Credential};
+pub use hosts::Hosts;
 pub use key::{Key, NotAKey};
 pub use keys::{Keys, Right, WELL_KNOWN_KEY};
 pub use signature::Signed;

@@ -1,5 +1,7 @@
 //! Times and sizes of this crate.
 
+use std::time::Duration;
+
 /// How far the date of a signed request may be from the machine's clock, milliseconds.
 pub(crate) const MAX_SKEW_MS: i64 = 15 * 60 * 1000;
 /// Shortest life of a resource token, seconds.
@@ -12,3 +14,9 @@ pub const TOKEN_SECONDS: i64 = 60 * 60;
 pub(crate) const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// Bytes of a key, at least and at most.
 pub(crate) const KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=256;
+/// Wrong keys that one sender may give within a window.
+pub const MAX_ATTEMPTS: u32 = 10;
+/// The window in which wrong keys are counted.
+pub const ATTEMPTS_WINDOW: Duration = Duration::from_secs(60);
+/// Senders whose wrong keys are counted apart; more share one count.
+pub const MAX_SENDERS: usize = 4096;

@@ -1,5 +1,4 @@
-//! The account document. It names the address under which the client came, as clients go on with
-//! what it says.
+//! The account document. It names an address, which clients go on with.
 
 use document::{DocRef, Value, ValueRef, array, doc, json};
 
@@ -17,10 +16,9 @@ const QUERY_ENGINE: &str = concat!(
     r#""sqlDisableOptimizationFlags":0,"sqlAllowTop":true,"enableSpatialIndexing":true}"#,
 );
 
-/// The document for a client that came under this scheme and address.
-pub(crate) fn document(account: &str, scheme: &str, authority: &str) -> Vec<u8> {
-    let endpoint = format!("{scheme}://{authority}/");
-    let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint.as_str() }];
+/// The document for clients that go on at this address.
+pub(crate) fn document(account: &str, endpoint: &str) -> Vec<u8> {
+    let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint }];
     let document = doc! {
         "_self": "",
         "id": account,
@@ -60,8 +58,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_are_sent_where_they_came_from() {
-        let text = document("localhost", "https", "[::1]:8081");
+    fn clients_are_sent_to_the_address() {
+        let text = document("localhost", "https://[::1]:8081/");
         let found = json::parse_document(&text, 5).unwrap();
         for name in ["writableLocations", "readableLocations"] {
             let shown = json::to_string(found.get(name).unwrap().as_ref());

@@ -37,11 +37,11 @@ impl<'a> Call<'a> {
     pub(crate) fn new<S: Store>(
         door: &Door<S>,
         parts: &'a Parts,
+        link: Link<'a>,
         sender: Sender,
         scheme: &'static str,
         client: Arc<Client>,
     ) -> Result<Self> {
-        let link = Link::parse(parts.uri.path())?;
         let mut headers = Headers::read(&parts.headers)?;
         if let Some(encoding) = headers.content_encoding.map(str::trim)
             && !encoding.is_empty()
@@ -64,19 +64,31 @@ impl<'a> Call<'a> {
         Ok(call)
     }
 
+    /// A wrong signature is counted, and refused shorter where there were many. Nothing is guessed
+    /// where everybody knows the key.
+    fn refuse<S: Store>(&self, door: &Door<S>, denied: Denied) -> Failure {
+        let counts = denied == Denied::Signature && !door.settings.keys.are_well_known();
+        let wait = match counts {
+            true => door.guesses.wrong(self.client.peer(), clock::monotonic()),
+            false => None,
+        };
+        wait.map_or_else(|| denied.into(), Failure::too_many_guesses)
+    }
+
     /// Whose request it is.
     fn grant<S: Store>(&self, door: &Door<S>) -> Result<Grant> {
         let now_ms = clock::wall_ms();
         let header = self.headers.authorization.ok_or(Denied::Missing)?;
         let authorization = Authorization::parse(header)?;
         let keys = &door.settings.keys;
+        let refuse = |denied| self.refuse(door, denied);
         let right = match authorization.credential() {
             Credential::Resource => {
                 let now_s = now_ms.div_euclid(1000);
-                let token = Token::check(&door.secret, &authorization, now_s)?;
+                let token = Token::check(&door.secret, &authorization, now_s).map_err(refuse)?;
                 return Ok(Grant::Token(Permission::of_token(&door.engine, &token)?));
             }
-            Credential::Entra => check_entra(keys, &authorization, now_ms)?,
+            Credential::Entra => check_entra(keys, &authorization, now_ms).map_err(refuse)?,
             Credential::Master => {
                 let forms = self.link.signed();
                 let links: Vec<&str> = forms.iter().flatten().map(AsRef::as_ref).collect();
@@ -93,9 +105,9 @@ impl<'a> Call<'a> {
                     // Some clients sign this one as if it were the container's.
                     Err(Denied::Signature) if kind == Resource::PartitionKey => {
                         let word = Resource::Containers.word();
-                        signed(word).check(keys, &authorization, now_ms)?
+                        signed(word).check(keys, &authorization, now_ms).map_err(refuse)?
                     }
-                    checked => checked?,
+                    checked => checked.map_err(refuse)?,
                 }
             }
         };

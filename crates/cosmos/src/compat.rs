@@ -26,6 +26,8 @@ what is not there answers an error that names it.
   feeds, batches, conditions, unique keys. What is dead stays dead whatever is set later; in the
   service what was not purged yet comes back when TTL is turned off.
 * In the feed of all versions a death is `"operationType":"delete"` with `"timeToLiveExpired":true`.
+  A container whose `changeFeedPolicy` has `"retainPreviousImages": true` (a property of this server)
+  has the item as it was in `previous`, of deaths and of all other changes.
 
 "#;
 
@@ -92,8 +94,12 @@ is not done within a second.
 * A head with two hosts or none, or with another transfer encoding than one `chunked`, is 400.
 * Version 1 partition keys longer than 100 characters are kept apart by their whole value, though
   their hash sees only the beginning.
-* Names of a database and its containers have 254 bytes together; ids may not end with a space or
-  hold `/`, `\`, `?` or `#`.
+* Names of a database and its containers have 254 bytes together; they may not end with a space or
+  hold `/`, `\`, `?` or `#`. Items may have any id of up to 1,023 bytes. By name those are reached
+  that the service's routing gateway reaches: one with `?` in its id is, one with `/`, `\` or `#`, or
+  with a space at its end, is 401. These are reached by queries, in batches, and by the links in their
+  `_self`. Ids with a tab, an end of line or `%20` at their end, which that gateway does not reach,
+  are reached here.
 * A query of several partitions without permission to be one is 400 unless its WHERE names the
   partition key.
 * Plans never ask a client to do more than it says it can; with one range the raw query always works.
@@ -103,8 +109,9 @@ is not done within a second.
 
 ## Not there
 
-Execution of scripts, vector and full-text indexes, computed properties, `ttlPropertyPath`, client
-encryption, HybridRow batches (.NET's `TransactionalBatch` and bulk), direct mode, several regions,
+Execution of scripts, computed properties, `ttlPropertyPath`, analytical storage, client encryption,
+vector and full-text search (policies and indexes for them are kept and shown; queries that would use
+them are errors that name the function), HybridRow batches (.NET's `TransactionalBatch` and bulk), direct mode, several regions,
 Entra tokens of a real tenant (the emulator's form works).
 "#;
 

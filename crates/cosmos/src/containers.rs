@@ -7,16 +7,18 @@ use std::{
 };
 
 use document::{Document, Value, ValueRef};
-use engine::{Collection, DefaultTtl, Engine, ItemKey, ItemRange, Model, Namespace, State, Store};
+use engine::{
+    Collection, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace, State, Store,
+};
 
 use crate::{
-    container::hash_bytes,
+    container::{self, hash_bytes},
     epk::{self, EpkRange},
     failure::{Failure, Fault, Result},
     item::Frame,
     partition_key::{self, Component, Kind, Scope},
     reply::Owner,
-    rid::Rid,
+    rid::{Leaf, Rid},
 };
 
 /// First part of the path of everything this door keeps.
@@ -126,6 +128,11 @@ impl Container {
         self.state.record.items.is_some_and(|items| items.feed.is_some())
     }
 
+    /// Whether the feed of all versions has the item before each change.
+    pub(crate) fn keeps_images(&self) -> bool {
+        container::keeps_images(self.options())
+    }
+
     /// The default TTL in force now.
     pub(crate) fn default_ttl(&self) -> DefaultTtl {
         self.collection.state().record.settings.default
@@ -155,21 +162,43 @@ impl Container {
                 ItemRange::partition(&self.hash(components), &values)
             }
             Scope::Prefix(components) if components.is_empty() => ItemRange::all(),
-            Scope::Prefix(components) => self.epk_range(EpkRange::of_key(self.hash(components))),
+            Scope::Prefix(components) => self.epk_range(&EpkRange::of_key(self.hash(components))).0,
         }
     }
 
-    /// The items of a range of effective partition keys.
-    pub(crate) fn epk_range(&self, range: EpkRange) -> ItemRange {
+    /// The items of a range of effective partition keys, and whether none beside them.
+    pub(crate) fn epk_range(&self, range: &EpkRange) -> (ItemRange, bool) {
         let len = usize::from(hash_bytes(&self.key));
-        let EpkRange { mut min, mut max } = range;
-        // Where row keys hold only the beginning, an end inside of it takes the beginning whole.
-        min.truncate(len);
-        if let Some(end) = max.take_if(|max| len < max.len()) {
-            let begin = end.get(..len).unwrap_or_default().to_vec();
-            max = EpkRange::of_key(begin).max;
+        let (mut found, mut exact) = range.of_beginnings(len);
+        if self.key.kind() == Kind::HashV1 {
+            // Row keys hold the beginnings of these, filled up with zeros: an end that only zeros
+            // tell from a shorter key takes that one too.
+            if let Some(mut end) = range.max.clone() {
+                end.resize(len, 0);
+                found.max = EpkRange::of_key(end).max;
+            }
+            exact = range.min.is_empty() && range.max.is_none();
         }
-        ItemRange::hashes(&min, max.as_deref())
+        (ItemRange::hashes(&found.min, found.max.as_deref()), exact)
+    }
+
+    /// Refuses an item's id that has the form of a resource id of this container's items: a link
+    /// could mean either.
+    pub(crate) fn check_item_id(&self, id: &str) -> Result<()> {
+        let Some(Rid::Leaf { database, owner, .. }) = Rid::parse(id) else { return Ok(()) };
+        if Rid::in_container(database, self.collection.id, 0, Leaf::Item)
+            != (Rid::Leaf { database: self.database_number, owner, number: 0, leaf: Leaf::Item })
+        {
+            return Ok(());
+        }
+        Err(Failure::bad(format!(
+            "The input name '{id}' is invalid. It has the form of a resource id of this container."
+        )))
+    }
+
+    /// The effective partition key of an item.
+    pub(crate) fn epk(&self, item: &Item) -> Vec<u8> {
+        epk::of(self.key.kind(), &self.key.extract(item.document()))
     }
 
     fn is_current(&self) -> bool {

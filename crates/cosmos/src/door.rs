@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
-use auth::{Key, Keys};
+use auth::{Guesses, Hosts, Key, Keys};
 use engine::{Distribution, Engine, Latencies, Store};
 
 use crate::{
@@ -17,8 +17,12 @@ use crate::{
 pub struct Settings {
     /// Name of the account.
     pub account: String,
+    /// The address that clients are sent to, with a slash at its end; `None`: the one they came to.
+    pub endpoint: Option<String>,
     /// Keys that requests are signed with.
     pub keys: Keys,
+    /// Names that requests may come for; `None`: any.
+    pub hosts: Option<Hosts>,
     /// What tokens of this server are signed with; the same as long as the data are.
     pub secret: [u8; 32],
     /// What TLS is spoken with; `None`: it is not.
@@ -53,6 +57,8 @@ pub struct Door<S: Store> {
     /// Changes of databases and containers are made one after the other.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) counters: Counters,
+    /// Wrong signatures, by where they came from.
+    pub(crate) guesses: Guesses,
     /// `None`: throughput limits nothing.
     pub(crate) throttle: Option<Throttle>,
     /// How long requests took, by what they are measured as.
@@ -79,6 +85,7 @@ impl<S: Store> Door<S> {
             containers: Containers::default(),
             changing: tokio::sync::Mutex::default(),
             counters: Counters::default(),
+            guesses: Guesses::default(),
             latencies: Latencies::new(Measured::ALL.len()),
             opened: AtomicI64::new(0),
         }))

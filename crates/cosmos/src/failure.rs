@@ -33,8 +33,12 @@ pub(crate) enum Fault {
     AnswerTooLarge,
     UnsupportedMediaType,
     FailedDependency,
+    /// It came for a host that is none of this server's.
+    Misdirected,
     /// The throughput is spent.
     TooManyRequests,
+    /// Too many wrong signatures came from there.
+    TooManyGuesses,
     RetryWith,
     Internal,
     NotImplemented,
@@ -44,7 +48,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// All of them.
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 25] = [
         Self::BadRequest,
         Self::PartitionKey,
         Self::Recreated,
@@ -62,7 +66,9 @@ impl Fault {
         Self::AnswerTooLarge,
         Self::UnsupportedMediaType,
         Self::FailedDependency,
+        Self::Misdirected,
         Self::TooManyRequests,
+        Self::TooManyGuesses,
         Self::RetryWith,
         Self::Internal,
         Self::NotImplemented,
@@ -90,7 +96,9 @@ impl Fault {
             Self::AnswerTooLarge => (413, 3402, "RequestEntityTooLarge"),
             Self::UnsupportedMediaType => (415, 0, "UnsupportedMediaType"),
             Self::FailedDependency => (424, 0, "FailedDependency"),
+            Self::Misdirected => (421, 0, "MisdirectedRequest"),
             Self::TooManyRequests => (429, 3200, "TooManyRequests"),
+            Self::TooManyGuesses => (429, 0, "TooManyRequests"),
             Self::RetryWith => (449, 0, "RetryWith"),
             Self::Internal => (500, 0, "InternalServerError"),
             Self::NotImplemented => (501, 0, "NotImplemented"),
@@ -191,6 +199,13 @@ impl Failure {
     pub(crate) fn throttled(retry_ms: u64) -> Self {
         let failure = Self::new(Fault::TooManyRequests, "Request rate is large");
         Self { retry_ms: Some(retry_ms), ..failure }
+    }
+
+    /// A wrong signature, of which there were too many: so many seconds until one is looked at.
+    pub(crate) fn too_many_guesses(seconds: u64) -> Self {
+        let text =
+            "Too many requests with a wrong signature came from this address: check the key.";
+        Self { retry_ms: Some(seconds * 1000), ..Self::new(Fault::TooManyGuesses, text) }
     }
 
     pub(crate) fn mismatch_of_item() -> Self {

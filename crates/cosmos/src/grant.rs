@@ -57,7 +57,12 @@ fn within<S: Store>(permission: &Permission, door: &Door<S>, call: &Call<'_>) ->
     if !allowed.holds(&asked) {
         return forbidden("The token that was used is for another resource.");
     }
-    let Some(partition) = &permission.partition else { return Ok(()) };
+    let Some(partition) = &permission.partition else {
+        return match allowed.needs_partition(door) {
+            true => forbidden("The permission of the token that was used has no partition key."),
+            false => Ok(()),
+        };
+    };
     match call.link.kind {
         // Clients ask what a container is like before they ask for its items.
         Resource::Containers | Resource::Ranges if call.only_reads() => Ok(()),

@@ -86,6 +86,7 @@ headers! {
         cross_partition = "x-ms-documentdb-query-enablecrosspartition",
         query_metrics = "x-ms-documentdb-populatequerymetrics",
         index_metrics = "x-ms-cosmos-populateindexmetrics",
+        index_metrics_v2 = "x-ms-cosmos-populateindexmetrics-v2",
         is_upsert = "x-ms-documentdb-is-upsert",
         is_batch = "x-ms-cosmos-is-batch-request",
         atomic = "x-ms-cosmos-batch-atomic",

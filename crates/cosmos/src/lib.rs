@@ -36,7 +36,7 @@ mod session;
 mod shown;
 mod throttle;
 
-pub use auth::{Keys, Right, WELL_KNOWN_KEY};
+pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
 pub use door::{Door, Settings};
 pub use http::{Certificate, NoCertificate, serve};

@@ -6,6 +6,14 @@ use std::time::Duration;
 pub(crate) const MAX_ITEM_BYTES: usize = 2 * 1024 * 1024;
 /// Largest request body, bytes: an item with room around it.
 pub(crate) const MAX_BODY_BYTES: usize = MAX_ITEM_BYTES + 128 * 1024;
+/// Bytes of a refused request's body that are read and forgotten, so that its sender hears why.
+pub(crate) const MAX_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
+/// A client that has sent nothing for this long is not waited for when its request is refused.
+pub(crate) const QUIET_TIME: Duration = Duration::from_millis(500);
+/// Bytes that are read and forgotten after a connection has been closed for writing.
+pub(crate) const MAX_LINGER_BYTES: usize = 64 * 1024 * 1024;
+/// A connection that is closed while its client sends stays for this long.
+pub(crate) const LINGER_TIME: Duration = Duration::from_secs(2);
 /// Bytes of a page of results beyond which it ends.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of the items in the answer to a batch.

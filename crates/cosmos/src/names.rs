@@ -5,6 +5,7 @@ use document::Value;
 use crate::{
     failure::{Failure, Result},
     limits::MAX_NAME_CHARS,
+    rid::Rid,
 };
 
 /// Reads an id that a resource is to be made with.
@@ -16,6 +17,11 @@ pub(crate) fn check(id: Option<&Value>) -> Result<String> {
     };
     let fits = !id.is_empty() && id.chars().count() <= MAX_NAME_CHARS;
     let allowed = !id.contains(['/', '\\', '?', '#', '\0', '\r', '\n']) && !id.ends_with(' ');
+    if Rid::parse(id).is_some_and(Rid::may_be_given) {
+        return Err(Failure::bad(format!(
+            "The input name '{id}' is invalid. It has the form of a resource id of this server."
+        )));
+    }
     if fits && allowed {
         return Ok(id.clone());
     }
@@ -44,6 +50,12 @@ mod tests {
             ("a?", false),
             ("#", false),
             ("a\n", false),
+            // Of what could be another resource by its id.
+            ("AAAAAQ==", false),
+            ("AAAAAYAAAAI=", false),
+            ("AAAAAYAAAAIABAAAAAAAAA==", false),
+            ("dGVzdA==", true),
+            ("AAAAAQ", true),
         ] {
             assert_eq!(check(Some(&id.into())).is_ok(), good, "{id}");
         }

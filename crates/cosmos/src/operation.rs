@@ -2,9 +2,10 @@
 //! long. It computes nothing.
 
 use std::{
+    net::IpAddr,
     sync::{
         Arc,
-        atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -26,16 +27,43 @@ pub(crate) enum Why {
 
 /// Whom the requests of a connection are answered for.
 #[derive(Debug, Default)]
-pub(crate) struct Client(AtomicU8);
+pub(crate) struct Client {
+    /// Why what it asked for is to end; 0: it is not.
+    why: AtomicU8,
+    /// Where it comes from.
+    peer: Option<IpAddr>,
+    /// Whether it was answered while it still sends its request.
+    sends: AtomicBool,
+}
 
 impl Client {
+    /// One that came from this address.
+    pub(crate) fn of(peer: Option<IpAddr>) -> Self {
+        Self { peer, ..Self::default() }
+    }
+
+    /// Where it came from.
+    pub(crate) fn peer(&self) -> Option<IpAddr> {
+        self.peer
+    }
+
     /// What its request computes is of no use any more.
     pub(crate) fn stop(&self, why: Why) {
-        self.0.store(why as u8, Relaxed);
+        self.why.store(why as u8, Relaxed);
+    }
+
+    /// It is answered although it has not sent all of its request.
+    pub(crate) fn sends_on(&self) {
+        self.sends.store(true, Relaxed);
+    }
+
+    /// Whether it was answered before it had sent all of its request.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.sends.load(Relaxed)
     }
 
     fn check(&self) -> Result<(), Error> {
-        let why = i32::from(self.0.load(Relaxed));
+        let why = i32::from(self.why.load(Relaxed));
         let text = match why {
             0 => return Ok(()),
             STOPPING => "The server is stopping.",

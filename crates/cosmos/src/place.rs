@@ -7,6 +7,7 @@ use crate::{
     containers,
     door::Door,
     link::{Link, Resource},
+    rid::{Leaf, Rid},
 };
 
 /// A resource, or the feed of all of a kind, which has no name.
@@ -62,6 +63,17 @@ impl Place {
             }
         }
         self
+    }
+
+    /// Whether it is an item that only a partition key tells from others: one by its name, in a
+    /// container that has a partition key.
+    pub(crate) fn needs_partition<S: Store>(&self, door: &Door<S>) -> bool {
+        let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
+            return false;
+        };
+        let by_rid = matches!(Rid::parse(name), Some(Rid::Leaf { leaf: Leaf::Item, .. }));
+        let found = containers::find(&door.engine, &door.containers, database, container);
+        !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 
     /// Whether another place is this one or lies in it.

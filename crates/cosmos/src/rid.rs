@@ -108,6 +108,15 @@ impl Rid {
         Self::Leaf { database, owner: container | CONTAINER, number, leaf }
     }
 
+    /// Whether this server may have given it, or may give it yet: databases are numbered from one on.
+    pub(crate) fn may_be_given(self) -> bool {
+        let (Self::Database(database)
+        | Self::Container { database, .. }
+        | Self::User { database, .. }
+        | Self::Leaf { database, .. }) = self;
+        database < 1 << 24
+    }
+
     /// Reads an id. `None`: it is none.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if 24 < text.len() {

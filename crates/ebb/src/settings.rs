@@ -21,6 +21,19 @@ const SETTINGS: &[Setting] = &[
     setting("in-memory", "BOOL", "false", "Keep nothing; excludes --data-dir"),
     setting("mongo-addr", "HOST:PORT", "127.0.0.1:27017", "Address of the MongoDB door, or 'off'"),
     setting("cosmos-addr", "HOST:PORT", "127.0.0.1:8081", "Address of the NoSQL door, or 'off'"),
+    setting(
+        "cosmos-host",
+        LIST,
+        "",
+        "Names that it answers to with the key that everybody knows, beside addresses, localhost and \
+         the machine's name",
+    ),
+    setting(
+        "account-endpoint",
+        "URL",
+        "",
+        "Where clients of the NoSQL door are sent [the address they came to]",
+    ),
     setting("key-file", "PATH", "", "Keys of the NoSQL door [the one that everybody knows]"),
     setting("tls-cert", "PATH", "", "Certificate of the NoSQL door [one that is made]"),
     setting("tls-key", "PATH", "", "Key of that certificate"),
@@ -204,6 +217,24 @@ impl Settings {
         names.collect()
     }
 
+    /// The address of a server as clients know it, with a slash at its end.
+    fn endpoint(&self, name: &str) -> Result<Option<String>, Wrong> {
+        let text = self.text(name).trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+        let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
+        let is_host = |host: &str| {
+            let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+            !host.is_empty() && host.bytes().all(known)
+        };
+        match host.is_some_and(is_host) {
+            true => Ok(Some(format!("{}/", text.trim_end_matches('/')))),
+            false => Err(Wrong(format!("--{name}: '{text}' is not http(s)://HOST[:PORT]"))),
+        }
+    }
+
     /// What the values mean.
     pub(crate) fn config(&self) -> Result<Config, Wrong> {
         let in_memory = self.bool("in-memory")?;
@@ -247,6 +278,8 @@ impl Settings {
             data_dir: (!in_memory).then(|| PathBuf::from(self.text("data-dir"))),
             mongo_addr: self.address("mongo-addr")?,
             cosmos_addr: self.address("cosmos-addr")?,
+            cosmos_hosts: self.names("cosmos-host")?,
+            account_endpoint: self.endpoint("account-endpoint")?,
             key_file: path("key-file"),
             tls_cert,
             tls_key,
@@ -318,6 +351,13 @@ mod tests {
         ] {
             assert_eq!(config(typed, file).unwrap().admin_hosts, want, "{typed:?}");
         }
+        for (typed, want) in [
+            (&[][..], None),
+            (&["--account-endpoint", "https://db.example"], Some("https://db.example/")),
+            (&["--account-endpoint", "http://[::1]:8081/"], Some("http://[::1]:8081/")),
+        ] {
+            assert_eq!(config(typed, None).unwrap().account_endpoint.as_deref(), want, "{typed:?}");
+        }
         let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
         assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
         assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");
@@ -335,6 +375,11 @@ mod tests {
             (&["--tls-cert", "x"], None, "--tls-key"),
             (&["--per-document-ttl", "maybe"], None, "--per-document-ttl"),
             (&["--admin-host", "http://x"], None, "--admin-host"),
+            (&["--account-endpoint", "db.example:443"], None, "--account-endpoint"),
+            (&["--account-endpoint", "ftp://db.example"], None, "--account-endpoint"),
+            (&["--account-endpoint", "https://"], None, "--account-endpoint"),
+            (&["--account-endpoint", "https://db.example/x"], None, "--account-endpoint"),
+            (&["--account-endpoint", "https://a@db.example"], None, "--account-endpoint"),
             (&[], Some("colour = 1"), "colour"),
             (&[], Some("clock ="), "--config"),
         ] {

@@ -2,14 +2,13 @@
 
 use std::net::IpAddr;
 
-use auth::{Keys, Right};
+use auth::{Guesses, Keys, Right};
 use axum::http::{HeaderMap, header};
 
 use crate::{
     error::{Error, Result},
     host::only_reads,
     session::{Session, Sessions},
-    throttle::Throttle,
 };
 
 /// Whether senders have to say who they are.
@@ -59,12 +58,12 @@ pub(crate) struct Doorman {
     pub(crate) login: Login,
     pub(crate) keys: Keys,
     pub(crate) sessions: Sessions,
-    throttle: Throttle,
+    guesses: Guesses,
 }
 
 impl Doorman {
     pub(crate) fn new(login: Login, keys: Keys, sessions: Sessions) -> Self {
-        Self { login, keys, sessions, throttle: Throttle::default() }
+        Self { login, keys, sessions, guesses: Guesses::default() }
     }
 
     /// Who sends these headers; `None`: nobody who is known.
@@ -88,16 +87,14 @@ impl Doorman {
         self.sessions.of_cookies(cookies, clock::wall_ms().div_euclid(1000))
     }
 
-    /// The place of a key and what it is good for. Who guesses has to wait.
+    /// The place of a key and what it is good for. Who guesses has to wait; who knows a key has not,
+    /// whatever others behind the same address do.
     pub(crate) fn check(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
-        let now = clock::monotonic();
-        if let Some(seconds) = self.throttle.wait(peer, now) {
-            return Err(Error::too_many_attempts(seconds));
-        }
-        self.keys.find(key).ok_or_else(|| {
-            self.throttle.note(peer, now);
-            Error::wrong_key()
-        })
+        let wrong = || match self.guesses.wrong(peer, clock::monotonic()) {
+            Some(seconds) => Error::too_many_attempts(seconds),
+            None => Error::wrong_key(),
+        };
+        self.keys.find(key).ok_or_else(wrong)
     }
 
     /// Refuses a change that does not carry the token of its session.

@@ -13,7 +13,7 @@ use crate::{
     access::{Asked, Login},
     doors::Doors,
     error::{Error, Result},
-    host::check_site,
+    host::{self, check_site},
     mount::Portal,
     security,
 };
@@ -47,7 +47,7 @@ pub(crate) async fn pass<D: Doors>(
 
 fn check<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
     let headers = request.headers();
-    let host = portal.hosts.check(request.uri(), headers)?;
+    let host = host::check(&portal.hosts, request.uri(), headers)?;
     check_site(request.method(), host, headers)?;
     let path = request.uri().path();
     if HEALTH.contains(&path) {

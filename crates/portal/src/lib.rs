@@ -16,7 +16,6 @@ mod mount;
 mod relay;
 mod security;
 mod session;
-mod throttle;
 
 pub use access::Login;
 pub use doors::{Doors, Refused};

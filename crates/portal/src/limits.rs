@@ -11,11 +11,5 @@ pub(crate) const MAX_LOGIN_BYTES: usize = 4 * 1024;
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Life of a session, seconds.
 pub(crate) const SESSION_SECONDS: i64 = 12 * 60 * 60;
-/// Wrong keys that one sender may give within a window.
-pub(crate) const MAX_ATTEMPTS: u32 = 10;
-/// The window in which wrong keys are counted.
-pub(crate) const ATTEMPTS_WINDOW: Duration = Duration::from_secs(60);
-/// Senders whose wrong keys are counted apart; more share one count.
-pub(crate) const MAX_SENDERS: usize = 4096;
 /// Characters of an activity id that a client gives.
 pub(crate) const MAX_ACTIVITY_BYTES: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth::{Keys, NotAKey};
+use auth::{Hosts, Keys, NotAKey};
 use axum::{
     Router, middleware,
     routing::{any, get, post},
@@ -12,9 +12,7 @@ use crate::{
     access::{Doorman, Login},
     doors::Doors,
     error::Error,
-    files, gate,
-    host::Hosts,
-    login, relay,
+    files, gate, login, relay,
     session::Sessions,
 };
 

@@ -33,6 +33,11 @@ pub struct Config {
     pub mongo_addr: Option<String>,
     /// Address of the NoSQL door; `None`: no such listener.
     pub cosmos_addr: Option<String>,
+    /// Names that the NoSQL door answers to while everybody knows its key, beside addresses,
+    /// `localhost`, the machine's name and those of its other settings.
+    pub cosmos_hosts: Vec<String>,
+    /// Where clients of the NoSQL door are sent, with a slash at its end; `None`: where they came.
+    pub account_endpoint: Option<String>,
     /// Keys of the NoSQL door; `None`: the one that everybody knows.
     pub key_file: Option<PathBuf>,
     /// Certificate of the NoSQL door; `None`: one that is made.
@@ -78,6 +83,8 @@ impl Config {
             data_dir: None,
             mongo_addr: Some("127.0.0.1:0".to_owned()),
             cosmos_addr: Some("127.0.0.1:0".to_owned()),
+            cosmos_hosts: Vec::new(),
+            account_endpoint: None,
             key_file: None,
             tls_cert: None,
             tls_key: None,

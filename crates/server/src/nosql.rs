@@ -3,7 +3,7 @@
 
 use std::{fs, io, path::Path, sync::Arc};
 
-use cosmos::{Certificate, Door, Keys, Settings};
+use cosmos::{Certificate, Door, Hosts, Keys, Settings};
 use engine::Engine;
 use tokio::net::lookup_host;
 
@@ -42,8 +42,11 @@ pub(crate) async fn door(
     if let Some(folder) = &folder {
         fs::create_dir_all(folder).map_err(|error| failed("make the folder of keys", error))?;
     }
+    let hosts = keys.are_well_known().then(|| hosts(config, address));
     let settings = Settings {
+        hosts,
         account: "localhost".to_owned(),
+        endpoint: config.account_endpoint.clone(),
         keys,
         secret: secret(folder.as_deref()).map_err(|error| failed("the secret of tokens", error))?,
         certificate: Some(certificate(config, folder.as_deref())?),
@@ -52,6 +55,18 @@ pub(crate) async fn door(
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     };
     Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))
+}
+
+/// Names that the door answers to: with a key that everybody knows, any page of any site could ask
+/// it, once its own name is pointed here.
+fn hosts(config: &Config, address: &str) -> Hosts {
+    let mut names = config.cosmos_hosts.clone();
+    names.push(node_name());
+    names.extend(address.rsplit_once(':').map(|(host, _)| host.to_owned()));
+    let endpoint = config.account_endpoint.as_deref().and_then(|url| url.split_once("://"));
+    let host = endpoint.map(|(_, host)| host.trim_end_matches('/'));
+    names.extend(host.map(|host| host.split(':').next().unwrap_or(host).to_owned()));
+    Hosts::new(&names)
 }
 
 /// Keys of the account.

@@ -36,12 +36,12 @@ POLICIES = """partitionKey:doc partitionKey.paths:array partitionKey.paths.0:tex
     indexingPolicy.compositeIndexes.0.0.path:text indexingPolicy.compositeIndexes.0.0.order:text
     indexingPolicy.spatialIndexes:array/501 indexingPolicy.spatialIndexes.0:doc/501
     indexingPolicy.spatialIndexes.0.path:text/501 indexingPolicy.spatialIndexes.0.types:array/501
-    indexingPolicy.spatialIndexes.0.types.0:text/501 indexingPolicy.vectorIndexes:array/501
-    indexingPolicy.fullTextIndexes:array/501 conflictResolutionPolicy:doc conflictResolutionPolicy.mode:text
+    indexingPolicy.spatialIndexes.0.types.0:text/501 indexingPolicy.vectorIndexes:array
+    indexingPolicy.fullTextIndexes:array conflictResolutionPolicy:doc conflictResolutionPolicy.mode:text
     conflictResolutionPolicy.conflictResolutionPath:text conflictResolutionPolicy.conflictResolutionProcedure:text
-    geospatialConfig:doc geospatialConfig.type:text computedProperties:array/501 vectorEmbeddingPolicy:doc/501
-    fullTextPolicy:doc/501 clientEncryptionPolicy:doc/501 ttlPropertyPath:text/501 changeFeedPolicy:doc
-    changeFeedPolicy.retentionDuration:number unknown:any _rid:any _self:any _etag:any _ts:any _docs:any"""
+    geospatialConfig:doc geospatialConfig.type:text computedProperties:array/501 vectorEmbeddingPolicy:doc
+    fullTextPolicy:doc clientEncryptionPolicy:doc ttlPropertyPath:text/501 changeFeedPolicy:doc
+    changeFeedPolicy.retentionDuration:number changeFeedPolicy.retainPreviousImages:bool analyticalStorageTtl:number unknown:any _rid:any _self:any _etag:any _ts:any _docs:any"""
 SYSTEM = "_rid:any _self:any _etag:any _ts:any _attachments:any"
 OPERATION = {"operationType": "Create", "resourceBody": {"id": "new", "pk": "a"}}
 PATCH = {"operations": [{"op": "set", "path": "/lost", "value": 1}]}

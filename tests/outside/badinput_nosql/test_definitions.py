@@ -152,21 +152,34 @@ def test_definitions_that_are_there_or_not(house):
     house.refused(request("PUT", "/dbs/room", {"id": "room"}), 405)
 
 
-UNSUPPORTED = {
+KEPT = {
     "vectorEmbeddingPolicy": container(vectorEmbeddingPolicy={"vectorEmbeddings": [
         {"path": "/v", "dataType": "float32", "dimensions": 3, "distanceFunction": "cosine"}]}),
     "fullTextPolicy": container(fullTextPolicy={"defaultLanguage": "en-US",
     "fullTextPaths": [{"path": "/t", "language": "en-US"}]}),
-    "vector": policy(vectorIndexes=[{"path": "/v", "type": "diskANN"}]),
-    "full-text": policy(fullTextIndexes=[{"path": "/t"}]),
+    "vectorIndexes": policy(vectorIndexes=[{"path": "/v", "type": "diskANN"}]),
+    "fullTextIndexes": policy(fullTextIndexes=[{"path": "/t"}]),
     "clientEncryptionPolicy": container(clientEncryptionPolicy={"policyFormatVersion": 1, "includedPaths": []}),
+    "analyticalStorageTtl": container(analyticalStorageTtl=-1),
 }
 
 
-@pytest.mark.parametrize("what", UNSUPPORTED)
+@pytest.mark.parametrize("what", KEPT)
+def test_what_is_only_kept_is_shown(house, what):
+    made = house.accepted(request("POST", COLLS, KEPT[what]), 201).json
+    read = house.run("GET", f"{COLLS}/new").json
+    house.remove(f"{COLLS}/new")
+    house.held = house.state()
+    for shown in (made, read):
+        held = shown if what in shown else shown["indexingPolicy"]
+        wanted = KEPT[what] if what in KEPT[what] else KEPT[what]["indexingPolicy"]
+        assert held[what] == wanted[what], shown
+
+
+@pytest.mark.parametrize("what", ["materializedViewDefinition", "encryptionScopeId"])
 def test_what_is_not_supported_is_named(house, what):
-    for data in (request("POST", COLLS, UNSUPPORTED[what]),
-        request("PUT", f"{COLLS}/c", {**UNSUPPORTED[what], "id": "c"})):
+    for data in (request("POST", COLLS, container(**{what: "x"})),
+        request("PUT", f"{COLLS}/c", container(id="c", **{what: "x"}))):
         reply = house.refused(data, 501)
         assert any(what.lower() in text.lower() for text in reply.texts()), reply
 
@@ -218,7 +231,8 @@ CONTENTS = {
 def test_offers(house, what):
     offer = house.run("GET", "/offers").json["Offers"][0]
     house.refused(request("PUT", f"/offers/{offer['_rid']}", CONTENTS[what]), 400)
-    house.refused(request("PUT", "/offers/none", {"content": {"offerThroughput": 500}}), 404, (0, 1003))
+    house.refused(request("PUT", "/offers/none", {"content": {"offerThroughput": 500}}), 400)
+    house.refused(request("PUT", "/offers/AAAAZA==", {"content": {"offerThroughput": 500}}), 404, (0, 1003))
     house.refused(request("PUT", f"/offers/{offer['_rid']}", {**offer, "content": {"offerThroughput": 500}},
         {"if-match": '"x"'}), 412)
 

@@ -91,7 +91,7 @@ def test_resource_ids_that_name_nothing(house, rid):
     for path in (f"/dbs/{rid}", f"/dbs/{rid}/colls", f"/dbs/room/colls/{rid}", f"/dbs/room/colls/{rid}/docs",
         f"/dbs/{rid}/colls/{rid}/docs/{rid}",
                  f"{DOCS}/{rid}", f"/offers/{rid}", f"/dbs/room/users/{rid}"):
-        house.refused(request("GET", path, None, A), 404, (0, 1003))
+        house.refused(request("GET", path, None, A), (400, 404) if "/offers/" in path else 404, (0, 1003))
 
 
 def test_resource_ids_of_others(house):

@@ -18,7 +18,7 @@ POLICY = {
     "compositeIndexes": [[{"path": "/w", "order": "ascending"},
                           {"path": "/n", "order": "descending"}]],
 }
-VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080}}
+VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
 UNIQUE = {"uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]}}
 #: name: its definition.
 CONTAINERS = {

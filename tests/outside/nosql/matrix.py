@@ -13,7 +13,7 @@ POLICY = {
     "compositeIndexes": [[{"path": "/g", "order": "ascending"},
                           {"path": "/k", "order": "descending"}]],
 }
-VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080}}
+VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
 #: name: what its definition has beside the default. `r`, `v` and `h` are read, `w` and `x` written;
 #: `v` and `x` keep all versions, `h` has a hierarchical partition key.
 CONTAINERS = {

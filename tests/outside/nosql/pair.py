@@ -43,7 +43,7 @@ class Pair(pair.Pair):
         return {
             "indexingPolicy": POLICY, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]},
             **({} if default == "off" else {"defaultTtl": default}),
-            **({"changeFeedPolicy": {"retentionDuration": 10_080}} if self.versions else {}),
+            **({"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}} if self.versions else {}),
         }
 
     # Items. `k` and `u` are the id, so that every index leads to it.

@@ -8,7 +8,7 @@ from lib.server import AT_ONCE, Server
 
 #: name: (default, properties of an item)
 KINDS = {"default": (1, {}), "own": (-1, {"ttl": 1})}
-VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080}}
+VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
 
 
 class Client(races.Racer):

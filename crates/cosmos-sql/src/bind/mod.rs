@@ -99,11 +99,7 @@ impl<'q> Binder<'q> {
             self.frame().phase = Phase::Groups;
         }
         let projection = self.projection(query, &from)?;
-        let order = query
-            .order
-            .iter()
-            .map(|item| Ok(Order { by: self.expr(&item.node)?, descending: item.descending }));
-        let order = order.collect::<Result<Vec<_>, Fault>>()?;
+        let order = self.order(query, grouped && query.group.is_empty())?;
         let aggregates = std::mem::take(&mut self.frame().aggregates);
         let window = self.window(query)?;
         Ok(Clauses {
@@ -117,6 +113,23 @@ impl<'q> Binder<'q> {
             order_in_output: query.order.iter().all(|item| selects(&query.selection, &item.node)),
             window,
         })
+    }
+
+    /// ORDER BY. Where all rows make `one` result, the order of rows has no effect.
+    fn order(&mut self, query: &'q Query, one: bool) -> Result<Vec<Order>, Fault> {
+        let mut order = Vec::with_capacity(query.order.len());
+        for item in &query.order {
+            if one && !call::has_aggregate(&item.node) {
+                // It has to be right all the same.
+                self.frame().phase = Phase::Aggregate;
+                let checked = self.expr(&item.node);
+                self.frame().phase = Phase::Groups;
+                checked?;
+                continue;
+            }
+            order.push(Order { by: self.expr(&item.node)?, descending: item.descending });
+        }
+        Ok(order)
     }
 
     fn projection(

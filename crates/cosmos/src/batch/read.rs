@@ -27,7 +27,8 @@ pub(crate) struct Operation {
 pub(crate) enum Action {
     Create(Incoming),
     Upsert(Incoming),
-    Replace(Incoming),
+    /// The item of this id becomes this one, which may have another id.
+    Replace(String, Incoming),
     Patch(String, Patch),
     Read(String),
     Delete(String),
@@ -38,8 +39,8 @@ impl Action {
     /// The id of the item it is about.
     pub(crate) fn id(&self) -> &str {
         match self {
-            Self::Create(item) | Self::Upsert(item) | Self::Replace(item) => item.id(),
-            Self::Patch(id, _) | Self::Read(id) | Self::Delete(id) => id,
+            Self::Create(item) | Self::Upsert(item) => item.id(),
+            Self::Replace(id, _) | Self::Patch(id, _) | Self::Read(id) | Self::Delete(id) => id,
         }
     }
 }
@@ -58,9 +59,13 @@ pub(crate) fn read(body: &[u8]) -> Result<Vec<Result<Operation>>> {
     let Value::Array(operations) = value else {
         return Err(Failure::bad("The body of a batch is an array of operations."));
     };
-    if !(1..=MAX_BATCH).contains(&operations.len()) {
+    if operations.is_empty() {
+        return Err(Failure::bad("Batch request has no operations."));
+    }
+    if MAX_BATCH < operations.len() {
         return Err(Failure::bad(format!(
-            "Batch request has '{}' operations, but only 1 to '{MAX_BATCH}' are allowed.",
+            "Batch request has more operations than what is supported. There are {}, and at most \
+             {MAX_BATCH} are allowed.",
             operations.len()
         )));
     }
@@ -87,14 +92,7 @@ fn operation(value: Value) -> Result<Operation> {
     let action = match kind.to_ascii_lowercase().as_str() {
         "create" => Action::Create(item(given()?)?),
         "upsert" => Action::Upsert(item(given()?)?),
-        "replace" => {
-            let item = item(given()?)?;
-            let id = named()?;
-            if id != item.id() {
-                return Err(Failure::bad("The id of an item cannot be changed by a replace."));
-            }
-            Action::Replace(item)
-        }
+        "replace" => Action::Replace(named()?, item(given()?)?),
         "patch" => Action::Patch(named()?, Patch::of(given()?)?),
         "read" => Action::Read(named()?),
         "delete" => Action::Delete(named()?),
@@ -172,8 +170,9 @@ mod tests {
             (r#"{"operationType":"Create","resourceBody":{}}"#, "refused"),
             (r#"{"operationType":"Create","resourceBody":[]}"#, "refused"),
             (r#"{"operationType":"Read"}"#, "refused"),
-            (r#"{"operationType":"Read","id":"a/b"}"#, "refused"),
-            (r#"{"operationType":"Replace","id":"1","resourceBody":{"id":"2"}}"#, "refused"),
+            (r#"{"operationType":"Read","id":"a/b"}"#, "Read a/b"),
+            (r#"{"operationType":"Read","id":""}"#, "refused"),
+            (r#"{"operationType":"Replace","id":"1","resourceBody":{"id":"2"}}"#, "Replace 1"),
             (r#"{"operationType":"Patch","id":"1","resourceBody":{}}"#, "refused"),
             (r#"{"operationType":"Merge","id":"1"}"#, "refused"),
             (r#"{"id":"1"}"#, "refused"),

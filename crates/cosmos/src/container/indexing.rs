@@ -13,6 +13,9 @@ use crate::{
     limits::{MAX_COMPOSITE_PATHS, MAX_COMPOSITES, MAX_INDEX_PATHS},
 };
 
+/// How the names of composite indexes begin.
+const COMPOSITE: &str = "composite ";
+
 /// Completes the policy of a definition and answers the indexes it asks for.
 pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
     let mut policy = match body.remove("indexingPolicy") {
@@ -32,14 +35,9 @@ pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<I
         Some(Value::Bool(automatic)) => *automatic,
         Some(_) => return Err(Failure::bad("The property 'automatic' is not a boolean.")),
     };
-    policy.insert("automatic", automatic);
-    for (name, what) in
-        [("vectorIndexes", "A vector index"), ("fullTextIndexes", "A full-text index")]
-    {
-        if list(&policy, name)?.is_some_and(|indexes| !indexes.is_empty()) {
-            return Err(Failure::unsupported(what));
-        }
-    }
+    // As the service has it: nothing is indexed by hand where indexes are kept up to date.
+    policy.insert("automatic", automatic || mode == "consistent");
+    check_kept(&policy)?;
     check_spatial(&policy)?;
     let mut indexes = Vec::new();
     if mode == "none" {
@@ -117,6 +115,26 @@ fn list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
         Some(Value::Array(values)) => Ok(Some(values)),
         Some(_) => Err(Failure::bad(format!("The property '{name}' is not an array."))),
     }
+}
+
+/// Vector and full-text indexes are kept and shown; queries that would need them are refused.
+fn check_kept(policy: &Document) -> Result<()> {
+    for name in ["vectorIndexes", "fullTextIndexes"] {
+        for entry in list(policy, name)?.unwrap_or_default() {
+            let text = path_of(entry)?;
+            paths::parse(text).ok_or_else(|| invalid(text))?;
+        }
+    }
+    let kinds = ["flat", "quantizedFlat", "diskANN"];
+    for entry in list(policy, "vectorIndexes")?.unwrap_or_default() {
+        let Value::Document(fields) = entry else { continue };
+        let kind = fields.get("type").and_then(|kind| kind.as_ref().as_str());
+        if !kind.is_some_and(|kind| kinds.iter().any(|known| kind.eq_ignore_ascii_case(known))) {
+            let text = format!("The type of a vector index is one of {}.", kinds.join(", "));
+            return Err(Failure::bad(text));
+        }
+    }
+    Ok(())
 }
 
 /// Spatial indexes are kept, and nothing asks them.
@@ -213,9 +231,22 @@ fn composites(policy: &Document) -> Result<Vec<IndexSpec>> {
         if (0..paths.len()).any(twice) {
             return Err(Failure::bad("A path occurs twice in a composite index."));
         }
-        found.push(IndexSpec::tuple(format!("composite {at}"), &paths, false));
+        found.push(IndexSpec::tuple(format!("{COMPOSITE}{at}"), &paths, false));
     }
     Ok(found)
+}
+
+/// The paths of the composite index that the engine knows by this name, as `/path ASC`.
+pub(crate) fn composite(options: &Document, name: &str) -> Option<Vec<String>> {
+    let at: usize = name.strip_prefix(COMPOSITE)?.parse().ok()?;
+    let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return None };
+    let lists = list(policy, "compositeIndexes").ok()??;
+    let Value::Array(entries) = lists.get(at)? else { return None };
+    let spec = |entry: &Value| {
+        let (_, descending) = composite_path(entry).ok()?;
+        Some(format!("{} {}", path_of(entry).ok()?, if descending { "DESC" } else { "ASC" }))
+    };
+    entries.iter().map(spec).collect()
 }
 
 fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {

@@ -16,6 +16,8 @@ use crate::{
     partition_key::{self, Kind},
 };
 
+pub(crate) use indexing::composite;
+pub(crate) use policies::keeps_images;
 pub(crate) use ttl::write as write_ttl;
 
 /// Properties that the server sets, whatever a client sends in them.

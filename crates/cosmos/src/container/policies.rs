@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Properties that are kept as they came.
-const KEPT: [&str; 8] = [
+const KEPT: [&str; 12] = [
     "id",
     "partitionKey",
     "indexingPolicy",
@@ -17,23 +17,28 @@ const KEPT: [&str; 8] = [
     "changeFeedPolicy",
     "geospatialConfig",
     "computedProperties",
-];
-/// Properties of the service that this server does not have.
-const REFUSED: [&str; 6] = [
     "vectorEmbeddingPolicy",
     "fullTextPolicy",
     "clientEncryptionPolicy",
-    "materializedViewDefinition",
     "analyticalStorageTtl",
-    "encryptionScopeId",
 ];
+/// Properties of the service that this server does not have.
+const REFUSED: [&str; 2] = ["materializedViewDefinition", "encryptionScopeId"];
+/// Policies of what this server does not have: lists of paths that are shown as they came.
+const LISTS: [(&str, &str); 3] = [
+    ("vectorEmbeddingPolicy", "vectorEmbeddings"),
+    ("fullTextPolicy", "fullTextPaths"),
+    ("clientEncryptionPolicy", "includedPaths"),
+];
+
+/// Whether the feed of all versions has previous images; a property of this server.
+const IMAGES: &str = "retainPreviousImages";
 
 /// Checks them and completes what holds when nothing is said. Unknown properties are dropped, as
 /// the service does. Answers how long deleted versions are kept, seconds.
 pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
-        let off = name == "analyticalStorageTtl" && is_off(body.get(name));
-        if !super::empty(body.get(name)) && !off {
+        if !super::empty(body.get(name)) {
             return Err(Failure::unsupported(&format!("The property '{name}'")));
         }
     }
@@ -45,6 +50,10 @@ pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
         }
         Some(_) => return Err(Failure::bad("The property 'computedProperties' is not an array.")),
     }
+    for (name, paths) in LISTS {
+        check_paths(body, name, paths)?;
+    }
+    analytics(body)?;
     let retention_s = feed(body)?;
     conflicts(body)?;
     geography(body)?;
@@ -58,9 +67,39 @@ pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
     Ok(retention_s)
 }
 
-/// A storage that is not wanted.
-fn is_off(value: Option<&Value>) -> bool {
-    matches!(value, Some(Value::Int64(0)))
+/// A policy whose entries name paths.
+fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
+    let Some(policy) = object(body, name)? else { return Ok(()) };
+    let entries = match policy.get(paths) {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Array(entries)) => entries,
+        Some(_) => return Err(Failure::bad(format!("The property '{paths}' is not an array."))),
+    };
+    let is_path = |entry: &Value| match entry {
+        Value::Document(fields) => {
+            fields.get("path").and_then(|path| path.as_ref().as_str()).and_then(super::paths::parse)
+        }
+        _ => None,
+    };
+    if entries.iter().all(|entry| is_path(entry).is_some()) {
+        return Ok(());
+    }
+    Err(Failure::bad(format!("An entry of '{paths}' has no valid 'path'.")))
+}
+
+/// How long another storage would keep what is analysed; there is none.
+fn analytics(body: &Document) -> Result<()> {
+    let seconds = match body.get("analyticalStorageTtl") {
+        None | Some(Value::Null) => return Ok(()),
+        Some(seconds) => Number::of(seconds.as_ref()).and_then(|seconds| seconds.to_i64_exact()),
+    };
+    match seconds {
+        Some(-1 | 0) => Ok(()),
+        Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(()),
+        _ => Err(Failure::bad(
+            "The property 'analyticalStorageTtl' is not -1, 0 or a number of seconds.",
+        )),
+    }
 }
 
 fn object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
@@ -74,6 +113,9 @@ fn object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Docum
 /// How long deleted versions are kept for feeds, in minutes.
 fn feed(body: &mut Document) -> Result<Option<i64>> {
     let Some(policy) = object(body, "changeFeedPolicy")? else { return Ok(None) };
+    if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
+        return Err(Failure::bad(format!("The property '{IMAGES}' is not a boolean.")));
+    }
     let minutes = match policy.get("retentionDuration") {
         None => return Ok(None),
         Some(minutes) => Number::of(minutes.as_ref()).and_then(|minutes| minutes.to_i64_exact()),
@@ -86,6 +128,12 @@ fn feed(body: &mut Document) -> Result<Option<i64>> {
              {MAX_RETENTION_MINUTES}."
         ))),
     }
+}
+
+/// Whether a definition asks for the items before each change, in the feed of all versions.
+pub(crate) fn keeps_images(options: &Document) -> bool {
+    let Some(Value::Document(policy)) = options.get("changeFeedPolicy") else { return false };
+    matches!(policy.get(IMAGES), Some(Value::Bool(true)))
 }
 
 fn conflicts(body: &mut Document) -> Result<()> {

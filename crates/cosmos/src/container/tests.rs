@@ -111,8 +111,12 @@ fn policies() {
         (r#"{"compositeIndexes":[[{"path":"/a"}]]}"#, Err(400)),
         (r#"{"compositeIndexes":[[{"path":"/a"},{"path":"/b/?"}]]}"#, Err(400)),
         (r#"{"compositeIndexes":[[{"path":"/a"},{"path":"/b","order":"up"}]]}"#, Err(400)),
-        (r#"{"vectorIndexes":[{"path":"/v","type":"flat"}]}"#, Err(501)),
-        (r#"{"fullTextIndexes":[{"path":"/t"}]}"#, Err(501)),
+        (r#"{"vectorIndexes":[{"path":"/v","type":"flat"}]}"#, Ok(1)),
+        (r#"{"vectorIndexes":[{"path":"/v","type":"round"}]}"#, Err(400)),
+        (r#"{"vectorIndexes":[{"path":"v","type":"flat"}]}"#, Err(400)),
+        (r#"{"vectorIndexes":{}}"#, Err(400)),
+        (r#"{"fullTextIndexes":[{"path":"/t"}]}"#, Ok(1)),
+        (r#"{"fullTextIndexes":["/t"]}"#, Err(400)),
         (r#"{"vectorIndexes":[]}"#, Ok(1)),
     ] {
         let found = parse(&format!(r#","indexingPolicy":{policy}"#));
@@ -145,9 +149,24 @@ fn other_properties() {
         (r#","conflictResolutionPolicy":{"mode":"Dice"}"#, 400),
         (r#","geospatialConfig":{"type":"Geometry"}"#, 200),
         (r#","geospatialConfig":{"type":"Flat"}"#, 400),
-        (r#","vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v"}]}"#, 501),
+        (r#","vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v"}]}"#, 200),
+        (r#","vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"v"}]}"#, 400),
+        (r#","vectorEmbeddingPolicy":{"vectorEmbeddings":1}"#, 400),
+        (r#","vectorEmbeddingPolicy":1"#, 400),
+        (
+            r#","clientEncryptionPolicy":{"includedPaths":[{"path":"/s"}],"policyFormatVersion":1}"#,
+            200,
+        ),
+        (r#","clientEncryptionPolicy":{"includedPaths":["/s"]}"#, 400),
+        (r#","analyticalStorageTtl":-1"#, 200),
+        (r#","analyticalStorageTtl":100"#, 200),
+        (r#","analyticalStorageTtl":-2"#, 400),
+        (r#","analyticalStorageTtl":"x""#, 400),
+        (r#","changeFeedPolicy":{"retentionDuration":10,"retainPreviousImages":true}"#, 200),
+        (r#","changeFeedPolicy":{"retainPreviousImages":1}"#, 400),
         (r#","vectorEmbeddingPolicy":{"vectorEmbeddings":[]}"#, 200),
-        (r#","fullTextPolicy":{"defaultLanguage":"en-US"}"#, 501),
+        (r#","fullTextPolicy":{"defaultLanguage":"en-US"}"#, 200),
+        (r#","materializedViewDefinition":{"definition":"x"}"#, 501),
         (r#","computedProperties":[]"#, 200),
         (r#","computedProperties":[{"name":"x","query":"y"}]"#, 501),
         (r#","computedProperties":null"#, 200),
@@ -164,6 +183,26 @@ fn other_properties() {
     assert!(parse(&format!(r#","uniqueKeyPolicy":{{"uniqueKeys":[{many}]}}"#)).is_err());
     assert!(Definition::parse(document(r#"{"id":"c"}"#)).is_ok(), "from before partition keys");
     assert!(Definition::parse(document(r#"{"id":"c","partitionKey":1}"#)).is_err());
+}
+
+#[test]
+fn what_is_only_kept_is_shown_as_it_came() {
+    let policies = [
+        r#""vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":3,"distanceFunction":"cosine"}]}"#,
+        r#""fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"/t","language":"en-US"}]}"#,
+        r#""clientEncryptionPolicy":{"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k"}],"policyFormatVersion":1}"#,
+        r#""analyticalStorageTtl":-1"#,
+        r#""vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]"#,
+    ];
+    let [vectors, texts, keys, seconds, indexes] = policies;
+    let more = format!(r#",{vectors},{texts},{keys},{seconds},"indexingPolicy":{{{indexes}}}"#);
+    let text = shown(&parse(&more).unwrap());
+    for policy in policies {
+        assert!(text.contains(policy), "{text}");
+    }
+    let manual = parse(r#","indexingPolicy":{"automatic":false}"#).unwrap();
+    let text = shown(&manual);
+    assert!(text.contains(r#""automatic":true"#), "{text}");
 }
 
 #[test]

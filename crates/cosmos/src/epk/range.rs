@@ -20,6 +20,25 @@ impl EpkRange {
         Some(Self { min, max })
     }
 
+    /// Whether a key is in it.
+    pub(crate) fn holds(&self, key: &[u8]) -> bool {
+        self.min.as_slice() <= key && self.max.as_ref().is_none_or(|max| key < max.as_slice())
+    }
+
+    /// The range of the keys' first bytes, so many, in which all keys of this one are; and whether
+    /// all of that range are in this one, for keys that are no longer.
+    pub(crate) fn of_beginnings(&self, len: usize) -> (Self, bool) {
+        let beginning = |key: &[u8]| key.get(..len).map(<[u8]>::to_vec);
+        let exact = self.min.len() <= len && self.max.as_ref().is_none_or(|max| max.len() <= len);
+        let min = beginning(&self.min).unwrap_or_else(|| self.min.clone());
+        // An end inside of what begins alike takes all of that.
+        let max = match self.max.as_ref() {
+            Some(max) if len < max.len() => Self::of_key(beginning(max).unwrap_or_default()).max,
+            max => max.cloned(),
+        };
+        (Self { min, max }, exact)
+    }
+
     /// What has exactly this key, or begins with it where `prefix` says so.
     pub(crate) fn of_key(key: Vec<u8>) -> Self {
         let max = successor(key.clone());
@@ -67,6 +86,34 @@ mod tests {
         ] {
             let found = EpkRange::parse(min, max).map(|range| (range.min, range.max));
             assert_eq!(found, want, "{min} {max}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_beginnings() {
+        for (min, max, want, exact) in [
+            ("0102", "0304", ("0102", "0304"), true),
+            ("010203", "0304", ("0102", "0304"), false),
+            ("0102", "030405", ("0102", "0305"), false),
+            ("", "FF", ("", "FF"), true),
+            ("0102", "FFFF01", ("0102", "FF"), false),
+        ] {
+            let (found, whole) = EpkRange::parse(min, max).unwrap().of_beginnings(2);
+            assert_eq!(
+                (Some(found), whole),
+                (EpkRange::parse(want.0, want.1), exact),
+                "{min} {max}"
+            );
+        }
+        let range = EpkRange::parse("0102", "010203").unwrap();
+        for (key, want) in [
+            (&[1, 1, 9][..], false),
+            (&[1, 2], true),
+            (&[1, 2, 2, 9], true),
+            (&[1, 2, 3], false),
+            (&[2], false),
+        ] {
+            assert_eq!(range.holds(key), want, "{key:?}");
         }
     }
 

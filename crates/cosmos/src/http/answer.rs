@@ -11,7 +11,8 @@ use hyper::{Method, Request, Response, http::request::Parts};
 
 use super::{
     body::{self, Body},
-    head, respond,
+    head,
+    respond::{self, About},
 };
 use crate::{
     call::Call,
@@ -54,7 +55,7 @@ pub(super) async fn answer<S: Store>(
     let finished = tokio::spawn(handled).await;
     finished.unwrap_or_else(|_| {
         let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
-        respond::response(refused(&failure, "", ""), String::new(), 0)
+        respond::response(refused(&failure, "", ""), About::default())
     })
 }
 
@@ -62,6 +63,7 @@ pub(super) async fn answer<S: Store>(
 fn page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<PageAnswer> {
     let pages = door.settings.pages.as_ref().filter(|_| sender == Sender::Signs)?;
     head::check(parts).ok()?;
+    head::check_host(parts, door.settings.hosts.as_ref()).ok()?;
     let page = pages.answer(parts)?;
     door.counters.requests.fetch_add(1, Ordering::Relaxed);
     Some(page)
@@ -89,18 +91,30 @@ async fn handle<S: Store>(
     sender: Sender,
     scheme: &'static str,
     parts: Parts,
-    body: Body,
+    mut body: Body,
 ) -> Response<Full<Bytes>> {
+    let began = clock::monotonic();
     let counters = &door.counters;
     counters.requests.fetch_add(1, Ordering::Relaxed);
     let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
     let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
     let sound = head::check(&parts);
+    let known = match sender {
+        Sender::Signs => head::check_host(&parts, door.settings.hosts.as_ref()),
+        Sender::Known(_) => Ok(()),
+    };
     let ends = sound.is_err();
+    let link = Link::parse(parts.uri.path());
+    let items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
+    // Who waits to be asked for a body has not sent it.
+    let mut reading = !parts.headers.contains_key(http::header::EXPECT);
     let result = async {
         sound?;
-        let call = Call::new(&door, &parts, sender, scheme, client)?;
-        let body = body::read(body).await?;
+        known?;
+        let call = Call::new(&door, &parts, link?, sender, scheme, Arc::clone(&client))?;
+        body::check(&body)?;
+        reading = true;
+        let body = body::read(&mut body).await?;
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
         dispatch::run(&door, call, body).await
     };
@@ -108,8 +122,13 @@ async fn handle<S: Store>(
         Ok(reply) => reply,
         Err(failure) => {
             counters.failures.fetch_add(1, Ordering::Relaxed);
+            if reading && !body::discard(&mut body).await {
+                client.sends_on();
+            }
             match failure.fault {
-                Fault::Unauthorized => _ = counters.denied.fetch_add(1, Ordering::Relaxed),
+                Fault::Unauthorized | Fault::TooManyGuesses => {
+                    _ = counters.denied.fetch_add(1, Ordering::Relaxed)
+                }
                 Fault::TooManyRequests => _ = counters.throttled.fetch_add(1, Ordering::Relaxed),
                 _ => {}
             }
@@ -120,19 +139,41 @@ async fn handle<S: Store>(
     let reply = if ends { reply.with("connection", "close") } else { reply };
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.charge.fetch_add(reply.charge, Ordering::Relaxed);
-    let known = door.engine.store().published();
-    respond::response(reply, activity, known)
+    let about = About {
+        activity,
+        known: door.engine.store().published(),
+        items,
+        location: (reply.status < 400).then(|| address(&door, scheme, &parts)),
+        took: clock::monotonic().saturating_sub(began),
+    };
+    respond::response(reply, about)
+}
+
+/// The address that a request came to, without the query behind it.
+fn address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
+    let host = parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
+    // HTTP/2 has no header for it.
+    let host = host.or(parts.uri.authority().map(|authority| authority.as_str()));
+    let path = parts.uri.path();
+    match (&door.settings.endpoint, host) {
+        (Some(endpoint), _) => format!("{}{path}", endpoint.trim_end_matches('/')),
+        (None, Some(host)) => format!("{scheme}://{host}{path}"),
+        (None, None) => path.to_owned(),
+    }
 }
 
 fn refused(failure: &Failure, activity: &str, path: &str) -> crate::reply::Reply {
     let body = failure.body(activity, path);
     let mut reply = crate::reply::Reply::json(failure.fault.status(), body);
     // Who is only told to come again pays nothing.
-    if failure.fault != Fault::TooManyRequests {
+    if !matches!(failure.fault, Fault::TooManyRequests | Fault::TooManyGuesses) {
         reply.charge = crate::charge::of_failure();
     }
     if let Some(ms) = failure.retry_ms {
         reply = reply.with("x-ms-retry-after-ms", ms.to_string());
     }
-    reply.with("x-ms-substatus", failure.fault.sub_status().to_string())
+    match failure.fault.sub_status() {
+        0 => reply,
+        sub_status => reply.with("x-ms-substatus", sub_status.to_string()),
+    }
 }

@@ -6,7 +6,7 @@ use hyper::body::{Body as _, Incoming};
 
 use crate::{
     failure::{Failure, Fault, Result},
-    limits::{BODY_TIMEOUT, MAX_BODY_BYTES, TRUSTED_BYTES},
+    limits::{BODY_TIMEOUT, MAX_BODY_BYTES, MAX_DISCARDED_BYTES, QUIET_TIME, TRUSTED_BYTES},
 };
 
 /// The body of a request.
@@ -19,11 +19,11 @@ pub(super) enum Body {
 }
 
 /// Reads a body.
-pub(super) async fn read(body: Body) -> Result<Bytes> {
+pub(super) async fn read(body: &mut Body) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,
         Body::Whole(bytes) if MAX_BODY_BYTES < bytes.len() => return Err(Failure::too_large()),
-        Body::Whole(bytes) => return Ok(bytes),
+        Body::Whole(bytes) => return Ok(std::mem::take(bytes)),
     };
     if body.is_end_stream() {
         return Ok(Bytes::new());
@@ -32,12 +32,41 @@ pub(super) async fn read(body: Body) -> Result<Bytes> {
     tokio::time::timeout(BODY_TIMEOUT, collect(body)).await.map_err(slow)?
 }
 
-/// Memory grows with what arrives, not with what a header claims.
-async fn collect(mut body: Incoming) -> Result<Bytes> {
-    let claimed = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if MAX_BODY_BYTES < claimed {
-        return Err(Failure::too_large());
+/// Reads what a client still sends of a request that is refused, and forgets it. Many clients do not
+/// look at an answer before they have sent everything, and would find the connection reset instead.
+/// Who sends nothing for a while is answered at once. Whether all has come is the answer.
+pub(super) async fn discard(body: &mut Body) -> bool {
+    let Body::Arriving(body) = body else { return true };
+    let all = async {
+        let mut discarded = 0;
+        while let Ok(Some(Ok(frame))) = tokio::time::timeout(QUIET_TIME, body.frame()).await {
+            discarded += frame.data_ref().map_or(0, Bytes::len);
+            if MAX_DISCARDED_BYTES < discarded {
+                return;
+            }
+        }
+    };
+    // Who has not sent it by then is answered all the same.
+    let _ = tokio::time::timeout(BODY_TIMEOUT, all).await;
+    body.is_end_stream()
+}
+
+/// How long a body is at least, as a header claims.
+fn claimed(body: &Incoming) -> usize {
+    usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX)
+}
+
+/// Refuses a body that is said to be too long, without a look at it.
+pub(super) fn check(body: &Body) -> Result<()> {
+    match body {
+        Body::Arriving(body) if MAX_BODY_BYTES < claimed(body) => Err(Failure::too_large()),
+        _ => Ok(()),
     }
+}
+
+/// Memory grows with what arrives, not with what a header claims.
+async fn collect(body: &mut Incoming) -> Result<Bytes> {
+    let claimed = claimed(body);
     let mut first = Bytes::new();
     let mut whole: Option<BytesMut> = None;
     while let Some(frame) = body.frame().await {

@@ -1,6 +1,6 @@
 //! One client: what it speaks by how it begins, then one request after the other.
 
-use std::{convert::Infallible, pin::pin, sync::Arc, sync::atomic::Ordering};
+use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc, sync::atomic::Ordering};
 
 use engine::Store;
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
@@ -15,6 +15,7 @@ use super::{
     answer::{Sender, answer},
     body::Body,
     certificate, http2,
+    linger::Linger,
     opening::Opening,
 };
 use crate::{
@@ -30,6 +31,7 @@ pub async fn serve<S: Store>(
     mut stop: watch::Receiver<bool>,
 ) {
     door.opened.fetch_add(1, Ordering::Relaxed);
+    let peer = stream.peer_addr().ok().map(|peer| peer.ip());
     let opening = tokio::select! {
         opening = Opening::of(&stream) => opening,
         _ = stop.changed() => None,
@@ -42,16 +44,18 @@ pub async fn serve<S: Store>(
             if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await {
                 let agreed = stream.get_ref().1.alpn_protocol();
                 match agreed == Some(certificate::HTTP2) {
-                    true => Box::pin(http2::converse(&door, stream, "https", stop)).await,
-                    false => converse(&door, stream, "https", stop).await,
+                    true => Box::pin(http2::converse(&door, peer, stream, "https", stop)).await,
+                    false => converse(&door, peer, stream, "https", stop).await,
                 }
             }
         }
-        (Some(Opening::Tls | Opening::Http1), _) => converse(&door, stream, "http", stop).await,
-        (Some(Opening::Http2), _) => {
-            Box::pin(http2::converse(&door, stream, "http", stop)).await;
+        (Some(Opening::Tls | Opening::Http1), _) => {
+            converse(&door, peer, stream, "http", stop).await;
         }
-        (Some(Opening::Unclear), _) => Box::pin(slow(&door, stream, stop)).await,
+        (Some(Opening::Http2), _) => {
+            Box::pin(http2::converse(&door, peer, stream, "http", stop)).await;
+        }
+        (Some(Opening::Unclear), _) => Box::pin(slow(&door, peer, stream, stop)).await,
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
@@ -59,6 +63,7 @@ pub async fn serve<S: Store>(
 /// A client whose first bytes come one by one.
 async fn slow<S: Store>(
     door: &Arc<Door<S>>,
+    peer: Option<IpAddr>,
     mut stream: TcpStream,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -70,18 +75,19 @@ async fn slow<S: Store>(
     let (reader, writer) = stream.into_split();
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Opening::Http2 => http2::converse(door, stream, "http", stop).await,
-        _ => converse(door, stream, "http", stop).await,
+        Opening::Http2 => http2::converse(door, peer, stream, "http", stop).await,
+        _ => converse(door, peer, stream, "http", stop).await,
     }
 }
 
 async fn converse<S: Store>(
     door: &Arc<Door<S>>,
+    peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
     mut stop: watch::Receiver<bool>,
 ) {
-    let client = Arc::new(Client::default());
+    let client = Arc::new(Client::of(peer));
     // However it ends.
     let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
@@ -97,7 +103,7 @@ async fn converse<S: Store>(
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
         .half_close(false)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);
     let mut connection = pin!(connection);
     tokio::select! {
         // Whatever ended it, there is nobody left to tell.

@@ -1,9 +1,10 @@
 //! What is wrong with a head whoever sends it: where two readers may see two hosts, or two ends of
 //! the body. What the request means is not decided here.
 
-use http::{HeaderMap, Version, header, request::Parts};
+use auth::Hosts;
+use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Fault, Result};
 
 /// Refuses a head that another reader may read otherwise. The connection cannot be used any more.
 pub(super) fn check(parts: &Parts) -> Result<()> {
@@ -14,6 +15,21 @@ pub(super) fn check(parts: &Parts) -> Result<()> {
         return Err(Failure::bad("A request has one header host."));
     }
     check_encoding(&parts.headers)
+}
+
+/// Refuses a request for a host that is none of these.
+pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
+    let Some(hosts) = hosts else { return Ok(()) };
+    let named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::to_str);
+    let held = named.into_iter().all(|host| host.is_ok_and(|host| hosts.holds(host)));
+    let asked = parts.uri.authority().is_none_or(|authority| hosts.holds(authority.as_str()));
+    match held && asked {
+        true => Ok(()),
+        false => Err(Failure::new(
+            Fault::Misdirected,
+            "This host name is none of the server's: give it with --cosmos-host.",
+        )),
+    }
 }
 
 fn check_encoding(headers: &HeaderMap) -> Result<()> {
@@ -30,7 +46,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use http::{HeaderValue, Request, header::HeaderName};
+    use http::{Request, header::HeaderName};
 
     use super::*;
 

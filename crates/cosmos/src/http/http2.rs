@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    net::IpAddr,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
@@ -77,13 +78,14 @@ impl Body for Answer {
 /// Serves requests until the client leaves, has asked nothing for long, or `stop` says so.
 pub(super) async fn converse<S: Store>(
     door: &Arc<Door<S>>,
+    peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
     mut stop: watch::Receiver<bool>,
 ) {
     let (count, running) = watch::channel(0);
     let count = Arc::new(count);
-    let client = Arc::new(Client::default());
+    let client = Arc::new(Client::of(peer));
     // However it ends.
     let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {

@@ -7,6 +7,7 @@ mod certificate;
 mod connection;
 mod head;
 mod http2;
+mod linger;
 mod opening;
 mod relay;
 mod respond;

@@ -1,11 +1,31 @@
 //! Answers with their headers.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_body_util::Full;
 use hyper::Response;
 
 use crate::{charge, reply::Reply, session};
+
+/// What an answer's headers say of its request.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    /// Its id, for logs.
+    pub(super) activity: String,
+    /// The newest commit that everybody may know.
+    pub(super) known: u64,
+    /// Whether it is about items. Clients that are not told the range of an item's answer read the
+    /// list of ranges before their next request.
+    pub(super) items: bool,
+    /// Address of what was asked for, where the answer holds it.
+    pub(super) location: Option<String>,
+    /// How long it took.
+    pub(super) took: Duration,
+}
+
+const RANGE_ID: HeaderName = HeaderName::from_static("x-ms-documentdb-partitionkeyrangeid");
 
 /// Headers that every answer has.
 const FIXED: [(&str, &str); 7] = [
@@ -18,9 +38,9 @@ const FIXED: [(&str, &str); 7] = [
     ("cache-control", "no-store, no-cache"),
 ];
 
-/// An answer; `known` is the newest commit that everybody may know.
-pub(super) fn response(reply: Reply, activity: String, known: u64) -> Response<Full<Bytes>> {
-    let seq = if reply.seq == 0 { known } else { reply.seq };
+/// An answer.
+pub(super) fn response(reply: Reply, about: About) -> Response<Full<Bytes>> {
+    let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = HeaderMap::with_capacity(24);
     for (name, text) in FIXED {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(text));
@@ -34,7 +54,14 @@ pub(super) fn response(reply: Reply, activity: String, known: u64) -> Response<F
     put(&mut headers, "lsn", lsn.clone());
     put(&mut headers, "x-ms-global-committed-lsn", lsn);
     put(&mut headers, "x-ms-request-charge", charge::text(reply.charge));
-    put(&mut headers, "x-ms-activity-id", activity);
+    put(&mut headers, "x-ms-activity-id", about.activity);
+    put(&mut headers, "x-ms-request-duration-ms", milliseconds(about.took));
+    if about.items {
+        headers.insert(RANGE_ID, HeaderValue::from_static(session::RANGE));
+    }
+    if let Some(location) = about.location {
+        put(&mut headers, "content-location", location);
+    }
     if let Some(etag) = reply.etag {
         put(&mut headers, "etag", etag);
     }
@@ -55,6 +82,12 @@ pub(super) fn response(reply: Reply, activity: String, known: u64) -> Response<F
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
     *response.headers_mut() = headers;
     response
+}
+
+/// With three digits behind the point.
+fn milliseconds(took: Duration) -> String {
+    let us = took.as_micros();
+    format!("{}.{:03}", us / 1000, us % 1000)
 }
 
 /// Adds a header; a text that cannot stand in one is left out.
@@ -82,7 +115,14 @@ mod tests {
     fn answers_carry_what_clients_read() {
         let reply = Reply { status: 201, seq: 7, ..Reply::default() }.tagged("\"e\"".to_owned());
         let owner = crate::reply::Owner::new("dbs/d", "AAAAAQ==");
-        let response = response(Reply { owner, ..reply }, "a".to_owned(), 9);
+        let about = About {
+            activity: "a".to_owned(),
+            known: 9,
+            items: true,
+            location: Some("http://x/dbs/d".to_owned()),
+            took: Duration::from_micros(12_034),
+        };
+        let response = response(Reply { owner, ..reply }, about);
         let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
         assert_eq!(response.status(), 201);
         for (name, want) in [
@@ -91,6 +131,9 @@ mod tests {
             ("x-ms-request-charge", Some("0")),
             ("x-ms-activity-id", Some("a")),
             ("etag", Some("\"e\"")),
+            ("x-ms-request-duration-ms", Some("12.034")),
+            ("x-ms-documentdb-partitionkeyrangeid", Some("0")),
+            ("content-location", Some("http://x/dbs/d")),
             ("x-ms-alt-content-path", Some("dbs/d")),
             ("x-ms-content-path", Some("AAAAAQ==")),
             ("content-type", None),

@@ -47,6 +47,8 @@ impl Server {
             enforce_throughput: false,
             pages: None,
             account: "test".to_owned(),
+            endpoint: None,
+            hosts: None,
             keys: Keys::well_known().unwrap(),
             secret: [1; 32],
             certificate: Some(Certificate::make("").unwrap()),
@@ -256,6 +258,68 @@ async fn large_bodies_are_refused_in_both_protocols() {
         let (status, _) = client.ask(docs, &key, too_large.as_bytes()).await;
         assert_eq!(status, 413);
     }
+}
+
+/// A request as bytes, with a body of this length, by a client that looks for an answer only when it
+/// has sent everything.
+async fn send_all(stream: impl AsyncRead + AsyncWrite + Unpin, key: &str, len: usize) -> String {
+    let mut stream = stream;
+    let request = signed(Method::POST, "dbs/db/colls/c/docs", &[], &[]);
+    let header = |name: &str| request.headers().get(name).unwrap().to_str().unwrap();
+    let head = format!(
+        "POST /dbs/db/colls/c/docs HTTP/1.1\r\nhost: box:1\r\nx-ms-date: {}\r\nauthorization: {}\r\n\
+         x-ms-documentdb-partitionkey: {key}\r\ncontent-length: {len}\r\n\r\n",
+        header("x-ms-date"),
+        header("authorization"),
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let chunk = vec![b'y'; 50_000];
+    for _ in 0..len / chunk.len() {
+        stream.write_all(&chunk).await.unwrap();
+    }
+    stream.flush().await.unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.unwrap();
+    String::from_utf8(status.to_vec()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_sends_too_much_hears_so_after_it() {
+    let server = Server::start().await;
+    make_container(&mut server.http1().await).await;
+    for len in [2_500_000, 5_000_000, 20_000_000] {
+        for _ in 0..4 {
+            let found = send_all(server.connect().await, "[\"a\"]", len).await;
+            assert_eq!(found, "HTTP/1.1 413");
+            let stream = server.tls(&[b"http/1.1"]).await.unwrap();
+            assert_eq!(send_all(stream, "[\"a\"]", len).await, "HTTP/1.1 413");
+            let mut client = server.http2().await;
+            let docs = (Method::POST, "dbs/db/colls/c/docs");
+            let (status, _) = client.ask(docs, &[], &vec![b'y'; len]).await;
+            assert_eq!(status, 413);
+        }
+    }
+    // Beyond what is read before the answer the connection stays until the client has ended.
+    let most = crate::limits::MAX_DISCARDED_BYTES + 20_000_000;
+    let found = send_all(server.connect().await, "[\"a\"]", most.next_multiple_of(50_000)).await;
+    assert_eq!(found, "HTTP/1.1 413");
+}
+
+#[tokio::test]
+async fn whoever_is_refused_hears_so_after_it() {
+    let server = Server::start().await;
+    let request = "POST /dbs HTTP/1.1\r\nhost: a\r\ncontent-length: 5000000\r\n";
+    let mut stream = server.connect().await;
+    stream.write_all(format!("{request}\r\n").as_bytes()).await.unwrap();
+    stream.write_all(&vec![b'y'; 5_000_000]).await.unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 401");
+    // Who waits to be asked for the body is not asked.
+    let mut stream = server.connect().await;
+    stream.write_all(format!("{request}expect: 100-continue\r\n\r\n").as_bytes()).await.unwrap();
+    stream.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 401");
 }
 
 #[tokio::test]

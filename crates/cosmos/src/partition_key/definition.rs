@@ -118,7 +118,7 @@ impl Definition {
             Some(header) => match self.scope(header)? {
                 Scope::Whole(components) => Ok(components),
                 Scope::Prefix(_) => Err(Failure::new(
-                    Fault::BadRequest,
+                    Fault::PartitionKey,
                     "The partition key supplied in x-ms-partitionkey header has fewer components \
                      than defined in the the collection.",
                 )),

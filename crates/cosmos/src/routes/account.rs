@@ -13,8 +13,13 @@ use crate::{
 
 /// Where clients go on.
 pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let authority = call.headers.host.ok_or_else(|| Failure::bad("There is no header 'host'."))?;
-    let body = account::document(&door.settings.account, call.scheme, authority);
+    let endpoint = match (&door.settings.endpoint, call.headers.host) {
+        (Some(endpoint), _) => endpoint.clone(),
+        // As clients go on with what it says, it is the address under which they came.
+        (None, Some(host)) => format!("{}://{host}/", call.scheme),
+        (None, None) => return Err(Failure::bad("There is no header 'host'.")),
+    };
+    let body = account::document(&door.settings.account, &endpoint);
     Ok(Reply::json(200, body).charged(Work::PointRead, 0))
 }
 

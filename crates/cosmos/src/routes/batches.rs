@@ -17,6 +17,7 @@ use crate::{
     etag,
     failure::{Failure, Fault, Result},
     item::{self, Lifetimes},
+    partition_key::Scope,
     reply::Reply,
 };
 
@@ -64,16 +65,19 @@ async fn prepare<S: Store>(
     let key =
         |id: &str| -> Result<ItemKey> { Ok(container.item_key(&container.key.whole(header)?, id)) };
     let (key, action) = match operation.action {
-        Action::Create(ref item) | Action::Upsert(ref item) | Action::Replace(ref item) => {
+        Action::Create(ref item) | Action::Upsert(ref item) | Action::Replace(_, ref item) => {
+            container.check_item_id(item.id())?;
             let components = container.key.of_item(item.fields(), header)?;
-            let key = container.item_key(&components, item.id());
-            let stored = item.to_buf();
-            let action = match operation.action {
-                Action::Create(_) => ItemAction::Create(stored),
-                Action::Upsert(_) => ItemAction::Upsert(stored),
-                _ => ItemAction::Replace(stored),
-            };
-            (key, action)
+            let own = container.item_key(&components, item.id());
+            match operation.action {
+                Action::Replace(ref id, _) => {
+                    let key = container.item_key(&components, id);
+                    let action = points::replacement(&key, own, item);
+                    (key, action)
+                }
+                Action::Create(_) => (own, ItemAction::Create(item.to_buf())),
+                _ => (own, ItemAction::Upsert(item.to_buf())),
+            }
         }
         Action::Patch(id, patch) => {
             (key(&id)?, points::patch_action(door, call, container, patch).await?)
@@ -132,6 +136,11 @@ async fn atomic<S: Store>(
     operations: Vec<Result<Operation>>,
 ) -> Result<(Vec<Outcome>, u64)> {
     // The partition key is that of the whole request.
+    if let Some(header) = call.headers.partition_key
+        && let Scope::Prefix(_) = container.key.scope(header)?
+    {
+        return Err(Failure::mismatch_of_definition());
+    }
     container.key.whole(call.headers.partition_key)?;
     let count = operations.len();
     let mut prepared = Vec::with_capacity(count);
@@ -212,12 +221,12 @@ async fn bulk<S: Store>(
         let most = if call.headers.continue_on_error { usize::MAX } else { 1 };
         while wave.len() < most
             && let Some(next) = waiting.next_if(|next| match next {
-                Ok(next) => !keys.contains(&next.write.key),
+                Ok(next) => !next.write.keys().any(|key| keys.contains(key)),
                 Err(_) => true,
             })
         {
             if let Ok(next) = &next {
-                keys.insert(next.write.key.clone());
+                keys.extend(next.write.keys().cloned());
             }
             wave.push(next);
         }

@@ -25,7 +25,8 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
         return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
     }
     let container = common::container(door, call)?;
-    let range = scope::of_headers(&container, call)?.range;
+    let part = scope::of_headers(&container, call)?;
+    let range = part.range.clone();
     let (after, from_now) = match call.headers.if_none_match.map(str::trim) {
         None | Some("") => (0, false),
         Some("*") => (door.engine.store().published(), true),
@@ -41,7 +42,8 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
     session::check(call.seen, found.seq)?;
     let wrapped = call.headers.wire_format.is_some();
-    let texts = found.items.iter().map(|item| entry(&container.frame, item, wrapped)).collect();
+    let items = found.items.iter().filter(|item| part.holds(&container, item));
+    let texts = items.map(|item| entry(&container.frame, item, wrapped)).collect();
     let reply = page(&container, texts, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }
@@ -84,10 +86,8 @@ pub(super) fn position(etag: &str) -> Result<u64> {
 }
 
 fn since(date: &str) -> Result<i64> {
-    let parsed = httpdate::parse_http_date(date.trim()).ok();
-    let since = parsed.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
-    let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
-    seconds.ok_or_else(|| Failure::bad(format!("'{date}' is not a date.")))
+    let since = auth::http_date(date).map(|ms| ms.div_euclid(1000));
+    since.ok_or_else(|| Failure::bad(format!("'{date}' is not a date.")))
 }
 
 #[cfg(test)]
@@ -117,6 +117,7 @@ mod tests {
             assert_eq!(position(etag).ok(), want, "{etag}");
         }
         assert_eq!(since("Sun, 06 Nov 1994 08:49:37 GMT").ok(), Some(784_111_777));
+        assert_eq!(since("Sun, 06 Nov 1994 08:49:37 UTC").ok(), Some(784_111_777));
         assert!(since("yesterday").is_err());
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::Document;
-use engine::{Expect, Kind, Model, Namespace, Store};
+use engine::{Expect, Kind, Model, Namespace, Space, Store};
 
 use super::{common, offers, queries, records};
 use crate::{
@@ -108,9 +108,13 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     );
     if call.headers.quota_info {
         let live = door.engine.forecast(&container.collection).await?.live;
-        let kilobytes = live.bytes.div_euclid(1024);
+        let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
+        let (store, id) = (door.engine.store(), container.collection.id);
+        let held = [Space::Rows(id), Space::Index(id)].map(|space| store.space_bytes(space));
+        // What was written lately may not have been counted where it is stored.
+        let all = held.iter().sum::<u64>().div_ceil(1024).max(kilobytes);
         let usage = format!(
-            "documentSize={};documentsSize={kilobytes};documentsCount={};collectionSize={kilobytes};",
+            "documentSize={};documentsSize={kilobytes};documentsCount={};collectionSize={all};",
             kilobytes / (1024 * 1024),
             live.documents
         );

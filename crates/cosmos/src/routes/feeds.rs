@@ -20,43 +20,55 @@ use crate::{
 /// A page that is being filled.
 struct Page<'a> {
     container: &'a Container,
+    part: &'a scope::Part<'a>,
     most: usize,
     feed: Feed,
+    /// Key of the last item.
     last: Vec<u8>,
+    /// Whether there is one behind it.
+    more: bool,
 }
 
 impl Sink for Page<'_> {
     fn begin(&mut self, _: bool) -> Result<(), Error> {
         self.feed = Feed::new(&self.container.rid, "Documents");
         self.last.clear();
+        self.more = false;
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
-        self.feed.push(|out| item::write(&self.container.frame, item, out));
-        if self.feed.count() < self.most && self.feed.bytes() < MAX_PAGE_BYTES {
+        if !self.part.holds(self.container, item) {
             return Ok(Flow::More);
         }
-        self.last.extend_from_slice(&item.key);
-        Ok(Flow::Enough)
+        if !self.last.is_empty() {
+            self.more = true;
+            return Ok(Flow::Enough);
+        }
+        self.feed.push(|out| item::write(&self.container.frame, item, out));
+        if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
+            self.last.extend_from_slice(&item.key);
+        }
+        Ok(Flow::More)
     }
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs`
 pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let container = common::container(door, call)?;
-    let scope::Part { range, mark, .. } = scope::of_headers(&container, call)?;
-    let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &mark];
+    let part = scope::of_headers(&container, call)?;
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
     let token = call.headers.continuation.filter(|token| !token.is_empty());
     let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;
     let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let feed = Feed::new(&container.rid, "Documents");
-    let mut page = Page { container: &container, most, feed, last: Vec::new() };
-    let scan = Scan { after, ..Scan::of(range) };
+    let mut page =
+        Page { container: &container, part: &part, most, feed, last: Vec::new(), more: false };
+    let scan = Scan { after, ..Scan::of(part.range.clone()) };
     let context = common::context(door, call).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
     session::check(call.seen, scanned.seq)?;
-    let last = Some(&page.last).filter(|last| !last.is_empty());
+    let last = Some(&page.last).filter(|_| page.more);
     let continuation = last.map(|last| continuation::seal(&door.secret, &about, last));
     let (count, body) = (Some(page.feed.count()), page.feed.into_text());
     let reply = Reply::json(200, Vec::new()).charged(Work::Rows(scanned.items), body.len());

@@ -8,15 +8,21 @@ use crate::{
     call::Call,
     containers::Container,
     door::Door,
-    failure::{Failure, Result},
+    failure::{Failure, Fault, Result},
     item,
     partition_key::{Component, Scope},
     rid::Rid,
 };
 
-/// The name in the link.
+/// The name in the link. Items may have ids that no link can carry: the service's gateway does not
+/// reach them by name either, and answers with this status.
 pub(super) fn name<'a>(call: &'a Call<'_>) -> Result<&'a str> {
     let id = call.link.name.as_deref().unwrap_or_default();
+    if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
+        let text = "A link cannot name an id with '/', '\\' or '#' in it or a space at its end: use \
+                    the item's own link, a query or a batch.";
+        return Err(Failure::new(Fault::Unauthorized, text));
+    }
     // Nothing can have another one.
     item::check_id(id).map_err(|_| Failure::no_entity())?;
     Ok(id)

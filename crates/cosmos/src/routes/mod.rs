@@ -9,6 +9,7 @@ mod condition;
 pub(crate) mod containers;
 pub(crate) mod databases;
 pub(crate) mod feeds;
+mod indexes_used;
 mod locate;
 pub(crate) mod offers;
 pub(crate) mod partition;

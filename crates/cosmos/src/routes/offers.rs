@@ -28,8 +28,8 @@ const ROOT: &str = "offer";
 pub(crate) enum Throughput {
     /// Request units a second.
     Manual(i64),
-    /// It scales up to this.
-    Autoscale(i64),
+    /// It scales up to this; and what is said of raising that, percent.
+    Autoscale(i64, Option<i64>),
 }
 
 impl Default for Throughput {
@@ -45,17 +45,24 @@ impl Throughput {
                 "offerThroughput": Value::Int64(units),
                 "offerIsRUPerMinuteThroughputEnabled": false,
             },
-            Self::Autoscale(most) => doc! {
-                "offerThroughput": Value::Int64(most / 10),
-                "offerAutopilotSettings": doc! { "maxThroughput": Value::Int64(most) },
-            },
+            Self::Autoscale(most, increment) => {
+                let mut settings = doc! { "maxThroughput": Value::Int64(most) };
+                if let Some(increment) = increment {
+                    let policy = doc! { "incrementPercent": Value::Int64(increment) };
+                    settings.push("autoUpgradePolicy", doc! { "throughputPolicy": policy });
+                }
+                doc! {
+                    "offerThroughput": Value::Int64(most / 10),
+                    "offerAutopilotSettings": settings,
+                }
+            }
         }
     }
 
     fn checked(self) -> Result<Self> {
         let (units, least, step) = match self {
             Self::Manual(units) => (units, MIN_THROUGHPUT, 100),
-            Self::Autoscale(units) => (units, MIN_AUTOSCALE, 1000),
+            Self::Autoscale(units, _) => (units, MIN_AUTOSCALE, 1000),
         };
         if (least..=MAX_THROUGHPUT).contains(&units) && units % step == 0 {
             return Ok(self);
@@ -72,18 +79,40 @@ impl Throughput {
             return Err(Failure::bad("The offer has no object 'content'."));
         };
         let scale = match content.get("offerAutopilotSettings") {
-            Some(Value::Document(settings)) => settings.get("maxThroughput"),
+            Some(Value::Document(settings)) => Self::scaled(settings)?,
             None | Some(Value::Null) => None,
             Some(_) => return Err(Failure::bad("The settings of autoscale are not an object.")),
         };
-        if scale.is_some_and(|most| !matches!(most, Value::Null) && whole(most).is_none()) {
-            return Err(Failure::bad("The throughput of autoscale is not a whole number."));
-        }
-        match (scale.and_then(whole), content.get("offerThroughput").and_then(whole)) {
-            (Some(most), _) => Self::Autoscale(most).checked(),
+        match (scale, content.get("offerThroughput").and_then(whole)) {
+            (Some(scale), _) => scale.checked(),
             (None, Some(units)) => Self::Manual(units).checked(),
             (None, None) => Err(Failure::bad("The offer says no throughput.")),
         }
+    }
+
+    /// What the settings of autoscale ask for.
+    fn scaled(settings: &Document) -> Result<Option<Self>> {
+        let most = match settings.get("maxThroughput") {
+            None | Some(Value::Null) => return Ok(None),
+            Some(most) => whole(most).ok_or_else(|| {
+                Failure::bad("The throughput of autoscale is not a whole number.")
+            })?,
+        };
+        let inner = |document: Option<&Value>, name: &str| match document {
+            Some(Value::Document(fields)) => fields.get(name).cloned(),
+            _ => None,
+        };
+        let policy = inner(settings.get("autoUpgradePolicy"), "throughputPolicy");
+        let increment = match inner(policy.as_ref(), "incrementPercent") {
+            None | Some(Value::Null) => None,
+            Some(increment) => {
+                let increment = whole(&increment).filter(|percent| *percent >= 0);
+                Some(increment.ok_or_else(|| {
+                    Failure::bad("The property 'incrementPercent' is not a whole number.")
+                })?)
+            }
+        };
+        Ok(Some(Self::Autoscale(most, increment)))
     }
 }
 
@@ -95,8 +124,8 @@ fn whole(value: &Value) -> Option<i64> {
 pub(crate) fn wanted(call: &Call<'_>) -> Result<Option<Throughput>> {
     if let Some(settings) = call.headers.autoscale {
         let settings = json::parse_document(settings.as_bytes(), 5)?;
-        let most = settings.get("maxThroughput").and_then(whole).unwrap_or(0);
-        return Throughput::Autoscale(most).checked().map(Some);
+        let scaled = Throughput::scaled(&settings)?.unwrap_or(Throughput::Autoscale(0, None));
+        return scaled.checked().map(Some);
     }
     let Some(text) = call.headers.throughput else { return Ok(None) };
     let units = text.trim().parse().unwrap_or(0);
@@ -137,7 +166,7 @@ pub(crate) fn allowance<S: Store>(door: &Door<S>, container: &Container) -> Opti
         let offer = of(door, &rid)?;
         Some((rid, offer))
     })?;
-    let (Throughput::Manual(units) | Throughput::Autoscale(units)) =
+    let (Throughput::Manual(units) | Throughput::Autoscale(units, _)) =
         Throughput::of(offer.body.get("content")).ok()?;
     Some(Allowance { about, units })
 }
@@ -175,6 +204,9 @@ fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
 
 fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
     let id = call.link.name.as_deref().unwrap_or_default();
+    if Rid::parse(id).is_none() {
+        return Err(Failure::bad(format!("'{id}' is not the id of an offer.")));
+    }
     door.engine.resource(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
@@ -217,7 +249,15 @@ mod tests {
             (r#"{"offerThroughput":500.0}"#, Some(Throughput::Manual(500))),
             (
                 r#"{"offerThroughput":-1,"offerAutopilotSettings":{"maxThroughput":4000}}"#,
-                Some(Throughput::Autoscale(4000)),
+                Some(Throughput::Autoscale(4000, None)),
+            ),
+            (
+                r#"{"offerAutopilotSettings":{"maxThroughput":4000,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":5}}}}"#,
+                Some(Throughput::Autoscale(4000, Some(5))),
+            ),
+            (
+                r#"{"offerAutopilotSettings":{"maxThroughput":4000,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":-5}}}}"#,
+                None,
             ),
             (r#"{"offerThroughput":399}"#, None),
             (r#"{"offerThroughput":450}"#, None),
@@ -230,6 +270,9 @@ mod tests {
             let content = json::parse_document(text.as_bytes(), 5).unwrap();
             let found = Throughput::of(Some(&Value::Document(content))).ok();
             assert_eq!(found, want, "{text}");
+            // What is kept says the same.
+            let again = found.map(|found| Throughput::of(Some(&Value::Document(found.content()))));
+            assert!(again.is_none_or(|again| again.ok() == want), "{text}");
         }
     }
 }

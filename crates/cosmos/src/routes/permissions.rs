@@ -100,17 +100,24 @@ fn new_token<S: Store>(door: &Door<S>, call: &Call<'_>, token: &Token) -> Result
 /// The id that a write is about and what it keeps. A request whose token could not be made is
 /// refused before it changes anything.
 fn wanted<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<(String, Document)> {
-    let wanted = read_body(body)?;
+    let wanted = read_body(door, body)?;
     new_token(door, call, &Token { permission: String::new(), version: 0 })?;
     Ok(wanted)
 }
 
-fn read_body(body: &[u8]) -> Result<(String, Document)> {
+fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)> {
     let body = common::document(body)?;
     let id = names::check(body.get("id"))?;
     let permission = Permission::parse(&body)?;
-    let mode = if permission.writes { "All" } else { "Read" };
-    let resource = body.get("resource").and_then(|link| link.as_ref().as_str()).unwrap_or_default();
+    if permission.partition.is_none() && permission.place.needs_partition(door) {
+        return Err(Failure::bad(
+            "A permission for an item that is named by its id has the item's partition key in \
+             'resourcePartitionKey'.",
+        ));
+    }
+    let text = |name: &str| body.get(name).and_then(|text| text.as_ref().as_str());
+    let [mode, resource] =
+        ["permissionMode", "resource"].map(|name| text(name).unwrap_or_default());
     let mut kept = doc! { "permissionMode": mode, "resource": resource };
     if permission.partition.is_some()
         && let Some(key) = body.get("resourcePartitionKey")

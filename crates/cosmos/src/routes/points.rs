@@ -36,6 +36,7 @@ fn incoming(
 ) -> Result<(Incoming, Vec<Component>)> {
     check_triggers(call)?;
     let item = Incoming::parse(body)?;
+    container.check_item_id(item.id())?;
     let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
     Ok((item, components))
 }
@@ -66,11 +67,17 @@ pub(crate) async fn replace<S: Store>(
     let container = common::container(door, call)?;
     let (item, components) = incoming(call, &container, body)?;
     let key = locate::find(door, call, &container, &components).await?;
-    if key != container.item_key(&components, item.id()) {
-        return Err(Failure::bad("The id of an item cannot be changed by a replace."));
-    }
-    let action = ItemAction::Replace(item.to_buf());
+    let to = container.item_key(&components, item.id());
+    let action = replacement(&key, to, &item);
     write(door, call, &container, key, action).await
+}
+
+/// A replace, which may give the item another id.
+pub(super) fn replacement(key: &ItemKey, to: ItemKey, item: &Incoming) -> ItemAction {
+    match *key == to {
+        true => ItemAction::Replace(item.to_buf()),
+        false => ItemAction::Move(to, item.to_buf()),
+    }
 }
 
 /// `PATCH /dbs/{db}/colls/{c}/docs/{id}`
@@ -137,13 +144,14 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     session::check(call.seen, seq)?;
     let item = found.ok_or_else(Failure::no_entity)?;
     let etag = etag::quoted(item.stamp);
+    let lsn = ("x-ms-item-lsn", item.stamp.to_string());
     if common::is_known(call, item.stamp) {
-        return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag));
+        return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag).with(lsn.0, lsn.1));
     }
     let mut body = Vec::new();
     item::write(&container.frame, &item, &mut body);
     let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
-    let reply = reply.charged(Work::PointRead, body.len()).tagged(etag);
+    let reply = reply.charged(Work::PointRead, body.len()).tagged(etag).with(lsn.0, lsn.1);
     Ok(Reply { body, ..reply })
 }
 

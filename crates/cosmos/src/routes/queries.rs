@@ -11,7 +11,7 @@ use query::{
     json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
-use super::{common, scope, stored};
+use super::{common, indexes_used, scope, stored};
 use crate::{
     call::Call,
     charge::Work,
@@ -182,23 +182,24 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let question = Question::read(body)?;
     check_order(&container, &question.plan)?;
     let part = scope::of_query(&container, call, question.plan.sarg())?;
-    let scope::Part { range, mark, partition } = part;
-    let about: [&[u8]; 3] = [container.rid.as_bytes(), &mark, &question.text];
+    let range = part.range.clone();
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &question.text];
     let resume = resume(door, call, &about)?;
-    if question.plan.scalar_count_only() && range.is_all() && resume.is_none() {
+    let all = range.is_all() && part.within.is_none();
+    if question.plan.scalar_count_only() && all && resume.is_none() {
         return count(door, call, &container, &about).await;
     }
     let context = common::context(door, call).await;
     let system = question.plan.system();
-    let sarg = stored::sarg(question.plan.sarg(), partition);
+    let sarg = stored::sarg(question.plan.sarg(), part.partition);
     let shared = query::Context::clone(&context);
     let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
     let order = stored::order(&question.plan);
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
     let scan = Scan { sarg, after, order, seek, ..Scan::of(range) };
     let streams = question.plan.streams();
-    let frame = &container.frame;
-    let mut rows = Rows { run, streams, frame, system, effort: &context.effort };
+    let effort = &context.effort;
+    let mut rows = Rows { run, streams, container: &container, part: &part, system, effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check(call.seen, scanned.seq)?;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
@@ -210,8 +211,8 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
         let metrics = metrics(&scanned, page.values.len(), bytes);
         reply = reply.with("x-ms-documentdb-query-metrics", metrics);
     }
-    if call.headers.index_metrics {
-        reply = reply.with("x-ms-cosmos-index-utilization", utilization(&scanned.indexes));
+    if let Some(used) = indexes_used::header(&call.headers, &container, &scanned.indexes) {
+        reply = reply.with("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
 }
@@ -235,8 +236,8 @@ async fn count<S: Store>(
     if call.headers.query_metrics {
         reply = reply.with("x-ms-documentdb-query-metrics", metrics(&Scanned::default(), 1, bytes));
     }
-    if call.headers.index_metrics {
-        reply = reply.with("x-ms-cosmos-index-utilization", utilization(&[]));
+    if let Some(used) = indexes_used::header(&call.headers, container, &[]) {
+        reply = reply.with("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
 }
@@ -255,29 +256,13 @@ fn metrics(scanned: &Scanned, results: usize, bytes: usize) -> String {
     )
 }
 
-/// Which indexes were read, in the form that clients decode.
-fn utilization(indexes: &[String]) -> String {
-    use base64::{Engine as _, engine::general_purpose::STANDARD};
-    let mut text = b"{\"UtilizedIndexes\":{\"SingleIndexes\":[".to_vec();
-    for (at, index) in indexes.iter().enumerate() {
-        if 0 < at {
-            text.push(b',');
-        }
-        text.extend_from_slice(b"{\"IndexSpec\":");
-        json::write_string(index, &mut text);
-        text.push(b'}');
-    }
-    text.extend_from_slice(b"],\"CompositeIndexes\":[]},");
-    text.extend_from_slice(b"\"PotentialIndexes\":{\"SingleIndexes\":[],\"CompositeIndexes\":[]}}");
-    STANDARD.encode(text)
-}
-
 /// Rows from the engine into a query.
 struct Rows<'a> {
     run: Run,
     /// Whether its results come in the order of keys.
     streams: bool,
-    frame: &'a Frame,
+    container: &'a Container,
+    part: &'a scope::Part<'a>,
     /// Where the query reads what the server sets.
     system: System,
     effort: &'a Effort,
@@ -291,13 +276,17 @@ impl Sink for Rows<'_> {
     }
 
     fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        let whole = Completed { item, frame: self.frame, document: OnceCell::new() };
+        if !self.part.holds(self.container, item) {
+            return Ok(Flow::More);
+        }
+        let frame = &self.container.frame;
+        let whole = Completed { item, frame, document: OnceCell::new() };
         let flow = match self.system {
             System::Nowhere => self.run.row(&item.key, item.document())?,
             System::Everywhere => self.run.row(&item.key, whole.whole())?,
             System::InResults => self.run.row_with(&item.key, item.document(), &whole)?,
         };
-        Ok(if self.is_long() { Flow::Enough } else { flow })
+        Ok(if is_long(&self.run, self.effort) { Flow::Enough } else { flow })
     }
 }
 
@@ -315,11 +304,9 @@ impl Whole for Completed<'_> {
     }
 }
 
-impl Rows<'_> {
-    /// Whether the page has taken so long that it ends here; the next one goes on.
-    fn is_long(&self) -> bool {
-        self.run.can_stop() && PAGE_END <= self.effort.done()
-    }
+/// Whether the page has taken so long that it ends here; the next one goes on.
+fn is_long(run: &Run, effort: &Effort) -> bool {
+    run.can_stop() && PAGE_END <= effort.done()
 }
 
 /// ORDER BY over several properties needs an index that has them in this order, or turned round.
@@ -367,15 +354,13 @@ mod tests {
         ] {
             let plan = Arc::new(compile(text, &[]).unwrap());
             let limit = PageLimit { items: 9, bytes: 1 << 20 };
-            let run = Run::new(plan, query::Context::default(), None, limit);
+            let mut run = Run::new(plan, query::Context::default(), None, limit);
             let effort = Effort::default();
-            let (frame, system) = (&Frame::new(1, 2), System::Nowhere);
-            let mut rows = Rows { run, streams: true, frame, system, effort: &effort };
-            rows.run.row(b"1", item.as_ref()).unwrap();
-            assert!(!rows.is_long(), "{text}");
+            run.row(b"1", item.as_ref()).unwrap();
+            assert!(!is_long(&run, &effort), "{text}");
             effort.pass(usize::try_from(PAGE_END).unwrap()).unwrap();
-            assert_eq!(rows.is_long(), ends, "{text}");
-            assert_eq!(rows.run.finish(!ends).unwrap().resume.is_some(), ends, "{text}");
+            assert_eq!(is_long(&run, &effort), ends, "{text}");
+            assert_eq!(run.finish(!ends).unwrap().resume.is_some(), ends, "{text}");
         }
     }
 

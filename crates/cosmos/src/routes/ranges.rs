@@ -2,8 +2,9 @@
 
 use document::{Value, array, doc};
 use engine::Store;
+use http::Method;
 
-use super::common;
+use super::{common, scope};
 use crate::{
     call::Call,
     charge::Work,
@@ -47,9 +48,16 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     Ok(Reply { count: Some(1), ..reply })
 }
 
-/// `GET /dbs/{db}/colls/{c}/conflicts`
+/// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is of one partition unless it
+/// says otherwise.
 pub(crate) fn conflicts<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
     let container = common::container(door, call)?;
+    let headers = &call.headers;
+    let whole =
+        headers.cross_partition || headers.range_id.is_some() || headers.partition_key.is_some();
+    if *call.verb == Method::POST && !whole && !container.key.paths().is_empty() {
+        return Err(scope::disabled());
+    }
     let body = shown::Feed::new(&container.rid, "Conflicts").into_text();
     let reply = Reply::json(200, body).charged(Work::PointRead, 0);
     Ok(Reply { count: Some(0), ..reply })

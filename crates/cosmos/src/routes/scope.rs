@@ -1,7 +1,7 @@
 //! Which part of a container a request is about, by its headers or by what its query asks for.
 
 use document::ValueRef;
-use engine::ItemRange;
+use engine::{Item, ItemRange};
 use query::json::sarg::{Sarg, Step, Test};
 
 use crate::{
@@ -20,6 +20,16 @@ pub(super) struct Part<'a> {
     pub(super) mark: Vec<u8>,
     /// The paths of the partition key, where it is one logical partition.
     pub(super) partition: &'a [KeyPath],
+    /// The effective partition keys, where the range has others too: row keys hold only the
+    /// beginning of some.
+    pub(super) within: Option<EpkRange>,
+}
+
+impl Part<'_> {
+    /// Whether an item of its range is in it.
+    pub(super) fn holds(&self, container: &Container, item: &Item) -> bool {
+        self.within.as_ref().is_none_or(|within| within.holds(&container.epk(item)))
+    }
 }
 
 /// The part that headers name.
@@ -36,17 +46,19 @@ pub(super) fn of_headers<'a>(container: &'a Container, call: &Call<'_>) -> Resul
         let whole = matches!(scope, Scope::Whole(_));
         let partition = if whole { container.key.paths() } else { &[] };
         let (range, mark) = (container.range(&scope), key.as_bytes().to_vec());
-        return Ok(Part { range, mark, partition });
+        return Ok(Part { range, mark, partition, within: None });
     }
     if headers.start_epk.is_none() && headers.end_epk.is_none() {
-        return Ok(Part { range: ItemRange::all(), mark: Vec::new(), partition: &[] });
+        let range = ItemRange::all();
+        return Ok(Part { range, mark: Vec::new(), partition: &[], within: None });
     }
     let (start, end) = (headers.start_epk.unwrap_or(""), headers.end_epk.unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
         Failure::bad(format!("'{start}' and '{end}' are no range of effective partition keys."))
     })?;
     let mark = format!("{start}-{end}").into_bytes();
-    Ok(Part { range: container.epk_range(range), mark, partition: &[] })
+    let (items, exact) = container.epk_range(&range);
+    Ok(Part { range: items, mark, partition: &[], within: (!exact).then_some(range) })
 }
 
 /// The same for a query, which may name the partition itself.
@@ -56,6 +68,9 @@ pub(super) fn of_query<'a>(
     sarg: &Sarg,
 ) -> Result<Part<'a>> {
     let part = of_headers(container, call)?;
+    if part.within.is_some() {
+        return Ok(part);
+    }
     let (headers, paths) = (&call.headers, container.key.paths());
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
@@ -69,7 +84,8 @@ pub(super) fn of_query<'a>(
     if whole { Ok(part) } else { Err(disabled()) }
 }
 
-fn disabled() -> Failure {
+/// Why a query without a partition is not answered.
+pub(super) fn disabled() -> Failure {
     Failure::bad(
         "Cross partition query is required but disabled. Please set \
          x-ms-documentdb-query-enablecrosspartition to true, specify \

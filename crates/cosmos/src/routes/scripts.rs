@@ -96,7 +96,7 @@ impl Owner {
                     None | Some(Value::Null) => usual,
                     Some(given) => given.as_ref().as_str().unwrap_or_default(),
                 };
-                if !known.contains(&given) {
+                if !known.iter().any(|known| known.eq_ignore_ascii_case(given)) {
                     let text = format!("The property '{name}' is one of {}.", known.join(", "));
                     return Err(Failure::bad(text));
                 }

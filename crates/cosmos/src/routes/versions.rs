@@ -27,7 +27,8 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     if !container.keeps_versions() {
         return Err(Failure::bad(NOT_ENABLED));
     }
-    let range = scope::of_headers(&container, call)?.range;
+    let part = scope::of_headers(&container, call)?;
+    let range = part.range.clone();
     let after = match call.headers.if_none_match.map(str::trim) {
         Some("*") => door.engine.store().published(),
         Some(etag) if !etag.is_empty() => changes::position(etag)?,
@@ -43,19 +44,25 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let found = door.engine.events(&container.collection, &wanted, &context).await?;
     let found = found.ok_or_else(|| Failure::bad(NOT_ENABLED))?;
     session::check(call.seen, found.seq)?;
-    let texts = found.events.iter().map(|event| text(&container, event)).collect();
+    let holds = |event: &&Event| {
+        let item = event.after.as_ref().or(event.before.as_ref());
+        item.is_none_or(|item| part.holds(&container, item))
+    };
+    let images = container.keeps_images();
+    let events = found.events.iter().filter(holds);
+    let texts = events.map(|event| text(&container, event, images)).collect();
     let reply = changes::page(&container, texts, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// An event as text.
-fn text(container: &Container, event: &Event) -> Vec<u8> {
+/// An event as text, with the item before it where the container keeps `images`.
+fn text(container: &Container, event: &Event, images: bool) -> Vec<u8> {
     let mut out = b"{\"current\":".to_vec();
     match &event.after {
         Some(item) => item::write(&container.frame, item, &mut out),
         None => out.extend_from_slice(b"{}"),
     }
-    if let Some(item) = &event.before {
+    if let Some(item) = event.before.as_ref().filter(|_| images) {
         out.extend_from_slice(b",\"previous\":");
         item::write(&container.frame, item, &mut out);
     }

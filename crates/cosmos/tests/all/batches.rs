@@ -44,8 +44,14 @@ async fn a_batch_is_one_unit() {
         assert_eq!(client.everything().await, before);
     }
     assert_eq!(run(&mut client, &[BATCH, ATOMIC], &[CREATE_1]).await.status, 400);
-    assert_eq!(run(&mut client, &headers, &[]).await.status, 400);
-    assert_eq!(run(&mut client, &headers, &vec![READ_1; 101]).await.status, 400);
+    let many = vec![READ_1; 101];
+    for (operations, text) in [
+        (&[][..], "Batch request has no operations."),
+        (&many, "Batch request has more operations than what is supported."),
+    ] {
+        let refused = run(&mut client, &headers, operations).await;
+        assert!(refused.status == 400 && refused.body.contains(text), "{refused:?}");
+    }
 }
 
 #[tokio::test]
@@ -119,4 +125,29 @@ async fn an_answer_has_a_limit() {
         assert!(done.body.len() < 5 << 20, "{}", done.body.len());
     }
     assert!(client.item("GET", "1", "").await.body.contains("\"n\":21"));
+}
+
+#[tokio::test]
+async fn a_replace_in_a_batch_may_change_the_id() {
+    let mut client = Client::with_container("").await;
+    let to = |from: &str, to: &str| {
+        format!(
+            r#"{{"operationType":"Replace","id":"{from}","resourceBody":{{"id":"{to}","pk":"a"}}}}"#
+        )
+    };
+    let (forth, back) = (to("1", "3"), to("3", "1"));
+    for headers in [&[PARTITION, BATCH, ATOMIC][..], &[PARTITION, BATCH, GO_ON]] {
+        let operations = [CREATE_1, CREATE_2, &forth, CREATE_1, &back, DELETE_1, &back, &forth];
+        let done = run(&mut client, headers, &operations[..4]).await;
+        assert_eq!(codes(&done), [201, 201, 200, 201], "{done:?}");
+        let before = client.everything().await;
+        let failed = run(&mut client, headers, &operations[4..5]).await;
+        assert_eq!(codes(&failed), [409], "{failed:?}");
+        assert_eq!(client.everything().await, before);
+        let done = run(&mut client, headers, &operations[5..]).await;
+        assert_eq!(codes(&done), [204, 200, 200], "{done:?}");
+        for (id, want) in [("1", 404), ("2", 204), ("3", 204)] {
+            assert_eq!(client.item("DELETE", id, "").await.status, want, "{id}");
+        }
+    }
 }

@@ -115,3 +115,103 @@ async fn throughput_is_kept_and_changed() {
     let listed = client.ask("GET", "/offers", &[], "").await;
     assert!(listed.body.contains("\"offerThroughput\":800"), "{}", listed.body);
 }
+
+#[tokio::test]
+async fn a_key_that_is_not_whole_is_another() {
+    let mut client = Client::new().await;
+    client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await;
+    let body = r#"{"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":2}}"#;
+    assert_eq!(client.ask("POST", "/dbs/d/colls", &[], body).await.status, 201);
+    let docs = "/dbs/d/colls/c/docs";
+    let partial = ("x-ms-documentdb-partitionkey", r#"["x"]"#);
+    let whole = ("x-ms-documentdb-partitionkey", r#"["x","y"]"#);
+    let item = r#"{"id":"1","a":"x","b":"y"}"#;
+    assert_eq!(client.ask("POST", docs, &[whole], item).await.status, 201);
+    let one = "/dbs/d/colls/c/docs/1";
+    let patch = r#"[{"op":"add","path":"/n","value":2}]"#;
+    for (verb, path, body) in [
+        ("GET", one, ""),
+        ("PUT", one, item),
+        ("PATCH", one, patch),
+        ("DELETE", one, ""),
+        ("POST", docs, item),
+    ] {
+        let answer = client.ask(verb, path, &[partial], body).await;
+        assert_eq!(answer.code(), (400, 1001), "{verb}: {answer:?}");
+    }
+    let batch =
+        [("x-ms-cosmos-is-batch-request", "true"), ("x-ms-cosmos-batch-atomic", "true"), partial];
+    let answer = client.ask("POST", docs, &batch, r#"[{"operationType":"Read","id":"1"}]"#).await;
+    assert_eq!(answer.code(), (400, 1001), "{answer:?}");
+    assert!(answer.body.contains("doesn't correspond to definition"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn words_are_kept_as_they_came() {
+    let mut client = Client::with_container("").await;
+    let path = "/dbs/d/colls/c/triggers";
+    let trigger = |kind: &str, of: &str| {
+        format!(r#"{{"id":"t","body":"x","triggerType":"{kind}","triggerOperation":"{of}"}}"#)
+    };
+    let made = client.ask("POST", path, &[], &trigger("post", "CREATE")).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    assert_eq!(
+        (made.text("triggerType"), made.text("triggerOperation")),
+        ("post".into(), "CREATE".into())
+    );
+    let refused = client.ask("POST", path, &[], &trigger("never", "All")).await;
+    assert_eq!(refused.status, 400);
+    assert_eq!(client.ask("POST", "/dbs/d/users", &[], r#"{"id":"u"}"#).await.status, 201);
+    let permission = r#"{"id":"p","permissionMode":"READ","resource":"dbs/d/colls/c"}"#;
+    let made = client.ask("POST", "/dbs/d/users/u/permissions", &[], permission).await;
+    assert_eq!((made.status, made.text("permissionMode")), (201, "READ".to_owned()));
+}
+
+#[tokio::test]
+async fn offers_of_autoscale_and_what_a_container_holds() {
+    let mut client = Client::with_container("").await;
+    let settings =
+        r#"{"maxThroughput":2000,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":3}}}"#;
+    let header = ("x-ms-cosmos-offer-autopilot-settings", settings);
+    let body = r#"{"id":"scaled","partitionKey":{"paths":["/pk"]}}"#;
+    assert_eq!(client.ask("POST", "/dbs/d/colls", &[header], body).await.status, 201);
+    let offers = client.ask("GET", "/offers", &[], "").await;
+    assert!(offers.body.contains(settings), "{}", offers.body);
+    for (id, want) in [("none", 400), ("AAAA", 400), ("AAAAZA==", 404)] {
+        let path = format!("/offers/{id}");
+        assert_eq!(client.ask("GET", &path, &[], "").await.status, want, "{id}");
+        let body = r#"{"content":{"offerThroughput":400}}"#;
+        assert_eq!(client.ask("PUT", &path, &[], body).await.status, want, "{id}");
+    }
+    let quota = [("x-ms-documentdb-populatequotainfo", "true")];
+    for (count, least) in [(0, 0), (3, 3)] {
+        for at in 0..count {
+            let item = format!(r#"{{"id":"{at}","pk":"a","s":"{}"}}"#, "x".repeat(1000));
+            assert_eq!(client.item("POST", "", &item).await.status, 201);
+        }
+        let answer = client.ask("GET", "/dbs/d/colls/c", &quota, "").await;
+        let usage = answer.header("x-ms-resource-usage").unwrap();
+        let figure = |name: &str| -> u64 {
+            let (_, rest) = usage.split_once(&format!("{name}=")).unwrap();
+            rest.split(';').next().unwrap().parse().unwrap()
+        };
+        assert!(least <= figure("documentsSize"), "{usage}");
+        assert!(figure("documentsSize") <= figure("collectionSize"), "{usage}");
+        // Its indexes are part of what is stored.
+        assert!(count == 0 || figure("documentsSize") < figure("collectionSize"), "{usage}");
+    }
+}
+
+#[tokio::test]
+async fn queries_of_conflicts_are_of_one_partition() {
+    let mut client = Client::with_container("").await;
+    let path = "/dbs/d/colls/c/conflicts";
+    let query = ("content-type", "application/query+json");
+    let cross = ("x-ms-documentdb-query-enablecrosspartition", "true");
+    let body = r#"{"query":"SELECT * FROM c"}"#;
+    for (headers, want) in [(&[query][..], 400), (&[query, cross], 200), (&[query, PARTITION], 200)]
+    {
+        assert_eq!(client.ask("POST", path, headers, body).await.status, want, "{headers:?}");
+    }
+    assert_eq!(client.ask("GET", path, &[], "").await.status, 200);
+}

@@ -1,5 +1,6 @@
 //! What comes over a connection: heads, bodies, several requests, what is no request at all.
 
+use cosmos::Settings;
 use tokio::io::AsyncWriteExt;
 
 use crate::client::{Client, PARTITION, date};
@@ -13,6 +14,17 @@ async fn the_account_says_where_the_client_came_from() {
         assert_eq!(answer.status, 200, "{answer:?}");
         assert!(answer.body.contains("\"databaseAccountEndpoint\":\"http://test:1/\""));
     }
+}
+
+#[tokio::test]
+async fn the_account_may_be_elsewhere() {
+    let endpoint = Some("https://db.example/".to_owned());
+    let mut client = Client::with_settings(|settings| Settings { endpoint, ..settings }).await;
+    let answer = client.ask("GET", "/", &[], "").await;
+    assert!(answer.body.contains("\"databaseAccountEndpoint\":\"https://db.example/\""));
+    assert!(!answer.body.contains("test:1"), "{}", answer.body);
+    let answer = client.ask("GET", "/dbs", &[], "").await;
+    assert_eq!(answer.header("content-location"), Some("https://db.example/dbs"));
 }
 
 #[tokio::test]

@@ -187,6 +187,11 @@ async fn a_death_is_an_event_of_the_feed_of_all_versions() {
         next.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let events = client.ask("GET", path, &next, "").await;
     assert_eq!(events.status, 200, "{events:?}");
+    assert!(!events.body.contains("previous\""), "nobody asked for images: {}", events.body);
+    let with_images = r#"{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"defaultTtl":-1,"changeFeedPolicy":{"retentionDuration":10,"retainPreviousImages":true}}"#;
+    assert_eq!(client.ask("PUT", "/dbs/d/colls/c", &[], with_images).await.status, 200);
+    let events = client.ask("GET", path, &next, "").await;
+    assert!(events.body.contains(r#""previous":{"id":"1","pk":"a","ttl":5,"#), "{}", events.body);
     for part in [
         r#""operationType":"create""#,
         r#""operationType":"delete""#,

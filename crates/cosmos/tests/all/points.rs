@@ -15,7 +15,6 @@ async fn each_operation_has_its_status() {
         ("POST", "", item, (409, 0)),
         ("GET", "1", "", (200, 0)),
         ("PUT", "1", item, (200, 0)),
-        ("PUT", "1", r#"{"id":"2","pk":"a"}"#, (400, 0)),
         ("PUT", "1", r#"{"id":"1","pk":"b"}"#, (400, 1001)),
         ("POST", "", r#"{"id":"2","pk":"b"}"#, (400, 1001)),
         ("POST", "", r#"{"pk":"a"}"#, (400, 0)),
@@ -137,7 +136,7 @@ async fn items_are_found_by_their_own_links() {
     let link = format!("/{}", made.text("_self"));
     for (verb, body, want) in [
         ("GET", "", 200),
-        ("PUT", r#"{"id":"2","pk":"a"}"#, 400),
+        ("PUT", r#"{"id":"2","pk":"a"}"#, 409),
         ("PUT", r#"{"id":"1","pk":"a","n":2}"#, 200),
         ("PATCH", r#"[{"op":"incr","path":"/n","value":1}]"#, 200),
         ("DELETE", "", 204),
@@ -151,4 +150,100 @@ async fn items_are_found_by_their_own_links() {
         }
     }
     assert_eq!(client.item("GET", "2", "").await.status, 200);
+}
+
+#[tokio::test]
+async fn answers_about_items_name_the_range_and_what_they_are() {
+    let mut client = Client::with_container("").await;
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    assert_eq!(made.header("content-location"), Some("http://test:1/dbs/d/colls/c/docs"));
+    let range = "x-ms-documentdb-partitionkeyrangeid";
+    for (verb, id, body, status) in [
+        ("POST", "", r#"{"id":"1","pk":"a"}"#, 409),
+        ("POST", "", r#"{"id":"1","pk":"b"}"#, 400),
+        ("GET", "none", "", 404),
+        ("GET", "1", "", 200),
+        ("PUT", "1", r#"{"id":"1","pk":"a","n":1}"#, 200),
+        ("PATCH", "1", r#"[{"op":"incr","path":"/n","value":2}]"#, 200),
+        ("DELETE", "1", "", 204),
+        ("DELETE", "1", "", 404),
+    ] {
+        let answer = client.item(verb, id, body).await;
+        assert_eq!((answer.status, answer.header(range)), (status, Some("0")), "{verb} {id}");
+        let took = answer.header("x-ms-request-duration-ms").unwrap();
+        assert!(took.parse::<f64>().is_ok_and(|ms| 0.0 <= ms), "{took}");
+        let address = "http://test:1/dbs/d/colls/c/docs/1";
+        let found = answer.header("content-location");
+        assert_eq!(found, (status < 400).then_some(address), "{verb} {id}");
+        let sub_status = answer.header("x-ms-substatus");
+        assert_eq!(sub_status, (status == 400).then_some("1001"), "{verb} {id}");
+        if (verb, status) == ("GET", 200) {
+            let lsn = answer.header("x-ms-item-lsn").unwrap();
+            assert_eq!(Some(lsn), made.header("lsn"));
+        }
+    }
+    let other = client.ask("GET", "/dbs/d", &[], "").await;
+    assert!(other.header("x-ms-request-duration-ms").is_some());
+    assert_eq!((other.header(range), other.header("x-ms-substatus")), (None, None));
+}
+
+#[tokio::test]
+async fn a_replace_may_change_the_id() {
+    let mut client =
+        Client::with_container(r#","changeFeedPolicy":{"retentionDuration":60}"#).await;
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a","n":1}"#).await;
+    client.item("POST", "", r#"{"id":"2","pk":"a"}"#).await;
+    let feed = [("a-im", "Full-Fidelity Feed"), ("if-none-match", "*"), PARTITION];
+    let from = client.ask("GET", "/dbs/d/colls/c/docs", &feed, "").await;
+    let etag = from.header("etag").unwrap().to_owned();
+    for (from, body, want) in [
+        ("1", r#"{"id":"2","pk":"a"}"#, 409),
+        ("1", r#"{"id":"3","pk":"b"}"#, 400),
+        ("4", r#"{"id":"3","pk":"a"}"#, 404),
+        ("1", r#"{"id":"3","pk":"a","n":2}"#, 200),
+        ("1", r#"{"id":"5","pk":"a"}"#, 404),
+    ] {
+        assert_eq!(client.item("PUT", from, body).await.status, want, "{from} {body}");
+    }
+    assert_eq!(client.item("GET", "1", "").await.status, 404);
+    let moved = client.item("GET", "3", "").await;
+    assert_eq!((moved.text("id"), moved.text("_rid")), ("3".to_owned(), made.text("_rid")));
+    let again = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    assert_eq!(again.status, 201);
+    assert_ne!(again.text("_rid"), made.text("_rid"));
+    let feed = [("a-im", "Full-Fidelity Feed"), ("if-none-match", etag.as_str()), PARTITION];
+    let events = client.ask("GET", "/dbs/d/colls/c/docs", &feed, "").await;
+    let kinds: Vec<&str> = events.body.split("operationType\":\"").skip(1).collect();
+    let kinds = kinds.iter().map(|text| text.split('"').next().unwrap()).collect::<Vec<_>>();
+    assert_eq!(kinds, ["replace", "create"], "{}", events.body);
+}
+
+#[tokio::test]
+async fn ids_that_links_cannot_carry() {
+    let mut client = Client::with_container("").await;
+    for (id, link, want) in [
+        ("a?b", "a%3Fb", 200),
+        ("a/b", "a%2Fb", 401),
+        (r"a\\b", "a%5Cb", 401),
+        ("a#b", "a%23b", 401),
+        ("a ", "a%20", 401),
+        (r"a\tb", "a%09b", 200),
+        ("a%20", "a%2520", 200),
+        ("a b", "a%20b", 200),
+    ] {
+        let body = format!(r#"{{"id":"{id}","pk":"a"}}"#);
+        let made = client.item("POST", "", &body).await;
+        assert_eq!(made.status, 201, "{id}");
+        assert_eq!(client.item("POST", "", &body).await.status, 409, "{id}");
+        for (verb, body) in [("GET", ""), ("PUT", body.as_str())] {
+            assert_eq!(client.item(verb, link, body).await.status, want, "{verb} {id}");
+        }
+        let own = format!("/{}", made.text("_self"));
+        let read = client.ask("GET", &own, &[PARTITION], "").await;
+        assert_eq!((read.status, read.text("_rid")), (200, made.text("_rid")), "{id}");
+        let gone = client.item("DELETE", link, "").await.status;
+        assert_eq!(gone, if want == 200 { 204 } else { want }, "{id}");
+        let gone = client.ask("DELETE", &own, &[PARTITION], "").await.status;
+        assert_eq!(gone, if want == 200 { 404 } else { 204 }, "{id}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Queries through the door: what they see, which part of a container, page by page.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
 use crate::client::{Answer, Client, PARTITION};
 
 const QUERY: (&str, &str) = ("content-type", "application/query+json");
@@ -137,4 +139,142 @@ async fn a_plan_leaves_little_to_do() {
         assert!(answer.body.contains(part), "{part}: {}", answer.body);
     }
     assert_eq!(ask(&mut client, &plan, "SELECT FROM").await.status, 400);
+}
+
+#[tokio::test]
+async fn nothing_follows_the_last_full_page() {
+    let mut client = filled("").await;
+    let index = r#","indexingPolicy":{"indexingMode":"none"}"#;
+    let mut plain = filled(index).await;
+    for client in [&mut client, &mut plain] {
+        for (text, count) in [
+            ("SELECT * FROM c", 10),
+            ("SELECT * FROM c WHERE c.g = 1", 3),
+            ("SELECT * FROM c WHERE c.n < 5", 5),
+            ("SELECT VALUE c.n FROM c ORDER BY c.n", 10),
+            ("SELECT DISTINCT VALUE c.g FROM c", 3),
+            ("SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g", 3),
+            ("SELECT TOP 4 * FROM c", 4),
+            ("SELECT * FROM c OFFSET 2 LIMIT 5", 5),
+        ] {
+            for most in [count, count - 1] {
+                let items = most.to_string();
+                let headers = [QUERY, CROSS, ("x-ms-max-item-count", items.as_str())];
+                let page = ask(client, &headers, text).await;
+                assert_eq!(
+                    page.header("x-ms-item-count"),
+                    Some(items.as_str()),
+                    "{text}: {page:?}"
+                );
+                let more = page.header("x-ms-continuation").is_some();
+                assert_eq!(more, most < count, "{text} {most}: {page:?}");
+            }
+        }
+        for (most, want) in [("10", false), ("9", true), ("11", false)] {
+            let page = client.ask("GET", DOCS, &[("x-ms-max-item-count", most)], "").await;
+            assert_eq!(page.header("x-ms-continuation").is_some(), want, "{most}: {page:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn indexes_that_were_read_are_named_in_the_form_that_was_asked_for() {
+    let policy = r#","indexingPolicy":{"compositeIndexes":[[{"path":"/g"},{"path":"/n","order":"descending"}]]}"#;
+    let mut client = filled(policy).await;
+    let one = r#"{"IndexSpec":"/n/?"}"#;
+    for (text, single, composite) in [
+        ("SELECT * FROM c WHERE c.n = 1", one, ""),
+        ("SELECT * FROM c ORDER BY c.n DESC", one, ""),
+        ("SELECT * FROM c ORDER BY c.g DESC, c.n", "", r#"{"IndexSpecs":["/g ASC","/n DESC"]}"#),
+        ("SELECT * FROM c", "", ""),
+        ("SELECT VALUE COUNT(1) FROM c", "", ""),
+    ] {
+        let header = ("x-ms-cosmos-populateindexmetrics-V2", "true");
+        let answer = ask(&mut client, &[QUERY, CROSS, header], text).await;
+        let found = answer.header("x-ms-cosmos-index-utilization").unwrap();
+        let found = percent_encoding::percent_decode_str(found).decode_utf8().unwrap();
+        let want = format!(
+            r#"{{"UtilizedIndexes":{{"SingleIndexes":[{single}],"CompositeIndexes":[{composite}]}},"PotentialIndexes":{{"SingleIndexes":[],"CompositeIndexes":[]}}}}"#
+        );
+        assert_eq!(found, want, "{text}");
+        let header = ("x-ms-cosmos-populateindexmetrics", "true");
+        let answer = ask(&mut client, &[QUERY, CROSS, header], text).await;
+        let found = STANDARD.decode(answer.header("x-ms-cosmos-index-utilization").unwrap());
+        let found = String::from_utf8(found.unwrap()).unwrap();
+        let head = r#"{"UtilizedSingleIndexes":["#;
+        assert!(found.starts_with(head), "{found}");
+        for spec in [single, composite].map(|spec| spec.trim_matches(['{', '}'])) {
+            assert!(found.contains(spec), "{text}: {found}");
+        }
+        assert_eq!(found.contains("High"), !(single.is_empty() && composite.is_empty()), "{found}");
+    }
+}
+
+/// Ids of what a range of effective partition keys has, by query, feed and change feed.
+async fn within(client: &mut Client, start: &str, end: &str) -> Vec<String> {
+    let range = [("x-ms-start-epk", start), ("x-ms-end-epk", end)];
+    let [start, end] = range;
+    let ids = |answer: Answer| {
+        let mut ids: Vec<String> = answer
+            .body
+            .split("\"id\":\"")
+            .skip(1)
+            .map(|part| part.split('"').next().unwrap().to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let found = ids(ask(client, &[QUERY, CROSS, start, end], "SELECT c.id FROM c").await);
+    let feed = client.ask("GET", DOCS, &[start, end, ("x-ms-max-item-count", "100")], "").await;
+    assert_eq!(ids(feed), found, "{start:?} {end:?}");
+    let changes = [start, end, ("a-im", "Incremental Feed")];
+    assert_eq!(ids(client.ask("GET", DOCS, &changes, "").await), found, "{start:?} {end:?}");
+    let counted = ask(client, &[QUERY, CROSS, start, end], "SELECT VALUE COUNT(1) FROM c").await;
+    assert!(counted.body.contains(&format!("[{}]", found.len())), "{counted:?}");
+    found
+}
+
+#[tokio::test]
+async fn bounds_that_are_longer_than_what_rows_begin_with_are_compared_whole() {
+    // The effective partition key of "a".
+    let own = "3A5381E1114EB8D3FCC90795045B49B7";
+    let mut client = filled("").await;
+    let even = ["0", "2", "4", "6", "8"];
+    let next = "3A5381E1114EB8D3FCC90795045B49B8";
+    for (start, end, has) in [
+        (own.to_owned(), next.to_owned(), true),
+        (own.to_owned(), format!("{own}00"), true),
+        (format!("{own}00"), next.to_owned(), false),
+        (format!("{own}00"), format!("{next}00"), false),
+        (String::new(), own.to_owned(), false),
+    ] {
+        let found = within(&mut client, &start, &end).await;
+        assert_eq!(found.iter().any(|id| even.contains(&id.as_str())), has, "{start} {end}");
+    }
+    // Keys of the first version go on with their text, beyond what rows begin with.
+    let mut client = Client::new().await;
+    client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await;
+    let body = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
+    assert_eq!(client.ask("POST", "/dbs/d/colls", &[], body).await.status, 201);
+    for (id, key) in [("1", "abcdefghi"), ("2", "a"), ("3", "abcdefghijklmn")] {
+        let header = format!("[\"{key}\"]");
+        let headers = [("x-ms-documentdb-partitionkey", header.as_str())];
+        let body = format!(r#"{{"id":"{id}","pk":"{key}"}}"#);
+        assert_eq!(client.ask("POST", DOCS, &headers, &body).await.status, 201);
+    }
+    assert_eq!(within(&mut client, "", "FF").await, ["1", "2", "3"]);
+    for (id, own) in [("1", "05C1EDD31907F00862636465666768696A00"), ("2", "05C1D78593652C086200")]
+    {
+        let behind = format!("{own}00");
+        for (start, end, has) in [
+            (own, behind.as_str(), true),
+            (own, "FF", true),
+            (&behind, "FF", false),
+            ("", own, false),
+            ("", &behind, true),
+        ] {
+            let found = within(&mut client, start, end).await;
+            assert_eq!(found.iter().any(|found| found == id), has, "{id}: {start} {end}");
+        }
+    }
 }

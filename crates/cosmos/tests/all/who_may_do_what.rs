@@ -1,7 +1,7 @@
 //! Keys, dates and tokens: who is let in, and to what.
 
 use auth::Right;
-use cosmos::{Keys, WELL_KNOWN_KEY};
+use cosmos::{Hosts, Keys, Settings, WELL_KNOWN_KEY};
 
 use crate::{
     client::{Client, PARTITION, date, sign},
@@ -71,7 +71,7 @@ async fn a_key_that_only_reads_cannot_write() {
         ("PUT", "/dbs/d/colls/c", &plan, container, 403),
         ("POST", "/dbs/d/colls/c/docs", &plan, r#"{"query":"SELECT * FROM c"}"#, 200),
         ("POST", "/dbs/d/colls/c/docs", &plan, r#"{"id":"1","pk":"a"}"#, 400),
-        ("POST", "/dbs/d/colls/c/conflicts", &[], "", 200),
+        ("POST", "/dbs/d/colls/c/conflicts", &[PARTITION], "", 200),
     ] {
         let answer = client.ask_with(reader, verb, path, headers, body).await;
         assert_eq!(answer.status, want, "{verb} {path}: {answer:?}");
@@ -235,4 +235,93 @@ async fn a_permission_that_cannot_be_answered_is_not_made() {
     let one = "/dbs/d/users/u/permissions/p";
     assert_eq!(client.ask("PUT", one, &life("0"), &all).await.status, 400);
     assert_eq!(client.ask("GET", one, &[], "").await.text("permissionMode"), "Read");
+}
+
+#[tokio::test]
+async fn who_guesses_has_to_wait_and_who_knows_has_not() {
+    let own = "MDEyMzQ1Njc4OWFiY2RlZg==";
+    let mut client = Client::with_keys(Keys::new(&[(own, Right::Write)]).unwrap()).await;
+    for count in 0..30 {
+        let wrong = client.ask("GET", "/dbs", &[], "").await;
+        let want = if count < 10 { 401 } else { 429 };
+        assert_eq!(wrong.status, want, "{count}: {wrong:?}");
+        let wait = wrong.header("x-ms-retry-after-ms").map(|ms| ms.parse::<u64>().unwrap());
+        assert_eq!(wait.is_some_and(|ms| (1..=61_000).contains(&ms)), want == 429, "{wrong:?}");
+        let right = client.ask_with(own, "GET", "/dbs", &[], "").await;
+        assert_eq!(right.status, 200, "{count}");
+    }
+    // Nothing is guessed where everybody knows the key.
+    let mut client = Client::new().await;
+    for _ in 0..30 {
+        assert_eq!(client.ask_with(own, "GET", "/dbs", &[], "").await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn only_own_names_are_answered_to() {
+    let hosts = Some(Hosts::new(&["db.example".to_owned()]));
+    let mut client = Client::with_settings(|settings| Settings { hosts, ..settings }).await;
+    for (host, want) in [
+        ("db.example:8081", 401),
+        ("DB.example", 401),
+        ("127.0.0.1:8081", 401),
+        ("[::1]:8081", 401),
+        ("localhost", 401),
+        ("evil.example:8081", 421),
+        ("db.example.evil.example", 421),
+        ("", 421),
+    ] {
+        for path in ["/dbs", "/", "/_explorer/emulator.pem"] {
+            let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n\r\n");
+            let answer = client.raw(request.as_bytes()).await;
+            let open = path.ends_with("pem") && want == 401;
+            assert_eq!(answer.status, if open { 200 } else { want }, "{host} {path}: {answer:?}");
+            assert_eq!(answer.body.contains("--cosmos-host"), want == 421, "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_permission_for_an_item_has_its_partition_key() {
+    let mut client = Client::with_container("").await;
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    client.ask("POST", "/dbs/d/users", &[], r#"{"id":"u"}"#).await;
+    let own = made.text("_self");
+    for (id, resource, key, want) in [
+        ("1", "dbs/d/colls/c/docs/1", "", 400),
+        ("2", "dbs/d/colls/c/docs/1", r#","resourcePartitionKey":["a"]"#, 201),
+        ("3", own.trim_end_matches('/'), "", 201),
+        ("4", "dbs/d/colls/c", "", 201),
+    ] {
+        let body =
+            format!(r#"{{"id":"{id}","permissionMode":"All","resource":"{resource}"{key}}}"#);
+        let made = client.ask("POST", "/dbs/d/users/u/permissions", &[], &body).await;
+        assert_eq!(made.status, want, "{body}: {made:?}");
+        let put = format!("/dbs/d/users/u/permissions/{id}");
+        let put = client.ask("PUT", &put, &[], &body).await;
+        assert_eq!(put.status, if want == 201 { 200 } else { want }, "{body}: {put:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_named_like_another_by_its_resource_id() {
+    let mut client = Client::with_container("").await;
+    let database = client.ask("GET", "/dbs/d", &[], "").await.text("_rid");
+    let container = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
+    let item = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await.text("_rid");
+    for (path, body, want) in [
+        ("/dbs", format!(r#"{{"id":"{database}"}}"#), 400),
+        ("/dbs", r#"{"id":"AAAAAg=="}"#.to_owned(), 400),
+        (
+            "/dbs/d/colls",
+            format!(r#"{{"id":"{container}","partitionKey":{{"paths":["/pk"]}}}}"#),
+            400,
+        ),
+        ("/dbs/d/users", format!(r#"{{"id":"{container}"}}"#), 400),
+        ("/dbs/d/colls/c/docs", format!(r#"{{"id":"{item}","pk":"a"}}"#), 400),
+        ("/dbs/d/colls/c/docs", r#"{"id":"1B2M2Y8AsgTpgAmY7PhCfg==","pk":"a"}"#.to_owned(), 201),
+    ] {
+        let answer = client.ask("POST", path, &[PARTITION], &body).await;
+        assert_eq!(answer.status, want, "{path} {body}: {answer:?}");
+    }
 }

@@ -47,7 +47,7 @@ pub struct Event {
     pub stamp: u64,
     /// When it happened; of a death the deadline.
     pub at: Instant,
-    /// The item's key.
+    /// The item's key, the later one where it has changed.
     pub key: Bytes,
     /// The item before.
     pub before: Option<Item>,
@@ -147,7 +147,7 @@ pub(crate) fn put_event(
         (Some(_), Some(_)) => EventKind::Create,
         (Some(_), None) => EventKind::Delete,
     };
-    let key = before.as_ref().or(after.as_ref()).map(|item| item.key.clone()).unwrap_or_default();
+    let key = after.as_ref().or(before.as_ref()).map(|item| item.key.clone()).unwrap_or_default();
     let at = Instant::from_ms(stamp.at_ms);
     let event = Event { kind, stamp: stamp.seq, at, key, before, after };
     // Units of several writes number theirs when they are put together.

@@ -18,7 +18,7 @@ use store::{Direction, Limit, Range, Store};
 
 use super::{
     candidates::{class, ranges, width},
-    scan::{Scan, Scanned, Sink, take},
+    scan::{Scan, Scanned, Sink, Used, take},
 };
 use crate::{
     IndexSpec, LiveView, Record,
@@ -170,7 +170,8 @@ pub(super) async fn walk<S: Store>(
     sink: &mut dyn Sink,
     scanned: &mut Scanned,
 ) -> Result<Way, Halt> {
-    scanned.indexes.push(along.index.name.clone());
+    let path = along.names.iter().cloned().map(Step::Property);
+    scanned.indexes.push(Used::Path(path.collect()));
     let mut walk = Walk { view, along, context, sink, scanned, alike: Alike::default() };
     for range in &along.ranges {
         match walk.entries(range).await? {

@@ -7,7 +7,7 @@ use document::{DocBuf, DocRef};
 use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{
-    Item, ItemDone,
+    Item, ItemDone, ItemKey,
     write::{ItemAction, ItemWrite, ItemWriter, Match},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     keys,
     limits::MAX_READ_BYTES,
     view::Row,
-    write::{Draft, Entries},
+    write::{Draft, Entries, Previous},
 };
 
 /// An item as the actions so far leave it.
@@ -25,15 +25,16 @@ struct Pending {
     stored: Option<Row>,
     /// Whether an action so far wrote it.
     written: bool,
-    /// Whether an action so far removed it: what comes then is another item.
-    removed: bool,
+    /// The stored row that it goes on from: its own, or that of the key it was moved from. None
+    /// where these actions made the item, or removed what was there.
+    origin: Option<Row>,
     now: Option<New>,
 }
 
 impl Pending {
     /// Stamp of its creation, when these actions did not create it.
     fn birth(&self) -> Option<u64> {
-        self.stored.as_ref().filter(|_| !self.removed).map(|row| row.birth)
+        self.origin.as_ref().map(|row| row.birth)
     }
 }
 
@@ -80,14 +81,8 @@ impl<'a, S: Store> Batch<'a, S> {
         writer: &dyn ItemWriter,
     ) -> Result<(), Halt> {
         let key = &write.key.0;
-        if !self.pending.contains_key(key) {
-            let view = self.draft.view;
-            let stored = view.get(key).await?;
-            if stored.is_none() && view.is_untold(key).await? {
-                return Err(Halt::Untold);
-            }
-            let pending = Pending { stored, written: false, removed: false, now: None };
-            self.pending.insert(key.clone(), pending);
+        for ItemKey(key) in write.keys() {
+            self.look_up(key).await?;
         }
         let default = self.draft.view.state.record.settings.default;
         let held = self.held(key);
@@ -99,6 +94,14 @@ impl<'a, S: Store> Batch<'a, S> {
             (ItemAction::Create(body) | ItemAction::Upsert(body), _)
             | (ItemAction::Replace(body), Some(_)) => {
                 (body.clone(), writer.lifetime(default, body.as_ref())?)
+            }
+            (ItemAction::Move(to, body), Some(_)) => {
+                if self.held(&to.0).is_some() {
+                    return Err(Error::new(Kind::Exists(What::Document), "the item exists").into());
+                }
+                let lifetime = writer.lifetime(default, body.as_ref())?;
+                self.move_origin(key, &to.0);
+                return self.put(&to.0, body.clone(), lifetime, false).await;
             }
             (ItemAction::Patch(patch), Some(item)) => patch(item, default)?,
             (ItemAction::Delete, Some(_)) => {
@@ -117,6 +120,7 @@ impl<'a, S: Store> Batch<'a, S> {
             }
             (
                 ItemAction::Replace(_)
+                | ItemAction::Move(..)
                 | ItemAction::Patch(_)
                 | ItemAction::Delete
                 | ItemAction::Read,
@@ -127,6 +131,32 @@ impl<'a, S: Store> Batch<'a, S> {
             }
         };
         self.put(key, body, lifetime, held.is_none()).await
+    }
+
+    /// Reads what is stored under a key, once.
+    async fn look_up(&mut self, key: &Bytes) -> Result<(), Halt> {
+        if self.pending.contains_key(key) {
+            return Ok(());
+        }
+        let view = self.draft.view;
+        let stored = view.get(key).await?;
+        if stored.is_none() && view.is_untold(key).await? {
+            return Err(Halt::Untold);
+        }
+        let pending = Pending { origin: stored.clone(), stored, written: false, now: None };
+        self.pending.insert(key.clone(), pending);
+        Ok(())
+    }
+
+    /// What is under one key is the item of another key from now on.
+    fn move_origin(&mut self, from: &Bytes, to: &Bytes) {
+        let Some(left) = self.pending.get_mut(from) else { return };
+        left.written = true;
+        left.now = None;
+        let origin = left.origin.take();
+        if let Some(pending) = self.pending.get_mut(to) {
+            pending.origin = origin;
+        }
     }
 
     /// The item as the actions so far leave it. One they wrote has no stamp yet.
@@ -162,7 +192,7 @@ impl<'a, S: Store> Batch<'a, S> {
     fn delete(&mut self, key: &Bytes) {
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;
-            pending.removed = true;
+            pending.origin = None;
             pending.now = None;
         }
         self.note(key, false, None, None, 0);
@@ -215,30 +245,48 @@ impl<'a, S: Store> Batch<'a, S> {
         }
         let mut units = Vec::with_capacity(pending.len());
         let outcomes = outcomes.placed(&pending);
+        let moved = moved(&pending);
         for (position, (key, pending)) in pending.into_iter().enumerate() {
-            let Pending { stored, written, removed, now } = pending;
+            let Pending { stored, written, origin, now } = pending;
             if !written || (stored.is_none() && now.is_none()) {
                 units.push(untouched(&draft, &key, stored));
                 continue;
             }
-            let previous = match stored {
-                Some(row) if removed => Some(draft.previous(row).await?.without_birth()),
+            // The row of an item that has another key now goes with that key's write.
+            let own = stored.filter(|_| !moved.contains(&key));
+            let (previous, gone) = match (origin, own) {
+                (Some(origin), Some(own)) if origin.key == own.key => (Some(own), None),
+                (Some(origin), own) => (Some(origin), own),
+                (None, own) => (None, own),
+            };
+            let gone = match gone {
                 Some(row) => Some(draft.previous(row).await?),
                 None => None,
             };
-            match (previous, now) {
-                (Some(previous), None) => units.push(draft.remove(previous)),
-                (previous, Some(New { body, lifetime, entries })) => {
-                    let position = Some(position);
-                    let unit =
-                        draft.put_checked(key, body, lifetime, previous, entries, position)?;
-                    units.push(unit);
+            let Some(New { body, lifetime, entries }) = now else {
+                units.extend(gone.map(|gone| draft.remove(gone)));
+                continue;
+            };
+            let previous = match previous {
+                Some(row) => {
+                    // What another item has left here is removed.
+                    units.extend(gone.map(|gone| draft.remove(gone)));
+                    Some(draft.previous(row).await?)
                 }
-                (None, None) => {}
-            }
+                // Another item in the place of one that was removed.
+                None => gone.map(Previous::without_birth),
+            };
+            let position = Some(position);
+            units.push(draft.put_checked(key, body, lifetime, previous, entries, position)?);
         }
         Ok((Some(together(units)), outcomes))
     }
+}
+
+/// Keys whose stored rows are those of items that have another key now.
+fn moved(pending: &BTreeMap<Bytes, Pending>) -> HashSet<Bytes> {
+    let origins = pending.iter().filter_map(|(key, pending)| Some((key, pending.origin.as_ref()?)));
+    origins.filter(|(key, row)| row.key != *key).map(|(_, row)| row.key.clone()).collect()
 }
 
 /// What was only read, or came and went, has to be as it was.

@@ -11,7 +11,7 @@ use query::{
 };
 use store::{Direction, Limit, Range, Store};
 
-use super::scan::Scanned;
+use super::scan::{Scanned, Used};
 use crate::{
     IndexSpec, LiveView,
     access::successor,
@@ -90,8 +90,9 @@ impl<S: Store> Search<'_, S> {
                 return Ok(None);
             }
         }
-        if !self.scanned.indexes.contains(&index.name) {
-            self.scanned.indexes.push(index.name.clone());
+        let used = Used::Path(path.to_vec());
+        if !self.scanned.indexes.contains(&used) {
+            self.scanned.indexes.push(used);
         }
         Ok(Some(found))
     }

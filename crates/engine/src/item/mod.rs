@@ -15,5 +15,5 @@ pub(crate) use changes::index as changes_index;
 pub use changes::{Change, Changes};
 pub use container::Definition;
 pub use key::{Item, ItemKey, ItemRange};
-pub use scan::{Scan, Scanned, Sink};
+pub use scan::{Scan, Scanned, Sink, Used};
 pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Match, Patch};

@@ -6,7 +6,10 @@ use std::{collections::VecDeque, sync::Arc};
 use bytes::Bytes;
 use query::{
     Context,
-    json::{sarg::Sarg, select::Flow},
+    json::{
+        sarg::{Sarg, Step},
+        select::Flow,
+    },
 };
 use store::{Direction, Limit, Range, Store};
 
@@ -61,13 +64,22 @@ pub trait Sink: Send {
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
 }
 
+/// What a walk read of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Used {
+    /// Entries of the values at a path.
+    Path(Vec<Step>),
+    /// All of the index of this name, for its order.
+    Order(String),
+}
+
 /// How a walk went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
     /// The commits it certainly knew.
     pub seq: u64,
-    /// Indexes that were read, by name.
-    pub indexes: Vec<String>,
+    /// What was read of indexes.
+    pub indexes: Vec<Used>,
     /// Index entries looked at.
     pub entries: u64,
     /// Items looked at.
@@ -148,7 +160,7 @@ impl<S: Store> LiveView<S> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
-        scanned.indexes.push(ordered.index.name.clone());
+        scanned.indexes.push(Used::Order(ordered.index.name.clone()));
         let mut left = Some(ordered.range.clone());
         let mut rows = 16;
         while let Some(range) = left {

@@ -48,6 +48,9 @@ pub enum ItemAction {
     Upsert(DocBuf),
     /// Puts this in its place; fails when it does not exist.
     Replace(DocBuf),
+    /// Puts this in its place, under another key; fails when it does not exist, or another one has
+    /// that key.
+    Move(ItemKey, DocBuf),
     /// Edits it.
     Patch(Patch),
     /// Removes it.
@@ -62,6 +65,7 @@ impl std::fmt::Debug for ItemAction {
             Self::Create(_) => "Create",
             Self::Upsert(_) => "Upsert",
             Self::Replace(_) => "Replace",
+            Self::Move(..) => "Move",
             Self::Patch(_) => "Patch",
             Self::Delete => "Delete",
             Self::Read => "Read",
@@ -78,6 +82,17 @@ pub struct ItemWrite {
     pub action: ItemAction,
     /// Only when it is this version.
     pub if_match: Match,
+}
+
+impl ItemWrite {
+    /// Keys of the items that it may change.
+    pub fn keys(&self) -> impl Iterator<Item = &ItemKey> {
+        let other = match &self.action {
+            ItemAction::Move(to, _) => Some(to),
+            _ => None,
+        };
+        std::iter::once(&self.key).chain(other)
+    }
 }
 
 /// What the door says about documents that are about to be written.

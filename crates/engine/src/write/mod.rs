@@ -12,5 +12,5 @@ pub(crate) use counts::{
 };
 pub use insert::Inserted;
 pub use remove::Removed;
-pub(crate) use unit::{Draft, Entries, birth};
+pub(crate) use unit::{Draft, Entries, Previous, birth};
 pub use update::{Edited, Update, Updated, Writer};

@@ -174,7 +174,8 @@ impl<S: Store> Draft<'_, S> {
         Ok(())
     }
 
-    /// The unit that writes `body` under `row_key`, over `previous` when that is live.
+    /// The unit that writes `body` under `row_key`, over `previous` when that is live. What it
+    /// replaces may have another key, which is free then.
     pub(crate) async fn put(
         &self,
         row_key: Bytes,
@@ -201,6 +202,9 @@ impl<S: Store> Draft<'_, S> {
         let mut conditions = self.conditions(&row_key);
         let space = self.view.collection.entries();
         conditions.extend(self.not_newer(&entries.unique));
+        let moved =
+            previous.as_ref().map(|held| held.row.key.clone()).filter(|key| *key != row_key);
+        conditions.extend(moved.iter().flat_map(|key| self.conditions(key)));
         if let Some(previous) = &previous {
             conditions.extend(self.not_newer(&previous.unsure));
             if self.before_death {
@@ -236,8 +240,7 @@ impl<S: Store> Draft<'_, S> {
             let mut out = Vec::with_capacity(2 + entries.all.len() * 2);
             put_entries(&header, space, entries.all, previous.as_ref(), &mut out);
             if state.record.items.is_some() {
-                let before = previous.as_ref().map(|previous| previous.row.stamp);
-                put_change(&header, space, &row_key, before, stamp.seq, &mut out);
+                put_change(&header, space, &row_key, previous.as_ref(), stamp.seq, &mut out);
                 put_timeline(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
                 if let Some(body) = image {
                     let before = previous.as_ref().map(|held| Item::of(held.row.clone()));
@@ -254,6 +257,7 @@ impl<S: Store> Draft<'_, S> {
             let class = draft.lifetime.stamped(ts);
             let entered = Entered { class, ts, bytes, dates: draft.dates };
             count(&state.record, &entered, 1, &mut out);
+            out.extend(moved.map(|key| Mutation::Delete { space: rows, key }));
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
             out
         };
@@ -319,12 +323,12 @@ fn put_change(
     header: &[u8],
     space: Space,
     row_key: &[u8],
-    before: Option<u64>,
+    before: Option<&Previous>,
     stamp: u64,
     out: &mut Vec<Mutation>,
 ) {
-    if let Some(before) = before {
-        out.push(Mutation::Delete { space, key: keys::change(before, row_key) });
+    if let Some(Previous { row, .. }) = before {
+        out.push(Mutation::Delete { space, key: keys::change(row.stamp, &row.key) });
     }
     let Ok((header, _)) = Header::split(header) else { return };
     let value = value(&header, &naming(row_key));

@@ -380,3 +380,103 @@ fn a_feed_shows_what_its_snapshot_holds_beyond_what_is_certain() {
     assert_eq!(ids(&second.items), ["a"]);
     assert!(first.next < second.next && shelf.changes(second.next, 9).items.is_empty());
 }
+
+#[test]
+fn an_item_may_get_another_key() {
+    let held = Shelf::new(DefaultTtl::Seconds(10));
+    let first = held.upsert("a", "1", doc! { "u": 1 }).item.unwrap();
+    held.upsert("a", "2", doc! {});
+    let to = |from: &str, id: &str| {
+        let action = ItemAction::Move(key("a", id), body("a", id, doc! { "u": 1 }));
+        held.one(action, "a", from)
+    };
+    assert_eq!(to("1", "2"), Err(Kind::Exists(What::Document)));
+    assert_eq!(to("none", "3"), Err(Kind::NotFound(What::Document)));
+    held.kit.move_to(5_000);
+    let done = to("1", "3").unwrap();
+    let moved = done.item.unwrap();
+    assert!(!done.created);
+    assert_eq!((moved.birth, moved.ts - first.ts), (first.birth, 5));
+    assert_eq!(held.ids(ItemRange::all()), ["2", "3"]);
+    assert_eq!(ids(&held.changes(0, 10).items), ["2", "3"]);
+    held.check();
+    // It is written, and so lives anew; the key of one that is dead is free.
+    held.kit.move_to(10_000);
+    assert_eq!(held.ids(ItemRange::all()), ["3"]);
+    to("3", "2").unwrap();
+    assert_eq!(held.ids(ItemRange::all()), ["2"]);
+    held.check();
+    held.kit.move_to(20_000);
+    assert_eq!(to("2", "1"), Err(Kind::NotFound(What::Document)));
+}
+
+/// Batches of moves and other actions against a map from ids to births and values.
+#[test]
+fn batches_with_moves_leave_what_their_actions_say() {
+    let mut state = 7_u64;
+    let mut dice = |sides: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % sides
+    };
+    let held = Shelf::new(DefaultTtl::Off);
+    // An item is known by the value it was made with, which moves keep.
+    let mut model: std::collections::BTreeMap<String, i64> = Default::default();
+    let mut births: std::collections::HashMap<i64, u64> = Default::default();
+    let mut made = 0_i64;
+    let mut done = 0;
+    for round in 0..400 {
+        let mut next = model.clone();
+        let mut writes = Vec::new();
+        let mut sound = true;
+        for _ in 0..=dice(5) {
+            let (from, to) = (dice(4).to_string(), dice(4).to_string());
+            let with = |id: &str, made: i64| body("a", id, doc! { "u": made, "m": made });
+            let held = next.get(&from).copied();
+            let action = match (dice(4), held) {
+                (0, None) | (1, None) => {
+                    made += 1;
+                    next.insert(from.clone(), made);
+                    ItemAction::Create(with(&from, made))
+                }
+                (0 | 1, Some(_)) => {
+                    next.remove(&from);
+                    ItemAction::Delete
+                }
+                (_, Some(value)) if from != to => {
+                    sound &= !next.contains_key(&to);
+                    next.remove(&from);
+                    next.insert(to.clone(), value);
+                    ItemAction::Move(key("a", &to), with(&to, value))
+                }
+                (_, Some(value)) => ItemAction::Replace(with(&from, value)),
+                (_, None) => {
+                    sound = false;
+                    ItemAction::Read
+                }
+            };
+            writes.push(write(action, "a", &from));
+            if !sound {
+                break;
+            }
+        }
+        let result = held.write(&writes);
+        assert_eq!(result.is_ok(), sound, "{round}: {writes:?}");
+        if sound {
+            model = next;
+            done += 1;
+        }
+        let found: Vec<(String, i64)> = held
+            .scan(&Scan::of(ItemRange::all()))
+            .iter()
+            .map(|item| {
+                let Some(ValueRef::Int64(value)) = item.document().get("m") else { panic!() };
+                assert_eq!(*births.entry(value).or_insert(item.birth), item.birth, "{round}");
+                (ids(std::slice::from_ref(item)).remove(0), value)
+            })
+            .collect();
+        assert_eq!(found, model.clone().into_iter().collect::<Vec<_>>(), "{round}: {writes:?}");
+        held.check();
+    }
+    assert!(100 < done, "{done}");
+}

@@ -407,10 +407,16 @@ async fn who_guesses_keys_has_to_wait() {
         answers.push(answer.status);
     }
     assert_eq!(answers, [[401; 10].as_slice(), &[429]].concat());
-    let right = format!("{{\"key\":\"{WRITER}\"}}");
-    let answer = of(&server, "POST", SESSION, &[("x-ebb-csrf", &token)], &right).await;
+    let [wrong, right] = ["guess", WRITER].map(|key| format!("{{\"key\":\"{key}\"}}"));
+    let answer = of(&server, "POST", SESSION, &[("x-ebb-csrf", &token)], &wrong).await;
     assert_eq!((answer.status, code(&answer).as_str()), (429, "TooManyAttempts"));
-    assert!(answer.header("retry-after").unwrap().parse::<u64>().unwrap() <= 60);
+    assert!(answer.header("retry-after").unwrap().parse::<u64>().unwrap() <= 61);
+    // Who knows a key is not locked out by who does not.
+    let answer = of(&server, "POST", SESSION, &[("x-ebb-csrf", &token)], &right).await;
+    assert_eq!(answer.status, 200);
+    let key = [("authorization", format!("Bearer {WRITER}"))];
+    let key = key.each_ref().map(|(name, text)| (*name, text.as_str()));
+    assert_eq!(of(&server, "GET", "/_ebb/clock", &key, "").await.status, 200);
     assert_eq!(reader.ask(&server, "GET", "/_ebb/clock", "").await.status, 200);
     server.stop().await;
 }

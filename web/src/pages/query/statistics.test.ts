@@ -14,6 +14,7 @@ const encoded = (value: unknown) => btoa(JSON.stringify(value));
 test.each([
   [encoded({ UtilizedIndexes: { SingleIndexes: [{ IndexSpec: '/user/?' }], CompositeIndexes: [] } }), ['/user/?']],
   [encoded({ UtilizedIndexes: { CompositeIndexes: [{ IndexSpecs: ['/a ASC', '/b DESC'] }] } }), ['/a ASC', '/b DESC']],
+  [encoded({ UtilizedSingleIndexes: [{ IndexSpec: '/n/?' }], UtilizedCompositeIndexes: [] }), ['/n/?']],
   [encoded({ UtilizedIndexes: {} }), []],
   [encoded({}), null],
   ['%%%', null],

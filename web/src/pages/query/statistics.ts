@@ -26,17 +26,23 @@ interface IndexSpec {
   IndexSpecs?: unknown;
 }
 
-/** Indexes that were read, as base64 of JSON names them; null: it does not say. */
+/** Indexes that were read, as base64 of JSON names them in either of its forms; null: it does not say. */
 export function parseIndexUse(header: string | null): string[] | null {
   if (header === null || header === '') return null;
   try {
     const bytesOf = Uint8Array.from(atob(header), (unit) => unit.charCodeAt(0));
     const body = JSON.parse(new TextDecoder().decode(bytesOf)) as {
       UtilizedIndexes?: { SingleIndexes?: IndexSpec[]; CompositeIndexes?: IndexSpec[] };
+      UtilizedSingleIndexes?: IndexSpec[];
+      UtilizedCompositeIndexes?: IndexSpec[];
     };
     const used = body.UtilizedIndexes;
-    if (used === undefined) return null;
-    const specs = [...(used.SingleIndexes ?? []), ...(used.CompositeIndexes ?? [])];
+    const [single, composite] = [
+      used?.SingleIndexes ?? body.UtilizedSingleIndexes,
+      used?.CompositeIndexes ?? body.UtilizedCompositeIndexes,
+    ];
+    if (used === undefined && single === undefined && composite === undefined) return null;
+    const specs = [...(single ?? []), ...(composite ?? [])];
     return specs.flatMap((one) => [one.IndexSpec, one.IndexSpecs].flat()).filter((name) => typeof name === 'string');
   } catch {
     return null;

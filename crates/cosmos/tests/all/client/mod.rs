@@ -65,6 +65,8 @@ impl Answer {
 fn given() -> Settings {
     Settings {
         account: "test".to_owned(),
+        endpoint: None,
+        hosts: None,
         keys: Keys::well_known().unwrap(),
         secret: [7; 32],
         certificate: Some(Certificate::make("test").unwrap()),
@@ -91,6 +93,10 @@ pub(crate) fn sign(key: &str, verb: &str, kind: &str, link: &str, date: &str) ->
 impl Client {
     pub(crate) async fn new() -> Self {
         Self::of(given()).await
+    }
+
+    pub(crate) async fn with_settings(change: impl FnOnce(Settings) -> Settings) -> Self {
+        Self::of(change(given())).await
     }
 
     pub(crate) async fn with_keys(keys: Keys) -> Self {
@@ -277,7 +283,7 @@ fn signed(path: &str) -> (&str, &str) {
     }
     let count = link.split('/').filter(|part| !part.is_empty()).count();
     let last = |back: usize| link.rsplit('/').nth(back).unwrap_or_default();
-    if count % 2 == 0 && link.starts_with("dbs") {
+    if count % 2 == 0 && (link.starts_with("dbs") || link.starts_with("offers")) {
         return (last(1), link);
     }
     let kind = last(0);

@@ -1,5 +1,6 @@
 //! A bound SELECT: a plan that the binder makes, a driver asks about, and [`Run`] runs.
 
+mod ahead;
 mod any_order;
 mod ask;
 mod firsts;

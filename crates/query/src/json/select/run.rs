@@ -13,8 +13,8 @@ use std::sync::Arc;
 use document::DocRef;
 
 use super::{
-    Clauses, Flow, Input, Output, Page, PageLimit, Resume, Select, firsts::Firsts, groups::Groups,
-    kept::Kept, mark::Gate, source::expand,
+    Clauses, Flow, Input, Output, Page, PageLimit, Resume, Select, ahead::Ahead, firsts::Firsts,
+    groups::Groups, kept::Kept, mark::Gate, source::expand,
 };
 use crate::{
     Context, Error, Kind,
@@ -41,6 +41,8 @@ pub struct Run {
     /// Whether the last place passed the gate.
     passed: bool,
     pub(super) full: bool,
+    /// What comes behind a page that is full, where rows come in the order of results.
+    ahead: Option<Ahead>,
     pub(super) kept: Kept,
     pub(super) groups: Groups,
     pub(super) firsts: Firsts,
@@ -89,6 +91,7 @@ impl Run {
             ordinal: u64::MAX,
             passed: false,
             full: false,
+            ahead: None,
             kept: Kept::default(),
             groups: Groups::default(),
             firsts: Firsts::default(),
@@ -121,6 +124,7 @@ impl Run {
         self.ordinal = u64::MAX;
         self.passed = false;
         self.full = self.is_over();
+        self.ahead = None;
         self.kept = Kept::default();
         self.groups = Groups::default();
         self.firsts = Firsts::default();
@@ -172,7 +176,8 @@ impl Run {
         if let Some(inner) = &mut self.inner {
             return inner.any_row(position, document, whole);
         }
-        if self.full || !self.plan.scans() {
+        let ends = self.full && self.ahead.as_ref().is_none_or(Ahead::is_over);
+        if ends || !self.plan.scans() {
             return Ok(Flow::Enough);
         }
         let (plan, context) = (Arc::clone(&self.plan), Arc::clone(&self.context));
@@ -276,9 +281,11 @@ impl Run {
         self.passed = from.is_some();
         let Some(from) = from else { return Ok(Flow::More) };
         let one = clauses.makes_one_row();
-        self.ordinal = u64::MAX;
+        if self.ahead.is_none() {
+            self.ordinal = u64::MAX;
+        }
         let mut next = 0;
-        let flow = expand(&clauses.from, env, &mut |env| {
+        let expanded = expand(&clauses.from, env, &mut |env| {
             if !clauses.keeps(env)? {
                 return Ok(Flow::More);
             }
@@ -291,13 +298,27 @@ impl Run {
             let Some(value) = Output::new(clauses.projection.of(env)?) else {
                 return Ok(Flow::More);
             };
-            let flow = self.deliver(value);
-            if flow == Flow::Enough && !one {
+            if let Some(ahead) = &mut self.ahead {
+                return Ok(ahead.find());
+            }
+            if self.deliver(value) == Flow::More {
+                return Ok(Flow::More);
+            }
+            if !one {
                 self.ordinal = ordinal;
             }
-            Ok(flow)
-        })?;
-        Ok(flow)
+            if self.is_over() {
+                return Ok(Flow::Enough);
+            }
+            self.ahead = Some(Ahead::new(self.gate.mark(self.ordinal, self.done)));
+            Ok(if one { Flow::Enough } else { Flow::More })
+        });
+        match (&mut self.ahead, expanded) {
+            // What is wrong with a row behind the page is for the next page to say.
+            (Some(ahead), Err(_)) if self.full => Ok(ahead.find()),
+            (Some(ahead), Ok(_)) => Ok(ahead.row()),
+            (_, expanded) => expanded,
+        }
     }
 
     /// A result, in the canonical order.
@@ -315,8 +336,11 @@ impl Run {
     }
 
     fn sorted_page(self, all: bool) -> Page {
-        let mid = self.full && self.ordinal != u64::MAX;
-        let resume = if self.is_over() || (all && !mid) {
+        let resume = if self.is_over() {
+            None
+        } else if let Some(ahead) = self.ahead {
+            ahead.resume(all)
+        } else if all {
             None
         } else if self.passed {
             self.gate.mark(self.ordinal, self.done)

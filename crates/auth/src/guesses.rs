@@ -1,4 +1,5 @@
-//! How often a sender gave a wrong key of late. It knows neither keys nor requests.
+//! How often a sender gave a wrong key, or a wrong signature, of late. It knows neither keys nor
+//! requests, and is not asked about who gives a right one.
 
 use std::{
     collections::HashMap,
@@ -18,15 +19,25 @@ struct Wrong {
 
 /// Wrong keys by sender.
 #[derive(Debug, Default)]
-pub(crate) struct Throttle(Mutex<HashMap<Option<IpAddr>, Wrong>>);
+pub struct Guesses(Mutex<HashMap<Option<IpAddr>, Wrong>>);
 
-impl Throttle {
+impl Guesses {
     fn lock(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, Wrong>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Seconds until this sender may give a key again; `None`: now.
-    pub(crate) fn wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
+    /// This sender guessed wrong. Where he has done so too often, it is not counted, and the answer is
+    /// how many seconds he has to wait to be told more than that.
+    pub fn wrong(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
+        let wait = self.wait(peer, now);
+        if wait.is_none() {
+            self.note(peer, now);
+        }
+        wait
+    }
+
+    /// Seconds until this sender is told again that he is wrong; `None`: now.
+    fn wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let all = self.lock();
         let shared = || all.get(&None).filter(|_| MAX_SENDERS <= all.len());
         let wrong = all.get(&sender(peer)).or_else(shared)?;
@@ -36,7 +47,7 @@ impl Throttle {
     }
 
     /// This sender gave a wrong key.
-    pub(crate) fn note(&self, peer: Option<IpAddr>, now: Duration) {
+    fn note(&self, peer: Option<IpAddr>, now: Duration) {
         let mut all = self.lock();
         if MAX_SENDERS <= all.len() {
             all.retain(|_, wrong| now < wrong.since + ATTEMPTS_WINDOW);
@@ -68,33 +79,35 @@ mod tests {
 
     #[test]
     fn ten_wrong_keys_a_minute() {
-        let throttle = Throttle::default();
+        let guesses = Guesses::default();
         let at = Duration::from_secs;
         let peer = |text: &str| Some(text.parse().unwrap());
         let (own, other) = (peer("::ffff:192.0.2.1"), peer("192.0.2.2"));
         for second in 0..10 {
-            assert_eq!(throttle.wait(own, at(second)), None, "{second}");
-            throttle.note(own, at(second));
+            assert_eq!(guesses.wait(own, at(second)), None, "{second}");
+            guesses.note(own, at(second));
         }
-        assert_eq!(throttle.wait(peer("192.0.2.1"), at(10)), Some(51));
-        assert_eq!(throttle.wait(other, at(10)), None);
-        assert_eq!(throttle.wait(own, at(60)), None);
-        throttle.note(own, at(60));
-        assert_eq!(throttle.wait(own, at(60)), None, "a window of its own");
-        (0..10).for_each(|_| throttle.note(peer("2001:db8::1"), at(0)));
-        assert!(throttle.wait(peer("2001:db8::2"), at(1)).is_some());
-        assert!(throttle.wait(peer("2001:db8:0:1::2"), at(1)).is_none());
+        assert_eq!(guesses.wait(peer("192.0.2.1"), at(10)), Some(51));
+        assert_eq!(guesses.wait(other, at(10)), None);
+        assert_eq!(guesses.wait(own, at(60)), None);
+        guesses.note(own, at(60));
+        assert_eq!(guesses.wait(own, at(60)), None, "a window of its own");
+        (0..9).for_each(|_| assert_eq!(guesses.wrong(own, at(60)), None));
+        assert_eq!(guesses.wrong(own, at(61)), Some(60));
+        (0..10).for_each(|_| guesses.note(peer("2001:db8::1"), at(0)));
+        assert!(guesses.wait(peer("2001:db8::2"), at(1)).is_some());
+        assert!(guesses.wait(peer("2001:db8:0:1::2"), at(1)).is_none());
     }
 
     #[test]
     fn senders_are_bounded() {
-        let throttle = Throttle::default();
+        let guesses = Guesses::default();
         for number in 0..u32::try_from(MAX_SENDERS).unwrap() + 100 {
-            throttle.note(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
+            guesses.note(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
         }
-        assert_eq!(throttle.lock().len(), MAX_SENDERS + 1);
-        assert!(throttle.wait(Some(IpAddr::from([255; 4])), Duration::ZERO).is_some(), "one count");
-        throttle.note(None, ATTEMPTS_WINDOW);
-        assert_eq!(throttle.lock().len(), 1);
+        assert_eq!(guesses.lock().len(), MAX_SENDERS + 1);
+        assert!(guesses.wait(Some(IpAddr::from([255; 4])), Duration::ZERO).is_some(), "one count");
+        guesses.note(None, ATTEMPTS_WINDOW);
+        assert_eq!(guesses.lock().len(), 1);
     }
 }

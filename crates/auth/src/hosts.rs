@@ -1,0 +1,87 @@
+//! Names that a server answers to. Whoever points a name of his own at it gets no answer there, so
+//! that no page of his can read one.
+
+use std::net::IpAddr;
+
+/// Names of a server, beside addresses and `localhost`.
+#[derive(Clone, Debug)]
+pub struct Hosts(Vec<String>);
+
+impl Hosts {
+    /// These names.
+    pub fn new(names: &[String]) -> Self {
+        let names = names.iter().map(|name| plain(name).to_ascii_lowercase());
+        Self(names.filter(|name| !name.is_empty()).collect())
+    }
+
+    /// Whether `host` or `host:port` is one of them.
+    pub fn holds(&self, host: &str) -> bool {
+        let Some(name) = without_port(host) else { return false };
+        if let Some(inner) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return inner.parse::<std::net::Ipv6Addr>().is_ok();
+        }
+        let name = plain(name).to_ascii_lowercase();
+        name.parse::<IpAddr>().is_ok()
+            || name == "localhost"
+            || name.strip_suffix(".localhost").is_some_and(|sub| !sub.is_empty())
+            || self.0.contains(&name)
+    }
+}
+
+/// A name without the dot that may end it.
+fn plain(name: &str) -> &str {
+    let name = name.trim();
+    name.strip_suffix('.').unwrap_or(name)
+}
+
+/// The host of `host:port`; `None`: this is neither.
+fn without_port(host: &str) -> Option<&str> {
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => (name, port),
+        _ => (host, ""),
+    };
+    let good = port.bytes().all(|byte| byte.is_ascii_digit())
+        && !name.is_empty()
+        && (name.starts_with('[') || !name.contains(':'));
+    good.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_server() {
+        let hosts = Hosts::new(&["Node7.example.".to_owned(), "db".to_owned(), String::new()]);
+        for (host, held) in [
+            ("127.0.0.1", true),
+            ("127.0.0.1:8080", true),
+            ("192.0.2.1:80", true),
+            ("[::1]:8080", true),
+            ("[::1]", true),
+            ("localhost", true),
+            ("LOCALHOST:1", true),
+            ("localhost.:1", true),
+            ("a.b.localhost:8080", true),
+            (".localhost", false),
+            ("node7.example", true),
+            ("NODE7.example.:80", true),
+            ("db:8080", true),
+            ("db.evil.example", false),
+            ("xdb", false),
+            ("evil.example", false),
+            ("localhost.evil.example", false),
+            ("127.0.0.1.evil.example", false),
+            ("evil.example:80:80", false),
+            ("db:80x", false),
+            ("[evil]", false),
+            ("[::1]evil", false),
+            ("::1", false),
+            (":80", false),
+            ("", false),
+            ("db@evil.example", false),
+        ] {
+            assert_eq!(hosts.holds(host), held, "{host}");
+        }
+    }
+}

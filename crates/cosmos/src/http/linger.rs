@@ -1,0 +1,155 @@
+//! A connection whose end waits for a client that still sends: a socket that is closed with unread
+//! bytes resets its peer, which then loses the answer it has not read yet.
+
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::Sleep,
+};
+
+use crate::{
+    limits::{LINGER_TIME, MAX_LINGER_BYTES},
+    operation::Client,
+};
+
+/// Bytes that are read at once.
+const STEP_BYTES: usize = 16 * 1024;
+
+/// A stream that is read on for a while after it has been closed for writing.
+#[derive(Debug)]
+pub(super) struct Linger<T> {
+    stream: T,
+    client: Arc<Client>,
+    /// Set once it is closed for writing and its client is known to send still.
+    end: Option<Pin<Box<Sleep>>>,
+    closed: bool,
+    discarded: usize,
+}
+
+impl<T> Linger<T> {
+    pub(super) fn new(stream: T, client: Arc<Client>) -> Self {
+        Self { stream, client, end: None, closed: false, discarded: 0 }
+    }
+}
+
+impl<T: AsyncRead + Unpin> Linger<T> {
+    /// Reads until the client has ended, says nothing more, or has said or taken too much.
+    fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut bytes = [0; STEP_BYTES];
+        loop {
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+                Poll::Ready(_) => return Poll::Ready(()),
+                // A client that sends nothing is not waited for.
+                Poll::Pending => match &mut self.end {
+                    None => return Poll::Ready(()),
+                    Some(end) => return end.as_mut().poll(context),
+                },
+            }
+            self.discarded += buffer.filled().len();
+            let end = self.end.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER_TIME)));
+            if MAX_LINGER_BYTES < self.discarded || end.as_mut().poll(context).is_ready() {
+                return Poll::Ready(());
+            }
+        }
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Linger<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.closed {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+            self.closed = true;
+            if self.client.is_sending() {
+                self.end = Some(Box::pin(tokio::time::sleep(LINGER_TIME)));
+            }
+        }
+        self.poll_discard(context).map(Ok)
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Linger<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_sends_is_read_until_it_ends() {
+        let (near, mut far) = duplex(4096);
+        let mut near = Linger::new(near, Arc::default());
+        far.write_all(b"more").await.unwrap();
+        near.write_all(b"no").await.unwrap();
+        let client = async {
+            for _ in 0..100 {
+                far.write_all(&[0; 1000]).await.unwrap();
+            }
+            far.shutdown().await.unwrap();
+            let mut answer = Vec::new();
+            far.read_to_end(&mut answer).await.unwrap();
+            answer
+        };
+        let (closed, answer) = tokio::join!(near.shutdown(), client);
+        closed.unwrap();
+        assert_eq!((answer.as_slice(), near.discarded), (&b"no"[..], 100_004));
+    }
+
+    #[tokio::test]
+    async fn a_silent_client_is_not_waited_for() {
+        let (near, _far) = duplex(4096);
+        let mut near = Linger::new(near, Arc::default());
+        near.shutdown().await.unwrap();
+        assert!(near.end.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_never_ends_is_left() {
+        let (near, mut far) = duplex(4096);
+        let mut near = Linger::new(near, Arc::default());
+        far.write_all(b"more").await.unwrap();
+        near.shutdown().await.unwrap();
+        assert_eq!(near.discarded, 4);
+    }
+}
