@@ -27,8 +27,6 @@ use crate::{
     writeback::{self, Writeback},
 };
 
-/// Largest journal before old memory is flushed, bytes: it bounds the time of a start.
-const MAX_JOURNAL_BYTES: u64 = 128 * 1024 * 1024;
 const META: &str = "meta";
 const TREE: &str = "tree";
 
@@ -39,6 +37,9 @@ pub struct LsmOptions {
     pub path: PathBuf,
     /// Memory for blocks of the tree, bytes.
     pub cache_bytes: u64,
+    /// Largest journal before old memory is flushed, bytes: what is only in memory is in it, and a
+    /// start reads it.
+    pub journal_bytes: u64,
     /// Open although commits are missing: an operator has looked at it.
     pub accept_loss: bool,
 }
@@ -46,7 +47,12 @@ pub struct LsmOptions {
 impl LsmOptions {
     /// A store in this directory.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self { path: path.as_ref().to_owned(), cache_bytes: 256 * 1024 * 1024, accept_loss: false }
+        Self {
+            path: path.as_ref().to_owned(),
+            cache_bytes: 256 * 1024 * 1024,
+            journal_bytes: 128 * 1024 * 1024,
+            accept_loss: false,
+        }
     }
 }
 
@@ -219,7 +225,7 @@ fn open_tree(
     let (slots, predicate) = (slots.clone(), predicate.clone());
     Database::builder(options.path.join(TREE))
         .cache_size(options.cache_bytes)
-        .max_journaling_size(MAX_JOURNAL_BYTES)
+        .max_journaling_size(options.journal_bytes)
         .manual_journal_persist(true)
         .worker_threads(3)
         .with_compaction_filter_factories(Arc::new(move |name| {

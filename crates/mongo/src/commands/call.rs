@@ -5,7 +5,7 @@ use std::sync::Arc;
 use document::{DocRef, ValueRef};
 use engine::Store;
 use engine::{Collection, Model, Namespace};
-use query::Context;
+use query::{Context, expr::Holding};
 
 use crate::{
     args::named,
@@ -117,6 +117,7 @@ impl<'a, S: Store> Call<'a, S> {
             now_ms: now.ms,
             random: query::expr::Random::new(fastrand::u64(..)),
             effort: Arc::new(self.effort()),
+            holding: Holding::of(&self.door.settings.memory),
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {

@@ -64,6 +64,7 @@ impl Answer {
 
 fn given() -> Settings {
     Settings {
+        memory: memory::Account::default(),
         account: "test".to_owned(),
         keys: Keys::well_known().unwrap(),
         secret: [7; 32],

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use document::DocRef;
+use memory::Share;
 
 use super::{
     Clauses, Flow, Input, Output, Page, PageLimit, Resume, Select, firsts::Firsts, groups::Groups,
@@ -44,6 +45,10 @@ pub struct Run {
     pub(super) kept: Kept,
     pub(super) groups: Groups,
     pub(super) firsts: Firsts,
+    /// Bytes of groups that are becoming results.
+    pub(super) finishing: usize,
+    /// What all of these hold.
+    pub(super) held: Share,
 }
 
 impl Run {
@@ -77,6 +82,8 @@ impl Run {
         let limit = PageLimit { items: limit.items.max(1), bytes: limit.bytes.max(1) };
         let mut run = Self {
             plan,
+            held: context.holding.share(),
+            finishing: 0,
             context,
             limit,
             sorted,
@@ -124,6 +131,7 @@ impl Run {
         self.kept = Kept::default();
         self.groups = Groups::default();
         self.firsts = Firsts::default();
+        self.held.shrink(usize::MAX);
         if let Some(inner) = &mut self.inner {
             inner.begin();
         }
@@ -196,12 +204,13 @@ impl Run {
         if let Some(group) = &plan.clauses().group {
             self.grouped(&plan, group, &context)?;
         }
+        self.context.holding.settle();
         if self.sorted {
             return Ok(self.sorted_page(all));
         }
         let mut kept = std::mem::take(&mut self.kept);
         for ((place, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
-            kept.add(place, ordinal, value)?;
+            kept.add(place, ordinal, value);
         }
         let mut resume = None;
         let (results, more) = kept.into_results();
@@ -211,14 +220,14 @@ impl Run {
                 break;
             }
             if self.gate.pass(&place).is_some_and(|from| from <= ordinal) {
-                let flow = self.deliver(value);
+                let flow = self.deliver(value)?;
                 let goes_on = more || results.peek().is_some();
                 if flow == Flow::Enough && goes_on && !self.is_over() {
                     resume = self.gate.mark(ordinal, self.done);
                 }
             }
         }
-        Ok(Page { values: self.page, resume })
+        Ok(Page { values: self.page, resume, held: self.held })
     }
 
     pub(super) fn clauses(&self) -> &Clauses {
@@ -291,7 +300,7 @@ impl Run {
             let Some(value) = Output::new(clauses.projection.of(env)?) else {
                 return Ok(Flow::More);
             };
-            let flow = self.deliver(value);
+            let flow = self.deliver(value)?;
             if flow == Flow::Enough && !one {
                 self.ordinal = ordinal;
             }
@@ -301,17 +310,22 @@ impl Run {
     }
 
     /// A result, in the canonical order.
-    fn deliver(&mut self, value: Output) -> Flow {
+    fn deliver(&mut self, value: Output) -> Result<Flow, Error> {
         if self.done < self.clauses().window.skip {
             self.done += 1;
-            return Flow::More;
+            return Ok(Flow::More);
+        }
+        let size = value.size();
+        if self.sorted {
+            // Elsewhere it was kept before, and is counted.
+            self.held.grow(size.memory)?;
         }
         self.done += 1;
-        self.bytes = self.bytes.saturating_add(value.bytes());
+        self.bytes = self.bytes.saturating_add(size.bytes);
         self.page.push(value);
         self.full =
             self.limit.items <= self.page.len() || self.limit.bytes <= self.bytes || self.is_over();
-        if self.full { Flow::Enough } else { Flow::More }
+        Ok(if self.full { Flow::Enough } else { Flow::More })
     }
 
     fn sorted_page(self, all: bool) -> Page {
@@ -323,7 +337,7 @@ impl Run {
         } else {
             Some(self.resume.unwrap_or_else(|| Resume::at(b"", u64::MAX, 1, 0)))
         };
-        Page { values: self.page, resume }
+        Page { values: self.page, resume, held: self.held }
     }
 }
 
