@@ -31,6 +31,8 @@ impl std::error::Error for Short {}
 pub struct Account(Arc<Books>);
 
 struct Books {
+    /// The account that it is a part of.
+    whole: Option<Account>,
     limit: usize,
     used: AtomicUsize,
     peak: AtomicUsize,
@@ -54,7 +56,17 @@ impl fmt::Debug for Account {
 impl Account {
     /// An account of so many bytes.
     pub fn new(limit: usize) -> Self {
+        Self::within(None, limit)
+    }
+
+    /// A part of the account, with a limit of its own: what it holds counts in both.
+    pub fn part(&self, limit: usize) -> Self {
+        Self::within(Some(self.clone()), limit)
+    }
+
+    fn within(whole: Option<Self>, limit: usize) -> Self {
         Self(Arc::new(Books {
+            whole,
             limit,
             used: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
@@ -83,6 +95,11 @@ impl Account {
         self.0.refused.load(Relaxed)
     }
 
+    /// Whether so many bytes more would be beyond its own limit, whatever others hold.
+    pub fn is_beyond(&self, bytes: usize) -> bool {
+        self.limit() < self.used().saturating_add(bytes)
+    }
+
     /// Asks this one to give something back before anybody is refused, as long as it lives.
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
@@ -90,14 +107,20 @@ impl Account {
     }
 
     pub(crate) fn take(&self, bytes: usize) -> Result<(), Short> {
-        if self.try_take(bytes) {
+        if let Some(whole) = &self.0.whole {
+            if !self.add(bytes) {
+                return Err(Short);
+            }
+            return whole.take(bytes).inspect_err(|_| self.subtract(bytes));
+        }
+        if self.add(bytes) {
             return Ok(());
         }
         // What could never fit shall cost nobody anything.
         if bytes <= self.limit() {
             let missing = self.used().saturating_add(bytes).saturating_sub(self.limit());
             self.relieve(missing);
-            if self.try_take(bytes) {
+            if self.add(bytes) {
                 return Ok(());
             }
         }
@@ -105,12 +128,32 @@ impl Account {
         Err(Short)
     }
 
+    /// Takes without asking anybody for relief.
+    pub(crate) fn try_take(&self, bytes: usize) -> bool {
+        if !self.add(bytes) {
+            return false;
+        }
+        let taken = self.0.whole.as_ref().is_none_or(|whole| whole.try_take(bytes));
+        if !taken {
+            self.subtract(bytes);
+        }
+        taken
+    }
+
     pub(crate) fn give(&self, bytes: usize) {
+        self.subtract(bytes);
+        if let Some(whole) = &self.0.whole {
+            whole.give(bytes);
+        }
+    }
+
+    fn subtract(&self, bytes: usize) {
         self.0.used.fetch_sub(bytes, Relaxed);
     }
 
-    /// Takes without asking for relief: one addition that fails beyond the limit: two that ask at once cannot both get the last bytes.
-    pub(crate) fn try_take(&self, bytes: usize) -> bool {
+    /// One addition that fails beyond the limit: two that ask at once cannot both get the last
+    /// bytes.
+    fn add(&self, bytes: usize) -> bool {
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= self.0.limit);
         match self.0.used.fetch_update(Relaxed, Relaxed, add) {
             Ok(before) => {
@@ -179,6 +222,24 @@ mod tests {
         drop(idle);
         assert_eq!(account.used(), 150);
         account.take(850).unwrap();
+    }
+
+    #[test]
+    fn a_part_has_a_limit_of_its_own_and_counts_in_the_whole() {
+        let whole = Account::new(1000);
+        let part = whole.part(600);
+        let other = whole.part(usize::MAX);
+        other.take(500).unwrap();
+        part.take(400).unwrap();
+        assert_eq!((whole.used(), part.used()), (900, 400));
+        assert!(part.is_beyond(201) && !part.is_beyond(200));
+        assert_eq!(part.take(201), Err(Short), "beyond its own limit");
+        assert_eq!(part.take(101), Err(Short), "others hold it");
+        assert_eq!((whole.used(), part.used()), (900, 400));
+        other.give(500);
+        part.take(200).unwrap();
+        part.give(600);
+        assert_eq!((whole.used(), part.used()), (0, 0));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 use crate::{Account, Short};
 
+/// What is not asked for: a great many shares never hold more.
+const FREE: usize = 2 * 1024;
 /// What is taken at least; a share becomes larger by as much as it has, then by whole chunks.
 const FIRST: usize = 4 * 1024;
 /// The largest step beyond what is needed.
@@ -53,7 +55,7 @@ impl Share {
             self.lower(bytes);
             return Ok(());
         }
-        if self.taken < bytes {
+        if self.taken.max(FREE) < bytes {
             let ahead = bytes.clamp(FIRST, CHUNK);
             let wanted = bytes.saturating_add(ahead);
             // Near the end of the account what is needed is enough.
@@ -99,7 +101,7 @@ mod tests {
         for held in (0..500_000).step_by(100) {
             share.set(held).unwrap();
             let used = account.used();
-            assert!(held <= used && used <= held + CHUNK, "{held} {used}");
+            assert!(held <= used.max(FREE) && used <= held + CHUNK, "{held} {used}");
             steps += usize::from(used != before);
             before = used;
         }
@@ -109,7 +111,10 @@ mod tests {
         share.grow(10).unwrap();
         share.shrink(usize::MAX);
         assert_eq!((share.held(), account.used()), (0, 0));
-        share.grow(10).unwrap();
+        share.grow(FREE).unwrap();
+        assert_eq!(account.used(), 0, "so little is free");
+        share.grow(1).unwrap();
+        assert!(FREE < account.used());
         drop(share);
         assert_eq!(account.used(), 0);
     }
@@ -122,10 +127,10 @@ mod tests {
         assert_eq!(share.grow(1), Err(Short));
         assert_eq!((share.held(), account.used()), (100_000, 100_000));
         let mut other = account.share();
-        assert_eq!(other.grow(1), Err(Short));
+        assert_eq!(other.grow(FREE + 1), Err(Short));
         share.set(50_000).unwrap();
         drop(share);
-        other.grow(1).unwrap();
+        other.grow(FREE + 1).unwrap();
     }
 
     #[test]

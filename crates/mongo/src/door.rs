@@ -92,7 +92,7 @@ struct Connections {
 pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
     pub(crate) settings: Settings,
-    pub(crate) cursors: Cursors<S>,
+    pub(crate) cursors: Arc<Cursors<S>>,
     pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
     pub(crate) latencies: Latencies,
     pub(crate) complaints: Complaints,
@@ -121,10 +121,12 @@ impl<S: Store> Door<S> {
     /// A door onto an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
         let commands = Table::<S>::by_name();
+        let cursors = Arc::new(Cursors::default());
+        settings.memory.relieved_by(&cursors);
         Arc::new(Self {
             engine,
             settings,
-            cursors: Cursors::default(),
+            cursors,
             latencies: Latencies::new(commands.len()),
             commands,
             complaints: Complaints::default(),

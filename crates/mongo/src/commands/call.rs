@@ -121,12 +121,17 @@ impl<'a, S: Store> Call<'a, S> {
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {
+            let mut held = 0;
             for (name, value) in bound.iter() {
                 let expr = mongo_query::expression::parse(value)?;
                 let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
+                let env = env.holding(held)?;
                 let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
+                held += query::expr::memory(value.as_ref());
                 context.constants.insert(name, value);
             }
+            context.holding.settle();
+            context.holding.keep(held)?;
         }
         Ok(Arc::new(context))
     }

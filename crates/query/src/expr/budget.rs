@@ -98,6 +98,11 @@ impl<'a> Growth<'a> {
         check_held(self.held.saturating_add(self.size.memory), self.holding)
     }
 
+    /// So much more is held for it that is no part of it.
+    pub(crate) fn hold(&mut self, memory: usize) -> Result<(), Error> {
+        self.add(Size { bytes: 0, memory })
+    }
+
     /// A field of this name joins it; its value counts for itself.
     pub(crate) fn name(&mut self, name: &str) -> Result<(), Error> {
         let bytes = name.len() + 1;

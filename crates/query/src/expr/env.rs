@@ -54,7 +54,7 @@ impl<'a> Env<'a> {
     }
 
     /// The same while so many bytes more are held around it.
-    pub(crate) fn holding(&self, bytes: usize) -> Result<Self, Error> {
+    pub fn holding(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
         budget::check_held(held, &self.context.holding)?;
         Ok(Self { held, ..*self })

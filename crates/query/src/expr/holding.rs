@@ -6,8 +6,10 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
+use document::{DocRef, ValueRef};
 use memory::{Account, Share, Short};
 
+use super::{Size, reach};
 use crate::{Error, Kind};
 
 /// Bytes of one expression that are not asked for: most expressions never hold more.
@@ -32,18 +34,55 @@ struct Held {
     /// How much the expression under way may hold by what was taken; spares the lock.
     covered: AtomicUsize,
     share: Mutex<Share>,
+    /// What the operation holds as long as it is there.
+    kept: Mutex<Share>,
 }
 
 impl Holding {
     /// From this account.
     pub fn of(account: &Account) -> Self {
-        let share = Mutex::new(account.share());
-        Self(Arc::new(Held { account: account.clone(), covered: AtomicUsize::new(0), share }))
+        Self::within(account, usize::MAX)
+    }
+
+    /// For parts of the operation that may hold so much together.
+    pub fn part(&self, limit: usize) -> Self {
+        Self::within(&self.0.account, limit)
+    }
+
+    fn within(account: &Account, limit: usize) -> Self {
+        let account = account.part(limit);
+        let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
+        Self(Arc::new(Held { account, covered: AtomicUsize::new(0), share, kept }))
+    }
+
+    /// The operation itself holds so much more, until it is forgotten.
+    pub fn keep(&self, bytes: usize) -> Result<(), Short> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).grow(bytes)
+    }
+
+    /// Bytes that the operation holds.
+    pub fn used(&self) -> usize {
+        self.0.account.used()
+    }
+
+    /// Whether these parts would hold more than they may, rather than more than is left.
+    pub(crate) fn is_beyond(&self, bytes: usize) -> bool {
+        self.0.account.is_beyond(bytes)
     }
 
     /// A share for a part of the operation that holds memory beside expressions.
     pub fn share(&self) -> Share {
         self.0.account.share()
+    }
+
+    /// A share for the tree of a raw document, which takes several times its bytes; small ones are
+    /// not asked for.
+    pub fn tree(&self, document: DocRef<'_>) -> Result<Share, Error> {
+        let mut share = self.share();
+        if FREE / 4 < reach(ValueRef::Document(document)) {
+            share.grow(Size::of(ValueRef::Document(document)).memory)?;
+        }
+        Ok(share)
     }
 
     /// No expression is being evaluated: what the last one held is given back.
