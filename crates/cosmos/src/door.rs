@@ -7,6 +7,7 @@ use std::sync::{
 
 use auth::{Guesses, Hosts, Key, Keys};
 use engine::{Distribution, Engine, Latencies, Store};
+use memory::Account;
 
 use crate::{
     containers::Containers, http::Certificate, measured::Measured, pages::Pages, throttle::Throttle,
@@ -27,6 +28,8 @@ pub struct Settings {
     pub secret: [u8; 32],
     /// What TLS is spoken with; `None`: it is not.
     pub certificate: Option<Certificate>,
+    /// Where requests take the memory that they hold from.
+    pub memory: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
     pub give_way: fn(),
     /// Whether requests about items are limited by the throughput of offers.

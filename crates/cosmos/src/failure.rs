@@ -135,6 +135,9 @@ pub(crate) struct Failure {
     pub(crate) retry_ms: Option<u64>,
 }
 
+/// When a request may find memory that others hold now.
+const BUSY_RETRY_MS: u64 = 500;
+
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// What a text names when an item, or anything in a container, is not there.
@@ -193,6 +196,12 @@ impl Failure {
 
     pub(crate) fn answer_too_large() -> Self {
         Self::new(Fault::AnswerTooLarge, "Response size is too large: ask for fewer items at once.")
+    }
+
+    /// Other requests hold the memory that this one needs.
+    pub(crate) fn busy() -> Self {
+        let failure = Self::new(Fault::Unavailable, memory::Short.to_string());
+        Self { retry_ms: Some(BUSY_RETRY_MS), ..failure }
     }
 
     /// The throughput is spent for so many milliseconds.
@@ -264,6 +273,12 @@ impl From<json::Invalid> for Failure {
     }
 }
 
+impl From<memory::Short> for Failure {
+    fn from(_: memory::Short) -> Self {
+        Self::busy()
+    }
+}
+
 impl From<auth::Denied> for Failure {
     fn from(denied: auth::Denied) -> Self {
         use auth::Denied::{Expired, Malformed, Missing, NoDate, Signature, Skewed};
@@ -293,6 +308,7 @@ impl From<engine::Error> for Failure {
             Kind::Gone => Fault::Gone,
             Kind::Stopped(why) if why.number == STOPPING => Fault::Unavailable,
             Kind::Stopped(_) => Fault::Timeout,
+            Kind::Busy => return Self::busy(),
             Kind::Full => Fault::Full,
             Kind::Unavailable => Fault::Unavailable,
             Kind::Corrupt => Fault::Internal,
@@ -330,6 +346,7 @@ mod tests {
             (Failure::answer_too_large(), (413, 3402, "RequestEntityTooLarge")),
             (Failure::from(auth::Denied::Signature), (401, 0, "Unauthorized")),
             (Failure::from(auth::Denied::Skewed), (403, 0, "Forbidden")),
+            (engine::Error::from(memory::Short).into(), (503, 0, "ServiceUnavailable")),
             (engine::Error::new(Kind::Conflict, "too many writers").into(), (449, 0, "RetryWith")),
         ] {
             assert_eq!(failure.fault.row(), want, "{failure:?}");

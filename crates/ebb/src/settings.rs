@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, parser::ValueSource};
-use server::{ClockMode, Config, LogFormat, REAP_DELAY};
+use server::{ClockMode, Config, LEAST_MEMORY, LogFormat, REAP_DELAY};
 
 /// One setting: a flag, an environment variable and a key of the file, all of one name.
 struct Setting {
@@ -69,6 +69,12 @@ const SETTINGS: &[Setting] = &[
         "on|off",
         "on",
         "Whether a MongoDB document's own ttl is interpreted; goes before what was switched",
+    ),
+    setting(
+        "memory",
+        "SIZE",
+        "",
+        "Memory that the process may hold, with k, m or g [a quarter of the machine's, 512m to 2g]",
     ),
     setting("accept-loss", "BOOL", "false", "Start although commits are missing from damaged data"),
     setting(
@@ -235,6 +241,33 @@ impl Settings {
         }
     }
 
+    /// Bytes, with a suffix for powers of 1024.
+    fn size(&self, name: &str) -> Result<Option<usize>, Wrong> {
+        let text = self.text(name).trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        let shift = match text.get(digits.len()..).unwrap_or("").to_ascii_lowercase().as_str() {
+            "" | "b" => 0,
+            "k" | "kb" | "kib" => 10,
+            "m" | "mb" | "mib" => 20,
+            "g" | "gb" | "gib" => 30,
+            _ => u32::MAX,
+        };
+        let unit = 1_usize.checked_shl(shift);
+        let bytes = digits.trim().parse::<usize>().ok().zip(unit);
+        let bytes = bytes.and_then(|(count, unit)| count.checked_mul(unit));
+        let wrong = |why: &str| Wrong(format!("--{name}: '{text}' {why}"));
+        match bytes {
+            None => Err(wrong("is not a size such as 900m or 2g")),
+            Some(bytes) if bytes < LEAST_MEMORY => {
+                Err(wrong(&format!("is too little: at least {}m", LEAST_MEMORY >> 20)))
+            }
+            Some(bytes) => Ok(Some(bytes)),
+        }
+    }
+
     /// What the values mean.
     pub(crate) fn config(&self) -> Result<Config, Wrong> {
         let in_memory = self.bool("in-memory")?;
@@ -298,6 +331,7 @@ impl Settings {
                 false => None,
             },
             accept_loss: self.bool("accept-loss")?,
+            memory: self.size("memory")?,
         })
     }
 }
@@ -358,6 +392,15 @@ mod tests {
         ] {
             assert_eq!(config(typed, None).unwrap().account_endpoint.as_deref(), want, "{typed:?}");
         }
+        for (typed, want) in [
+            (&[][..], None),
+            (&["--memory", "512m"], Some(512 << 20)),
+            (&["--memory", "2G"], Some(2 << 30)),
+            (&["--memory", "262144k"], Some(256 << 20)),
+            (&["--memory", "300000000"], Some(300_000_000)),
+        ] {
+            assert_eq!(config(typed, None).unwrap().memory, want, "{typed:?}");
+        }
         let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
         assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
         assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");
@@ -380,6 +423,12 @@ mod tests {
             (&["--account-endpoint", "https://"], None, "--account-endpoint"),
             (&["--account-endpoint", "https://db.example/x"], None, "--account-endpoint"),
             (&["--account-endpoint", "https://a@db.example"], None, "--account-endpoint"),
+            (&["--memory", "much"], None, "--memory"),
+            (&["--memory", "1t"], None, "--memory"),
+            (&["--memory", "-1g"], None, "--memory"),
+            (&["--memory", "127m"], None, "--memory"),
+            (&["--memory", "99999999999999999999g"], None, "--memory"),
+            (&["--memory", "99999999999999999g"], None, "--memory"),
             (&[], Some("colour = 1"), "colour"),
             (&[], Some("clock ="), "--config"),
         ] {

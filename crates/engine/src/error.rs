@@ -59,6 +59,8 @@ pub enum Kind {
     Query(query::Error),
     /// The operation was told to stop, or its time is over.
     Stopped(query::Error),
+    /// Other operations hold the memory that it needs: try again later.
+    Busy,
     /// No space is left on the device.
     Full,
     /// The store stopped.
@@ -112,9 +114,16 @@ impl From<query::Error> for Error {
         let message = error.message.clone();
         let kind = match error.kind {
             query::Kind::Stopped => Kind::Stopped(error),
+            query::Kind::Short => Kind::Busy,
             _ => Kind::Query(error),
         };
         Self::new(kind, message)
+    }
+}
+
+impl From<memory::Short> for Error {
+    fn from(short: memory::Short) -> Self {
+        Self::new(Kind::Busy, short.to_string())
     }
 }
 

@@ -4,6 +4,14 @@
 pub const PAGE_ROWS: usize = 256;
 /// Bytes of one page, roughly.
 pub const PAGE_BYTES: usize = 1 << 20;
+/// Bytes of rows that a walk answers at once, roughly: one that is larger comes alone.
+pub const TAKE_BYTES: usize = 4 << 20;
+/// What an open cursor takes beside the documents that it holds back.
+pub const CURSOR_BYTES: usize = 4 * 1024;
+/// What a key takes in a set of keys, beside its bytes.
+pub const SEEN_BYTES: usize = 64;
+/// How often a document of a batch is in memory until it is sent: in the batch, then in the answer.
+pub const BATCH_COPIES: usize = 2;
 /// Work of looking at a row, beside its bytes: others run about every 256 rows.
 pub const ROW_WORK: usize = 3 * 1024;
 /// Work of looking at a candidate.

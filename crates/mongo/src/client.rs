@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use memory::Share;
+
 use crate::{
     door::{Counters, lock},
     operation::{Operation, Running, Why},
@@ -27,6 +29,8 @@ pub(crate) struct Connection {
     pub(crate) introduced: AtomicBool,
     pub(crate) app_name: Mutex<Option<String>>,
     replies: AtomicI32,
+    /// What the answer holds that is being made or sent.
+    answer: Mutex<Share>,
     running: Mutex<Option<Running>>,
 }
 
@@ -49,6 +53,7 @@ impl Connection {
             introduced: AtomicBool::new(false),
             app_name: Mutex::default(),
             replies: AtomicI32::new(1),
+            answer: Mutex::default(),
             running: Mutex::default(),
         }
     }
@@ -61,6 +66,17 @@ impl Connection {
     /// The number of the next reply.
     pub(crate) fn reply_id(&self) -> i32 {
         self.replies.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The answer holds so much until it is sent.
+    pub(crate) fn holds(&self, share: Share) {
+        *lock(&self.answer) = share;
+    }
+
+    /// The answer is sent.
+    pub(crate) fn answered(&self) {
+        let sent = std::mem::take(&mut *lock(&self.answer));
+        drop(sent);
     }
 
     /// A command begins.

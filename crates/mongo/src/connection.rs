@@ -32,6 +32,7 @@ pub async fn serve<S: Store>(
     // Whatever ended it, there is nobody left to tell.
     let _ = converse(&door, &connection, &mut stream, stop).await;
     let _ = stream.shutdown().await;
+    door.cursors.orphan(connection.id);
     door.disconnect(&connection);
 }
 
@@ -59,7 +60,9 @@ async fn converse<S: Store>(
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let malformed = match wire::parse(&header, payload) {
             Ok(message) => {
-                answer(door, connection, &mut stream, &message).await?;
+                let answered = answer(door, connection, &mut stream, &message).await;
+                connection.answered();
+                answered?;
                 continue;
             }
             Err(malformed) => malformed,
@@ -172,6 +175,8 @@ async fn answer<S: Store>(
             }
             let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
+            // The reply is there twice, and no longer.
+            drop(body);
             send(connection, stream, packed(message, reply)).await
         }
         Shape::Query => {

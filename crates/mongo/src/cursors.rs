@@ -8,10 +8,11 @@ use std::{
 
 use engine::Store;
 use engine::{Cursor, Namespace};
+use memory::Relief;
 
 use crate::{
     errors::{CursorNotFound, Error, Result},
-    limits::{CURSOR_IDLE, MAX_CURSORS},
+    limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
     operation::{Operation, Why},
 };
 
@@ -21,6 +22,11 @@ struct Open<S: Store> {
     cursor: Option<Cursor<S>>,
     used: Duration,
     keep: bool,
+    /// Bytes that it holds while nobody uses it.
+    memory: usize,
+    /// The connection that opened it, and whether that has gone.
+    connection: i32,
+    orphan: bool,
     operation: Arc<Operation>,
 }
 
@@ -33,12 +39,31 @@ impl<S: Store> Default for Cursors<S> {
     }
 }
 
+/// A cursor that a request opens.
+pub(crate) struct Opened<S: Store> {
+    pub(crate) cursor: Cursor<S>,
+    /// It may be idle for ever.
+    pub(crate) keep: bool,
+    /// The connection that asked for it.
+    pub(crate) connection: i32,
+}
+
 /// A cursor that a request uses.
 pub(crate) struct Taken<S: Store> {
     pub(crate) id: i64,
     pub(crate) cursor: Cursor<S>,
     /// The operation that opened it and goes on with this request.
     pub(crate) operation: Arc<Operation>,
+}
+
+impl<S: Store> Relief for Cursors<S> {
+    fn relieve(&self, bytes: usize) {
+        // They are dropped here, without the lock.
+        let closed = self.victims(bytes);
+        if !closed.is_empty() {
+            tracing::debug!(cursors = closed.len(), "idle cursors were closed to free memory");
+        }
+    }
 }
 
 fn not_found(id: i64) -> Error {
@@ -54,10 +79,10 @@ impl<S: Store> Cursors<S> {
     pub(crate) fn open(
         &self,
         namespace: Namespace,
-        cursor: Cursor<S>,
-        keep: bool,
+        opened: Opened<S>,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
+        let Opened { cursor, keep, connection } = opened;
         let now = clock::monotonic();
         operation.rest(now);
         let operation = Arc::clone(operation);
@@ -68,8 +93,19 @@ impl<S: Store> Cursors<S> {
         loop {
             let id = fastrand::i64(1..i64::MAX);
             if let std::collections::hash_map::Entry::Vacant(vacant) = all.entry(id) {
-                let cursor = Some(cursor);
-                vacant.insert(Open { namespace, cursor, used: now, keep, operation });
+                let (memory, cursor) = (cursor.memory(), Some(cursor));
+                let used = now;
+                let orphan = false;
+                vacant.insert(Open {
+                    namespace,
+                    cursor,
+                    used,
+                    keep,
+                    memory,
+                    connection,
+                    orphan,
+                    operation,
+                });
                 return Ok(id);
             }
         }
@@ -101,12 +137,26 @@ impl<S: Store> Cursors<S> {
         match self.lock().get_mut(&taken.id) {
             Some(open) => {
                 taken.operation.rest(now);
+                open.memory = taken.cursor.memory();
                 open.cursor = Some(taken.cursor);
                 open.used = now;
                 true
             }
             None => false,
         }
+    }
+
+    /// A cursor has no more; answers that it is not open.
+    pub(crate) fn end(&self, taken: Taken<S>) -> bool {
+        self.close(taken.id);
+        false
+    }
+
+    /// The connection has gone that opened these: they end sooner if they hold much.
+    pub(crate) fn orphan(&self, connection: i32) {
+        let mut all = self.lock();
+        let own = all.values_mut().filter(|open| open.connection == connection);
+        own.for_each(|open| open.orphan = true);
     }
 
     /// Closes a cursor; answers whether it was open.
@@ -125,12 +175,42 @@ impl<S: Store> Cursors<S> {
 
     /// Closes cursors that nobody asked for; answers how many.
     pub(crate) fn expire(&self, now: Duration) -> usize {
-        let mut all = self.lock();
-        let before = all.len();
-        all.retain(|_, open| {
-            open.keep || open.cursor.is_none() || now.saturating_sub(open.used) < CURSOR_IDLE
+        let closed = self.remove(|open| {
+            let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.memory;
+            let most = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
+            !open.keep && open.cursor.is_some() && most <= now.saturating_sub(open.used)
         });
-        before - all.len()
+        closed.len()
+    }
+
+    /// Takes out those that are to be closed: they are dropped without the lock.
+    fn remove(&self, closes: impl Fn(&Open<S>) -> bool) -> Vec<Open<S>> {
+        self.lock().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
+    }
+
+    /// Which idle cursors are closed so that so many bytes are given back: always the oldest one of
+    /// the connection whose cursors hold most.
+    fn victims(&self, bytes: usize) -> Vec<Open<S>> {
+        let mut all = self.lock();
+        let mut owners: HashMap<i32, (usize, Vec<(Duration, i64, usize)>)> = HashMap::new();
+        let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
+        for (id, open) in idle.filter(|(_, open)| LIGHT_CURSOR_BYTES <= open.memory) {
+            let (sum, cursors) = owners.entry(open.connection).or_default();
+            *sum += open.memory;
+            cursors.push((open.used, *id, open.memory));
+        }
+        // The oldest one last.
+        owners.values_mut().for_each(|(_, cursors)| cursors.sort_unstable_by(|a, b| b.cmp(a)));
+        let (mut given, mut closed) = (0, Vec::new());
+        while given < bytes {
+            let most = owners.values_mut().max_by_key(|(sum, _)| *sum);
+            let Some((sum, cursors)) = most else { break };
+            let Some((_, id, memory)) = cursors.pop() else { break };
+            *sum = if cursors.is_empty() { 0 } else { *sum - memory };
+            given += memory;
+            closed.extend(all.remove(&id));
+        }
+        closed
     }
 
     pub(crate) fn count(&self) -> usize {

@@ -10,6 +10,7 @@ use std::{
 };
 
 use engine::{Distribution, Engine, Latencies, Store};
+use memory::Account;
 
 use crate::{
     client::Connection,
@@ -27,6 +28,8 @@ pub struct Settings {
     pub version: String,
     /// Address it listens on, for `whatsmyuri` and `serverStatus`.
     pub host: String,
+    /// Where operations take the memory that they hold from.
+    pub memory: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
@@ -38,6 +41,7 @@ impl Default for Settings {
             per_document_ttl: Arc::new(AtomicBool::new(true)),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: "localhost".to_owned(),
+            memory: Account::default(),
             give_way: || {},
         }
     }
@@ -88,7 +92,7 @@ struct Connections {
 pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
     pub(crate) settings: Settings,
-    pub(crate) cursors: Cursors<S>,
+    pub(crate) cursors: Arc<Cursors<S>>,
     pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
     pub(crate) latencies: Latencies,
     pub(crate) complaints: Complaints,
@@ -117,10 +121,12 @@ impl<S: Store> Door<S> {
     /// A door onto an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
         let commands = Table::<S>::by_name();
+        let cursors = Arc::new(Cursors::default());
+        settings.memory.relieved_by(&cursors);
         Arc::new(Self {
             engine,
             settings,
-            cursors: Cursors::default(),
+            cursors,
             latencies: Latencies::new(commands.len()),
             commands,
             complaints: Complaints::default(),

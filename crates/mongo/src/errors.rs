@@ -51,6 +51,7 @@ codes! {
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,
     NotAReplicaSet = 123, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107,
+    TemporarilyUnavailable = 365,
     CursorKilled = 237, ClientDisconnect = 279, Interrupted = 11601, ConversionFailure = 241,
 }
 
@@ -115,11 +116,18 @@ impl From<engine::Error> for Error {
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
             Kind::Stopped(error) | Kind::Query(error) => error.number,
+            Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
             Kind::Unavailable => ShutdownInProgress,
             Kind::Corrupt => DataCorruptionDetected,
         };
         Self::new(code, message)
+    }
+}
+
+impl From<memory::Short> for Error {
+    fn from(short: memory::Short) -> Self {
+        Self::new(TemporarilyUnavailable, short.to_string())
     }
 }
 

@@ -16,6 +16,12 @@ pub(crate) const FIRST_BATCH: usize = 101;
 pub(crate) const BATCH_BYTES: usize = MAX_DOCUMENT_BYTES;
 /// A cursor nobody asks for is closed after this long.
 pub(crate) const CURSOR_IDLE: Duration = Duration::from_secs(600);
+/// The same for one that holds much, when the connection has gone that opened it.
+pub(crate) const ORPHAN_IDLE: Duration = Duration::from_secs(30);
+/// What is much for a cursor that nobody uses.
+pub(crate) const HEAVY_CURSOR_BYTES: usize = 1024 * 1024;
+/// A cursor that holds less is not closed to free memory.
+pub(crate) const LIGHT_CURSOR_BYTES: usize = 64 * 1024;
 /// Cursors open at once.
 pub(crate) const MAX_CURSORS: usize = 100_000;
 /// Minutes a session may be unused.

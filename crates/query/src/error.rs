@@ -21,6 +21,8 @@ pub enum Kind {
     Unsupported,
     /// The operation was told to stop.
     Stopped,
+    /// Other operations hold the memory that it needs: try again later.
+    Short,
 }
 
 /// A failed evaluation.

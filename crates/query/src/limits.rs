@@ -4,6 +4,9 @@
 pub const MAX_STAGE_BYTES: usize = 100 * 1024 * 1024;
 /// What the values of one expression may hold in memory, in bytes (MongoDB: 100 MB).
 pub const MAX_HELD_BYTES: usize = 100 * 1024 * 1024;
+/// What the concrete paths of one update's positional operators may hold: more than those of any
+/// document that can be stored.
+pub const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
 /// Work of one evaluation of one expression, in units of about one byte copied: a second or two.
 pub const MAX_WORK: u64 = 2 << 30;
 /// Deepest nesting of a value that evaluation may build.

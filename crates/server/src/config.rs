@@ -69,6 +69,8 @@ pub struct Config {
     pub per_document_ttl: Option<bool>,
     /// Open although commits are missing.
     pub accept_loss: bool,
+    /// Bytes of memory that the process may hold; `None`: as is usual on such a machine.
+    pub memory: Option<usize>,
 }
 
 impl Config {
@@ -100,6 +102,7 @@ impl Config {
             banner: false,
             per_document_ttl: None,
             accept_loss: false,
+            memory: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::{fs, io, path::Path, sync::Arc};
 
 use cosmos::{Certificate, Door, Hosts, Keys, Settings};
 use engine::Engine;
+use memory::Account;
 use tokio::net::lookup_host;
 
 use crate::{
@@ -29,6 +30,7 @@ pub(crate) async fn door(
     config: &Config,
     address: &str,
     engine: Engine<AnyStore>,
+    memory: &Account,
     explorer: &Arc<Explorer>,
 ) -> Result<Arc<Door<AnyStore>>, Failure> {
     let keys = keys(config.key_file.as_deref())?;
@@ -50,6 +52,7 @@ pub(crate) async fn door(
         keys,
         secret: secret(folder.as_deref()).map_err(|error| failed("the secret of tokens", error))?,
         certificate: Some(certificate(config, folder.as_deref())?),
+        memory: memory.clone(),
         give_way,
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),

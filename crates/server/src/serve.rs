@@ -4,6 +4,7 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use clock::{Checkpoint, Clock, Machine, Mode};
 use engine::{Engine, KeepNothing, Options, Persist, Rules};
+use memory::{Account, Plan};
 use mongo::{Door, MongoDialect, Settings};
 use store::{MemoryStore, Store};
 use store_lsm::{LsmOptions, LsmStore};
@@ -24,7 +25,7 @@ use crate::{
     explorer::{Explorer, Ports},
     features::Features,
     give_way::give_way,
-    listen, logging, nosql,
+    listen, logging, machine, nosql,
     ready::{self, Ready},
 };
 
@@ -89,11 +90,14 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
     clock.persisted(&first);
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
     let time = Engine::<AnyStore>::timepiece(&clock);
+    let plan = plan(config);
     let store = match &data_dir {
         None => AnyStore::Memory(MemoryStore::new(time)),
         Some(directory) => {
             let options = LsmOptions {
                 accept_loss: config.accept_loss,
+                cache_bytes: plan.cache() as u64,
+                journal_bytes: plan.journal() as u64,
                 ..LsmOptions::new(directory.path.join("store"))
             };
             AnyStore::Lsm(LsmStore::open(&options, time).map_err(refused_store)?)
@@ -119,6 +123,14 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         _ => failed(error),
     })?;
     Ok(Opened { engine, timekeeper, data_dir })
+}
+
+/// How the memory of a server of this configuration is divided.
+fn plan(config: &Config) -> Plan {
+    match config.memory {
+        Some(process) => Plan { process },
+        None => Plan::usual(machine::memory()),
+    }
 }
 
 /// Opens the clock's checkpoints. Where there are data there has to be one: without it the dead
@@ -213,6 +225,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
+    let plan = plan(config);
+    let memory = Account::new(plan.operations());
     let (stop, stopped) = watch::channel(false);
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
@@ -229,6 +243,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let settings = Settings {
             per_document_ttl: features.per_document_ttl(),
             host: bound.to_string(),
+            memory: memory.clone(),
             give_way,
             ..Settings::default()
         };
@@ -247,7 +262,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
     let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
-        let made = nosql::door(config, address, engine.clone(), &explorer).await?;
+        let made = nosql::door(config, address, engine.clone(), &memory, &explorer).await?;
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept(
@@ -264,7 +279,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let doors = admin::Doors { mongo: door.clone(), cosmos };
         let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
-        let shared = Shared { engine, doors, features, explorer, stopping: stopped.clone() };
+        let stopping = stopped.clone();
+        let shared = Shared { engine, plan, memory, doors, features, explorer, stopping };
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
         ready.admin = Some(bound.to_string());
     }

@@ -36,8 +36,6 @@ use crate::{
     writeback::{self, Writeback},
 };
 
-/// Largest journal before old memory is flushed, bytes: it bounds the time of a start.
-const MAX_JOURNAL_BYTES: u64 = 128 * 1024 * 1024;
 const META: &str = "meta";
 const TREE: &str = "tree";
 /// How often somebody who waits for the tree looks again.
@@ -274,7 +272,7 @@ fn open_tree(
     let (slots, predicate) = (slots.clone(), predicate.clone());
     Database::builder(options.path.join(TREE))
         .cache_size(options.cache_bytes)
-        .max_journaling_size(MAX_JOURNAL_BYTES)
+        .max_journaling_size(options.journal_bytes)
         .manual_journal_persist(true)
         .worker_threads(3)
         .with_compaction_filter_factories(Arc::new(move |name| {

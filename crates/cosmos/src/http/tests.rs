@@ -44,6 +44,7 @@ struct Server {
 impl Server {
     async fn start() -> Self {
         let settings = Settings {
+            memory: memory::Account::default(),
             enforce_throughput: false,
             pages: None,
             account: "test".to_owned(),

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use document::{Document, Value, doc, json};
 use engine::{Expect, Kind, Match, Store};
-use query::{Context, expr::Effort};
+use query::{
+    Context,
+    expr::{Effort, Holding},
+};
 
 use crate::{
     call::Call,
@@ -107,6 +110,7 @@ pub(crate) async fn context<S: Store>(door: &Door<S>, call: &Call<'_>) -> Arc<Co
         now_ms: now.ms,
         random: query::expr::Random::new(fastrand::u64(..)),
         effort: effort(door, call),
+        holding: Holding::of(&door.settings.memory),
         ..Context::default()
     })
 }

@@ -7,7 +7,7 @@ use cosmos_sql::{SqlError, compile, plan_document};
 use document::{DocBuf, DocRef, Document, Value, json};
 use engine::{Flow, Item, Scan, Scanned, Sink, Store};
 use query::{
-    expr::Effort,
+    expr::{Effort, Holding},
     json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
@@ -158,8 +158,11 @@ fn over<S: Store>(
         _ => String::new(),
     };
     resources.sort_by_key(id);
-    let context =
-        query::Context { effort: common::effort(door, call), ..query::Context::default() };
+    let context = query::Context {
+        effort: common::effort(door, call),
+        holding: Holding::of(&door.settings.memory),
+        ..query::Context::default()
+    };
     let mut run = Run::new(question.plan, context, resume, limit(call)?);
     let mut all = true;
     for resource in &resources {
@@ -228,7 +231,7 @@ async fn count<S: Store>(
     session::check(call.seen, seq)?;
     let live = door.engine.live(&container.collection).await?;
     let values = vec![Output::Value(Value::Int64(live.documents))];
-    let page = Page { values, resume: None };
+    let page = Page { values, ..Page::default() };
     let reply = reply(door, about, &container.rid, "Documents", &page);
     let bytes = reply.body.len();
     let mut reply = reply.charged(Work::Rows(0), bytes);

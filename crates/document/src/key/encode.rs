@@ -14,6 +14,8 @@ pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut
         let hash = Sha256::digest(&out[start..]);
         out.truncate(start + KEPT_KEY_COMPONENT_BYTES);
         out.extend_from_slice(&hash[..16]);
+        // A key may be kept for long: the room that its value needed shall not wait with it.
+        out.shrink_to_fit();
     }
     if descending {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -116,4 +118,18 @@ fn text(text: &str, out: &mut Vec<u8>) {
 /// An `i64` as a `u64` in the same order.
 fn flip(value: i64) -> u64 {
     (value as u64) ^ (1 << 63)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_of_a_long_value_holds_no_more_than_itself() {
+        let long = "x".repeat(1_000_000);
+        let mut out = vec![7];
+        assert!(encode(ValueRef::String(&long), TypeOrder::Json, false, &mut out));
+        assert_eq!(out.len(), 1 + KEPT_KEY_COMPONENT_BYTES + 16);
+        assert!(out.capacity() < 2 * out.len(), "{}", out.capacity());
+    }
 }

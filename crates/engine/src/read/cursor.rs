@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use document::DocBuf;
+use memory::Share;
 use query::{
     Context,
     exec::{self, Exec, Next, Source, Stage},
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     Collection, Engine, Error, Kind, Model, Namespace, State,
     error::Halt,
-    limits::PAGE_ROWS,
+    limits::{BATCH_COPIES, CURSOR_BYTES, PAGE_ROWS, SEEN_BYTES},
     rest::yield_now,
     view::{MAIN, Views, open_together},
 };
@@ -38,13 +39,15 @@ pub struct Cursor<S: Store> {
     /// All stages; those that the plan needs are `stages` and `left`.
     asked: Vec<Stage>,
     stages: Arc<[Stage]>,
-    context: Arc<Context>,
+    pub(super) context: Arc<Context>,
     /// Documents left of a plain limit.
     left: Option<u64>,
     finder: Option<Finder>,
     exec: Option<Exec>,
     /// Rows that did not fit the last batch.
     held: VecDeque<Held>,
+    /// What it holds between two requests, beside what its stages do.
+    rests: Share,
     began: bool,
     fed: bool,
 }
@@ -102,6 +105,7 @@ impl<S: Store> Engine<S> {
             find,
             asked: plan.stages,
             stages: Arc::default(),
+            rests: context.holding.share(),
             context,
             left: None,
             finder: None,
@@ -153,7 +157,7 @@ impl<S: Store> Cursor<S> {
     /// The next batch, judged at its own instant.
     pub async fn next(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
         let first = !std::mem::replace(&mut self.began, true);
-        let mut batch = Batch::default();
+        let mut batch = Batch::of(&self.context);
         let mut again = false;
         loop {
             let views = self.open().await?;
@@ -164,7 +168,7 @@ impl<S: Store> Cursor<S> {
             };
             if first && (again || !good) {
                 // Nothing was given yet: begin again, so that the whole batch has one instant.
-                batch = Batch::default();
+                batch = Batch::of(&self.context);
                 self.plan(state.as_deref())?;
             } else if !good {
                 let message = "an index was dropped or changed while a cursor was reading it";
@@ -174,13 +178,32 @@ impl<S: Store> Cursor<S> {
                 self.exec.iter_mut().for_each(Exec::resume);
             }
             match self.fill(&views, limit, &mut batch, first).await {
-                Ok(()) => return Ok(batch),
-                Err(Halt::Again) if !first && !batch.documents.is_empty() => return Ok(batch),
+                Ok(()) => {
+                    self.rest()?;
+                    return Ok(batch);
+                }
+                Err(Halt::Again) if !first && !batch.documents.is_empty() => {
+                    self.rest()?;
+                    return Ok(batch);
+                }
                 Err(Halt::Again) => views.land(&self.engine.inner).await,
                 Err(halt) => return Err(failed(halt)),
             }
             again = true;
         }
+    }
+
+    /// Nobody asks for a while: what can be read again is let go, the rest is counted.
+    fn rest(&mut self) -> Result<(), Error> {
+        self.finder.iter_mut().for_each(Finder::rest);
+        self.context.holding.settle();
+        let held = self.held.iter().map(|held| held.document.len() + SEEN_BYTES).sum::<usize>();
+        Ok(self.rests.set(CURSOR_BYTES + held)?)
+    }
+
+    /// Bytes that the operation holds.
+    pub fn memory(&self) -> usize {
+        self.context.holding.used()
     }
 
     /// Opens what this batch is judged in.
@@ -243,6 +266,14 @@ impl<S: Store> Cursor<S> {
             };
             from_exec = from_exec && self.exec.is_some();
             if !batch.documents.is_empty() && limit.bytes < bytes + held.document.len() {
+                self.held.push_front(held);
+                return Ok(());
+            }
+            if let Err(short) = batch.held.grow(held.document.len() * BATCH_COPIES) {
+                if batch.documents.is_empty() || batch.sources.is_some() {
+                    return Err(short.into());
+                }
+                // What there is can be sent.
                 self.held.push_front(held);
                 return Ok(());
             }
@@ -331,7 +362,11 @@ impl<S: Store> Cursor<S> {
                     return Ok(Step::Out(Held { document, source: row.source }));
                 }
                 Next::Done => return Ok(Step::End),
-                Next::Want(request) => exec.supply(self.answer(views, request).await?)?,
+                Next::Want(request) => {
+                    // The stage counts them for itself.
+                    let (rows, _held) = self.answer(views, request).await?;
+                    exec.supply(rows)?;
+                }
                 Next::Pause => {
                     self.context.effort.check()?;
                     yield_now().await;
@@ -371,7 +406,14 @@ impl<S: Store> Cursor<S> {
 /// Whether stored documents can come out of the stages, so that it matters where they are from.
 fn carries_origin(stages: &[Stage]) -> bool {
     let makes = |stage: &Stage| {
-        matches!(stage, Stage::Group(_) | Stage::Count(_) | Stage::Facet(_) | Stage::BucketAuto(_))
+        matches!(
+            stage,
+            Stage::Group(_)
+                | Stage::Count(_)
+                | Stage::Distinct(_)
+                | Stage::Facet(_)
+                | Stage::BucketAuto(_)
+        )
     };
     !stages.iter().any(makes)
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use memory::Share;
 use query::{Context, Filter};
 use store::{Limit, Range, Store};
 
@@ -15,7 +16,7 @@ use crate::{
     Error, IndexSpec, LiveView, State,
     access::{Access, Chosen, choose},
     error::Halt,
-    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
+    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
     rest::rest,
     view::{Entry, Row},
 };
@@ -38,7 +39,7 @@ impl Candidate {
 }
 
 /// A walk over candidates.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Finder {
     filter: Arc<Filter>,
     chosen: Chosen,
@@ -53,7 +54,9 @@ pub(crate) struct Finder {
     /// The last candidate that was used.
     last: Option<Bytes>,
     /// Rows met through an index that may name a row several times.
-    seen: Option<HashSet<Bytes>>,
+    seen: Option<HashSet<Box<[u8]>>>,
+    /// What these hold, from the first walk on.
+    held: Option<Share>,
     pub(crate) explain: Explain,
 }
 
@@ -85,6 +88,7 @@ impl Finder {
             ahead: VecDeque::new(),
             last: None,
             seen,
+            held: None,
             explain,
         })
     }
@@ -107,9 +111,14 @@ impl Finder {
             }
     }
 
+    /// Nobody asks for a while: what was read ahead is read again then.
+    pub(crate) fn rest(&mut self) {
+        self.ahead = VecDeque::new();
+    }
+
     /// Goes on behind the last candidate in another view: what was read ahead is read again.
     pub(crate) fn resume(&mut self) {
-        self.ahead.clear();
+        self.rest();
         self.rest = match (&self.last, self.range(self.at)) {
             (Some(last), Some(range)) => Some(range.after(last, self.chosen.direction)),
             _ => None,
@@ -123,7 +132,7 @@ impl Finder {
         }
     }
 
-    /// Up to `wanted` rows that the filter means; none at the end.
+    /// Up to `wanted` rows that the filter means, fewer where they are large; none at the end.
     pub(crate) async fn take<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -131,7 +140,8 @@ impl Finder {
         wanted: usize,
     ) -> Result<Vec<Row>, Halt> {
         let mut found = Vec::new();
-        while found.len() < wanted {
+        let mut bytes = 0;
+        while found.len() < wanted && bytes < TAKE_BYTES {
             let next = match self.next(view, context, wanted - found.len()).await {
                 Err(Halt::Again) if !found.is_empty() => break,
                 next => next?,
@@ -140,7 +150,7 @@ impl Finder {
             let key = candidate.key();
             let row = match candidate {
                 Candidate::Row(row) => Some(row),
-                candidate => match self.row(view, &candidate).await {
+                candidate => match self.row(view, &candidate, context).await {
                     Err(Halt::Again) => {
                         self.put_back(candidate);
                         if found.is_empty() {
@@ -155,6 +165,7 @@ impl Finder {
                 self.explain.documents_examined += 1;
                 rest(context, ROW_WORK + row.body().len()).await?;
                 if self.filter.is_always() || self.filter.matches(row.document(), context)? {
+                    bytes += row.value.len();
                     found.push(row);
                 }
             }
@@ -171,7 +182,7 @@ impl Finder {
                 return;
             }
             (Candidate::Entry(entry), Some(seen)) => {
-                seen.remove(&entry.row_key);
+                seen.remove(entry.row_key.as_ref());
             }
             _ => {}
         }
@@ -182,16 +193,20 @@ impl Finder {
         &mut self,
         view: &LiveView<S>,
         candidate: &Candidate,
+        context: &Context,
     ) -> Result<Option<Row>, Halt> {
         match candidate {
             Candidate::Row(row) => Ok(Some(row.clone())),
             Candidate::Id(key) => view.get(key).await,
             Candidate::Entry(entry) => {
                 self.explain.keys_examined += 1;
-                if let Some(seen) = &mut self.seen
-                    && !seen.insert(entry.row_key.clone())
-                {
-                    return Ok(None);
+                if let Some(seen) = &mut self.seen {
+                    // A copy: the block of the store that it came in shall not wait with it.
+                    if !seen.insert(entry.row_key.as_ref().into()) {
+                        return Ok(None);
+                    }
+                    let held = self.held.get_or_insert_with(|| context.holding.share());
+                    held.grow(entry.row_key.len() + SEEN_BYTES)?;
                 }
                 view.row_of(entry).await.map(Some)
             }

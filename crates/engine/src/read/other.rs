@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use memory::Share;
 use query::exec::{self, Request, Stage};
 use store::Store;
 
@@ -22,12 +23,12 @@ pub(super) fn names(stages: &[Stage], database: &str) -> Vec<Namespace> {
 }
 
 impl<S: Store> Cursor<S> {
-    /// The rows of another collection that a stage wants.
+    /// The rows of another collection that a stage wants, and what they hold.
     pub(super) async fn answer(
         &self,
         views: &Views<S>,
         request: Request,
-    ) -> Result<Vec<exec::Row>, Halt> {
+    ) -> Result<(Vec<exec::Row>, Share), Halt> {
         let database = request.database.unwrap_or_else(|| self.database.clone());
         let namespace = Namespace::new(database, request.collection);
         let place = views.place_of(&namespace).ok_or_else(|| {
@@ -43,7 +44,8 @@ impl<S: Store> Cursor<S> {
         inner.place = place;
         inner.plan(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
-        let mut batch = Batch { sources: Some(Vec::new()), ..Batch::default() };
+        let sources = Some(Vec::new());
+        let mut batch = Batch { sources, ..Batch::of(&inner.context) };
         Box::pin(inner.fill(views, all, &mut batch, true)).await?;
         if !batch.done {
             let message = "documents of another collection exceed the memory limit of a stage";
@@ -55,6 +57,6 @@ impl<S: Store> Cursor<S> {
             document: document::DocBuf::from_trusted(bytes),
             source,
         };
-        Ok(rows.map(row).collect())
+        Ok((rows.map(row).collect(), batch.held))
     }
 }

@@ -1,8 +1,9 @@
 //! What a query is, and what one batch of its answer may hold.
 
 use bytes::Bytes;
+use memory::Share;
 use query::{
-    Filter,
+    Context, Filter,
     exec::{Source, Stage},
 };
 
@@ -40,6 +41,18 @@ pub struct BatchLimit {
     pub bytes: usize,
 }
 
+impl Batch {
+    /// One without documents yet, of this operation.
+    pub(super) fn of(context: &Context) -> Self {
+        Self { held: context.holding.share(), ..Self::default() }
+    }
+
+    /// Bytes of the documents.
+    pub fn bytes(&self) -> usize {
+        self.documents.iter().map(Bytes::len).sum()
+    }
+}
+
 /// Documents of one batch.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -47,6 +60,8 @@ pub struct Batch {
     pub documents: Vec<Bytes>,
     /// There is nothing behind it.
     pub done: bool,
+    /// What the documents hold until they are sent.
+    pub held: Share,
     /// Where they came from, when that is asked for.
     pub(super) sources: Option<Vec<Source>>,
 }

@@ -6,6 +6,7 @@ use std::{collections::HashSet, sync::Arc};
 use bytes::Bytes;
 use document::{DocBuf, Value};
 use expiry::Lifetime;
+use memory::Share;
 use query::{Context, edit::Edit};
 use store::{Outcome, Store, Unit};
 
@@ -13,7 +14,7 @@ use super::unit::row_key;
 use crate::{
     Collection, Engine, Error, Find, Kind, LiveView,
     error::Halt,
-    limits::{COMMIT_UNITS, MAX_ATTEMPTS, ROW_WORK},
+    limits::{COMMIT_UNITS, MAX_ATTEMPTS, ROW_WORK, SEEN_BYTES},
     read::Finder,
     rest::rest,
     view::Row,
@@ -86,7 +87,7 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
-        let mut done = HashSet::new();
+        let mut done = Done { keys: HashSet::new(), held: update.context.holding.share() };
         for _ in 0..MAX_ATTEMPTS {
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, &update.find)?;
@@ -118,7 +119,7 @@ impl<S: Store> Engine<S> {
         finder: &mut Finder,
         update: &Update<'_>,
         updated: &mut Updated,
-        done: &mut HashSet<Bytes>,
+        done: &mut Done,
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
@@ -134,7 +135,7 @@ impl<S: Store> Engine<S> {
             }
             let (mut units, mut sent) = (Vec::new(), Vec::new());
             for row in rows {
-                if done.contains(&row.key) {
+                if done.keys.contains(row.key.as_ref()) {
                     continue;
                 }
                 let key = row.key.clone();
@@ -142,7 +143,7 @@ impl<S: Store> Engine<S> {
                 match self.try_row(view, row, update).await? {
                     Tried::Unchanged => {
                         updated.matched += 1;
-                        note(done, key, update.many);
+                        done.note(&key, update.many)?;
                     }
                     Tried::Unit(unit) => {
                         units.push(*unit);
@@ -156,7 +157,7 @@ impl<S: Store> Engine<S> {
                         Outcome::Committed(_) => {
                             updated.matched += 1;
                             updated.modified += 1;
-                            note(done, key, update.many);
+                            done.note(&key, update.many)?;
                         }
                         Outcome::Refused(_) => clean = false,
                     }
@@ -339,9 +340,20 @@ impl<S: Store> Engine<S> {
     }
 }
 
-fn note(done: &mut HashSet<Bytes>, key: Bytes, many: bool) {
-    if many {
-        done.insert(key);
+/// Rows that an update has edited.
+struct Done {
+    keys: HashSet<Box<[u8]>>,
+    held: Share,
+}
+
+impl Done {
+    /// A row of several was edited. Its key is copied: the block of the store that it came in shall
+    /// not wait with it.
+    fn note(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
+        if many && self.keys.insert(key.into()) {
+            self.held.grow(key.len() + SEEN_BYTES)?;
+        }
+        Ok(())
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     args::Args,
+    cursors::Opened,
     errors::{BadValue, Error, Result},
     names,
 };
@@ -241,6 +242,7 @@ async fn answer<S: Store>(
     let results = Value::Array(results.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(results))];
     let plan = Plan::new(Filter::always()).with_stages(stages);
+    // The writes are done: their outcomes, which are small, are told in any case.
     let context = Arc::new(Context::default());
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     let wanted = match size {
@@ -250,7 +252,10 @@ async fn answer<S: Store>(
     let batch = cursor.next(wanted).await?;
     let id = match batch.done {
         true => 0,
-        false => call.door.cursors.open(namespace, cursor, false, &call.operation)?,
+        false => {
+            let opened = Opened { cursor, keep: false, connection: call.connection.id };
+            call.door.cursors.open(namespace, opened, &call.operation)?
+        }
     };
     Ok(reply(&batch, id, totals))
 }

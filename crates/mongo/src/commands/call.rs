@@ -5,7 +5,7 @@ use std::sync::Arc;
 use document::{DocRef, ValueRef};
 use engine::Store;
 use engine::{Collection, Model, Namespace};
-use query::Context;
+use query::{Context, expr::Holding};
 
 use crate::{
     args::named,
@@ -124,15 +124,21 @@ impl<'a, S: Store> Call<'a, S> {
             now_ms: now.ms,
             random: query::expr::Random::new(fastrand::u64(..)),
             effort: Arc::new(self.effort()),
+            holding: Holding::of(&self.door.settings.memory),
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {
+            let mut held = 0;
             for (name, value) in bound.iter() {
                 let expr = mongo_query::expression::parse(value)?;
                 let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
+                let env = env.holding(held)?;
                 let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
+                held += query::expr::memory(value.as_ref());
                 context.constants.insert(name, value);
             }
+            context.holding.settle();
+            context.holding.keep(held)?;
         }
         Ok(Arc::new(context))
     }

@@ -10,6 +10,7 @@ use query::{Context, Expr, Filter, exec::Stage};
 
 use super::{Call, finish};
 use crate::{
+    cursors::Opened,
     errors::{Error, Result},
     limits::{BATCH_BYTES, FIRST_BATCH},
 };
@@ -41,12 +42,18 @@ pub(super) async fn first<S: Store>(
         Some(0) if !wanted.single => Batch::default(),
         size => cursor.next(limit(size, FIRST_BATCH)).await?,
     };
+    let reply_of = |batch: Batch, id| {
+        let reply = reply("firstBatch", &batch.documents, id, namespace);
+        call.connection.holds(batch.held);
+        reply
+    };
     let id = if batch.done || wanted.single {
         0
     } else {
-        call.door.cursors.open(namespace.clone(), cursor, wanted.keep, &call.operation)?
+        let opened = Opened { cursor, keep: wanted.keep, connection: call.connection.id };
+        call.door.cursors.open(namespace.clone(), opened, &call.operation)?
     };
-    Ok(reply("firstBatch", &batch.documents, id, namespace))
+    Ok(reply_of(batch, id))
 }
 
 /// A reply with a batch.

@@ -35,14 +35,12 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     let batch = taken.cursor.next(cursor_reply::limit(size, usize::MAX)).await;
     match batch {
-        Ok(batch) if batch.done => {
-            cursors.close(id);
-            Ok(cursor_reply::reply("nextBatch", &batch.documents, 0, &namespace))
-        }
         Ok(batch) => {
-            let kept = cursors.give_back(taken);
+            let kept = if batch.done { cursors.end(taken) } else { cursors.give_back(taken) };
             let id = if kept { id } else { 0 };
-            Ok(cursor_reply::reply("nextBatch", &batch.documents, id, &namespace))
+            let reply = cursor_reply::reply("nextBatch", &batch.documents, id, &namespace);
+            call.connection.holds(batch.held);
+            Ok(reply)
         }
         Err(error) => {
             cursors.close(id);

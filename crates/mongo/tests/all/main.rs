@@ -8,6 +8,7 @@ mod compat;
 mod fates;
 mod hints;
 mod indexes;
+mod memory;
 mod messages;
 mod operations;
 mod refused_commands_change_nothing;

@@ -4,20 +4,22 @@ use document::{Document, Path, Value};
 
 use super::place;
 use crate::{
-    Error, Filter, Kind,
+    Context, Error, Filter, Kind,
+    expr::Growth,
     filter::{Comparison, Test},
 };
 
 /// Fields from equalities that every matching document has to meet.
-pub(super) fn from_equalities(filter: &Filter) -> Result<Document, Error> {
+pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Document, Error> {
     let mut equalities = Vec::new();
     gather(filter, &mut equalities);
     refuse_doubles(&equalities)?;
     equalities.sort_by_key(|(path, _)| path.as_str());
     let mut root = Value::Document(Document::new());
+    let mut growth = Growth::beside(0, context);
     for (path, value) in equalities {
         let parts: Vec<String> = path.parts().map(str::to_owned).collect();
-        place::create(&mut root, &parts, value.clone())?;
+        place::create(&mut root, &parts, value.clone(), &mut growth)?;
     }
     match root {
         Value::Document(document) => Ok(id_first(document)),

@@ -59,6 +59,7 @@ impl Edit {
                 outcome(old, new.to_buf())
             }
             Self::Operators(operators) => {
+                let _held = context.holding.tree(old)?;
                 let (new, changed) =
                     operators.apply(old.to_tree(), false, filter, Some(old), context)?;
                 if !changed {
@@ -87,7 +88,7 @@ impl Edit {
                 replaced(new, id)?.to_buf()
             }
             Self::Operators(operators) => {
-                let start = insert::from_equalities(filter)?;
+                let start = insert::from_equalities(filter, context)?;
                 let id = start.get("_id").cloned();
                 let (new, _) = operators.apply(start, true, None, None, context)?;
                 if id.is_some() {
@@ -96,7 +97,7 @@ impl Edit {
                 insert::id_first(new).to_buf()
             }
             Self::Pipeline(stages) => {
-                let start = insert::from_equalities(filter)?.to_buf();
+                let start = insert::from_equalities(filter, context)?.to_buf();
                 let new = piped(stages, start.as_ref(), context)?;
                 insert::id_first(new.as_ref().to_tree()).to_buf()
             }

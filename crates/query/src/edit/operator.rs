@@ -8,7 +8,7 @@ use super::{
     identical,
     path::EditPath,
 };
-use crate::{Context, Error, Kind};
+use crate::{Context, Error, Kind, expr::memory};
 
 /// An operator with its operand.
 #[derive(Clone, Debug)]
@@ -96,6 +96,18 @@ impl Operator {
             self,
             Self::Unset | Self::PopFirst | Self::PopLast | Self::Pull(_) | Self::PullAll(_)
         )
+    }
+
+    /// About the memory that a value takes which it puts somewhere.
+    pub(super) fn adds(&self) -> usize {
+        let all = |values: &[Value]| values.iter().map(|value| memory(value.as_ref())).sum();
+        match self {
+            Self::Set(value) | Self::SetOnInsert(value) => memory(value.as_ref()),
+            Self::Min(value) | Self::Max(value) => memory(value.as_ref()),
+            Self::Push(push) => all(&push.values),
+            Self::AddToSet(values) => all(values),
+            _ => 0,
+        }
     }
 
     /// The value of a field that was missing.

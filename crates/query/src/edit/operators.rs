@@ -1,6 +1,7 @@
 //! All operators of one update: expanded to concrete paths of a document and applied in order.
 
 use document::{DocRef, Document, Value, shell};
+use memory::Share;
 
 use super::{
     Operator, check,
@@ -8,7 +9,7 @@ use super::{
     path::{EditPath, Step, check_concrete, check_conflicts, index, order},
     place::{self, Found},
 };
-use crate::{Context, Error, Filter, Kind};
+use crate::{Context, Error, Filter, Kind, expr::Growth, limits::MAX_NAMED_BYTES};
 
 /// One operator at one path.
 #[derive(Clone, Debug)]
@@ -116,13 +117,16 @@ impl Operators {
             None => "no id".to_owned(),
         };
         let mut root = Value::Document(document);
-        let targets = self.targets(&mut root, inserted, matched, context)?;
+        let mut named = context.holding.share();
+        let targets = self.targets(&mut root, inserted, matched, context, &mut named)?;
         let mut changed = false;
+        let mut growth = Growth::beside(0, context);
         for target in &targets {
+            growth.hold(target.operator.adds())?;
             let spot = Spot { path: &target.path, id: &id, context };
             changed |= match target.operator {
-                Operator::RenameFrom(source) => rename(&mut root, source, spot)?,
-                operator => apply_one(&mut root, operator, spot)?,
+                Operator::RenameFrom(source) => rename(&mut root, source, spot, &mut growth)?,
+                operator => apply_one(&mut root, operator, spot, &mut growth)?,
             };
         }
         match root {
@@ -137,6 +141,7 @@ impl Operators {
         inserted: bool,
         matched: Option<usize>,
         context: &Context,
+        named: &mut Share,
     ) -> Result<Vec<Target<'_>>, Error> {
         let mut targets = Vec::with_capacity(self.leaves.len());
         for leaf in &self.leaves {
@@ -153,6 +158,7 @@ impl Operators {
                 filters: &self.filters,
                 matched,
                 context,
+                named,
                 out: vec![],
             };
             expansion.expand(root, &mut Vec::new())?;
@@ -169,12 +175,17 @@ impl Operators {
     }
 }
 
+/// About what a name of a concrete path takes beside its bytes, and a path beside its names.
+const PLACE: usize = 32;
+
 /// Turns a path with positional parts into the concrete ones of a document.
 struct Expansion<'a> {
     path: &'a EditPath,
     filters: &'a [ElementFilter],
     matched: Option<usize>,
     context: &'a Context,
+    /// What the paths of all operators hold.
+    named: &'a mut Share,
     out: Vec<Vec<String>>,
 }
 
@@ -182,6 +193,13 @@ impl Expansion<'_> {
     /// `before` is the concrete path so far.
     fn expand(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
         let Some(step) = self.path.steps().get(before.len()) else {
+            let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
+            self.context.effort.charge(names)?;
+            self.named.grow(PLACE + names)?;
+            if MAX_NAMED_BYTES < self.named.held() {
+                let text = "the positional operators of an update name more places than allowed";
+                return Err(Error::new(Kind::TooLarge, 146, text));
+            }
             self.out.push(before.clone());
             return Ok(());
         };
@@ -246,7 +264,12 @@ fn elements<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Err
     }
 }
 
-fn apply_one(root: &mut Value, operator: &Operator, spot: Spot<'_>) -> Result<bool, Error> {
+fn apply_one(
+    root: &mut Value,
+    operator: &Operator,
+    spot: Spot<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<bool, Error> {
     if matches!(operator, Operator::Unset) {
         return Ok(unset(root, spot.path));
     }
@@ -255,7 +278,7 @@ fn apply_one(root: &mut Value, operator: &Operator, spot: Spot<'_>) -> Result<bo
         Found::Blocked(blocked) if operator.creates() => Err(blocked.cannot_create()),
         Found::Blocked(blocked) => Err(blocked.cannot_use(&spot.path.join("."))),
         Found::Missing => match operator.create(spot) {
-            Some(value) => place::create(root, spot.path, value).map(|()| true),
+            Some(value) => place::create(root, spot.path, value, growth).map(|()| true),
             None => Ok(false),
         },
     }
@@ -272,7 +295,12 @@ fn unset(root: &mut Value, path: &[String]) -> bool {
     }
 }
 
-fn rename(root: &mut Value, source: &EditPath, spot: Spot<'_>) -> Result<bool, Error> {
+fn rename(
+    root: &mut Value,
+    source: &EditPath,
+    spot: Spot<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<bool, Error> {
     let from = source.names();
     match place::find(root, &from) {
         Found::Missing => return Ok(false),
@@ -296,7 +324,7 @@ fn rename(root: &mut Value, source: &EditPath, spot: Spot<'_>) -> Result<bool, E
     let Some(value) = place::remove(root, &from) else { return Ok(false) };
     match place::find(root, spot.path) {
         Found::Value(held) => *held = value,
-        _ => place::create(root, spot.path, value)?,
+        _ => place::create(root, spot.path, value, growth)?,
     }
     Ok(true)
 }

@@ -3,7 +3,7 @@
 use document::{ArrayRef, Document, Value, ValueRef, shell};
 
 use super::path::index;
-use crate::{Error, Kind};
+use crate::{Error, Kind, expr::Growth};
 
 /// Most nulls that are put before a new element.
 const MAX_PADDING: usize = 1_500_000;
@@ -82,14 +82,19 @@ fn blocked(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
 }
 
 /// Puts a value at a path that [`find`] called missing.
-pub(super) fn create(root: &mut Value, path: &[String], value: Value) -> Result<(), Error> {
+pub(super) fn create(
+    root: &mut Value,
+    path: &[String],
+    value: Value,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
     let Some((part, rest)) = path.split_first() else {
         *root = value;
         return Ok(());
     };
     match root {
         Value::Document(fields) => match fields.get_mut(part) {
-            Some(inner) => create(inner, rest, value),
+            Some(inner) => create(inner, rest, value, growth),
             None => {
                 fields.push(part.as_str(), nested(rest, value));
                 Ok(())
@@ -100,12 +105,13 @@ pub(super) fn create(root: &mut Value, path: &[String], value: Value) -> Result<
                 return Err(blocked(part, "", ValueRef::Null).cannot_create());
             };
             if let Some(inner) = values.get_mut(at) {
-                return create(inner, rest, value);
+                return create(inner, rest, value, growth);
             }
             if at - values.len() > MAX_PADDING {
                 let text = format!("can't backfill more than {MAX_PADDING} elements");
                 return Err(Error::new(Kind::TooLarge, 34, text));
             }
+            growth.hold((at - values.len()).saturating_mul(size_of::<Value>()))?;
             values.resize(at, Value::Null);
             values.push(nested(rest, value));
             Ok(())

@@ -9,7 +9,11 @@ use super::{
     group::{finished, start},
     operator::{Operator, Poll},
 };
-use crate::{Context, Env, Error, Expr, expr::memory, group::Field};
+use crate::{
+    Context, Env, Error, Expr,
+    expr::{Holding, memory},
+    group::Field,
+};
 
 /// How many groups, of what, and what is computed of them.
 #[derive(Clone, Debug)]
@@ -32,8 +36,9 @@ pub(super) struct Bucketing {
 }
 
 impl Bucketing {
-    pub(super) fn new(bucket: BucketAuto) -> Self {
-        Self { bucket, held: Vec::new(), meter: Meter::new("$bucketAuto"), made: None }
+    pub(super) fn new(bucket: BucketAuto, holding: &Holding) -> Self {
+        let meter = Meter::new("$bucketAuto", holding);
+        Self { bucket, held: Vec::new(), meter, made: None }
     }
 
     fn rows(&mut self, context: &Context) -> Result<Vec<Row>, Error> {
@@ -73,6 +78,8 @@ impl Operator for Bucketing {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let value = self.bucket.by.eval(&Env::new(row.document.as_ref(), context))?;
         let value = value.unwrap_or(Value::Null);
+        // The block of the store that it came in shall not wait with it.
+        let row = Row { document: row.document.detached(), ..row };
         self.meter.add(row.weight() + memory(value.as_ref()))?;
         self.held.push((value, row));
         Ok(())
@@ -81,6 +88,8 @@ impl Operator for Bucketing {
     fn end(&mut self, context: &Arc<Context>) -> Result<(), Error> {
         let rows = self.rows(context)?;
         self.held.clear();
+        self.meter.clear();
+        rows.iter().try_for_each(|row| self.meter.add(row.weight()))?;
         self.made = Some(rows.into_iter());
         Ok(())
     }

@@ -9,7 +9,10 @@ use super::{
     operator::{Operator, Poll},
     sized,
 };
-use crate::{Context, Error};
+use crate::{Context, Error, expr::Holding, limits::MAX_STAGE_BYTES};
+
+/// What a row of a part takes beside its bytes.
+const PLACE: usize = 64;
 
 /// One pipeline of a facet.
 #[derive(Debug)]
@@ -27,12 +30,17 @@ pub(super) struct Faceting {
     parts: Vec<Part>,
     waiting: Option<usize>,
     meter: Meter,
+    /// What all parts may hold together.
+    holding: Holding,
+    /// The operation with that.
+    inner: Option<Arc<Context>>,
     ended: bool,
     answered: bool,
 }
 
 impl Faceting {
-    pub(super) fn new(facets: &[(String, Arc<[Stage]>)]) -> Self {
+    pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
+        let holding = holding.part(MAX_STAGE_BYTES);
         let part = |(name, stages): &(String, Arc<[Stage]>)| Part {
             name: name.clone(),
             stages: Arc::clone(stages),
@@ -43,14 +51,24 @@ impl Faceting {
         Self {
             parts: facets.iter().map(part).collect(),
             waiting: None,
-            meter: Meter::new("$facet"),
+            meter: Meter::new("$facet", &holding),
+            holding,
+            inner: None,
             ended: false,
             answered: false,
         }
     }
 
+    /// The operation as the parts see it.
+    fn context(&mut self, context: &Arc<Context>) -> Arc<Context> {
+        let inner =
+            || Arc::new(Context { holding: self.holding.clone(), ..Context::clone(context) });
+        Arc::clone(self.inner.get_or_insert_with(inner))
+    }
+
     /// Drives every part as far as it goes; answers a want or a pause, if one came up.
     fn drive(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
+        let context = &self.context(context);
         for (at, part) in self.parts.iter_mut().enumerate() {
             let exec = part
                 .exec
@@ -61,8 +79,10 @@ impl Faceting {
             while !part.done {
                 match exec.next()? {
                     Next::Row(row) => {
-                        self.meter.add(row.weight())?;
-                        part.rows.push(row.document);
+                        // The block of the store that it came in shall not wait with it.
+                        let document = row.document.detached();
+                        self.meter.add(document.bytes().len() + PLACE)?;
+                        part.rows.push(document);
                     }
                     Next::NeedInput => break,
                     Next::Pause => return Ok(Some(Poll::Pause)),
@@ -88,12 +108,14 @@ impl Faceting {
                 }
             });
         }
+        self.meter.clear();
         Ok(Poll::Row(Row::made(sized(builder.finish())?)))
     }
 }
 
 impl Operator for Faceting {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let context = &self.context(context);
         for part in self.parts.iter_mut().filter(|part| !part.done) {
             let exec = part
                 .exec

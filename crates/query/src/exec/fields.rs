@@ -2,7 +2,11 @@
 
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
 
-use crate::{Context, Env, Error, Expr, expr::Got};
+use crate::{
+    Context, Env, Error, Expr,
+    expr::{Got, Growth, owned, too_large},
+    limits::MAX_DOCUMENT_BYTES,
+};
 
 /// Fields to set.
 #[derive(Clone, Debug, Default)]
@@ -53,18 +57,31 @@ impl Fields {
 
     /// The document with the fields set.
     pub fn apply(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
-        let done = self.evaluate(&Env::new(document, context))?;
+        let env = Env::new(document, context);
+        let mut growth = Growth::new(&env);
+        let done = self.evaluate(&env, &mut growth)?;
         let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
-        write(&mut builder, document, &done);
+        write(&mut builder, document, &done, &mut growth)?;
         Ok(builder.finish())
     }
 
-    fn evaluate<'e>(&'e self, env: &Env<'e>) -> Result<Vec<Done<'e>>, Error> {
+    fn evaluate<'e>(
+        &'e self,
+        env: &Env<'e>,
+        growth: &mut Growth<'_>,
+    ) -> Result<Vec<Done<'e>>, Error> {
         let one = |(name, entry): &'e (String, Entry)| {
             Ok(match entry {
-                Entry::Value(expr) => Done { name, value: Some(expr.get(env)?), below: Vec::new() },
-                Entry::Below(fields) => Done { name, value: None, below: fields.evaluate(env)? },
+                Entry::Value(expr) => {
+                    let got = expr.get(&env.holding(growth.memory())?)?;
+                    // What is borrowed is written and no more.
+                    growth.hold(owned(&got))?;
+                    Done { name, value: Some(got), below: Vec::new() }
+                }
+                Entry::Below(fields) => {
+                    Done { name, value: None, below: fields.evaluate(env, growth)? }
+                }
             })
         };
         self.entries.iter().map(one).collect()
@@ -79,7 +96,12 @@ struct Done<'e> {
     below: Vec<Done<'e>>,
 }
 
-fn write(builder: &mut DocBuilder, document: DocRef<'_>, done: &[Done<'_>]) {
+fn write(
+    builder: &mut DocBuilder,
+    document: DocRef<'_>,
+    done: &[Done<'_>],
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
     let mut seen = vec![false; done.len()];
     let mut entry_of = |name: &str| {
         let at = done.iter().position(|entry| entry.name == name)?;
@@ -92,7 +114,7 @@ fn write(builder: &mut DocBuilder, document: DocRef<'_>, done: &[Done<'_>]) {
         DocRef::Raw(bytes) => {
             for element in Reader::new(bytes) {
                 match entry_of(element.name_str()) {
-                    Some(entry) => write_entry(builder, entry, element.decode()),
+                    Some(entry) => write_entry(builder, entry, element.decode(), growth)?,
                     None => builder.append_raw(element.name, element.kind, element.value),
                 }
             }
@@ -100,7 +122,7 @@ fn write(builder: &mut DocBuilder, document: DocRef<'_>, done: &[Done<'_>]) {
         DocRef::Tree(_) => {
             for (name, value) in document.iter() {
                 match entry_of(name) {
-                    Some(entry) => write_entry(builder, entry, Some(value)),
+                    Some(entry) => write_entry(builder, entry, Some(value), growth)?,
                     None => builder.append(name, value),
                 }
             }
@@ -108,13 +130,20 @@ fn write(builder: &mut DocBuilder, document: DocRef<'_>, done: &[Done<'_>]) {
     }
     for (entry, seen) in done.iter().zip(seen) {
         if !seen {
-            write_entry(builder, entry, None);
+            write_entry(builder, entry, None, growth)?;
         }
     }
+    Ok(())
 }
 
 /// Writes an entry in place of what the document held.
-fn write_entry(builder: &mut DocBuilder, entry: &Done<'_>, held: Option<ValueRef<'_>>) {
+fn write_entry(
+    builder: &mut DocBuilder,
+    entry: &Done<'_>,
+    held: Option<ValueRef<'_>>,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
+    let mut written = Ok(());
     match (&entry.value, held) {
         (Some(value), _) => {
             if let Some(value) = value.value() {
@@ -122,31 +151,44 @@ fn write_entry(builder: &mut DocBuilder, entry: &Done<'_>, held: Option<ValueRef
             }
         }
         (None, Some(ValueRef::Document(fields))) => {
-            builder.document(entry.name, |builder| write(builder, fields, &entry.below));
+            builder.document(entry.name, |builder| {
+                written = write(builder, fields, &entry.below, growth);
+            });
         }
         (None, Some(ValueRef::Array(values))) => {
-            let values = in_array(values, &entry.below);
+            let values = in_array(values, &entry.below, growth)?;
             builder.append(entry.name, ValueRef::Array(ArrayRef::Tree(&values)));
         }
         (None, _) => {
             let nothing = Document::new();
             let nothing = DocRef::Tree(&nothing);
-            builder.document(entry.name, |builder| write(builder, nothing, &entry.below));
+            builder.document(entry.name, |builder| {
+                written = write(builder, nothing, &entry.below, growth);
+            });
         }
     }
+    // No value is larger than a document may be: it is refused before it is many times as large.
+    if MAX_DOCUMENT_BYTES + 16 * 1024 < builder.len() {
+        return Err(too_large(builder.len()));
+    }
+    written
 }
 
 /// Sets the fields in every element; elements that are not documents become some.
-fn in_array(values: ArrayRef<'_>, below: &[Done<'_>]) -> Vec<Value> {
-    let one = |value: ValueRef<'_>| match value {
-        ValueRef::Array(values) => Value::Array(in_array(values, below)),
+fn in_array(
+    values: ArrayRef<'_>,
+    below: &[Done<'_>],
+    growth: &mut Growth<'_>,
+) -> Result<Vec<Value>, Error> {
+    let mut one = |value: ValueRef<'_>| match value {
+        ValueRef::Array(values) => Ok(Value::Array(in_array(values, below, growth)?)),
         other => {
             let nothing = Document::new();
             let fields = other.as_document().unwrap_or(DocRef::Tree(&nothing));
             let mut builder = DocBuilder::new();
-            write(&mut builder, fields, below);
-            Value::Document(builder.finish().as_ref().to_tree())
+            write(&mut builder, fields, below, growth)?;
+            growth.copy(ValueRef::Document(builder.finish().as_ref()))
         }
     };
-    values.iter().map(one).collect()
+    values.iter().map(&mut one).collect()
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Context, Env, Error, Expr, Filter,
-    expr::values_for_join,
+    expr::{memory, values_for_join},
     filter::{InSet, Test},
 };
 
@@ -72,9 +72,10 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
 impl Walk {
     fn reach(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
-        self.meter.add(key.len() + 64)?;
+        let bytes = key.len() + 64 + memory(value.as_ref());
         if self.searched.insert(key) {
             self.frontier.push(value);
+            self.meter.add(bytes)?;
         }
         Ok(())
     }
@@ -85,7 +86,8 @@ impl Walk {
         if !self.seen.insert(id) {
             return Ok(());
         }
-        self.meter.add(document.bytes().len() + 64)?;
+        // It becomes a tree.
+        self.meter.add(memory(ValueRef::Document(document.as_ref())) + row.source.weight() + 64)?;
         for value in values_for_join(document.as_ref(), &graph.from) {
             self.reach(value)?;
         }
@@ -124,7 +126,7 @@ impl Walking {
             found: Vec::new(),
             from: Vec::new(),
             depth: 0,
-            meter: Meter::new("$graphLookup"),
+            meter: Meter::new("$graphLookup", &context.holding),
         };
         match first {
             Some(Value::Array(values)) => {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Context, Env, Error, Expr,
-    expr::memory,
+    expr::{Holding, memory},
     group::{Field, State},
 };
 
@@ -79,14 +79,14 @@ pub(super) struct Grouping {
 }
 
 impl Grouping {
-    pub(super) fn new(group: Group) -> Self {
+    pub(super) fn new(group: Group, holding: &Holding) -> Self {
         Self {
             picked: Arc::new(Picked::of(&group)),
             group: Arc::new(group),
             index: HashMap::default(),
             groups: Vec::new(),
             key: Vec::new(),
-            meter: Meter::new("$group"),
+            meter: Meter::new("$group", holding),
             done: None,
         }
     }
@@ -162,7 +162,10 @@ impl Operator for Grouping {
         let Some(done) = &mut self.done else { return Ok(Poll::Need) };
         match done.next() {
             Some((id, states)) => Ok(Poll::Row(finished(&id, &self.group.fields, states)?)),
-            None => Ok(Poll::Done),
+            None => {
+                self.meter.clear();
+                Ok(Poll::Done)
+            }
         }
     }
 }

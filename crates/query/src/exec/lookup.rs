@@ -3,10 +3,10 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use document::{DocRef, Path, Value};
+use document::{DocRef, Path, Value, ValueRef};
 
 use super::{
-    Request, Row, Stage,
+    Meter, Request, Row, Stage,
     joins::{Sources, set},
     operator::{Operator, Poll},
     sized,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Context, Env, Error, Expr, Filter, Kind,
-    expr::values_for_join,
+    expr::{Holding, memory, values_for_join},
     filter::{Comparison, InSet, Test},
     limits::MAX_DOCUMENT_BYTES,
 };
@@ -48,28 +48,36 @@ pub struct UnionWith {
 }
 
 impl Lookup {
-    fn request(&self, document: DocRef<'_>, context: &Arc<Context>) -> Result<Request, Error> {
+    /// What a row asks for, and what the variables of that hold.
+    fn request(
+        &self,
+        document: DocRef<'_>,
+        context: &Arc<Context>,
+    ) -> Result<(Request, usize), Error> {
         let filter = match &self.join {
             Some((local, foreign)) => joined(values_for_join(document, local), foreign),
             None => Filter::And(Vec::new()),
         };
         let mut bound = Arc::clone(context);
+        let mut held = 0;
         if !self.variables.is_empty() {
             let env = Env::new(document, context);
             let mut inner = (**context).clone();
             for (name, expr) in &self.variables {
-                let value = expr.eval(&env)?.unwrap_or(Value::Undefined);
+                let value = expr.eval(&env.holding(held)?)?.unwrap_or(Value::Undefined);
+                held += memory(value.as_ref());
                 inner.constants.insert(name.to_string(), value);
             }
             bound = Arc::new(inner);
         }
-        Ok(Request {
+        let request = Request {
             database: self.database.clone(),
             collection: self.collection.clone(),
             filter,
             stages: Arc::clone(&self.stages),
             context: bound,
-        })
+        };
+        Ok((request, held))
     }
 
     /// Whether every row asks for the same.
@@ -95,11 +103,13 @@ pub(super) struct Joining {
     slot: Slot,
     supplied: Option<(Value, Sources)>,
     kept: Option<(Value, Sources)>,
+    meter: Meter,
 }
 
 impl Joining {
-    pub(super) fn new(lookup: Lookup) -> Self {
-        Self { lookup, slot: Slot::default(), supplied: None, kept: None }
+    pub(super) fn new(lookup: Lookup, holding: &Holding) -> Self {
+        let meter = Meter::new("$lookup", holding);
+        Self { lookup, slot: Slot::default(), supplied: None, kept: None, meter }
     }
 
     fn answer(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
@@ -123,12 +133,18 @@ impl Operator for Joining {
     fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll()) };
         if let Some(rows) = self.supplied.take() {
-            return self.answer(row, rows);
+            let answer = self.answer(row, rows);
+            if self.kept.is_none() {
+                self.meter.clear();
+            }
+            return answer;
         }
         if let Some(rows) = &self.kept {
             return self.answer(row, rows.clone());
         }
-        let request = self.lookup.request(row.document.as_ref(), context)?;
+        let (request, held) = self.lookup.request(row.document.as_ref(), context)?;
+        self.meter.clear();
+        self.meter.add(held)?;
         self.slot.row = Some(row);
         Ok(Poll::Want(Box::new(request)))
     }
@@ -142,6 +158,12 @@ impl Operator for Joining {
             );
             return Err(Error::new(Kind::TooLarge, 4568, text));
         }
+        self.meter.clear();
+        for row in &rows {
+            // It becomes a tree, and is there as it came until all have.
+            let tree = memory(ValueRef::Document(row.document.as_ref()));
+            self.meter.add(tree + row.weight())?;
+        }
         let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
         let from = rows.into_iter().map(|row| row.source).collect();
         let rows = (Value::Array(values), from);
@@ -154,6 +176,7 @@ impl Operator for Joining {
 
     fn resume(&mut self) {
         (self.supplied, self.kept) = (None, None);
+        self.meter.clear();
     }
 }
 
@@ -163,11 +186,13 @@ pub(super) struct Uniting {
     union: UnionWith,
     slot: Slot,
     others: Option<VecDeque<Row>>,
+    meter: Meter,
 }
 
 impl Uniting {
-    pub(super) fn new(union: UnionWith) -> Self {
-        Self { union, slot: Slot::default(), others: None }
+    pub(super) fn new(union: UnionWith, holding: &Holding) -> Self {
+        let meter = Meter::new("$unionWith", holding);
+        Self { union, slot: Slot::default(), others: None, meter }
     }
 }
 
@@ -188,7 +213,13 @@ impl Operator for Uniting {
             poll => return Ok(poll),
         }
         match &mut self.others {
-            Some(others) => Ok(others.pop_front().map_or(Poll::Done, Poll::Row)),
+            Some(others) => match others.pop_front() {
+                Some(row) => {
+                    self.meter.free(row.weight());
+                    Ok(Poll::Row(row))
+                }
+                None => Ok(Poll::Done),
+            },
             None => Ok(Poll::Want(Box::new(Request {
                 database: self.union.database.clone(),
                 collection: self.union.collection.clone(),
@@ -200,6 +231,7 @@ impl Operator for Uniting {
     }
 
     fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        rows.iter().try_for_each(|row| self.meter.add(row.weight()))?;
         self.others = Some(rows.into());
         Ok(())
     }

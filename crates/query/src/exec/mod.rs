@@ -3,6 +3,7 @@
 //! another collection's.
 
 mod bucket;
+mod distinct;
 mod each;
 mod facet;
 mod fields;
@@ -10,6 +11,7 @@ mod graph;
 mod group;
 mod joins;
 mod lookup;
+mod meter;
 mod operator;
 mod others;
 mod redact;
@@ -20,6 +22,7 @@ mod sort;
 mod unwind;
 
 pub use bucket::BucketAuto;
+pub use distinct::VALUES;
 pub use each::edit_with;
 pub use fields::{Conflict, Entry, Fields};
 pub use graph::GraphLookup;
@@ -31,10 +34,11 @@ pub use unwind::Unwind;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use document::DocBuf;
+use document::{DocBuf, Path};
 
 use crate::{Context, Error, Expr, Filter, Kind, project::Projection, sort::Sort};
 
+use meter::Meter;
 use operator::{Operator, Poll};
 
 /// One stage of a pipeline.
@@ -59,6 +63,8 @@ pub enum Stage {
     Skip(u64),
     /// One row with the number of rows under this name; none for no rows.
     Count(String),
+    /// One row with the values at a path, each once, under the name [`VALUES`].
+    Distinct(Path),
     /// One row a group.
     Group(Group),
     /// One row an element of an array.
@@ -99,6 +105,7 @@ impl Stage {
             Self::Limit(_) => "$limit",
             Self::Skip(_) => "$skip",
             Self::Count(_) => "$count",
+            Self::Distinct(_) => "distinct",
             Self::Group(_) => "$group",
             Self::Unwind(_) => "$unwind",
             Self::Lookup(_) => "$lookup",
@@ -119,6 +126,7 @@ impl Stage {
             self,
             Self::Sort { .. }
                 | Self::Count(_)
+                | Self::Distinct(_)
                 | Self::Group(_)
                 | Self::Facet(_)
                 | Self::Sample(_)
@@ -201,7 +209,8 @@ impl Exec {
     /// A pipeline at its start.
     pub fn new(stages: impl Into<Arc<[Stage]>>, context: Arc<Context>) -> Self {
         let stages: Arc<[Stage]> = stages.into();
-        let operators = (0..stages.len()).filter_map(|at| operator::start(&stages, at)).collect();
+        let start = |at| operator::start(&stages, at, &context.holding);
+        let operators = (0..stages.len()).filter_map(start).collect();
         Self {
             operators,
             context,
@@ -309,41 +318,6 @@ impl Exec {
 /// The caller's fault, not the request's.
 fn misused(what: &str) -> Error {
     Error::new(Kind::Invalid, 8, what)
-}
-
-/// A blocking stage holds more than it may.
-fn out_of_memory(stage: &str) -> Error {
-    let text = match stage {
-        "$sort" => format!(
-            "Sort exceeded memory limit of {} bytes, but did not opt in to external sorting.",
-            crate::limits::MAX_STAGE_BYTES
-        ),
-        _ => format!(
-            "Exceeded memory limit for {stage}, but didn't allow external spilling. Pass allowDiskUse:true to opt in."
-        ),
-    };
-    Error::new(Kind::TooLarge, 292, text)
-}
-
-/// Counts what a blocking stage holds.
-#[derive(Debug)]
-struct Meter {
-    stage: &'static str,
-    bytes: usize,
-}
-
-impl Meter {
-    fn new(stage: &'static str) -> Self {
-        Self { stage, bytes: 0 }
-    }
-
-    fn add(&mut self, bytes: usize) -> Result<(), Error> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        if crate::limits::MAX_STAGE_BYTES < self.bytes {
-            return Err(out_of_memory(self.stage));
-        }
-        Ok(())
-    }
 }
 
 /// A made document, if it is not too large.

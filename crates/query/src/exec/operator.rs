@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    Request, Row, Stage, bucket, each::Each, facet, graph, group, lookup, misused, rows, sample,
-    sort, unwind,
+    Request, Row, Stage, bucket, distinct::Distinct, each::Each, facet, graph, group, lookup,
+    misused, rows, sample, sort, unwind,
 };
-use crate::{Context, Error};
+use crate::{Context, Error, expr::Holding};
 
 /// A running stage. Rows are pushed in and polled out, one at a time.
 pub(super) trait Operator: std::fmt::Debug + Send + Sync {
@@ -42,26 +42,31 @@ pub(super) enum Poll {
 }
 
 /// The operator of a stage.
-pub(super) fn start(stages: &Arc<[Stage]>, at: usize) -> Option<Box<dyn Operator>> {
+pub(super) fn start(
+    stages: &Arc<[Stage]>,
+    at: usize,
+    holding: &Holding,
+) -> Option<Box<dyn Operator>> {
     let stage = stages.get(at)?;
     Some(match stage {
         Stage::Limit(count) => Box::new(rows::Limit::new(*count)),
         Stage::Skip(count) => Box::new(rows::Skip::new(*count)),
         Stage::Count(name) => Box::new(rows::Count::new(name.clone())),
-        Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone())),
+        Stage::Distinct(path) => Box::new(Distinct::new(path.clone(), holding)),
+        Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone(), holding)),
         Stage::Sort { sort, limit } => {
             let next = stages.get(at + 1..).unwrap_or_default();
             let limit = wanted(*limit, next);
-            Box::new(sort::Sorting::new(sort.clone(), limit))
+            Box::new(sort::Sorting::new(sort.clone(), limit, holding))
         }
-        Stage::Group(group) => Box::new(group::Grouping::new(group.clone())),
-        Stage::Unwind(unwind) => Box::new(unwind::Unwinding::new(unwind.clone())),
-        Stage::Lookup(lookup) => Box::new(lookup::Joining::new((**lookup).clone())),
+        Stage::Group(group) => Box::new(group::Grouping::new(group.clone(), holding)),
+        Stage::Unwind(unwind) => Box::new(unwind::Unwinding::new(unwind.clone(), holding)),
+        Stage::Lookup(lookup) => Box::new(lookup::Joining::new((**lookup).clone(), holding)),
         Stage::GraphLookup(graph) => Box::new(graph::Walking::new((**graph).clone())),
-        Stage::UnionWith(union) => Box::new(lookup::Uniting::new((**union).clone())),
-        Stage::Facet(facets) => Box::new(facet::Faceting::new(facets)),
-        Stage::Sample(count) => Box::new(sample::Sampling::new(*count)),
-        Stage::BucketAuto(bucket) => Box::new(bucket::Bucketing::new((**bucket).clone())),
+        Stage::UnionWith(union) => Box::new(lookup::Uniting::new((**union).clone(), holding)),
+        Stage::Facet(facets) => Box::new(facet::Faceting::new(facets, holding)),
+        Stage::Sample(count) => Box::new(sample::Sampling::new(*count, holding)),
+        Stage::BucketAuto(bucket) => Box::new(bucket::Bucketing::new((**bucket).clone(), holding)),
         Stage::Match(_)
         | Stage::Project(_)
         | Stage::AddFields(_)

@@ -30,6 +30,7 @@ fn collect<'s>(stages: &'s [Stage], found: &mut Vec<(Option<&'s str>, &'s str)>)
             | Stage::Limit(_)
             | Stage::Skip(_)
             | Stage::Count(_)
+            | Stage::Distinct(_)
             | Stage::Group(_)
             | Stage::Unwind(_)
             | Stage::ReplaceRoot { .. }

@@ -5,11 +5,14 @@ use std::{collections::VecDeque, sync::Arc};
 use document::{DocBuilder, DocRef, Document, Value, ValueRef};
 
 use super::{
-    Row,
+    Meter, Row,
     operator::{Operator, Poll},
     slot::Slot,
 };
-use crate::{Context, Env, Error, Expr, expr::fail};
+use crate::{
+    Context, Env, Error, Expr,
+    expr::{Holding, fail},
+};
 
 /// The first so many rows.
 #[derive(Debug)]
@@ -120,11 +123,12 @@ impl Operator for Count {
 pub(super) struct Documents {
     expr: Expr,
     rows: Option<VecDeque<Row>>,
+    meter: Meter,
 }
 
 impl Documents {
-    pub(super) fn new(expr: Expr) -> Self {
-        Self { expr, rows: None }
+    pub(super) fn new(expr: Expr, holding: &Holding) -> Self {
+        Self { expr, rows: None, meter: Meter::new("$documents", holding) }
     }
 }
 
@@ -143,13 +147,19 @@ impl Operator for Documents {
             let env = Env::new(DocRef::Tree(&nothing), context);
             let wrong = || fail(5_858_203, "an array is expected for $documents");
             let Some(Value::Array(values)) = self.expr.eval(&env)? else { return Err(wrong()) };
+            let meter = &mut self.meter;
             let row = |value: Value| match value {
-                Value::Document(fields) => Ok(Row::made(fields.to_buf())),
+                Value::Document(fields) => {
+                    let row = Row::made(fields.to_buf());
+                    meter.add(row.weight())?;
+                    Ok(row)
+                }
                 _ => Err(fail(40228, "'each element of $documents' must evaluate to an object")),
             };
             self.rows = Some(values.into_iter().map(row).collect::<Result<_, Error>>()?);
         }
         let row = self.rows.as_mut().and_then(VecDeque::pop_front);
+        row.iter().for_each(|row| self.meter.free(row.weight()));
         Ok(row.map_or(Poll::Done, Poll::Row))
     }
 }

@@ -6,7 +6,7 @@ use super::{
     Meter, Row,
     operator::{Operator, Poll},
 };
-use crate::{Context, Error};
+use crate::{Context, Error, expr::Holding};
 
 /// A sample, running.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    pub(super) fn new(count: u64) -> Self {
+    pub(super) fn new(count: u64, holding: &Holding) -> Self {
         Self {
             most: usize::try_from(count).unwrap_or(usize::MAX),
             seen: 0,
             held: Vec::new(),
-            meter: Meter::new("$sample"),
+            meter: Meter::new("$sample", holding),
             ended: false,
         }
     }
@@ -38,10 +38,14 @@ fn below(context: &Context, bound: u64) -> usize {
 impl Operator for Sampling {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         self.seen += 1;
+        // The block of the store that it came in shall not wait with it.
+        let row = Row { document: row.document.detached(), ..row };
         if self.held.len() < self.most {
             self.meter.add(row.weight())?;
             self.held.push(row);
         } else if let Some(place) = self.held.get_mut(below(context, self.seen)) {
+            self.meter.free(place.weight());
+            self.meter.add(row.weight())?;
             *place = row;
         }
         Ok(())
@@ -60,6 +64,8 @@ impl Operator for Sampling {
             return Ok(Poll::Done);
         }
         let at = below(context, u64::try_from(self.held.len()).unwrap_or(1));
-        Ok(Poll::Row(self.held.swap_remove(at)))
+        let row = self.held.swap_remove(at);
+        self.meter.free(row.weight());
+        Ok(Poll::Row(row))
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Context, Error,
-    expr::memory,
+    expr::{Holding, memory},
     sort::{Sort, SortKey},
 };
 
@@ -27,9 +27,10 @@ fn bytes_of((key, row): &(SortKey, Row)) -> usize {
 }
 
 impl Sorting {
-    pub(super) fn new(sort: Sort, limit: Option<u64>) -> Self {
+    pub(super) fn new(sort: Sort, limit: Option<u64>, holding: &Holding) -> Self {
         let most = limit.and_then(|limit| usize::try_from(limit).ok());
-        Self { sort, most, held: Vec::new(), meter: Meter::new("$sort"), sorted: None }
+        let meter = Meter::new("$sort", holding);
+        Self { sort, most, held: Vec::new(), meter, sorted: None }
     }
 
     /// Puts the held rows in order and drops those beyond the limit.
@@ -37,8 +38,8 @@ impl Sorting {
         let sort = &self.sort;
         self.held.sort_by(|(a, _), (b, _)| sort.compare(a, b));
         if let Some(most) = self.most.filter(|most| *most < self.held.len()) {
-            self.held.truncate(most);
-            self.meter.bytes = self.held.iter().map(bytes_of).sum();
+            let dropped = self.held.drain(most..);
+            self.meter.free(dropped.as_slice().iter().map(bytes_of).sum());
         }
     }
 }
@@ -65,7 +66,16 @@ impl Operator for Sorting {
     fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         Ok(match &mut self.sorted {
             None => Poll::Need,
-            Some(rows) => rows.next().map_or(Poll::Done, |(_, row)| Poll::Row(row)),
+            Some(rows) => match rows.next() {
+                Some(entry) => {
+                    self.meter.free(bytes_of(&entry));
+                    Poll::Row(entry.1)
+                }
+                None => {
+                    self.meter.clear();
+                    Poll::Done
+                }
+            },
         })
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Path, Reader, Value, ValueRef, element_at};
 
 use super::{
-    Fields, Row,
+    Fields, Meter, Row,
     operator::{Operator, Poll},
     sized,
 };
-use crate::{Context, Error, Expr};
+use crate::{Context, Error, Expr, expr::Holding};
 
 /// Which array, and what else is kept.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub(super) struct Unwinding {
     unwind: Arc<Unwind>,
     row: Option<Apart>,
     ended: bool,
+    /// The row that is taken apart: it is there while what is behind takes its elements apart.
+    meter: Meter,
 }
 
 /// A row and how far its array was taken apart.
@@ -45,8 +47,9 @@ struct Apart {
 }
 
 impl Unwinding {
-    pub(super) fn new(unwind: Unwind) -> Self {
-        Self { unwind: Arc::new(unwind), row: None, ended: false }
+    pub(super) fn new(unwind: Unwind, holding: &Holding) -> Self {
+        let meter = Meter::new("$unwind", holding);
+        Self { unwind: Arc::new(unwind), row: None, ended: false, meter }
     }
 
     /// The row of the next element; `None` behind the last one.
@@ -152,6 +155,8 @@ fn write(
 impl Operator for Unwinding {
     fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
+        self.meter.clear();
+        self.meter.add(row.weight())?;
         self.row = Some(Apart { row, at: 0, offset: FIRST, of });
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use document::{Value, ValueRef};
 
-use super::Env;
+use super::{Context, Env, Got, Holding};
 use crate::{
     Error, Kind,
     limits::{MAX_DOCUMENT_BYTES, MAX_HELD_BYTES, MAX_VALUE_DEPTH},
@@ -34,6 +34,16 @@ impl Size {
     }
 }
 
+/// What a value holds that is nobody else's.
+pub(crate) fn owned(got: &Got<'_>) -> usize {
+    match got {
+        Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
+            Size::of(value.as_ref()).memory
+        }
+        _ => 0,
+    }
+}
+
 /// About the bytes that a value takes in memory of its own.
 pub fn memory(value: ValueRef<'_>) -> usize {
     Size::of(value).memory
@@ -46,18 +56,31 @@ pub(crate) fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     Ok(size)
 }
 
+/// The same for a value that is part of another one.
+pub(crate) fn check_part(value: ValueRef<'_>) -> Result<Size, Error> {
+    let mut size = Size::default();
+    add(value, 1, &mut size, MAX_DOCUMENT_BYTES)?;
+    Ok(size)
+}
+
 /// What an expression is building: bounded while it grows.
-#[derive(Debug, Default)]
-pub(crate) struct Growth {
+#[derive(Debug)]
+pub(crate) struct Growth<'a> {
     /// What is held around it.
     held: usize,
     size: Size,
+    holding: &'a Holding,
 }
 
-impl Growth {
+impl<'a> Growth<'a> {
     /// Nothing built yet.
-    pub(crate) fn new(env: &Env<'_>) -> Self {
-        Self { held: env.held(), size: Size::default() }
+    pub(crate) fn new(env: &Env<'a>) -> Self {
+        Self::beside(env.held(), env.context)
+    }
+
+    /// Nothing built yet, while so many bytes are held around it.
+    pub(crate) fn beside(held: usize, context: &'a Context) -> Self {
+        Self { held, size: Size::default(), holding: &context.holding }
     }
 
     /// Its memory so far.
@@ -72,7 +95,12 @@ impl Growth {
         if MAX_DOCUMENT_BYTES < self.size.bytes {
             return Err(too_large(self.size.bytes));
         }
-        check_held(self.held.saturating_add(self.size.memory))
+        check_held(self.held.saturating_add(self.size.memory), self.holding)
+    }
+
+    /// So much more is held for it that is no part of it.
+    pub(crate) fn hold(&mut self, memory: usize) -> Result<(), Error> {
+        self.add(Size { bytes: 0, memory })
     }
 
     /// A field of this name joins it; its value counts for itself.
@@ -88,23 +116,23 @@ impl Growth {
     }
 
     /// Copies of values that join it.
-    pub(crate) fn copies<'a>(
+    pub(crate) fn copies<'v>(
         &mut self,
-        values: impl Iterator<Item = ValueRef<'a>>,
+        values: impl Iterator<Item = ValueRef<'v>>,
     ) -> Result<Vec<Value>, Error> {
         values.map(|value| self.copy(value)).collect()
     }
 }
 
-/// Fails when an expression would hold so much.
-pub(crate) fn check_held(bytes: usize) -> Result<(), Error> {
+/// Fails when an expression would hold so much: more than it may, or than is left for it.
+pub(crate) fn check_held(bytes: usize, holding: &Holding) -> Result<(), Error> {
     if MAX_HELD_BYTES < bytes {
         let text = format!(
             "the values of an expression hold more memory than allowed: more than {MAX_HELD_BYTES} bytes"
         );
         return Err(Error::new(Kind::TooLarge, 146, text));
     }
-    Ok(())
+    holding.cover(bytes)
 }
 
 fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use std::sync::{
 
 use document::Document;
 
-use super::{Effort, Patterns};
+use super::{Effort, Holding, Patterns};
 
 /// What stays the same for every row of one operation.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Context {
     pub random: Random,
     /// What evaluation has done so far.
     pub effort: Arc<Effort>,
+    /// Where the memory that it needs is taken from.
+    pub holding: Holding,
     /// Regular expressions that were compiled for earlier rows.
     pub patterns: Patterns,
 }
@@ -46,6 +48,14 @@ impl Random {
     /// The next number of `[0, 1)`.
     pub fn fraction(&self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+impl Context {
+    /// An evaluation begins: of one expression over one document.
+    pub(crate) fn begin(&self) {
+        self.effort.begin();
+        self.holding.settle();
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn scope<'a>(name: &'a str, value: ValueRef<'a>) -> Scope<'a> {
 impl<'a> Env<'a> {
     /// A document of an operation, without further variables; an evaluation begins.
     pub fn new(root: DocRef<'a>, context: &'a Context) -> Self {
-        context.effort.begin();
+        context.begin();
         Self { root, context, scope: None, held: 0, iterations: 1 }
     }
 
@@ -54,9 +54,9 @@ impl<'a> Env<'a> {
     }
 
     /// The same while so many bytes more are held around it.
-    pub(crate) fn holding(&self, bytes: usize) -> Result<Self, Error> {
+    pub fn holding(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
-        budget::check_held(held)?;
+        budget::check_held(held, &self.context.holding)?;
         Ok(Self { held, ..*self })
     }
 

@@ -3,24 +3,39 @@
 use document::{Document, Value};
 
 use super::{Item, Node};
-use crate::{Env, Error};
+use crate::{
+    Env, Error,
+    expr::{Growth, Size},
+};
 
-/// Sets the computed fields of a document.
-pub(super) fn document(out: &mut Document, node: &Node, env: &Env<'_>) -> Result<(), Error> {
+/// Sets the computed fields of a document, bounded while they grow.
+pub(super) fn document(
+    out: &mut Document,
+    node: &Node,
+    env: &Env<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
     if !node.has_computed() {
         return Ok(());
     }
     for (name, item) in node.fields() {
         match item {
-            Item::Computed(computed) => match computed.value(env)? {
-                Some(value) => out.insert(name.as_str(), value),
-                None => drop(out.remove(name)),
-            },
+            Item::Computed(computed) => {
+                let got = computed.value(&env.holding(growth.memory())?)?;
+                if let Some(value) = got.value() {
+                    growth.name(name)?;
+                    growth.add(Size::of(value))?;
+                }
+                match got.into_value() {
+                    Some(value) => out.insert(name.as_str(), value),
+                    None => drop(out.remove(name)),
+                }
+            }
             Item::Node(inner) if inner.has_computed() => match out.get_mut(name) {
-                Some(held) => value(held, inner, env)?,
+                Some(held) => value(held, inner, env, growth)?,
                 None => {
                     let mut made = Document::new();
-                    document(&mut made, inner, env)?;
+                    document(&mut made, inner, env, growth)?;
                     out.push(name.as_str(), made);
                 }
             },
@@ -31,13 +46,20 @@ pub(super) fn document(out: &mut Document, node: &Node, env: &Env<'_>) -> Result
 }
 
 /// Sets them in every document of an array; what is no document becomes one.
-fn value(held: &mut Value, node: &Node, env: &Env<'_>) -> Result<(), Error> {
+fn value(
+    held: &mut Value,
+    node: &Node,
+    env: &Env<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
     match held {
-        Value::Document(inner) => document(inner, node, env),
-        Value::Array(values) => values.iter_mut().try_for_each(|held| value(held, node, env)),
+        Value::Document(inner) => document(inner, node, env, growth),
+        Value::Array(values) => {
+            values.iter_mut().try_for_each(|held| value(held, node, env, growth))
+        }
         other => {
             let mut made = Document::new();
-            document(&mut made, node, env)?;
+            document(&mut made, node, env, growth)?;
             *other = Value::Document(made);
             Ok(())
         }

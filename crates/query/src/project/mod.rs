@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef};
 
-use crate::{Context, Env, Error, Filter, Kind, limits::MAX_DOCUMENT_BYTES};
+use crate::{Context, Env, Error, Filter, Kind, expr::Growth, limits::MAX_DOCUMENT_BYTES};
 
 pub use node::{Collision, Computed, Item, Node};
 pub use special::Special;
@@ -91,9 +91,10 @@ impl Projection {
         if self.specials.is_empty() && !self.node.has_computed() {
             return Ok(copied);
         }
+        let _held = context.holding.tree(copied.as_ref())?;
         let mut tree = copied.as_ref().to_tree();
         let env = Env::new(document, context);
-        compute::document(&mut tree, &self.node, &env)?;
+        compute::document(&mut tree, &self.node, &env, &mut Growth::new(&env))?;
         for special in &self.specials {
             special.apply(&mut tree, document, filter, context)?;
         }

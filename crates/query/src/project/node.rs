@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use document::{DocRef, Value, ValueRef};
 
-use crate::{Env, Error, Expr, filter::Test};
+use crate::{Env, Error, Expr, expr::Got, filter::Test};
 
 /// What happens to one field.
 #[derive(Clone, Debug)]
@@ -117,10 +117,10 @@ impl Node {
 
 impl Computed {
     /// The value over a document; `None` is missing.
-    pub(super) fn value(&self, env: &Env<'_>) -> Result<Option<Value>, Error> {
+    pub(super) fn value<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
         match self {
-            Self::Expr(expr) => expr.eval(env),
-            Self::FirstElement { field, test } => first_element(field, test, env),
+            Self::Expr(expr) => expr.get(env),
+            Self::FirstElement { field, test } => Ok(first_element(field, test, env)?.into()),
         }
     }
 }

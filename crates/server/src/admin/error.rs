@@ -52,6 +52,7 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge"),
             Kind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "Unsupported"),
             Kind::Stopped(_) => (StatusCode::REQUEST_TIMEOUT, "Stopped"),
+            Kind::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
             Kind::Full => (StatusCode::INSUFFICIENT_STORAGE, "Full"),
             Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
             Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),

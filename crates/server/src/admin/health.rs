@@ -11,6 +11,7 @@ use serde_json::json;
 use store::{Health, Store};
 
 use super::Shared;
+use crate::machine;
 
 /// The process answers and is not on its way out.
 pub(crate) async fn live(State(shared): State<Shared>) -> Response {
@@ -71,6 +72,14 @@ pub(crate) async fn status(State(shared): State<Shared>) -> Response {
             "keeps_pace": clock.keeps_pace,
         },
         "mongo": { "connections": connections, "cursors": cursors },
+        "memory": {
+            "limit_bytes": shared.plan.process,
+            "operations_limit_bytes": shared.memory.limit(),
+            "operations_bytes": shared.memory.used(),
+            "operations_peak_bytes": shared.memory.peak(),
+            "refused": shared.memory.refused(),
+            "resident_bytes": machine::resident(),
+        },
         "reaper": { "passes": passes, "documents": reaped },
     });
     let status = if good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

@@ -10,7 +10,7 @@ use prometheus_client::{
 use store::{Distribution, Health, Space, Store};
 
 use super::{Doors, Shared};
-use crate::any_store::AnyStore;
+use crate::{any_store::AnyStore, machine};
 
 /// `GET /metrics`
 pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
@@ -70,11 +70,30 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
         of_cosmos(door, &mut registry);
     }
     operations(&shared, &mut registry);
+    of_memory(&shared, &mut registry);
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = encode(&mut text, &registry);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text)
+}
+
+fn of_memory(shared: &Shared, registry: &mut Registry) {
+    let account = &shared.memory;
+    let gauges = [
+        ("memory_limit", "Memory that the process may hold", shared.plan.process),
+        ("memory_operations_limit", "Memory that operations may hold", account.limit()),
+        ("memory_operations", "Memory that operations hold", account.used()),
+        ("memory_operations_peak", "The most that they ever held", account.peak()),
+    ];
+    let resident = ("memory_resident", "Memory of the process that is in the machine's");
+    let resident = machine::resident().map(|bytes| (resident.0, resident.1, bytes));
+    for (name, help, bytes) in gauges.into_iter().chain(resident) {
+        let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
+        registry.register_with_unit(name, help, Unit::Bytes, bytes);
+    }
+    let refused = ConstCounter::new(account.refused());
+    registry.register("memory_refused", "Times that there was not enough", refused);
 }
 
 fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
@@ -205,6 +224,12 @@ mod tests {
             "ttl_purge_backlog 0",
             "ttl_purge_lag_seconds 0",
             "clock_offset_seconds ",
+            "memory_limit_bytes ",
+            "memory_operations_limit_bytes ",
+            "memory_operations_bytes 0",
+            "memory_operations_peak_bytes ",
+            "memory_resident_bytes ",
+            "memory_refused_total 0",
             "# TYPE fsync_seconds histogram",
             "fsync_seconds_bucket{le=\"+Inf\"}",
             "# TYPE group_commit_size histogram",

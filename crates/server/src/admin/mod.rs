@@ -24,6 +24,7 @@ use axum::{
     routing::{any, get, post},
 };
 use engine::Engine;
+use memory::{Account, Plan};
 use tokio::{net::TcpListener, sync::watch};
 
 pub(crate) use doors::Relayed;
@@ -48,6 +49,8 @@ pub(crate) struct Doors {
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
+    pub(crate) plan: Plan,
+    pub(crate) memory: Account,
     pub(crate) doors: Doors,
     pub(crate) features: Arc<Features>,
     pub(crate) explorer: Arc<Explorer>,

@@ -64,6 +64,7 @@ impl Answer {
 
 fn given() -> Settings {
     Settings {
+        memory: memory::Account::default(),
         account: "test".to_owned(),
         endpoint: None,
         hosts: None,

@@ -16,7 +16,11 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new() -> Self {
-        Self::of(Door::new(Kit::default().engine, Settings::default()))
+        Self::with(Settings::default())
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
+        Self::of(Door::new(Kit::default().engine, settings))
     }
 
     /// Another client of the same door.

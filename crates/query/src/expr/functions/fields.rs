@@ -23,7 +23,7 @@ const PLACE: Size = Size { bytes: 0, memory: 48 };
 /// Fields put together, bounded while they grow.
 pub(super) struct Fields<'a> {
     effort: &'a Effort,
-    growth: Growth,
+    growth: Growth<'a>,
     fields: Vec<(String, Value)>,
     state: RandomState,
     /// Places by the hash of the name; the few names whose hash another has are not in it.

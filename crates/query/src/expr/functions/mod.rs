@@ -32,7 +32,7 @@ use document::{Value, ValueRef};
 
 use super::{
     Answer, Env, Expr, Got,
-    budget::{self, Growth, Size},
+    budget::{self, Growth, owned},
     reach,
 };
 use crate::Error;
@@ -114,7 +114,7 @@ impl<'a> In<'a> {
     }
 
     /// What it is building: nothing yet.
-    pub(crate) fn growth(&self) -> Growth {
+    pub(crate) fn growth(&self) -> Growth<'a> {
         Growth::new(self.env)
     }
 
@@ -180,16 +180,6 @@ impl Function {
             effort.charge(budget::check_built(value.as_ref())?.memory)?;
         }
         Ok(Got::from(answer))
-    }
-}
-
-/// What an argument holds of its own.
-fn owned(got: &Got<'_>) -> usize {
-    match got {
-        Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
-            Size::of(value.as_ref()).memory
-        }
-        _ => 0,
     }
 }
 

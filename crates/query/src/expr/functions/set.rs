@@ -36,7 +36,7 @@ const PLACE: usize = 256;
 fn join(
     set: &mut Set,
     values: ArrayRef<'_>,
-    growth: &mut Growth,
+    growth: &mut Growth<'_>,
     call: &In<'_>,
 ) -> Result<(), Error> {
     for value in values.iter() {
@@ -49,7 +49,7 @@ fn join(
     Ok(())
 }
 
-fn set_of(values: ArrayRef<'_>, growth: &mut Growth, call: &In<'_>) -> Result<Set, Error> {
+fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &In<'_>) -> Result<Set, Error> {
     let mut set = Set::new();
     join(&mut set, values, growth, call)?;
     Ok(set)

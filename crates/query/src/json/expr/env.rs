@@ -2,13 +2,16 @@
 
 use std::fmt::Debug;
 
-use document::{DocRef, Value, ValueRef};
+use document::{DocRef, ValueRef};
 
 use super::DOCUMENT;
 use crate::{
     Context, Error,
-    expr::{Got, Size, check_built, check_held},
-    json::work::{keying, touching, weight},
+    expr::{Got, Size, check_held, owned},
+    json::{
+        identity::identity,
+        work::{keying, touching, weight},
+    },
 };
 
 /// Work of one node or one row, beside the bytes it copies.
@@ -23,11 +26,19 @@ const FURTHER: usize = 16;
 /// Slots and the account.
 #[derive(Debug)]
 pub struct Env<'a> {
-    slots: Vec<Got<'a>>,
+    slots: Vec<Slot<'a>>,
     context: &'a Context,
     held: usize,
     /// The document with what the system adds, while its slot holds it without.
     whole: Option<&'a dyn Whole>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+struct Slot<'a> {
+    value: Got<'a>,
+    /// Bytes that the account of this environment has for it.
+    held: usize,
 }
 
 /// A stored document as it is with the properties that the system adds.
@@ -39,8 +50,9 @@ pub trait Whole: Debug {
 impl<'a> Env<'a> {
     /// An environment of so many slots, all empty.
     pub fn new(slots: usize, context: &'a Context) -> Self {
-        context.effort.begin();
-        Self { slots: vec![Got::Missing; slots.max(DOCUMENT + 1)], context, held: 0, whole: None }
+        context.begin();
+        let slots = vec![Slot { value: Got::Missing, held: 0 }; slots.max(DOCUMENT + 1)];
+        Self { slots, context, held: 0, whole: None }
     }
 
     /// The operation.
@@ -48,11 +60,23 @@ impl<'a> Env<'a> {
         self.context
     }
 
-    /// Fills a slot.
+    /// Fills a slot with what somebody else counts.
     pub fn set(&mut self, slot: usize, value: Got<'a>) {
         if let Some(place) = self.slots.get_mut(slot) {
-            *place = value;
+            self.held = self.held.saturating_sub(place.held);
+            *place = Slot { value, held: 0 };
         }
+    }
+
+    /// Fills a slot; what is in it is held until it is filled again.
+    pub(in crate::json) fn fill(&mut self, slot: usize, value: Got<'a>) -> Result<(), Error> {
+        let held = owned(&value);
+        self.set(slot, value);
+        self.hold(held)?;
+        if let Some(place) = self.slots.get_mut(slot) {
+            place.held = held;
+        }
+        Ok(())
     }
 
     /// Fills the slot of the stored document; `whole` takes its place where a row is complete.
@@ -79,13 +103,15 @@ impl<'a> Env<'a> {
 
     /// What stands at a path inside a slot; what was computed is copied.
     pub(super) fn path(&mut self, slot: usize, names: &[String]) -> Result<Got<'a>, Error> {
-        match self.slots.get(slot) {
+        match self.slots.get(slot).map(|slot| &slot.value) {
             Some(Got::Ref(value)) => Ok(self.inside(*value, names)?.into()),
             Some(Got::Own(value)) => {
                 let Some(found) = self.inside(value.as_ref(), names)? else {
                     return Ok(Got::Missing);
                 };
-                self.context.effort.charge(Size::of(found).memory)?;
+                let memory = Size::of(found).memory;
+                self.context.effort.charge(memory)?;
+                self.room(memory)?;
                 Ok(Got::Own(found.to_value()))
             }
             _ => Ok(Got::Missing),
@@ -150,17 +176,48 @@ impl<'a> Env<'a> {
         self.context.effort.charge(KEEP)
     }
 
-    /// A value that was built: neither too large nor too deep.
-    pub(in crate::json) fn built(&self, value: Value) -> Result<Got<'a>, Error> {
-        let size = check_built(value.as_ref())?;
-        self.context.effort.charge(size.memory)?;
-        Ok(Got::Own(value))
+    /// Appends the key of a value to others, which have to have room together.
+    pub(in crate::json) fn identity(
+        &self,
+        value: &Got<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.key(value)?;
+        if let Some(value @ (ValueRef::Array(_) | ValueRef::Document(_))) = value.value() {
+            // It may be copied so that its properties have an order.
+            self.room(out.len().saturating_add(Size::of(value).memory))?;
+        }
+        identity(value.value(), out);
+        self.room(out.len())
+    }
+
+    /// What a value holds is held while something else is done.
+    pub(in crate::json) fn beside<T>(
+        &mut self,
+        value: &Got<'_>,
+        then: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let held = owned(value);
+        self.hold(held)?;
+        let done = then(self)?;
+        self.release(held);
+        Ok(done)
+    }
+
+    /// Fails when so many bytes beside those that are held would be too many.
+    pub(in crate::json) fn room(&self, bytes: usize) -> Result<(), Error> {
+        check_held(self.held.saturating_add(bytes), &self.context.holding)
+    }
+
+    /// Bytes that are held.
+    pub(in crate::json) fn held(&self) -> usize {
+        self.held
     }
 
     /// So much more is held; `release` gives it back.
     pub(in crate::json) fn hold(&mut self, bytes: usize) -> Result<(), Error> {
         self.held = self.held.saturating_add(bytes);
-        check_held(self.held)
+        check_held(self.held, &self.context.holding)
     }
 
     /// So much is held no longer.

@@ -1,12 +1,12 @@
 //! Evaluation of a bound expression, node by node. What a node does with its operands stands in
 //! `logic`, `operators` and `bits`.
 
-use document::{ArrayRef, Document, Value, ValueRef};
+use document::{ArrayRef, Value, ValueRef};
 
-use super::{Binary, Env, Expr, Set, Subquery, Unary, logic, operators};
+use super::{Binary, Env, Expr, Set, Subquery, Unary, building, logic, operators};
 use crate::{
     Error,
-    expr::Got,
+    expr::{Got, owned},
     json::{functions::Function, like::Like, to_i64, work::comparing},
 };
 
@@ -22,7 +22,7 @@ impl Expr {
             Self::Path(slot, names) => env.path(*slot, names),
             Self::Step(base, step) => element(base, step, env),
             Self::Array(items) => array(items, env),
-            Self::Object(fields) => object(fields, env),
+            Self::Object(fields) => building::object(fields, env),
             Self::Not(inner) => not(inner, env),
             Self::And(items) => logic::all(items, env),
             Self::Or(items) => logic::any(items, env),
@@ -62,7 +62,12 @@ fn unary<'a>(operator: Unary, inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<
 
 fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
     let [value, low, high] = parts;
-    let (value, low, high) = (value.eval(env)?, low.eval(env)?, high.eval(env)?);
+    let value = value.eval(env)?;
+    let (low, high) = env.beside(&value, |env| {
+        let low = low.eval(env)?;
+        let high = env.beside(&low, |env| high.eval(env))?;
+        Ok((low, high))
+    })?;
     compares(&value, &low, env)?;
     compares(&value, &high, env)?;
     let above = operators::compared(Binary::GreaterOrEqual, &value, &low);
@@ -95,7 +100,8 @@ fn like_any<'a>(
     escape: Option<char>,
     env: &mut Env<'a>,
 ) -> Result<Got<'a>, Error> {
-    let (value, pattern) = (value.eval(env)?, pattern.eval(env)?);
+    let value = value.eval(env)?;
+    let pattern = env.beside(&value, |env| pattern.eval(env))?;
     let text = pattern.value().and_then(ValueRef::as_str);
     let Some(text) = text else { return Ok(Got::Missing) };
     env.charge(text.len().saturating_mul(size_of::<char>()))?;
@@ -119,15 +125,23 @@ fn conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, E
 
 fn call<'a>(function: &Function, args: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
     let mut values = Vec::with_capacity(args.len());
+    let mut held = 0;
     for arg in args {
-        values.push(arg.eval(env)?);
+        let value = arg.eval(env)?;
+        let bytes = owned(&value);
+        env.hold(bytes)?;
+        held += bytes;
+        values.push(value);
     }
-    function.run(&values, env.context())
+    let answer = function.run(&values, env.context(), env.held())?;
+    env.release(held);
+    Ok(answer)
 }
 
 /// A property or an element of a value.
 fn element<'a>(base: &'a Expr, step: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    let (base, step) = (base.eval(env)?, step.eval(env)?);
+    let base = base.eval(env)?;
+    let step = env.beside(&base, |env| step.eval(env))?;
     element_of(base, &step, env)
 }
 
@@ -166,23 +180,7 @@ fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a
 }
 
 fn array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    let mut values = Vec::new();
-    for item in items {
-        if let Some(value) = item.eval(env)?.into_value() {
-            values.push(value);
-        }
-    }
-    env.built(Value::Array(values))
-}
-
-fn object<'a>(fields: &'a [(String, Expr)], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    let mut object = Document::new();
-    for (name, expr) in fields {
-        if let Some(value) = expr.eval(env)?.into_value() {
-            object.push(name.clone(), value);
-        }
-    }
-    env.built(Value::Document(object))
+    building::array(items.iter().map(|item| |env: &mut Env<'a>| item.eval(env)), env)
 }
 
 fn chain<'a>(
@@ -192,7 +190,7 @@ fn chain<'a>(
 ) -> Result<Got<'a>, Error> {
     let mut left = first.eval(env)?;
     for (operator, right) in rest {
-        let right = right.eval(env)?;
+        let right = env.beside(&left, |env| right.eval(env))?;
         compares(&left, &right, env)?;
         left = operators::apply(*operator, &left, &right);
     }
@@ -207,6 +205,7 @@ fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
         match value.value().and_then(ValueRef::as_str) {
             Some(part) if whole => {
                 env.charge(part.len())?;
+                env.hold(part.len())?;
                 text.push_str(part);
                 if crate::limits::MAX_DOCUMENT_BYTES < text.len() {
                     return Err(crate::expr::too_large(text.len()));
@@ -215,6 +214,7 @@ fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
             _ => whole = false,
         }
     }
+    env.release(text.len());
     Ok(if whole { Got::Own(Value::String(text)) } else { Got::Missing })
 }
 
@@ -244,8 +244,10 @@ fn subquery<'a>(
             logic::got(Some(values.iter().all(|value| logic::truth(value) == Some(true))))
         }
         Subquery::Array => {
-            let values = values.into_iter().filter_map(Got::into_value).collect();
-            return env.built(Value::Array(values));
+            return building::array(
+                values.into_iter().map(|value| |_: &mut Env<'a>| Ok(value)),
+                env,
+            );
         }
     })
 }

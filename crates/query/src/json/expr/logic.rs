@@ -59,7 +59,7 @@ pub(super) fn among<'a>(
 ) -> Result<Got<'a>, Error> {
     let value = value.eval(env)?;
     let same = |item: &'a Expr| {
-        let item = item.eval(env)?;
+        let item = env.beside(&value, |env| item.eval(env))?;
         env.read(&item)?;
         Ok(operators::equal(&value, &item))
     };

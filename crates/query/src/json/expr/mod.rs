@@ -2,6 +2,7 @@
 //! evaluates to a value or to nothing (undefined). It parses nothing.
 
 mod bits;
+pub(in crate::json) mod building;
 mod env;
 mod eval;
 pub(in crate::json) mod logic;

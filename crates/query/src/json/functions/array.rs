@@ -5,7 +5,7 @@ use document::{ArrayRef, Value, ValueRef};
 use super::{ANY, Call, Function, UNDEFINED, row, types::is_primitive};
 use crate::{
     Error,
-    expr::{Got, budget::Growth},
+    expr::Got,
     json::{compare, integer, number, to_f64},
 };
 
@@ -33,7 +33,7 @@ fn length<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let mut growth = Growth::default();
+    let mut growth = call.growth();
     let mut all = Vec::new();
     for at in 0..call.args.len() {
         let Some(array) = call.array(at) else { return UNDEFINED };
@@ -52,7 +52,7 @@ fn slice<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let start = if start < 0 { start.saturating_add(count(array)) } else { start };
     let start = usize::try_from(start.max(0)).unwrap_or(usize::MAX);
     let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
-    let values = Growth::default().copies(array.iter().skip(start).take(most))?;
+    let values = call.growth().copies(array.iter().skip(start).take(most))?;
     Ok(Got::Own(Value::Array(values)))
 }
 

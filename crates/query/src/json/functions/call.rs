@@ -5,7 +5,7 @@ use document::{ArrayRef, DocRef, ValueRef};
 use super::Call;
 use crate::{
     Error,
-    expr::Got,
+    expr::{Got, Growth},
     json::{to_f64, to_i64},
 };
 
@@ -53,6 +53,11 @@ impl<'c> Call<'c, '_> {
     /// An optional whole number.
     pub(super) fn integer_or(&self, at: usize, default: i64) -> Option<i64> {
         if self.is_given(at) { self.integer(at) } else { Some(default) }
+    }
+
+    /// What it is building: nothing yet.
+    pub(super) fn growth(&self) -> Growth<'c> {
+        Growth::beside(self.held, self.context)
     }
 
     /// Work that the call does besides reading its arguments.

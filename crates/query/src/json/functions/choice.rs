@@ -5,7 +5,7 @@ use document::{Document, Value, ValueRef};
 use super::{ANY, Call, Function, UNDEFINED, glance, row};
 use crate::{
     Error,
-    expr::{Got, Size, budget::Growth},
+    expr::{Got, Size},
     json::integer,
 };
 
@@ -45,7 +45,7 @@ fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     if key == value || key.contains('\0') || value.contains('\0') {
         return UNDEFINED;
     }
-    let mut growth = Growth::default();
+    let mut growth = call.growth();
     let mut pairs = Vec::new();
     for (field, held) in object.iter() {
         growth.name(key)?;

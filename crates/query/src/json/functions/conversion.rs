@@ -5,7 +5,7 @@ use document::{Value, ValueRef, json};
 use super::{Call, Function, UNDEFINED, row};
 use crate::{
     Error,
-    expr::{Got, Size, budget::Growth, check_held},
+    expr::{Got, Size},
     json::number,
     limits::MAX_VALUE_DEPTH,
 };
@@ -29,7 +29,7 @@ fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
             json::to_string(value)
         }
     };
-    Growth::default().add(Size::of_text(text.len()))?;
+    call.growth().add(Size::of_text(text.len()))?;
     Ok(Got::Own(Value::String(text)))
 }
 
@@ -48,7 +48,7 @@ fn parsed<'a>(call: &Call<'_, 'a>, fits: fn(&Value) -> bool) -> Result<Got<'a>, 
     // No more values than there are characters that one can follow.
     let values = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count() + 1;
     let memory = values.saturating_mul(size_of::<(String, Value)>()).saturating_add(text.len());
-    check_held(memory)?;
+    call.growth().add(Size { bytes: 0, memory })?;
     call.charge(memory)?;
     let value = json::parse(text.as_bytes(), MAX_VALUE_DEPTH).ok();
     Ok(Got::from(value.filter(fits)))

@@ -203,7 +203,7 @@ mod tests {
         let random = super::super::find("rand").unwrap();
         let mut last = -1.0;
         for _ in 0..100 {
-            let got = random.run(&[], &context).unwrap();
+            let got = random.run(&[], &context, 0).unwrap();
             let value = got.value().and_then(crate::json::to_f64).unwrap();
             assert!((0.0..1.0).contains(&value) && value != last);
             last = value;

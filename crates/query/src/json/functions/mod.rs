@@ -24,7 +24,7 @@ use document::Value;
 
 use crate::{
     Context, Error,
-    expr::{Got, check_built},
+    expr::{Got, check_built, check_held},
     json::work::reading,
 };
 
@@ -37,6 +37,8 @@ pub struct Call<'c, 'a> {
     pub args: &'c [Got<'a>],
     /// The operation: its instant, random numbers and effort.
     pub context: &'c Context,
+    /// Bytes that are held around it, those of its arguments included.
+    held: usize,
 }
 
 /// Evaluates a call; undefined is [`Got::Missing`].
@@ -59,15 +61,23 @@ pub struct Function {
 const CALL: usize = 128;
 
 impl Function {
-    /// Evaluates a call, counts what it reads and builds, and refuses what is too large.
-    pub fn run<'a>(&self, args: &[Got<'a>], context: &Context) -> Result<Got<'a>, Error> {
+    /// Evaluates a call while so many bytes are held, counts what it reads and builds, and refuses
+    /// what is too large.
+    pub fn run<'a>(
+        &self,
+        args: &[Got<'a>],
+        context: &Context,
+        held: usize,
+    ) -> Result<Got<'a>, Error> {
         context.effort.charge(CALL)?;
         if self.reads {
             context.effort.charge(args.iter().filter_map(Got::value).map(reading).sum())?;
         }
-        let got = (self.eval)(&Call { args, context })?;
+        let got = (self.eval)(&Call { args, context, held })?;
         if let Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &got {
-            context.effort.charge(check_built(value.as_ref())?.memory)?;
+            let size = check_built(value.as_ref())?;
+            context.effort.charge(size.memory)?;
+            check_held(held.saturating_add(size.memory), &context.holding)?;
         }
         Ok(got)
     }

@@ -7,7 +7,7 @@ use document::{ArrayRef, Value};
 use super::{Call, Function, UNDEFINED, row};
 use crate::{
     Error,
-    expr::{Got, budget::Growth},
+    expr::Got,
     json::{InOrder, work::placing},
 };
 
@@ -44,7 +44,7 @@ fn filtered<'v, 'a>(
     others: usize,
     mut takes: impl FnMut(InOrder<'v>) -> bool,
 ) -> Result<Got<'a>, Error> {
-    let mut growth = Growth::default();
+    let mut growth = call.growth();
     let mut taken = Vec::new();
     for value in array.iter() {
         call.charge(PLACE.saturating_add(placing(value, others)))?;
@@ -57,7 +57,7 @@ fn filtered<'v, 'a>(
 
 fn union<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let Some((left, right)) = sides(call) else { return UNDEFINED };
-    let mut growth = Growth::default();
+    let mut growth = call.growth();
     let (mut seen, mut all) = (Set::new(), Vec::new());
     for value in left.iter().chain(right.iter()) {
         call.charge(PLACE.saturating_add(placing(value, seen.len())))?;

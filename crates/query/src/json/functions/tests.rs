@@ -29,7 +29,7 @@ fn run(name: &str, args: &[Got<'_>]) -> Result<String, Error> {
     let function = find(name).unwrap_or_else(|| panic!("no function {name}"));
     assert!(function.args.contains(&args.len()), "{name} takes {:?}", function.args);
     let context = Context { now_ms: NOW_MS, ..Context::default() };
-    let got = function.run(args, &context)?;
+    let got = function.run(args, &context, 0)?;
     Ok(got.value().map_or("undefined".to_owned(), |value| json::to_string(value).replace('"', "'")))
 }
 
@@ -115,8 +115,8 @@ fn work_is_counted_and_bounded() {
     let (long, context) = (Value::from("a".repeat(10_000)), Context::default());
     let read = |context: &Context| {
         let args = [Got::Ref(long.as_ref())];
-        find("LENGTH").unwrap().run(&args, context)?;
-        find("LOWER").unwrap().run(&args, context)
+        find("LENGTH").unwrap().run(&args, context, 0)?;
+        find("LOWER").unwrap().run(&args, context, 0)
     };
     read(&context).unwrap();
     assert!(40_000 < context.effort.done(), "{}", context.effort.done());
@@ -148,7 +148,7 @@ fn large_values_cost_what_is_looked_at() {
             let context = Context::default();
             let rest = rest.iter().map(|value| Got::Ref(value.as_ref()));
             let args: Vec<Got<'_>> = std::iter::once(Got::Ref(first)).chain(rest).collect();
-            find(name).unwrap().run(&args, &context).unwrap();
+            find(name).unwrap().run(&args, &context, 0).unwrap();
             context.effort.done()
         };
         for first in [list.as_ref(), raw.get("list").unwrap()] {

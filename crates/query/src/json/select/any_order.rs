@@ -1,13 +1,13 @@
 //! Running a query over rows that come in any order: results and groups are kept until all rows
 //! came, no more of them than the page may need.
 
-use super::{Clauses, Flow, Group, Output, Projection, Run, Select, kept::check};
+use super::{Clauses, Flow, Group, Output, Projection, Run, Select};
 use crate::{
-    Context, Error,
+    Context, Error, Kind,
     expr::{Got, Size},
     json::{
         expr::{DOCUMENT, Env},
-        identity::identity,
+        limits::MAX_RUN_BYTES,
     },
 };
 
@@ -52,26 +52,37 @@ impl Run {
         }
         if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
             let mut key = Vec::new();
-            env.key(&value)?;
-            identity(value.value(), &mut key);
+            env.identity(&value, &mut key)?;
             clauses.push_position(position, &mut place);
             let Some(value) = Output::new(value) else { return Ok(()) };
-            return self.firsts.add(key, place, ordinal, value);
+            self.firsts.add(key, place, ordinal, value);
+            return self.hold();
         }
         let mut ordinal = ordinal;
         if by_value {
             ordinal = 0;
-            env.key(&value)?;
-            identity(value.value(), &mut place);
+            env.identity(&value, &mut place)?;
             if self.is_outside(&place, 0, most) || self.kept.has(&place, &value) {
                 return Ok(());
             }
         }
         let Some(value) = Output::new(value) else { return Ok(()) };
-        env.charge(value.bytes())?;
-        self.kept.add(place, ordinal, value)?;
+        env.charge(self.kept.add(place, ordinal, value))?;
         self.kept.shrink(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
-        Ok(())
+        self.hold()
+    }
+
+    /// Fails when the run holds more than it may, or than is left for it.
+    fn hold(&mut self) -> Result<(), Error> {
+        let kept = self.kept.memory().saturating_add(self.firsts.memory());
+        let held = kept.saturating_add(self.groups.bytes()).saturating_add(self.finishing);
+        if MAX_RUN_BYTES < held {
+            let text = format!(
+                "the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes"
+            );
+            return Err(Error::new(Kind::TooLarge, 146, text));
+        }
+        Ok(self.held.set(held)?)
     }
 
     fn is_outside(&self, place: &[u8], ordinal: u64, most: usize) -> bool {
@@ -99,8 +110,7 @@ impl Run {
             let mut key = Vec::new();
             for (expr, _) in &group.keys {
                 let value = expr.eval(env)?;
-                env.key(&value)?;
-                identity(value.value(), &mut key);
+                env.identity(&value, &mut key)?;
             }
             behind = groups.is_behind(&key, most);
         }
@@ -108,7 +118,7 @@ impl Run {
             groups.add(group, env, position, |key| !before(key))?;
             groups.shrink(most);
         }
-        check(groups.bytes())
+        self.hold()
     }
 
     /// The groups make results.
@@ -123,11 +133,15 @@ impl Run {
             return Ok(());
         }
         let groups = std::mem::take(&mut self.groups);
+        // They are there until all of them have become results.
+        self.finishing = groups.bytes();
         let mut env = Env::new(clauses.slots, context);
         groups.finish(group, &mut env, |key, env| {
             self.keep(clauses, env, key, 0)?;
             Ok(Flow::More)
-        })
+        })?;
+        self.finishing = 0;
+        Ok(())
     }
 
     /// What FROM collects, or the one row of a query without FROM, makes rows.
@@ -140,11 +154,14 @@ impl Run {
             return Ok(());
         };
         let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
-        for (at, value) in (0_u64..).zip(inner.finish(true)?.values) {
+        let collected = inner.finish(true)?;
+        // Until all of them have become rows.
+        let _held = collected.held;
+        for (at, value) in (0_u64..).zip(collected.values) {
             let mut env = Env::new(clauses.slots, context);
             let value = value.into_value();
             env.charge(Size::of(value.as_ref()).bytes)?;
-            env.set(slot, Got::Own(value));
+            env.fill(slot, Got::Own(value))?;
             if self.take(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
                 break;
             }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::{Output, kept::check};
-use crate::{Error, json::form::precedes};
+use super::Output;
+use crate::json::form::precedes;
 
 /// About what a value holds beside itself, its key and its place.
 const ENTRY_BYTES: usize = 160;
@@ -17,14 +17,13 @@ pub(super) struct Firsts {
 }
 
 impl Firsts {
+    /// About the bytes held.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes
+    }
+
     /// A value at a place.
-    pub(super) fn add(
-        &mut self,
-        key: Vec<u8>,
-        place: Vec<u8>,
-        ordinal: u64,
-        value: Output,
-    ) -> Result<(), Error> {
+    pub(super) fn add(&mut self, key: Vec<u8>, place: Vec<u8>, ordinal: u64, value: Output) {
         if let Some(first) = self.values.get_mut(&key) {
             if (&place, ordinal) < (&first.0, first.1) {
                 (first.0, first.1) = (place, ordinal);
@@ -32,12 +31,10 @@ impl Firsts {
             if precedes(value.as_ref(), first.2.as_ref()) {
                 first.2 = value;
             }
-            return Ok(());
+            return;
         }
-        self.bytes += key.len() + place.len() + value.bytes() + ENTRY_BYTES;
-        check(self.bytes)?;
+        self.bytes += key.len() + place.len() + value.size().memory + ENTRY_BYTES;
         self.values.insert(key, (place, ordinal, value));
-        Ok(())
     }
 
     /// The values with their places.

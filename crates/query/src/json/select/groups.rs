@@ -7,8 +7,8 @@ use document::Value;
 use super::Group;
 use crate::{
     Error,
-    expr::{Got, memory},
-    json::{aggregate::State, expr::Env, form::precedes, identity::identity},
+    expr::{Got, memory, owned},
+    json::{aggregate::State, expr::Env, form::precedes},
 };
 
 /// About what a group holds beside its values.
@@ -40,12 +40,16 @@ impl Groups {
     ) -> Result<(), Error> {
         let mut key = Vec::new();
         let mut values = Vec::with_capacity(group.keys.len());
+        let mut held = 0;
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
-            env.key(&value)?;
-            identity(value.value(), &mut key);
+            env.identity(&value, &mut key)?;
+            let more = owned(&value);
+            env.hold(more)?;
+            held += more;
             values.push(value);
         }
+        env.release(held);
         env.keep()?;
         env.charge(key.len())?;
         if !wanted(&key) {

@@ -3,16 +3,13 @@
 
 use std::collections::HashSet;
 
-use document::{
-    Document, Value,
-    key::{TypeOrder, encode},
-};
+use document::key::{TypeOrder, encode};
 
 use super::{Clauses, Flow, Projection, Select, groups::Groups, source::expand};
 use crate::{
     Error,
     expr::{Got, memory},
-    json::{expr::Env, identity::identity_of},
+    json::expr::{Env, building},
 };
 
 /// What has been found so far.
@@ -88,12 +85,14 @@ impl<'a> Found<'a> {
             bytes += memory(value.as_ref());
         }
         if clauses.distinct {
-            env.key(&value)?;
-            let key = identity_of(&value);
-            bytes += key.len();
+            let mut key = Vec::new();
+            env.identity(&value, &mut key)?;
+            let held = key.len() + size_of::<Vec<u8>>();
             if !self.seen.insert(key) {
                 return Ok(Flow::More);
             }
+            env.hold(held)?;
+            self.held += held;
         }
         let mut key = Vec::new();
         if !clauses.order.is_empty() {
@@ -130,6 +129,7 @@ impl Clauses {
             let value = order.by.eval(env)?;
             env.key(&value)?;
             encode(value.operand(), TypeOrder::Json, order.descending, out);
+            env.room(out.len())?;
         }
         env.charge(out.len())
     }
@@ -141,15 +141,7 @@ impl Projection {
         match self {
             Self::Star(slot) => env.slot(*slot),
             Self::Value(expr) => expr.eval(env),
-            Self::Fields(fields) => {
-                let mut object = Document::new();
-                for (name, expr) in fields {
-                    if let Some(value) = expr.eval(env)?.into_value() {
-                        object.push(name.clone(), value);
-                    }
-                }
-                env.built(Value::Document(object))
-            }
+            Self::Fields(fields) => building::object(fields, env),
         }
     }
 }

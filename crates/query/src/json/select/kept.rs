@@ -3,11 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Output;
-use crate::{
-    Error, Kind,
-    expr::Got,
-    json::{form::precedes, limits::MAX_RUN_BYTES},
-};
+use crate::{expr::Got, json::form::precedes};
 
 /// About what a result holds beside its value and its place.
 const ENTRY_BYTES: usize = 128;
@@ -18,8 +14,8 @@ pub(super) struct Kept {
     results: BTreeMap<(Vec<u8>, u64), Output>,
     /// Bytes of values.
     bytes: usize,
-    /// Bytes of places and of what is around.
-    around: usize,
+    /// Bytes that values, places and what is around take in memory.
+    memory: usize,
     /// Whether results were forgotten that come behind these.
     more: bool,
 }
@@ -31,12 +27,18 @@ impl Kept {
             && self.results.last_key_value().is_some_and(|((last, _), _)| last.as_slice() < place)
     }
 
-    /// One more result, at a place of its own.
-    pub(super) fn add(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> Result<(), Error> {
-        self.bytes = self.bytes.saturating_add(value.bytes());
-        self.around = self.around.saturating_add(place.len() + ENTRY_BYTES);
+    /// About the bytes held.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// One more result, at a place of its own; answers its bytes.
+    pub(super) fn add(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> usize {
+        let size = value.size();
+        self.bytes = self.bytes.saturating_add(size.bytes);
+        self.memory = self.memory.saturating_add(size.memory + place.len() + ENTRY_BYTES);
         self.results.insert((place, ordinal), value);
-        check(self.bytes.saturating_add(self.around))
+        size.bytes
     }
 
     /// Whether there is a result at this place of values; this one may take over its form.
@@ -45,7 +47,9 @@ impl Kept {
         if value.value().is_some_and(|value| precedes(value, known.as_ref()))
             && let Some(value) = Output::new(value.clone())
         {
-            self.bytes = self.bytes.saturating_sub(known.bytes()).saturating_add(value.bytes());
+            let (before, size) = (known.size(), value.size());
+            self.bytes = self.bytes.saturating_sub(before.bytes).saturating_add(size.bytes);
+            self.memory = self.memory.saturating_sub(before.memory).saturating_add(size.memory);
             *known = value;
         }
         true
@@ -54,14 +58,16 @@ impl Kept {
     /// Forgets the last results above this number, or without which there are still so many bytes.
     pub(super) fn shrink(&mut self, most: usize, bytes: usize) {
         while let Some(last) = self.results.last_entry() {
-            let without = self.bytes.saturating_sub(last.get().bytes());
+            let size = last.get().size();
+            let without = self.bytes.saturating_sub(size.bytes);
             if self.results.len() <= most && without < bytes {
                 break;
             }
             self.bytes = without;
             self.more = true;
             if let Some(((place, _), _)) = self.results.pop_last() {
-                self.around -= (place.len() + ENTRY_BYTES).min(self.around);
+                let held = size.memory + place.len() + ENTRY_BYTES;
+                self.memory = self.memory.saturating_sub(held);
             }
         }
     }
@@ -70,14 +76,4 @@ impl Kept {
     pub(super) fn into_results(self) -> (impl Iterator<Item = ((Vec<u8>, u64), Output)>, bool) {
         (self.results.into_iter(), self.more)
     }
-}
-
-/// Fails when a run would hold so much.
-pub(super) fn check(bytes: usize) -> Result<(), Error> {
-    if MAX_RUN_BYTES < bytes {
-        let text =
-            format!("the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes");
-        return Err(Error::new(Kind::TooLarge, 146, text));
-    }
-    Ok(())
 }

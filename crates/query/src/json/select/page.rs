@@ -1,6 +1,7 @@
 //! A page of results, and how large it may be.
 
 use document::{DocBuf, Value, ValueRef};
+use memory::Share;
 
 use super::Resume;
 use crate::expr::{Got, Size};
@@ -56,10 +57,13 @@ impl Output {
         }
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn size(&self) -> Size {
         match self {
-            Self::Raw(document) => document.bytes().len(),
-            Self::Value(value) => Size::of(value.as_ref()).bytes,
+            Self::Raw(document) => {
+                let bytes = document.bytes().len();
+                Size { bytes, memory: bytes + size_of::<Self>() }
+            }
+            Self::Value(value) => Size::of(value.as_ref()),
         }
     }
 }
@@ -71,4 +75,6 @@ pub struct Page {
     pub values: Vec<Output>,
     /// Where the next page begins; nothing when this is the last.
     pub resume: Option<Resume>,
+    /// What the results hold.
+    pub held: Share,
 }

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use document::DocRef;
+use memory::Share;
 
 use super::{
     Clauses, Flow, Input, Output, Page, PageLimit, Resume, Select, ahead::Ahead, firsts::Firsts,
@@ -46,6 +47,10 @@ pub struct Run {
     pub(super) kept: Kept,
     pub(super) groups: Groups,
     pub(super) firsts: Firsts,
+    /// Bytes of groups that are becoming results.
+    pub(super) finishing: usize,
+    /// What all of these hold.
+    pub(super) held: Share,
 }
 
 impl Run {
@@ -79,6 +84,8 @@ impl Run {
         let limit = PageLimit { items: limit.items.max(1), bytes: limit.bytes.max(1) };
         let mut run = Self {
             plan,
+            held: context.holding.share(),
+            finishing: 0,
             context,
             limit,
             sorted,
@@ -128,6 +135,7 @@ impl Run {
         self.kept = Kept::default();
         self.groups = Groups::default();
         self.firsts = Firsts::default();
+        self.held.shrink(usize::MAX);
         if let Some(inner) = &mut self.inner {
             inner.begin();
         }
@@ -201,12 +209,13 @@ impl Run {
         if let Some(group) = &plan.clauses().group {
             self.grouped(&plan, group, &context)?;
         }
+        self.context.holding.settle();
         if self.sorted {
             return Ok(self.sorted_page(all));
         }
         let mut kept = std::mem::take(&mut self.kept);
         for ((place, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
-            kept.add(place, ordinal, value)?;
+            kept.add(place, ordinal, value);
         }
         let mut resume = None;
         let (results, more) = kept.into_results();
@@ -216,14 +225,14 @@ impl Run {
                 break;
             }
             if self.gate.pass(&place).is_some_and(|from| from <= ordinal) {
-                let flow = self.deliver(value);
+                let flow = self.deliver(value)?;
                 let goes_on = more || results.peek().is_some();
                 if flow == Flow::Enough && goes_on && !self.is_over() {
                     resume = self.gate.mark(ordinal, self.done);
                 }
             }
         }
-        Ok(Page { values: self.page, resume })
+        Ok(Page { values: self.page, resume, held: self.held })
     }
 
     pub(super) fn clauses(&self) -> &Clauses {
@@ -301,7 +310,7 @@ impl Run {
             if let Some(ahead) = &mut self.ahead {
                 return Ok(ahead.find());
             }
-            if self.deliver(value) == Flow::More {
+            if self.deliver(value)? == Flow::More {
                 return Ok(Flow::More);
             }
             if !one {
@@ -322,17 +331,22 @@ impl Run {
     }
 
     /// A result, in the canonical order.
-    fn deliver(&mut self, value: Output) -> Flow {
+    fn deliver(&mut self, value: Output) -> Result<Flow, Error> {
         if self.done < self.clauses().window.skip {
             self.done += 1;
-            return Flow::More;
+            return Ok(Flow::More);
+        }
+        let size = value.size();
+        if self.sorted {
+            // Elsewhere it was kept before, and is counted.
+            self.held.grow(size.memory)?;
         }
         self.done += 1;
-        self.bytes = self.bytes.saturating_add(value.bytes());
+        self.bytes = self.bytes.saturating_add(size.bytes);
         self.page.push(value);
         self.full =
             self.limit.items <= self.page.len() || self.limit.bytes <= self.bytes || self.is_over();
-        if self.full { Flow::Enough } else { Flow::More }
+        Ok(if self.full { Flow::Enough } else { Flow::More })
     }
 
     fn sorted_page(self, all: bool) -> Page {
@@ -347,7 +361,7 @@ impl Run {
         } else {
             Some(self.resume.unwrap_or_else(|| Resume::at(b"", u64::MAX, 1, 0)))
         };
-        Page { values: self.page, resume }
+        Page { values: self.page, resume, held: self.held }
     }
 }
 

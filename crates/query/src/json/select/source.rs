@@ -7,7 +7,7 @@ use document::ValueRef;
 use super::{Flow, Select};
 use crate::{
     Error,
-    expr::Got,
+    expr::{Got, owned},
     json::expr::{Env, Expr},
 };
 
@@ -52,7 +52,7 @@ pub(super) fn expand<'a>(
             if value.value().is_none() {
                 return Ok(Flow::More);
             }
-            env.set(source.slot, value);
+            env.fill(source.slot, value)?;
             expand(rest, env, visit)
         }
         Input::Elements(expr) => match expr.eval(env)? {
@@ -60,9 +60,14 @@ pub(super) fn expand<'a>(
                 let values = values.iter().map(Got::Ref);
                 each(values, source.slot, rest, env, visit)
             }
-            Got::Own(document::Value::Array(values)) => {
+            got @ Got::Own(document::Value::Array(_)) => {
+                let held = owned(&got);
+                env.hold(held)?;
+                let Got::Own(document::Value::Array(values)) = got else { return Ok(Flow::More) };
                 let values = values.into_iter().map(Got::Own);
-                each(values, source.slot, rest, env, visit)
+                let flow = each(values, source.slot, rest, env, visit);
+                env.release(held);
+                flow
             }
             _ => Ok(Flow::More),
         },

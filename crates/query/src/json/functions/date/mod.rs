@@ -117,7 +117,8 @@ fn part<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 
 fn format<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let (Some(ticks), Some(pattern)) = (instant(call, 0), call.text(1)) else { return UNDEFINED };
-    let text = format::format(ticks, pattern)?;
+    call.growth().add(format::largest(pattern))?;
+    let text = format::format(ticks, pattern);
     Ok(text.map_or(Got::Missing, |text| Got::Own(Value::String(text))))
 }
 

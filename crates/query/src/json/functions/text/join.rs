@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error,
-    expr::{Got, Size, budget::Growth},
+    expr::{Got, Size},
 };
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
@@ -25,7 +25,7 @@ const ONE: usize = 32;
 const MAX_REPLICATED: usize = 10_000;
 
 fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let mut growth = Growth::default();
+    let mut growth = call.growth();
     let mut all = String::new();
     for at in 0..call.args.len() {
         let Some(text) = call.text(at) else { return UNDEFINED };
@@ -46,7 +46,7 @@ fn replace<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let found = text.matches(part).count();
     call.charge(found.saturating_mul(ONE))?;
     let kept = text.len() - found * part.len();
-    Growth::default().add(Size::of_text(kept.saturating_add(found.saturating_mul(by.len()))))?;
+    call.growth().add(Size::of_text(kept.saturating_add(found.saturating_mul(by.len()))))?;
     Ok(string(text.replace(part, by)))
 }
 
@@ -68,7 +68,7 @@ fn replicate<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 
 fn join<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let (Some(array), Some(separator)) = (call.array(0), call.text(1)) else { return UNDEFINED };
-    let mut growth = Growth::default();
+    let mut growth = call.growth();
     let mut all = String::new();
     for (at, value) in array.iter().enumerate() {
         let ValueRef::String(text) = value else { return UNDEFINED };
@@ -87,7 +87,7 @@ fn split<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     if separator.is_empty() {
         return Ok(Got::Own(Value::Array(vec![Value::from(text)])));
     }
-    strings(text.split(separator).map(Ok))
+    strings(call, text.split(separator).map(Ok))
 }
 
 #[cfg(test)]

@@ -17,9 +17,10 @@ pub(super) use trim::FUNCTIONS as TRIMS;
 
 use document::Value;
 
+use super::Call;
 use crate::{
     Error,
-    expr::{Got, Size, budget::Growth},
+    expr::{Got, Size},
 };
 
 /// A string as an answer.
@@ -28,8 +29,11 @@ fn string(text: impl Into<String>) -> Got<'static> {
 }
 
 /// Strings as an answer, bounded while they are gathered.
-fn strings<'t>(texts: impl Iterator<Item = Result<&'t str, Error>>) -> Result<Got<'static>, Error> {
-    let mut growth = Growth::default();
+fn strings<'t>(
+    call: &Call<'_, '_>,
+    texts: impl Iterator<Item = Result<&'t str, Error>>,
+) -> Result<Got<'static>, Error> {
+    let mut growth = call.growth();
     let mut all = Vec::new();
     for text in texts {
         let text = text?;

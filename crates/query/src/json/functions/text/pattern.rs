@@ -65,11 +65,12 @@ fn extract<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
     let Some(group) = group(call, &pattern) else { return UNDEFINED };
-    strings(pattern.regex().captures_iter(text).map(|found| {
+    let parts = pattern.regex().captures_iter(text).map(|found| {
         let part = part(&found, group);
         call.charge(text.len() / READ_AGAIN + part.len())?;
         Ok(part)
-    }))
+    });
+    strings(call, parts)
 }
 
 #[cfg(test)]

@@ -1,0 +1,263 @@
+//! The account: how much may be held, how much is, and who may give something back.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, PoisonError, RwLock, Weak,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+/// Somebody who holds memory that others may need more.
+pub trait Relief: Send + Sync {
+    /// Gives back at least so many bytes, if there are as many to be done without.
+    fn relieve(&self, bytes: usize);
+}
+
+/// There is not as much left as was asked for: others hold it. It may go well later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short;
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the memory for operations is in use: try again later, or ask for less at once")
+    }
+}
+
+impl std::error::Error for Short {}
+
+/// So many bytes for everybody who has a clone of it; without limit by default.
+#[derive(Clone)]
+pub struct Account(Arc<Books>);
+
+struct Books {
+    /// The account that it is a part of.
+    whole: Option<Account>,
+    limit: usize,
+    used: AtomicUsize,
+    peak: AtomicUsize,
+    refused: AtomicU64,
+    reliefs: RwLock<Vec<Weak<dyn Relief>>>,
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self::new(usize::MAX)
+    }
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (limit, used) = (self.limit(), self.used());
+        f.debug_struct("Account").field("limit", &limit).field("used", &used).finish()
+    }
+}
+
+impl Account {
+    /// An account of so many bytes.
+    pub fn new(limit: usize) -> Self {
+        Self::within(None, limit)
+    }
+
+    /// A part of the account, with a limit of its own: what it holds counts in both.
+    pub fn part(&self, limit: usize) -> Self {
+        Self::within(Some(self.clone()), limit)
+    }
+
+    fn within(whole: Option<Self>, limit: usize) -> Self {
+        Self(Arc::new(Books {
+            whole,
+            limit,
+            used: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            refused: AtomicU64::new(0),
+            reliefs: RwLock::default(),
+        }))
+    }
+
+    /// Bytes that may be held at once.
+    pub fn limit(&self) -> usize {
+        self.0.limit
+    }
+
+    /// Bytes that are held now.
+    pub fn used(&self) -> usize {
+        self.0.used.load(Relaxed)
+    }
+
+    /// The most bytes that were ever held at once.
+    pub fn peak(&self) -> usize {
+        self.0.peak.load(Relaxed)
+    }
+
+    /// How many times there was not enough.
+    pub fn refused(&self) -> u64 {
+        self.0.refused.load(Relaxed)
+    }
+
+    /// Whether so many bytes more would be beyond its own limit, whatever others hold.
+    pub fn is_beyond(&self, bytes: usize) -> bool {
+        self.limit() < self.used().saturating_add(bytes)
+    }
+
+    /// Asks this one to give something back before anybody is refused, as long as it lives.
+    pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
+        let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
+        self.0.reliefs.write().unwrap_or_else(PoisonError::into_inner).push(relief);
+    }
+
+    pub(crate) fn take(&self, bytes: usize) -> Result<(), Short> {
+        if let Some(whole) = &self.0.whole {
+            if !self.add(bytes) {
+                return Err(Short);
+            }
+            return whole.take(bytes).inspect_err(|_| self.subtract(bytes));
+        }
+        if self.add(bytes) {
+            return Ok(());
+        }
+        // What could never fit shall cost nobody anything.
+        if bytes <= self.limit() {
+            let missing = self.used().saturating_add(bytes).saturating_sub(self.limit());
+            self.relieve(missing);
+            if self.add(bytes) {
+                return Ok(());
+            }
+        }
+        self.0.refused.fetch_add(1, Relaxed);
+        Err(Short)
+    }
+
+    /// Takes without asking anybody for relief.
+    pub(crate) fn try_take(&self, bytes: usize) -> bool {
+        if !self.add(bytes) {
+            return false;
+        }
+        let taken = self.0.whole.as_ref().is_none_or(|whole| whole.try_take(bytes));
+        if !taken {
+            self.subtract(bytes);
+        }
+        taken
+    }
+
+    pub(crate) fn give(&self, bytes: usize) {
+        self.subtract(bytes);
+        if let Some(whole) = &self.0.whole {
+            whole.give(bytes);
+        }
+    }
+
+    fn subtract(&self, bytes: usize) {
+        self.0.used.fetch_sub(bytes, Relaxed);
+    }
+
+    /// One addition that fails beyond the limit: two that ask at once cannot both get the last
+    /// bytes.
+    fn add(&self, bytes: usize) -> bool {
+        let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= self.0.limit);
+        match self.0.used.fetch_update(Relaxed, Relaxed, add) {
+            Ok(before) => {
+                self.0.peak.fetch_max(before + bytes, Relaxed);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn relieve(&self, missing: usize) {
+        let reliefs = self.0.reliefs.read().unwrap_or_else(PoisonError::into_inner);
+        // Kept outside the lock: what is given back is dropped there.
+        let reliefs: Vec<_> = reliefs.iter().filter_map(Weak::upgrade).collect();
+        for relief in reliefs {
+            relief.relieve(missing);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::Share;
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_counted() {
+        let account = Account::new(100);
+        account.take(60).unwrap();
+        assert_eq!(account.take(41), Err(Short));
+        account.take(40).unwrap();
+        assert_eq!((account.used(), account.refused()), (100, 1));
+        account.give(100);
+        assert_eq!((account.used(), account.peak()), (0, 100));
+        assert_eq!(account.take(usize::MAX), Err(Short));
+        assert_eq!(account.used(), 0);
+    }
+
+    /// Holds memory until it is asked for it.
+    struct Idle(Mutex<Vec<Share>>);
+
+    impl Relief for Idle {
+        fn relieve(&self, bytes: usize) {
+            let mut given = 0;
+            while given < bytes
+                && let Some(share) = self.0.lock().unwrap().pop()
+            {
+                given += share.held();
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_can_do_without_gives_back_first() {
+        let account = Account::new(1000);
+        let shares = (0..10).map(|_| account.share_of(100).unwrap()).collect();
+        let idle = Arc::new(Idle(Mutex::new(shares)));
+        account.relieved_by(&idle);
+        account.take(150).unwrap();
+        assert_eq!(idle.0.lock().unwrap().len(), 8);
+        assert_eq!(account.take(1001), Err(Short), "it could not fit in any case");
+        assert_eq!(idle.0.lock().unwrap().len(), 8);
+        assert_eq!(account.take(900), Err(Short), "somebody else holds 150");
+        drop(idle);
+        assert_eq!(account.used(), 150);
+        account.take(850).unwrap();
+    }
+
+    #[test]
+    fn a_part_has_a_limit_of_its_own_and_counts_in_the_whole() {
+        let whole = Account::new(1000);
+        let part = whole.part(600);
+        let other = whole.part(usize::MAX);
+        other.take(500).unwrap();
+        part.take(400).unwrap();
+        assert_eq!((whole.used(), part.used()), (900, 400));
+        assert!(part.is_beyond(201) && !part.is_beyond(200));
+        assert_eq!(part.take(201), Err(Short), "beyond its own limit");
+        assert_eq!(part.take(101), Err(Short), "others hold it");
+        assert_eq!((whole.used(), part.used()), (900, 400));
+        other.give(500);
+        part.take(200).unwrap();
+        part.give(600);
+        assert_eq!((whole.used(), part.used()), (0, 0));
+    }
+
+    #[test]
+    fn many_at_once_never_hold_more_than_the_limit() {
+        let account = Account::new(1000);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        if account.take(300).is_ok() {
+                            assert!(account.used() <= 1000);
+                            account.give(300);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(account.used(), 0);
+        assert!(account.peak() <= 1000);
+    }
+}

@@ -1,0 +1,10 @@
+//! Memory that is asked for before it is used: one account for all operations, and shares of it that
+//! give back what they took when they are dropped. It allocates nothing itself.
+
+mod account;
+mod plan;
+mod share;
+
+pub use account::{Account, Relief, Short};
+pub use plan::{LEAST, Plan};
+pub use share::Share;

@@ -1,0 +1,66 @@
+//! What the memory of the process is for: operations, and the store's caches. Other parts, such as
+//! code and threads, are small beside these.
+
+/// The least that a server can be given.
+pub const LEAST: usize = 128 * MB;
+const MB: usize = 1024 * 1024;
+
+/// Least and most that a server takes when nothing is said.
+const DEFAULT: (usize, usize) = (512 * MB, 2048 * MB);
+
+/// How the memory of the process is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What the process may hold.
+    pub process: usize,
+}
+
+impl Plan {
+    /// What is usual on a machine of so much memory: a quarter of it.
+    pub fn usual(machine: usize) -> Self {
+        let (least, most) = DEFAULT;
+        Self { process: (machine / 4).clamp(least, most) }
+    }
+
+    /// What operations may hold together.
+    pub fn operations(self) -> usize {
+        self.process / 2
+    }
+
+    /// What connections may hold together before their first request is whole.
+    pub fn strangers(self) -> usize {
+        self.process / 32
+    }
+
+    /// Blocks of tables that the store keeps.
+    pub fn cache(self) -> usize {
+        (self.process / 8).min(256 * MB)
+    }
+
+    /// The journal of the store: all writes that are only in memory are in it.
+    pub fn journal(self) -> usize {
+        (self.process / 8).min(128 * MB)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_of_the_machine_within_bounds() {
+        for (machine, process) in [(0, 512), (1024, 512), (4096, 1024), (64 * 1024, 2048)] {
+            assert_eq!(Plan::usual(machine * MB).process, process * MB);
+        }
+    }
+
+    #[test]
+    fn the_parts_fit_the_whole() {
+        for process in [LEAST, 512 * MB, 1000 * MB, 2048 * MB, 64 * 1024 * MB] {
+            let plan = Plan { process };
+            let store = plan.cache() + plan.journal();
+            assert!(plan.strangers() <= plan.operations());
+            assert!(plan.operations() + store <= process - process / 8, "{process}");
+        }
+    }
+}

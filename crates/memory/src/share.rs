@@ -1,0 +1,142 @@
+//! A share of the account: what one holder has taken. It takes in steps, so that growing by little
+//! costs nothing.
+
+use crate::{Account, Short};
+
+/// What is not asked for: a great many shares never hold more.
+const FREE: usize = 2 * 1024;
+/// What is taken at least; a share becomes larger by as much as it has, then by whole chunks.
+const FIRST: usize = 4 * 1024;
+/// The largest step beyond what is needed.
+const CHUNK: usize = 64 * 1024;
+
+/// Bytes of an account, given back when it is dropped.
+#[derive(Debug, Default)]
+pub struct Share {
+    account: Account,
+    /// What its holder needs.
+    held: usize,
+    /// What the account has given: at least as much.
+    taken: usize,
+}
+
+impl Account {
+    /// A share that holds nothing yet.
+    pub fn share(&self) -> Share {
+        Share { account: self.clone(), held: 0, taken: 0 }
+    }
+
+    /// A share of exactly so many bytes.
+    pub fn share_of(&self, bytes: usize) -> Result<Share, Short> {
+        self.take(bytes)?;
+        Ok(Share { account: self.clone(), held: bytes, taken: bytes })
+    }
+}
+
+impl Share {
+    /// Bytes that its holder needs.
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Its holder needs so many bytes more. When there are not as many it holds what it held.
+    pub fn grow(&mut self, bytes: usize) -> Result<(), Short> {
+        self.set(self.held.saturating_add(bytes))
+    }
+
+    /// Its holder needs so many bytes less.
+    pub fn shrink(&mut self, bytes: usize) {
+        self.lower(self.held.saturating_sub(bytes));
+    }
+
+    /// Its holder needs so many bytes. When there are not as many it holds what it held.
+    pub fn set(&mut self, bytes: usize) -> Result<(), Short> {
+        if bytes <= self.held {
+            self.lower(bytes);
+            return Ok(());
+        }
+        if self.taken.max(FREE) < bytes {
+            let ahead = bytes.clamp(FIRST, CHUNK);
+            let wanted = bytes.saturating_add(ahead);
+            // Near the end of the account what is needed is enough.
+            if self.account.try_take(wanted - self.taken) {
+                self.taken = wanted;
+            } else {
+                self.account.take(bytes - self.taken)?;
+                self.taken = bytes;
+            }
+        }
+        self.held = bytes;
+        Ok(())
+    }
+
+    fn lower(&mut self, bytes: usize) {
+        self.held = bytes;
+        let kept = bytes.saturating_add(CHUNK);
+        if bytes == 0 || kept.saturating_add(CHUNK) < self.taken {
+            let kept = if bytes == 0 { 0 } else { kept };
+            self.account.give(self.taken - kept);
+            self.taken = kept;
+        }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.account.give(self.taken);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_takes_in_steps_and_gives_all_back() {
+        let account = Account::new(1 << 20);
+        let mut share = account.share();
+        assert_eq!(account.used(), 0);
+        let mut steps = 0;
+        let mut before = 0;
+        for held in (0..500_000).step_by(100) {
+            share.set(held).unwrap();
+            let used = account.used();
+            assert!(held <= used.max(FREE) && used <= held + CHUNK, "{held} {used}");
+            steps += usize::from(used != before);
+            before = used;
+        }
+        assert!(steps < 20, "{steps}");
+        share.shrink(400_000);
+        assert!(account.used() <= share.held() + CHUNK);
+        share.grow(10).unwrap();
+        share.shrink(usize::MAX);
+        assert_eq!((share.held(), account.used()), (0, 0));
+        share.grow(FREE).unwrap();
+        assert_eq!(account.used(), 0, "so little is free");
+        share.grow(1).unwrap();
+        assert!(FREE < account.used());
+        drop(share);
+        assert_eq!(account.used(), 0);
+    }
+
+    #[test]
+    fn the_last_bytes_can_be_had_and_no_more() {
+        let account = Account::new(100_000);
+        let mut share = account.share();
+        share.grow(100_000).unwrap();
+        assert_eq!(share.grow(1), Err(Short));
+        assert_eq!((share.held(), account.used()), (100_000, 100_000));
+        let mut other = account.share();
+        assert_eq!(other.grow(FREE + 1), Err(Short));
+        share.set(50_000).unwrap();
+        drop(share);
+        other.grow(FREE + 1).unwrap();
+    }
+
+    #[test]
+    fn without_limit_nothing_is_refused() {
+        let mut share = Share::default();
+        share.grow(usize::MAX / 2).unwrap();
+        share.set(3).unwrap();
+    }
+}

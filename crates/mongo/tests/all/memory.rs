@@ -1,0 +1,194 @@
+//! Commands that would take much memory: each is refused by name, gives back what it held, and the
+//! next one is served. What idle cursors hold is given back when others need it.
+
+use std::time::Duration;
+
+use document::{Document, Value, array, doc};
+use memory::Account;
+use mongo::Settings;
+
+use crate::client::{Client, cursor_id, number};
+
+const MB: usize = 1 << 20;
+
+/// A client of a door with so much memory for its operations; its collection has one document with
+/// a long text and a list.
+async fn client(bytes: usize) -> (Client, Account) {
+    let memory = Account::new(bytes);
+    let mut client = Client::with(Settings { memory: memory.clone(), ..Settings::default() });
+    let list: Vec<Value> = (0..3_000).map(Value::Int32).collect();
+    let lists = Value::Array(vec![Value::Array(Vec::new()); 3_000]);
+    let document = doc! { "_id": 1, "s": "x".repeat(100_000), "a": Value::Array(list), "l": lists };
+    let mut document = document;
+    (0..200).for_each(|at| document.push(format!("b{at}"), Value::Array(Vec::new())));
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &[document])]).await;
+    (client, memory)
+}
+
+fn aggregate(stages: impl IntoIterator<Item = Document>) -> Document {
+    let stages = Value::Array(stages.into_iter().map(Value::Document).collect());
+    let cursor = doc! { "batchSize": 1 };
+    doc! { "aggregate": "c", "pipeline": stages, "cursor": cursor, "$db": "db" }
+}
+
+/// So many rows with a text of 100 KB of their own.
+fn many(rows: i32) -> Vec<Document> {
+    let text = doc! { "$concat": array!["$s", "y"] };
+    vec![
+        doc! { "$project": doc! { "s": 1, "a": doc! { "$range": array![0, rows] } } },
+        doc! { "$unwind": "$a" },
+        doc! { "$project": doc! { "a": 1, "p": text } },
+    ]
+}
+
+fn and(mut stages: Vec<Document>, last: impl IntoIterator<Item = Document>) -> Document {
+    stages.extend(last);
+    aggregate(stages)
+}
+
+/// An object of so many fields, each with this value.
+fn fields(count: usize, value: impl Into<Value>) -> Document {
+    let value = value.into();
+    (0..count).map(|at| (format!("f{at}"), value.clone())).collect()
+}
+
+fn update(edit: impl Into<Value>, arrays: bool) -> Document {
+    let edit: Value = edit.into();
+    let mut one = doc! { "q": doc! {}, "u": edit };
+    if arrays {
+        one.push("multi", true);
+    }
+    let updates = Value::Array(vec![Value::Document(one)]);
+    doc! { "update": "c", "updates": updates, "$db": "db" }
+}
+
+/// Commands that would come to gigabytes.
+fn bombs() -> Vec<Document> {
+    let sort = doc! { "$sort": doc! { "a": 1 } };
+    let part = Value::Array(
+        many(500)
+            .into_iter()
+            .chain([sort.clone(), doc! { "$count": "n" }])
+            .map(Value::Document)
+            .collect(),
+    );
+    let range = doc! { "$range": array![0, 1_000_000] };
+    let long = "y".repeat(100_000);
+    let all = doc! { "$push": "$p" };
+    let join = doc! {
+        "from": "c", "as": "j", "let": fields(50, range.clone()),
+        "pipeline": Value::Array(Vec::new()),
+    };
+    let big = doc! { "$set": doc! { "a.$[]": long.clone() } };
+    let pushed = doc! { "$push": doc! { "l.$[]": long } };
+    let padded: Document = (0..200).map(|at| (format!("b{at}.1400000"), Value::Int32(1))).collect();
+    vec![
+        and(many(2_000), [sort.clone()]),
+        and(many(2_000), [doc! { "$group": doc! { "_id": Value::Null, "p": all.clone() } }]),
+        and(many(2_000), [doc! { "$group": doc! { "_id": "$a", "p": doc! { "$first": "$p" } } }]),
+        and(many(2_000), [doc! { "$bucketAuto": doc! { "groupBy": "$a", "buckets": 2 } }]),
+        and(many(2_000), [doc! { "$sample": doc! { "size": 1_999 } }]),
+        and(many(2_000), [doc! { "$facet": doc! { "f": Value::Array(Vec::new()) } }]),
+        aggregate([doc! { "$facet": fields(30, part) }]),
+        aggregate([doc! { "$project": fields(3_000, "$s") }]),
+        aggregate([doc! { "$addFields": fields(3_000, "$s") }]),
+        aggregate([doc! { "$addFields": doc! { "a": doc! { "b": "$s" } } }]),
+        aggregate([doc! { "$project": doc! { "a": doc! { "b": "$s" } } }]),
+        aggregate([doc! { "$replaceRoot": doc! { "newRoot": fields(3_000, "$s") } }]),
+        aggregate([doc! { "$lookup": join }]),
+        doc! { "find": "c", "projection": fields(3_000, "$s"), "$db": "db" },
+        doc! { "find": "c", "let": fields(50, range.clone()), "$db": "db" },
+        doc! { "find": "c", "filter": doc! { "$expr": Value::Array(vec![Value::from("$s"); 5_000]) },
+        "$db": "db" },
+        update(big, true),
+        update(pushed, true),
+        update(Value::Array(vec![Value::Document(doc! { "$set": fields(3_000, "$s") })]), false),
+        update(doc! { "$set": padded }, false),
+        doc! { "distinct": "c", "key": "a", "query": doc! { "$expr": doc! { "$eq": array![
+        1, Value::Array(vec![Value::Document(range); 50]) ] } }, "$db": "db" },
+    ]
+}
+
+/// The code of the failure, of a command or of its first write.
+fn code(reply: &Document) -> Option<i64> {
+    if let Some(Value::Array(errors)) = reply.get("writeErrors") {
+        return errors[0].as_ref().as_document().map(|it| number(&it.to_tree(), "code"));
+    }
+    (number(reply, "ok") == 0).then(|| number(reply, "code"))
+}
+
+#[tokio::test]
+async fn what_takes_too_much_is_refused_and_given_back() {
+    for (bytes, may_be_short) in [(usize::MAX, false), (8 * MB, true)] {
+        let (mut client, account) = client(bytes).await;
+        for command in bombs() {
+            let reply = client.run(command.clone()).await;
+            let shown = format!("{command:?}");
+            let shown = shown.get(..shown.len().min(120)).unwrap_or_default();
+            match code(&reply) {
+                Some(10334 | 146 | 292 | 17419) => {}
+                Some(365) if may_be_short => assert_eq!(
+                    reply.get("codeName").unwrap_or(&Value::from("TemporarilyUnavailable")),
+                    &Value::from("TemporarilyUnavailable")
+                ),
+                _ => panic!("{shown}: {reply:?}"),
+            }
+            assert_eq!(account.used(), 0, "{shown}");
+            assert!(account.peak() < 300 * MB, "{shown}: {}", account.peak() / MB);
+        }
+        let found = client.run(doc! { "count": "c", "$db": "db" }).await;
+        assert_eq!(number(&found, "n"), 1);
+    }
+}
+
+/// Opens a cursor that holds a sort of about 10 MB.
+async fn open(client: &mut Client) -> i64 {
+    let reply = client.run(and(many(100), [doc! { "$sort": doc! { "a": -1 } }])).await;
+    cursor_id(&reply)
+}
+
+async fn more(client: &mut Client, id: i64) -> Option<i64> {
+    let reply =
+        client.run(doc! { "getMore": id, "collection": "c", "batchSize": 1, "$db": "db" }).await;
+    code(&reply)
+}
+
+#[tokio::test]
+async fn idle_cursors_give_way_the_oldest_of_who_has_most_first() {
+    let (mut greedy, account) = client(64 * MB).await;
+    let mut modest = greedy.beside();
+    let kept = open(&mut modest).await;
+    let mut cursors = Vec::new();
+    for _ in 0..20 {
+        cursors.push(open(&mut greedy).await);
+        assert!(account.used() <= 64 * MB);
+    }
+    assert_eq!(more(&mut modest, kept).await, None, "another connection's is older but alone");
+    assert_eq!(more(&mut greedy, cursors[0]).await, Some(43));
+    assert_eq!(more(&mut greedy, cursors[19]).await, None);
+    for id in cursors.into_iter().chain([kept]) {
+        greedy.run(doc! { "killCursors": "c", "cursors": array![id], "$db": "db" }).await;
+    }
+    assert_eq!(account.used(), 0);
+}
+
+#[tokio::test]
+async fn a_cursor_that_holds_much_ends_soon_after_its_connection() {
+    let (mut client, account) = client(64 * MB).await;
+    let mut other = client.beside();
+    let (left, stays) = (open(&mut other).await, open(&mut client).await);
+    let door = std::sync::Arc::clone(&client.door);
+    drop(other);
+    let now = clock::monotonic();
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    door.tick(now + Duration::from_secs(20));
+    assert_eq!(door.open().1, 2);
+    door.tick(now + Duration::from_secs(40));
+    assert_eq!(door.open().1, 1);
+    assert_eq!(more(&mut client, left).await, Some(43));
+    assert_eq!(more(&mut client, stays).await, None);
+    door.tick(now + Duration::from_secs(700));
+    assert_eq!(account.used(), 0);
+}
