@@ -23,6 +23,8 @@ def kinds(image):
 
 #: The journal is what a crash leaves behind, and has most of what can go wrong.
 WEIGHTS = {".jnl": 8, "tables": 6}
+#: Bytes above which a file has an end of its own.
+LARGE = 10_000
 
 
 def choose(dice, files):
@@ -32,8 +34,10 @@ def choose(dice, files):
     [kind] = dice.choices(names, weights)
     paths = files[kind]
     [(name, size)] = dice.choices(paths, [size for _, size in paths])
-    # Every other time near the end, where damage looks like what a crash had cut.
-    at = dice.randrange(size) if dice.random() < 0.5 else max(0, size - 1 - int(dice.expovariate(0.001)))
+    at = dice.randrange(size)
+    if LARGE < size and dice.random() < 0.5:
+        # Near the end, where damage looks like what a crash had cut.
+        at = max(0, size - 1 - int(dice.expovariate(0.001)))
     return name, at, dice.randrange(8)
 
 
