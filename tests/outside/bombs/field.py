@@ -1,0 +1,141 @@
+"""The server that bombs are thrown at, with a bound on its memory, an honest client beside it, and a
+second server that shows how busy the machine is."""
+
+import json
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+
+from bombs import data
+from bombs.attack import PATIENCE, throw
+from lib.server import EBB_BIN, Server
+
+#: What the process is told that it may hold; operations may have half of it.
+MEMORY = 512 << 20
+ACCOUNT = MEMORY // 2
+#: Resident memory that a server may hold beyond its account and what it held at rest.
+BESIDE = 200 << 20
+#: Address space beyond what a server at rest has: what ends a process that grows without end.
+SPACE = 2 << 30
+#: The honest client's p99, in seconds, beyond that at a server which nobody attacks.
+P99 = 0.25 * PATIENCE
+#: It asks for so long at least, so that there is something to take a percentile of.
+LEAST = 1.6
+
+
+def bounded():
+    """The flag that bounds the process, where the binary has it."""
+    shown = subprocess.run([EBB_BIN, "serve", "--help"], capture_output=True, text=True, check=True)
+    return ["--memory", f"{MEMORY >> 20}MB"] if "--memory " in shown.stdout else []
+
+
+def status(server, field):
+    """Bytes that the kernel says of the process; none of one that is ending."""
+    text = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    for line in text.splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+class Field:
+    """All of them, over all bombs of a module."""
+
+    def __init__(self):
+        self.server = Server(data_dir=True, nosql=True, flags=bounded())
+        self.control = Server()
+        self.probe = None
+
+    def __enter__(self):
+        self.server.start()
+        data.settle(self.server)
+        self.server.leave()
+        self.control.start()
+        self.control.client[data.DATABASE]["honest"].insert_one(data.HONEST)
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.leave()
+        self.server.close()
+        self.control.close()
+
+    def start(self):
+        self.server.start()
+        server = self.server
+        # What it holds at rest, once it has served both doors.
+        assert server.client[data.DATABASE]["honest"].find_one() is not None
+        assert server.items.container(data.DATABASE, "c").read("honest", "honest").status == 200
+        self.rest = server.rss()
+        space = status(server, "VmSize") + SPACE
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (space, space))
+        addresses = [server.address, server.items.address, self.control.address]
+        # By its path: a module would begin with everything that this process has loaded.
+        self.probe = subprocess.Popen(
+            [sys.executable, str(pathlib.Path(__file__).with_name("honest.py")),
+             *(f"{host}:{port}" for host, port in addresses)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.told()
+
+    def leave(self):
+        if self.probe:
+            self.probe.stdin.close()
+            self.probe.wait(60)
+            self.probe.stdout.close()
+            self.probe = None
+
+    def told(self):
+        """What the honest client has met since it was asked last."""
+        self.probe.stdin.write("\n")
+        self.probe.stdin.flush()
+        return json.loads(self.probe.stdout.readline())
+
+    def forget_peak(self):
+        pathlib.Path(f"/proc/{self.server.process.pid}/clear_refs").write_text("5")
+
+    def revive(self):
+        """A server that is of no use any more makes way, so that the next bomb is judged fairly."""
+        self.leave()
+        if self.server.alive():
+            self.server.kill()
+        self.start()
+
+    def throw(self, work, crowd):
+        """Answers everything that was wrong, in words, and the kinds of answers."""
+        self.forget_peak()
+        self.told()
+        began = time.monotonic()
+        problems, answers = throw(self.server, work, crowd)
+        time.sleep(max(0.0, LEAST - (time.monotonic() - began)))
+        took = time.monotonic() - began
+        if status(self.server, "VmHWM") is None:
+            self.server.process.wait(60)
+        if not self.server.alive():
+            code = self.server.process.returncode
+            text = self.server.log.read_text(errors="replace")[-300:]
+            self.revive()
+            return [f"the server ended with {code}: {text}"], answers, took
+        problems += self.patience() + self.memory()
+        return problems, answers, took
+
+    def patience(self):
+        """The honest client was served, and soon, however busy the machine is with other things."""
+        told, wrong = self.told(), []
+        limit = P99 + told["control"]["p99"]
+        for door in ("mongo", "nosql"):
+            wrong += [f"the honest client: {problem}" for problem in told[door]["problems"]]
+            if limit < told[door]["p99"]:
+                wrong.append(
+                    f"p99 at {door} {told[door]['p99'] * 1000:.0f} ms of {told[door]['count']}, "
+                    f"beside an idle server {told['control']['p99'] * 1000:.0f} ms")
+        return wrong
+
+    def memory(self):
+        """The most that was held at any moment."""
+        peak, most = status(self.server, "VmHWM"), self.rest + ACCOUNT + BESIDE
+        if peak <= most:
+            return []
+        self.revive()
+        return [f"{peak >> 20} MB were resident, {most >> 20} are allowed"]

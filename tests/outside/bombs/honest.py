@@ -1,0 +1,95 @@
+"""An honest client in a process of its own: it reads one document every few milliseconds at each door
+of the server under attack, and one of a server beside it that nobody attacks, which shows what the
+machine itself takes.
+
+Started with the addresses; each line of input begins a count, and its answer is a line of JSON.
+"""
+
+import json
+import pathlib
+import select
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from badinput import wire as documents  # noqa: E402
+from badinput_nosql import wire as items  # noqa: E402
+from bombs.data import DATABASE, HONEST  # noqa: E402
+
+EVERY = 0.015
+#: No answer for so long is none.
+GIVE_UP = 20.0
+PATH = f"/dbs/{DATABASE}/colls/c/docs/honest"
+
+
+def read_document(wire):
+    reply = wire.run(("find", "honest"), db=DATABASE, filter={"_id": "honest"}, within=GIVE_UP)
+    assert reply["ok"] == 1, reply
+    assert reply["cursor"]["firstBatch"] == [HONEST], reply
+
+
+def read_item(wire):
+    key = {items.PARTITION_KEY: '["honest"]'}
+    reply = wire.ask(items.request("GET", PATH, None, key), GIVE_UP)
+    assert reply is not None and reply.status == 200, reply
+    assert reply.json["v"] == 1, reply
+
+
+def corrected(took):
+    """The time of one request and those of the requests that should have been sent meanwhile."""
+    while took > 0:
+        yield took
+        took -= EVERY
+
+
+def percentile(times):
+    times = sorted(times)
+    return times[int(0.99 * (len(times) - 1))] if times else 0.0
+
+
+class Watch:
+    """One door that is asked again and again."""
+
+    def __init__(self, kind, address, read):
+        self.kind, self.address, self.read, self.wire = kind, address, read, None
+        self.times, self.problems = [], []
+
+    def ask(self):
+        began = time.monotonic()
+        try:
+            if self.wire is None:
+                self.wire = self.kind.Wire(self.address)
+            self.read(self.wire)
+        except (AssertionError, OSError, KeyError, ValueError) as problem:
+            self.problems.append(repr(problem)[:500])
+            if self.wire:
+                self.wire.close()
+            self.wire = None
+        self.times.extend(corrected(time.monotonic() - began))
+
+    def told(self):
+        return {"p99": percentile(self.times), "longest": max(self.times, default=0.0),
+                "count": len(self.times), "problems": self.problems[:3]}
+
+
+def main():
+    mongo, cosmos, control = (address.rsplit(":", 1) for address in sys.argv[1:])
+    watches = {
+        "mongo": Watch(documents, (mongo[0], int(mongo[1])), read_document),
+        "nosql": Watch(items, (cosmos[0], int(cosmos[1])), read_item),
+        "control": Watch(documents, (control[0], int(control[1])), read_document),
+    }
+    while True:
+        due = time.monotonic() + EVERY
+        for watch in watches.values():
+            watch.ask()
+        if select.select([sys.stdin], [], [], max(0.0, due - time.monotonic()))[0]:
+            if not sys.stdin.readline():
+                return
+            print(json.dumps({name: watch.told() for name, watch in watches.items()}), flush=True)
+            for watch in watches.values():
+                watch.times, watch.problems = [], []
+
+
+main()

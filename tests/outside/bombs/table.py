@@ -1,0 +1,72 @@
+"""The table of bombs: what the grammar makes, and the connections. Each is a function of an attack."""
+
+import functools
+import random
+import threading
+
+from bombs import grammar
+from bombs.wires import WIRES, op_msg
+from lib.seed import SEED
+
+
+def sql(text):
+    return lambda attack: attack.sql(text)
+
+
+def command(make):
+    """Its bytes are made once, and only when it is thrown: many of them are large."""
+    made = functools.cache(lambda: op_msg(make()))
+    lock = threading.Lock()
+
+    def work(attack):
+        with lock:
+            message = made()
+        attack.mongo(message, attack.within)
+
+    return work
+
+
+def pipeline(stages, source="wide"):
+    return command(lambda: {"aggregate": source, "pipeline": stages, "cursor": {"batchSize": 1}})
+
+
+def crossed():
+    """Every value at every place, by (family, name)."""
+    for name, value in grammar.SQL_VALUES.items():
+        for place, text in grammar.SQL_PLACES.items():
+            yield f"SQL {name}", place, sql(text.format(*[value] * text.count("{}")))
+    for name, value in grammar.MONGO_VALUES.items():
+        for place, around in grammar.MONGO_PLACES.items():
+            yield f"expression {name}", place, pipeline(around(value))
+
+
+def single():
+    """Bombs that stand in one place."""
+    for name, text in grammar.SQL_QUERIES.items():
+        yield f"SQL {name}", sql(text)
+    for name, stages in grammar.MONGO_PIPELINES.items():
+        yield f"pipeline {name}", pipeline(stages)
+    for name, make in grammar.MONGO_COMMANDS.items():
+        yield f"command {name}", command(make)
+    for name, work in WIRES.items():
+        yield f"wire {name}", work
+
+
+def table():
+    """All bombs by their names."""
+    found = {f"{family} in {place}": work for family, place, work in crossed()}
+    found.update(single())
+    return found
+
+
+def selection(count):
+    """So many of them for the ordinary run, of all kinds, by the seed."""
+    dice, everything = random.Random(SEED), table()
+    kinds = {}
+    for name in everything:
+        kinds.setdefault(name.split(" ")[0], []).append(name)
+    chosen = []
+    for kind, names in sorted(kinds.items()):
+        share = max(2, round(count * len(names) ** 0.5 / sum(len(it) ** 0.5 for it in kinds.values())))
+        chosen += dice.sample(names, min(len(names), share))
+    return {name: everything[name] for name in chosen}

@@ -1,0 +1,36 @@
+"""Memory is bounded, whatever is asked: the process never ends, holds no more than its account and a
+little, and an honest client is served beside every bomb, of one attacker and of sixteen.
+
+The ordinary run throws some of them, chosen by the seed; --torture all.
+"""
+
+import pytest
+
+from bombs.field import Field
+from bombs.table import selection, table
+from lib.seed import TORTURE
+
+#: How many bombs the ordinary run throws.
+SOME = 24
+BOMBS = table() if TORTURE else selection(SOME)
+CROWDS = {"alone": 1, "sixteen": 16} if TORTURE else {"sixteen": 16}
+
+
+@pytest.fixture(scope="module")
+def field():
+    with Field() as field:
+        yield field
+        field.leave()
+        assert field.server.stop() == 0
+        field.server.sound()
+
+
+def test_there_are_enough():
+    assert len(table()) >= 60
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+@pytest.mark.parametrize("name", BOMBS)
+def test_bomb(field, name, crowd):
+    problems, answers, took = field.throw(BOMBS[name], CROWDS[crowd])
+    assert not problems, f"{problems[:6]} after {took:.1f} s; answers: {answers[:4]}"

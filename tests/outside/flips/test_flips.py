@@ -1,0 +1,124 @@
+"""One bit of a data directory is turned: what is served after that is the truth, or the directory is
+refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was without a
+word, never a signal, never another exit code.
+
+FLIPS says how many (default 150; 10,000 with --torture), SEED where they begin.
+"""
+
+import collections
+import concurrent.futures
+import os
+import random
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from flips import flip
+from flips.image import Damaged, build, look
+from lib.seed import SEED, TORTURE
+from lib.server import EBB_BIN, Server, copied
+
+FLIPS = int(os.environ.get("FLIPS", 10_000 if TORTURE else 150))
+WORKERS = 2
+#: What an end of `ebb verify` means: whole, differences that are named, refused.
+WHOLE, DIFFERENT, REFUSED = 0, 1, 3
+
+
+def verified(directory):
+    """What `ebb verify` says of it; its end is one of three, and each but the first has a reason."""
+    ended = subprocess.run([EBB_BIN, "verify", "--data-dir", str(directory)],
+                           capture_output=True, text=True, timeout=60)
+    text = ended.stdout + ended.stderr
+    assert "panicked" not in text, text[-500:]
+    assert ended.returncode in (WHOLE, DIFFERENT, REFUSED), f"verify: {ended.returncode} {text[-300:]}"
+    if ended.returncode == DIFFERENT:
+        named = any(line.startswith(" ") for line in ended.stdout.splitlines())
+        assert named, f"verify: 1 without a difference: {text[-300:]}"
+    assert ended.returncode == WHOLE or text.strip(), "verify gives no reason"
+    return ended.returncode
+
+
+def served(directory, truth):
+    """What a server on it does."""
+    server = Server(data_dir=directory, nosql=True)
+    try:
+        try:
+            server.start()
+        except AssertionError as failure:
+            code = server.process.poll()
+            assert code == REFUSED, f"start: {failure}"
+            assert "panicked" not in str(failure), f"start: {failure}"
+            return "refused"
+        try:
+            found = look(server, truth["token"])
+        except Damaged:
+            assert server.alive(), "it ended when damage was met"
+            return "told"
+        wrong = [f"{key}: {short(found.get(key))} instead of {short(truth[key])}"
+                 for key in truth if found.get(key) != truth[key]]
+        assert not wrong, f"served in silence: {wrong[:3]}"
+        return "truth"
+    finally:
+        server.close()
+
+
+def short(value):
+    if isinstance(value, dict):
+        return f"{len(value)} of them"
+    return str(value)[:200]
+
+
+def attempt(image, truth, home, number, chosen):
+    """One flip; answers what came of it, and what is wrong."""
+    directory = home / f"flip{number}"
+    copied(image, directory)
+    try:
+        flip.flip(directory, *chosen)
+        said = verified(directory)
+        if said == REFUSED and number % 4:
+            # A start looks at what a walk looks at first; that it refuses too is seen now and then.
+            return "verify 3", None
+        # Its walk may have cut what a crash had left, so the server gets a copy of its own.
+        shutil.rmtree(directory)
+        copied(image, directory)
+        flip.flip(directory, *chosen)
+        did = served(directory, truth)
+        assert did != "told" or said != WHOLE, "the server tells of damage, verify found none"
+        return f"verify {said}, {did}", None
+    except (AssertionError, subprocess.TimeoutExpired, OSError) as problem:
+        return "wrong", f"{chosen[0]} at {chosen[1]}, bit {chosen[2]}: {str(problem)[:300]}"
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    path = tmp_path_factory.mktemp("flips") / "data"
+    return path, build(path)
+
+
+def test_the_image_itself(image, tmp_path):
+    """Without a flip it is whole, and serves the truth."""
+    path, truth = image
+    for name in ("a", "b"):
+        copied(path, tmp_path / name)
+    assert verified(tmp_path / "a") == WHOLE
+    assert served(tmp_path / "b", truth) == "truth"
+
+
+def test_flips(image, tmp_path, capsys):
+    path, truth = image
+    files, dice = flip.kinds(path), random.Random(SEED)
+    chosen = [flip.choose(dice, files) for _ in range(FLIPS)]
+    outcomes, wrong, began = collections.Counter(), [], time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        for outcome, problem in pool.map(
+                lambda it: attempt(path, truth, tmp_path, *it), enumerate(chosen)):
+            outcomes[outcome] += 1
+            wrong += [problem] if problem else []
+    with capsys.disabled():
+        print(f"\n{FLIPS} flips in {len(files)} kinds of files, {time.monotonic() - began:.0f} s: "
+              + "; ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
+    assert not wrong, f"SEED={SEED}, {len(wrong)} of {FLIPS}:\n" + "\n".join(sorted(wrong)[:25])

@@ -1,0 +1,97 @@
+"""The catalog storm: twelve clients of both doors make, fill, rename, change and drop whatever has a
+name, until SIGTERM or SIGKILL. Then every acknowledged document is there under its last name, what
+was dropped is gone, counts are right and the directory is whole.
+
+ROUNDS says how many (default 10; 200 with --torture), SEED where they begin.
+"""
+
+import os
+import random
+import threading
+import time
+
+from lib.seed import SEED, TORTURE
+from lib.server import Server
+from storm.check import compare
+from storm.documents import COMMON, Documents
+from storm.items import Items
+from storm.shared import Shared
+
+ROUNDS = int(os.environ.get("ROUNDS", 200 if TORTURE else 10))
+DOCUMENT_CLIENTS, ITEM_CLIENTS = 7, 5
+#: Names that are new to all in their round; after so many rounds they are used again.
+NEW = 4
+
+
+class Storm:
+    """A server and its clients over all rounds."""
+
+    def __init__(self, server):
+        self.server, self.shared, self.dice = server, Shared(), random.Random(SEED)
+        self.clients = [Documents(n, SEED, self.shared, server) for n in range(DOCUMENT_CLIENTS)]
+        self.clients += [Items(DOCUMENT_CLIENTS + n, SEED, self.shared, server)
+                         for n in range(ITEM_CLIENTS)]
+
+    def fresh(self, round):
+        """A name that is free at both doors, for all to meet in."""
+        name = f"new{round % NEW}"
+        for door in ("mongo", "nosql"):
+            place = door, COMMON[0], name
+            entries = self.shared.change(gone=lambda other, place=place: other == place)
+            if door == "mongo":
+                self.server.client[COMMON[0]][name].drop()
+            else:
+                reply = self.server.items.call("DELETE", f"dbs/{COMMON[0]}/colls/{name}")
+                assert reply.status in (204, 404), reply
+            self.shared.answer(entries)
+        return name
+
+    def round(self, round):
+        """Works for a while and ends; answers how."""
+        name, gate = self.fresh(round), threading.Barrier(len(self.clients))
+        for client in self.clients:
+            client.begin(gate, name)
+        time.sleep(self.dice.uniform(0.3, 1.2))
+        end = self.dice.choice(["kill", "stop"])
+        if end == "kill":
+            self.server.kill()
+        else:
+            self.server.process.terminate()
+            code = self.server.process.wait(10)
+            assert code == 0, f"exit {code} on SIGTERM"
+        until = time.monotonic() + 15
+        while not all(client.ended for client in self.clients):
+            assert time.monotonic() < until, "a client hangs after its server ended"
+            time.sleep(0.005)
+        return end
+
+    def wrong(self):
+        """What a closed directory and a new start show."""
+        verified = self.server.verify()
+        self.server.start()
+        wrong = compare(self.server, self.clients, self.shared)
+        if verified.returncode:
+            wrong.append(f"verify ends with {verified.returncode}: {verified.stdout[-500:]}"
+                         f"{verified.stderr[-500:]}")
+        return wrong
+
+
+def test_storm(capsys):
+    ends = {"kill": 0, "stop": 0}
+    with Server(data_dir=True, nosql=True) as server:
+        storm = Storm(server)
+        for round in range(ROUNDS):
+            told = f"SEED={SEED}, round {round}"
+            try:
+                end = storm.round(round)
+                wrong = storm.wrong()
+            except AssertionError as error:
+                raise AssertionError(f"{told}: {error}") from error
+            ends[end] += 1
+            assert wrong == [], f"{told} ({end}), {len(wrong)} things:\n" + "\n".join(wrong[:12])
+        server.end()
+    acks, yields = (sum(getattr(client, name) for client in storm.clients) for name in ("acks", "yields"))
+    with capsys.disabled():
+        print(f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): {acks} requests "
+              f"acknowledged, {yields} refused because others were faster, 0 documents lost")
+    assert all(client.acks > ROUNDS for client in storm.clients), "hardly any storm"
