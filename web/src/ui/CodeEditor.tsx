@@ -20,6 +20,9 @@ export interface CodeEditorProps {
   bound?: Bound;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
+  /** What is selected when the editor comes, which then takes the focus, unless that has gone on
+   * meanwhile; null: nothing, and the focus stays. */
+  start?: { from: number; to: number } | null;
   /** One line that grows: a filter box. Enter runs. */
   single?: boolean;
   /** More of CodeMirror: linters, completions. Read when the editor is made. */
@@ -65,9 +68,11 @@ export function CodeEditor(props: CodeEditorProps) {
   });
   useEffect(() => {
     let ended = false;
+    const focused = document.activeElement;
     void Promise.all([import('./editor'), latest.current.load?.()]).then(([{ makeEditor }, more]) => {
       if (ended || host.current === null) return;
       view.current = makeEditor(host.current, latest, more);
+      if (latest.current.start != null && document.activeElement === focused) view.current.focus();
     });
     return () => {
       ended = true;

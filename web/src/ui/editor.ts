@@ -109,5 +109,12 @@ export function makeEditor(
   ];
   if (!single) extensions.push(lineNumbers(), foldGutter());
   const state = EditorState.create({ doc: props.value, extensions });
-  return new EditorView({ state, parent: root, root });
+  const view = new EditorView({ state, parent: root, root });
+  if (props.start != null) {
+    // Line ends of two characters count as one here, so the text may be shorter than it was.
+    const within = (at: number) => Math.min(at, state.doc.length);
+    const selection = { anchor: within(props.start.from), head: within(props.start.to) };
+    view.dispatch({ selection, scrollIntoView: true });
+  }
+  return view;
 }

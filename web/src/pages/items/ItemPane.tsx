@@ -139,6 +139,7 @@ function Editor({ source, item, writable, gone }: EditorProps) {
             if (writable && (item.dirty || item.opened === null)) item.save();
           }}
           language={source.language}
+          start={writable ? item.start : null}
           bound={boundOf(source)}
           readOnly={!writable}
           load={rules}
@@ -155,9 +156,13 @@ export default function ItemPane(props: ItemPaneProps) {
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
   const [asked, ask] = useState(false);
+  // The editor of a new item takes the focus itself, when it is there.
+  const toHeading = focused && (row !== null || !writable);
+  const headed = useRef(false);
   useEffect(() => {
-    if (focused) heading.current?.focus();
-  }, [focused]);
+    if (toHeading && !headed.current) heading.current?.focus();
+    headed.current = true;
+  }, [toHeading]);
   const { opened } = item;
   const dies = opened?.row.expiry.diesAtMs ?? null;
   const died = dies !== null && now !== null && dies <= now ? dies : null;

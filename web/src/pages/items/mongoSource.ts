@@ -6,6 +6,7 @@ import { expiryOfDocument, type Expiry, meaningOfBson, outlook } from '../../pur
 import { parseShell, printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
 import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+import { documentTemplate } from './template';
 
 /** Most ids that one question about expiry may hold. */
 const IDS = 1000;
@@ -35,7 +36,6 @@ function isDocument(value: unknown): value is mongo.Document {
 export class MongoSource implements Source {
   readonly noun = 'document';
   readonly language = 'shell';
-  readonly template = '{\n  \n}';
   readonly largest = { bytes: 16 * 1024 * 1024, words: '16 MB' };
   readonly filterHint = 'find';
   readonly filterExample = '{ user: "ada" }';
@@ -45,6 +45,9 @@ export class MongoSource implements Source {
     readonly defaultTtl: number | null,
     readonly perDocument: boolean,
   ) {}
+
+  /** Without an id, which is made when the document is. */
+  readonly template = documentTemplate;
 
   /** `_id` and the fields that the first documents have most. */
   columns(rows: readonly Row[]): string[] {

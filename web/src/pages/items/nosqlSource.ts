@@ -6,6 +6,7 @@ import { expiryOfItem, type Expiry, meaningOfJson, outlook } from '../../pure/re
 import type { Target } from '../../state/place';
 import { partsOf, valueAt } from './keyPath';
 import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+import { itemTemplate, type Template } from './template';
 
 const SYSTEM = ['_rid', '_self', '_etag', '_attachments', '_ts'] as const;
 const SYSTEM_SET: ReadonlySet<string> = new Set(SYSTEM);
@@ -42,14 +43,8 @@ export class NosqlSource implements Source {
     this.defaultTtl = container.defaultTtl ?? null;
   }
 
-  get template(): string {
-    const fields: Record<string, unknown> = { id: 'new-item' };
-    for (const path of this.paths) {
-      const [first, ...rest] = partsOf(path);
-      if (first === undefined || first === 'id') continue;
-      fields[first] = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), '');
-    }
-    return JSON.stringify(fields, null, 2);
+  template(id: string): Template {
+    return itemTemplate(this.paths, id);
   }
 
   columns(): string[] {

@@ -1,6 +1,7 @@
 // What the grid and the editor need of a door. Each door has its own, `nosqlSource` and
 // `mongoSource`; nothing here sends or shows anything.
 import type { Default, Expiry, Outlook } from '../../pure/reasons';
+import type { Template } from './template';
 
 export const READ_ONLY = 'You are signed in with a read-only key.';
 
@@ -48,8 +49,8 @@ export interface Check {
 export interface Source {
   noun: 'item' | 'document';
   language: 'json' | 'shell';
-  /** The text of an empty item. */
-  template: string;
+  /** The text of a new item with this id, where ids are the client's to choose. */
+  template(id: string): Template;
   largest: { bytes: number; words: string };
   /** What stands around the filter, and an example. */
   filterHint: string;
