@@ -1,6 +1,7 @@
 // One item beside the grid: its text, its life, and what can be done with it.
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { lineOf } from '../../pure/json-text';
+import { early } from '../../state/arrival';
 import type { Target } from '../../state/place';
 import { useNow } from '../../state/server';
 import { Banner } from '../../ui/Banner';
@@ -106,6 +107,8 @@ function Gone({ item, source, died }: { item: Item; source: Source; died: number
   );
 }
 
+const loadRules = early(() => import('../../ui/editorRules'));
+
 function useRules(source: Source, item: Item) {
   const current: EditorRules = {
     check: (text) => source.check(text, item.opened).error,
@@ -115,7 +118,7 @@ function useRules(source: Source, item: Item) {
   useEffect(() => {
     rules.current = current;
   });
-  return useCallback(async () => (await import('../../ui/editorRules')).editorRules(rules), []);
+  return useCallback(async () => (await loadRules()).editorRules(rules), []);
 }
 
 interface EditorProps {

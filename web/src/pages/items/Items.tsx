@@ -1,5 +1,5 @@
 // The documents of a collection: filter, grid, and the one that is open beside it.
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { mayWrite, session } from '../../api/session';
 import { count, counted } from '../../pure/amount';
 import type { Target } from '../../state/place';
@@ -12,12 +12,11 @@ import { Button } from '../../ui/Button';
 import { diesSoon } from './expires';
 import { FilterBox } from './FilterBox';
 import { Grid } from './Grid';
+import ItemPane from './ItemPane';
 import './items.css';
 import { READ_ONLY, type Row } from './source';
 import { MOST, useRows } from './useRows';
 import { useSource } from './useSource';
-
-const ItemPane = lazy(() => import('./ItemPane'));
 
 type Quick = 'all' | 'hour' | 'never';
 const QUICK: readonly [Quick, string][] = [
@@ -142,31 +141,29 @@ export default function Items({ target }: { target: Target }) {
           )}
         </div>
         {shown !== null && (
-          <Suspense fallback={<p className="empty">Loading…</p>}>
-            <ItemPane
-              key={shown.turn}
-              target={target}
-              source={source}
-              row={shown.row}
-              focused={shown.focused}
-              writable={writable}
-              onSaved={(row, before) => {
-                rows.put(row, before);
-                setShown((known) => (known === null ? null : { ...known, row }));
-                refresh();
-              }}
-              onGone={(key) => {
-                rows.remove(key);
-                refresh();
-              }}
-              onDeleted={(key) => {
-                rows.remove(key);
-                refresh();
-                close();
-              }}
-              onClose={close}
-            />
-          </Suspense>
+          <ItemPane
+            key={shown.turn}
+            target={target}
+            source={source}
+            row={shown.row}
+            focused={shown.focused}
+            writable={writable}
+            onSaved={(row, before) => {
+              rows.put(row, before);
+              setShown((known) => (known === null ? null : { ...known, row }));
+              refresh();
+            }}
+            onGone={(key) => {
+              rows.remove(key);
+              refresh();
+            }}
+            onDeleted={(key) => {
+              rows.remove(key);
+              refresh();
+              close();
+            }}
+            onClose={close}
+          />
         )}
       </div>
     </div>
