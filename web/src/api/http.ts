@@ -27,6 +27,8 @@ export interface Ask {
   /** Not shown in the console unless it fails. */
   quiet?: boolean;
   timeoutMs?: number;
+  /** Nobody waits for it: its failure is not shown, and it is sent also when the page is left. */
+  aside?: boolean;
   /** Answers that are no failure beside 2xx. */
   also?: number[];
 }
@@ -71,6 +73,7 @@ async function fetched(ask: Ask): Promise<Answer> {
   try {
     const init: RequestInit = { method: ask.method ?? 'GET', headers: headersOf(ask), signal };
     if (ask.body !== undefined) init.body = ask.body;
+    if (ask.aside === true) init.keepalive = true;
     const response = await fetch(ask.path, { ...init, credentials: 'same-origin' });
     const bytes = new Uint8Array(await response.arrayBuffer());
     const text = () => new TextDecoder().decode(bytes);
@@ -118,7 +121,8 @@ export async function send(ask: Ask): Promise<Answer> {
       answer = await fetched(ask);
     }
   } catch (error) {
-    if (error instanceof ApiError && error.kind !== 'cancelled' && ask.quiet !== true) {
+    const isShown = ask.quiet !== true && ask.aside !== true;
+    if (error instanceof ApiError && error.kind !== 'cancelled' && isShown) {
       say({ kind: 'failed', text: `${shown(ask)}: ${error.message}`, ms: took() });
     }
     throw error;
@@ -126,7 +130,7 @@ export async function send(ask: Ask): Promise<Answer> {
   const activityId = answer.headers.get('x-ms-activity-id');
   const good = (answer.status >= 200 && answer.status < 300) || ask.also?.includes(answer.status);
   const said = good ? null : refusal(answer);
-  if (ask.quiet !== true || said !== null) {
+  if (ask.aside !== true && (ask.quiet !== true || said !== null)) {
     const charge = Number(answer.headers.get('x-ms-request-charge') ?? Number.NaN);
     say({
       kind: said === null ? 'request' : 'failed',
@@ -138,7 +142,7 @@ export async function send(ask: Ask): Promise<Answer> {
     });
   }
   if (said === null) return answer;
-  if (answer.status === 401) signedOut();
+  if (answer.status === 401 && ask.aside !== true) signedOut();
   const kind = answer.status === 401 ? 'signed-out' : 'refused';
   throw new ApiError(kind, answer.status, said.code, said.message, activityId);
 }

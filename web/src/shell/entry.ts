@@ -1,5 +1,6 @@
 // Whether somebody has come in since the page was loaded. A session that ends by itself leaves the
 // page as it is; signing out clears it.
+import { closeAll } from '../api/mongo';
 import { signOut } from '../api/session';
 import { mayLeave } from '../state/router';
 import { createStore } from '../state/store';
@@ -18,6 +19,8 @@ export function leave(): void {
 /** Signs out, unless there is something unsaved that is to stay. */
 export async function signOutAndLeave(): Promise<void> {
   if (!mayLeave()) return;
+  // Who has signed out may close nothing.
+  await closeAll();
   await signOut();
   leave();
 }

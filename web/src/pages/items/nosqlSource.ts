@@ -73,6 +73,9 @@ export class NosqlSource implements Source {
     return { rows, cursor: page.continuation === null ? null : { next: page.continuation } };
   }
 
+  /** The server holds nothing: a continuation says all. */
+  release(): void {}
+
   private opened({ text, etag }: nosql.ItemText): Opened {
     const read = readJson(text);
     if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);

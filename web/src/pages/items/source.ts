@@ -59,7 +59,10 @@ export interface Source {
   perDocument: boolean;
   columns(rows: readonly Row[]): string[];
   cell(row: Row, column: string): string;
+  /** After a failure the same cursor may be asked again, and leaves out nothing. */
   load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
+  /** Gives up what the server holds for a cursor that is not asked any more. */
+  release(cursor: Cursor): void;
   /** null: it is not there (any more). */
   open(row: Row): Promise<Opened | null>;
   check(text: string, opened: Opened | null): Check;

@@ -85,11 +85,20 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
   latest.current = state;
   const changes = useServerChanges();
 
+  /** Where the server goes on, and whose it is: a filter or a source that is left gives it up. */
+  const held = useRef<{ source: Source; cursor: Cursor } | null>(null);
+  const giveUp = useCallback(() => {
+    const left = held.current;
+    held.current = null;
+    if (left !== null) left.source.release(left.cursor);
+  }, []);
+
   /** Loads from the cursor on until there are `wanted` rows; `fresh`: from the beginning. */
   const fetch = useCallback(
     async (wanted: number, fresh: boolean) => {
       if (source === null || (running.current !== null && !fresh)) return;
       running.current?.abort();
+      if (fresh) giveUp();
       const turn = new AbortController();
       running.current = turn;
       setState((known) => ({ ...known, loading: true, failure: null }));
@@ -99,7 +108,11 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
         for (let first = fresh; first || (cursor !== null && rows.length < wanted); first = false) {
           const size = Math.min(MORE, Math.max(FIRST, wanted - rows.length));
           const page = await source.load(filter, cursor, size, turn.signal);
-          if (turn.signal.aborted) return;
+          if (turn.signal.aborted) {
+            if (page.cursor !== null) source.release(page.cursor);
+            return;
+          }
+          held.current = page.cursor === null ? null : { source, cursor: page.cursor };
           // Rows died or were changed while the page was under way.
           const base: readonly Row[] = first ? [] : latest.current.rows;
           rows = [...base, ...page.rows];
@@ -115,14 +128,20 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
         if (running.current === turn) running.current = null;
       }
     },
-    [source, filter],
+    [source, filter, giveUp],
   );
 
   const reload = useCallback(() => {
     void fetch(Math.max(FIRST, Math.min(KEPT, latest.current.rows.length)), true);
   }, [fetch]);
   useEffect(reload, [reload, changes]);
-  useEffect(() => () => running.current?.abort(), []);
+  useEffect(
+    () => () => {
+      running.current?.abort();
+      giveUp();
+    },
+    [giveUp],
+  );
   useDeaths(state.rows, (left, died) => {
     latest.current = { ...latest.current, rows: left };
     setState((known) => ({ ...known, rows: left }));
