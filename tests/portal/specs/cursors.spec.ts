@@ -44,7 +44,7 @@ test('of the list of documents', async ({ page, server }) => {
   }
   await expect.poll(() => cursors(server)).toBe(1);
   await page.getByRole('button', { name: 'Load all' }).click();
-  await expect(page.getByText('200 documents loaded')).toBeVisible();
+  await expect(page.getByText('200 documents fit')).toBeVisible();
   await expect.poll(() => cursors(server)).toBe(0);
 });
 

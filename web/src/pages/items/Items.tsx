@@ -1,5 +1,7 @@
 // The documents of a collection: filter, grid, and the one that is open beside it.
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { ApiError, words } from '../../api/http';
+import { CommandError } from '../../api/mongo';
 import { mayWrite, session } from '../../api/session';
 import { count, counted } from '../../pure/amount';
 import type { Target } from '../../state/place';
@@ -14,6 +16,8 @@ import { FilterBox } from './FilterBox';
 import { Grid } from './Grid';
 import ItemPane from './ItemPane';
 import './items.css';
+import { Failure } from '../../ui/Failure';
+import { boundWords, loadedWords } from './loaded';
 import { READ_ONLY, type Row } from './source';
 import { MOST, useRows } from './useRows';
 import { useSource } from './useSource';
@@ -30,6 +34,16 @@ function quickly(rows: readonly Row[], quick: Quick): readonly Row[] {
   if (quick === 'never') return rows.filter(({ expiry }) => expiry.diesAtMs === null);
   const now = databaseNow() ?? 0;
   return rows.filter(({ expiry }) => diesSoon(expiry, now));
+}
+
+/** Commands that end with these were not refused for what they ask. */
+const NOT_THE_FILTER: ReadonlySet<number> = new Set([13, 50, 91, 146, 11_600, 11_602]);
+
+/** Whether a list could not be read because of what was typed as its filter. */
+function isAboutFilter(failure: unknown, filter: string): boolean {
+  if (filter === '') return false;
+  if (failure instanceof CommandError) return !NOT_THE_FILTER.has(failure.number);
+  return !(failure instanceof ApiError) || failure.status === 400;
 }
 
 function Missing({ target }: { target: Target }) {
@@ -60,6 +74,11 @@ export default function Items({ target }: { target: Target }) {
     [refresh, target.door],
   );
   const rows = useRows(source, filter, onDeaths);
+  // Whoever cannot read it hears at once whether it is still there.
+  const isGone = rows.failure instanceof ApiError && rows.failure.status === 404;
+  useEffect(() => {
+    if (isGone) refresh();
+  }, [isGone, refresh]);
   const [quick, setQuick] = useState<Quick>('all');
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
@@ -76,6 +95,11 @@ export default function Items({ target }: { target: Target }) {
   }
   const { noun } = source;
   const Noun = noun === 'item' ? 'Item' : 'Document';
+  const { cursor, failure: unread } = rows;
+  const ready = rows.ready && unread === null;
+  const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
+  const loaded = { noun, rows: rows.rows.length, filtered: filter !== '', open: cursor !== null, live, ready };
+  const bound = boundWords(loaded, MOST);
   return (
     <div className="items">
       {missing && <Missing target={target} />}
@@ -84,10 +108,12 @@ export default function Items({ target }: { target: Target }) {
         hint={source.filterHint}
         example={source.filterExample}
         value={filter}
-        error={rows.failure}
-        busy={rows.loading}
+        error={wrongFilter === null ? null : words(wrongFilter)}
         onApply={(text) => (text === filter ? rows.reload() : setQuery('filter', text))}
       />
+      {rows.failure !== null && wrongFilter === null && !missing && (
+        <Failure error={rows.failure} target={target} onAgain={rows.reload} />
+      )}
       <div className="items-bar">
         <Button look="primary" disabled={!writable} title={writable ? undefined : READ_ONLY} onClick={() => open(null, true)}>
           New {Noun}
@@ -107,7 +133,7 @@ export default function Items({ target }: { target: Target }) {
         </label>
         {quick !== 'all' && <span className="hint">{count(visible.length)} of them</span>}
         <span className="items-count">
-          {counted(rows.rows.length, noun)} loaded{live !== null && `, ${count(live)} live`}
+          {loadedWords(loaded)}
           {rows.loading && ' · loading…'}
         </span>
         {rows.cursor !== null && rows.rows.length < MOST && (
@@ -115,9 +141,7 @@ export default function Items({ target }: { target: Target }) {
             Load all
           </Button>
         )}
-        {rows.cursor !== null && rows.rows.length >= MOST && (
-          <span className="hint">More than {count(MOST)}: narrow the filter to see others.</span>
-        )}
+        {bound !== null && <span className="hint">{bound}</span>}
       </div>
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}

@@ -1,7 +1,7 @@
 // The rows that are loaded, page after page, and their deaths: one timer for all of them, set to the
 // next one.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { words } from '../../api/http';
+import { ApiError } from '../../api/http';
 import { databaseNow, server, useServerChanges } from '../../state/server';
 import { useStore } from '../../state/store';
 import type { Cursor, Row, Source } from './source';
@@ -21,7 +21,8 @@ export interface Rows {
   loading: boolean;
   /** The first page has come. */
   ready: boolean;
-  failure: string | null;
+  /** null: none. */
+  failure: unknown;
   loadMore: () => void;
   loadAll: () => void;
   reload: () => void;
@@ -34,7 +35,8 @@ interface State {
   cursor: Cursor | null;
   loading: boolean;
   ready: boolean;
-  failure: string | null;
+  /** null: none. */
+  failure: unknown;
 }
 
 const EMPTY: State = { rows: [], cursor: null, loading: false, ready: false, failure: null };
@@ -93,6 +95,9 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
     if (left !== null) left.source.release(left.cursor);
   }, []);
 
+  /** The filter whose rows these are. */
+  const answered = useRef(filter);
+
   /** Loads from the cursor on until there are `wanted` rows; `fresh`: from the beginning. */
   const fetch = useCallback(
     async (wanted: number, fresh: boolean) => {
@@ -118,12 +123,17 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
           rows = [...base, ...page.rows];
           cursor = page.cursor;
           latest.current = { ...latest.current, rows, cursor, ready: true };
+          answered.current = filter;
           setState({ ...latest.current, loading: true, failure: null });
         }
         setState((known) => ({ ...known, loading: false, ready: true }));
       } catch (error) {
         if (turn.signal.aborted) return;
-        setState((known) => ({ ...known, loading: false, ready: true, failure: words(error) }));
+        // Rows of another filter, or of what is not there any more, say nothing of this one.
+        const isOver = answered.current !== filter || (error instanceof ApiError && error.status === 404);
+        if (isOver) latest.current = { ...latest.current, rows: [], cursor: null };
+        const { rows, cursor } = latest.current;
+        setState((known) => ({ ...known, rows, cursor, loading: false, ready: true, failure: error }));
       } finally {
         if (running.current === turn) running.current = null;
       }
