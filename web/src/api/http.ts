@@ -2,6 +2,7 @@
 // Knows no route.
 import { plainMessage } from '../pure/service-message';
 import { say } from '../state/log';
+import { patiently } from './patience';
 
 export type FailureKind = 'network' | 'timeout' | 'cancelled' | 'signed-out' | 'refused';
 
@@ -67,6 +68,10 @@ function headersOf(ask: Ask): Headers {
   return headers;
 }
 
+function cancelled(): ApiError {
+  return new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
+}
+
 async function fetched(ask: Ask): Promise<Answer> {
   const limit = AbortSignal.timeout(ask.timeoutMs ?? TIMEOUT_MS);
   const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit]);
@@ -80,7 +85,7 @@ async function fetched(ask: Ask): Promise<Answer> {
     const { status, headers } = response;
     return { status, headers, bytes, text, json: () => JSON.parse(text()) as unknown };
   } catch (error) {
-    if (ask.signal?.aborted) throw new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
+    if (ask.signal?.aborted) throw cancelled();
     if (error instanceof DOMException && error.name === 'TimeoutError') {
       throw new ApiError('timeout', 0, 'Timeout', 'The server did not answer in time.');
     }
@@ -120,7 +125,9 @@ export async function send(ask: Ask): Promise<Answer> {
       await renewToken();
       answer = await fetched(ask);
     }
-  } catch (error) {
+    answer = await patiently(answer, () => fetched(ask), ask.signal);
+  } catch (thrown) {
+    const error = ask.signal?.aborted === true ? cancelled() : thrown;
     const isShown = ask.quiet !== true && ask.aside !== true;
     if (error instanceof ApiError && error.kind !== 'cancelled' && isShown) {
       say({ kind: 'failed', text: `${shown(ask)}: ${error.message}`, ms: took() });
