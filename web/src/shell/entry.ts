@@ -2,7 +2,7 @@
 // page as it is; signing out clears it.
 import { closeAll } from '../api/mongo';
 import { signOut } from '../api/session';
-import { mayLeave } from '../state/router';
+import { mayEnd } from '../state/router';
 import { createStore } from '../state/store';
 
 export const inside = createStore(false);
@@ -18,7 +18,7 @@ export function leave(): void {
 
 /** Signs out, unless there is something unsaved that is to stay. */
 export async function signOutAndLeave(): Promise<void> {
-  if (!mayLeave()) return;
+  if (!mayEnd()) return;
   // Who has signed out may close nothing.
   await closeAll();
   await signOut();
