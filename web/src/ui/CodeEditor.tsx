@@ -25,6 +25,8 @@ export interface CodeEditorProps {
   bound?: Bound;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
+  /** Ctrl+S, or Cmd+S, does the same. */
+  saves?: boolean;
   /** What is selected when the editor comes, which then takes the focus, unless that has gone on
    * meanwhile; null: nothing, and the focus stays. */
   start?: { from: number; to: number } | null;
@@ -40,6 +42,13 @@ export interface CodeEditorProps {
 export interface EditorProps extends CodeEditorProps {
   /** A change was refused that would have added so many characters. */
   onRefused?: (characters: number) => void;
+}
+
+/** How a keyboard leaves an editor in which Tab is a character of the text. */
+export const WAY_OUT = 'Escape, then Tab leaves the editor.';
+
+export function catchesTab({ single, readOnly }: CodeEditorProps): boolean {
+  return single !== true && readOnly !== true;
 }
 
 const loadEditor = early(() => import('./editor'));
@@ -125,6 +134,11 @@ export function CodeEditor(props: CodeEditorProps) {
         />
       )}
       <div className={props.single === true ? 'editor single' : 'editor'} hidden={isAbsent} ref={host} />
+      {catchesTab(props) && (
+        <p className="editor-way" aria-hidden="true">
+          {WAY_OUT}
+        </p>
+      )}
       {refused !== null && (
         <p className="error editor-refused" role="alert">
           {refused}

@@ -6,8 +6,8 @@ import { shownExpiry } from './expires';
 import type { Row, Source } from './source';
 
 const ROW = 38;
-/** Of every column, and of Expires; rem. */
-const [NARROW, WIDE] = [7, 25];
+/** Of every column, and of Expires, which is the style sheet's. */
+const [NARROW, WIDE] = ['7rem', 'var(--items-expires)'];
 const NEAR = 60;
 
 export interface GridProps {
@@ -136,8 +136,8 @@ export function Grid({ label, rows, open, source, selected, slim, onOpen, onNear
     setActive({ key: next.key, at: to });
     scrollTo(to);
   };
-  const template = `repeat(${columns.length}, minmax(${NARROW}rem, 1fr)) minmax(${WIDE}rem, 1.6fr)`;
-  const minWidth = `${columns.length * NARROW + WIDE}rem`;
+  const template = `repeat(${columns.length}, minmax(${NARROW}, 1fr)) minmax(${WIDE}, 1.6fr)`;
+  const minWidth = `calc(${columns.length} * ${NARROW} + ${WIDE})`;
   const isShown = rows.length > 0 && at >= first && at < end;
   return (
     <div

@@ -9,6 +9,7 @@ import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { Dialog } from '../../ui/Dialog';
 import type { EditorRules } from '../../ui/editorRules';
+import { useSaveKey } from '../../ui/useSaveKey';
 import { Conflict } from './Conflict';
 import { instant, shownExpiry } from './expires';
 import { LifeActions } from './LifeActions';
@@ -141,6 +142,7 @@ function Editor({ source, item, writable, gone }: EditorProps) {
           onRun={() => {
             if (writable && (item.dirty || item.opened === null)) item.save();
           }}
+          saves
           language={source.language}
           start={writable ? item.start : null}
           bound={boundOf(source)}
@@ -163,8 +165,11 @@ export default function ItemPane(props: ItemPaneProps) {
   const toHeading = focused && (row !== null || !writable);
   const headed = useRef(false);
   useEffect(() => {
-    if (toHeading && !headed.current) heading.current?.focus();
+    if (headed.current) return;
     headed.current = true;
+    // On a small window the list may have been gone down.
+    heading.current?.scrollIntoView({ block: 'nearest' });
+    if (toHeading) heading.current?.focus();
   }, [toHeading]);
   const { opened } = item;
   const dies = opened?.row.expiry.diesAtMs ?? null;
@@ -175,6 +180,7 @@ export default function ItemPane(props: ItemPaneProps) {
   const blocked = !writable ? READ_ONLY : item.dirty ? 'Save or discard the text first.' : null;
   const why = writable ? undefined : READ_ONLY;
   const isNew = row === null && opened === null;
+  useSaveKey(writable && (item.dirty || isNew) ? item.save : null);
   return (
     <section className="items-pane" aria-label={isNew ? `New ${Noun}` : `${Noun} ${name}`}>
       <div className="items-pane-head">
@@ -182,12 +188,16 @@ export default function ItemPane(props: ItemPaneProps) {
           {isNew ? `New ${Noun}` : name}
           {item.dirty && <span className="badge">unsaved</span>}
         </h2>
-        <Button look="quiet" aria-label="Close" onClick={onClose}>
-          ✕
+        <Button look="quiet" onClick={onClose}>
+          <span className="items-back">← Back</span>
+          <span className="items-close">
+            <span aria-hidden="true">✕</span>
+            <span className="visually-hidden">Close</span>
+          </span>
         </Button>
       </div>
       <div className="row items-commands">
-        <Button look="primary" disabled={!writable || (!item.dirty && !isNew)} title={why} busy={item.busy} onClick={item.save}>
+        <Button look="primary" disabled={!writable || (!item.dirty && !isNew)} title={why} busy={item.busy} onClick={item.save} aria-keyshortcuts="Control+S">
           Save
         </Button>
         <Button disabled={!item.dirty} onClick={item.discard}>

@@ -1,5 +1,6 @@
 // The documents of a collection: filter, grid, and the one that is open beside it.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { ApiError, words } from '../../api/http';
 import { CommandError } from '../../api/mongo';
 import { mayWrite, session } from '../../api/session';
@@ -17,6 +18,7 @@ import { Grid } from './Grid';
 import ItemPane from './ItemPane';
 import './items.css';
 import { Failure } from '../../ui/Failure';
+import { useMedia } from '../../ui/useMedia';
 import { boundWords, loadedWords } from './loaded';
 import { READ_ONLY, type Row } from './source';
 import { MOST, useRows } from './useRows';
@@ -80,13 +82,15 @@ export default function Items({ target }: { target: Target }) {
     if (isGone) refresh();
   }, [isGone, refresh]);
   const [quick, setQuick] = useState<Quick>('all');
+  const isNarrow = useMedia('(max-width: 600px)');
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
   const visible = useMemo(() => quickly(rows.rows, quick), [rows.rows, quick]);
   const open = (row: Row | null, focused: boolean) =>
     setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
   const close = () => {
-    setShown(null);
+    // The list may be hidden as long as the item lies over it.
+    flushSync(() => setShown(null));
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
   if (source === null) {
@@ -146,14 +150,21 @@ export default function Items({ target }: { target: Target }) {
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
-      <div className={shown === null ? 'items-body' : 'items-body items-split'}>
+      <div
+        className={shown === null ? 'items-body' : 'items-body items-split'}
+        onKeyDown={(event) => {
+          // An editor and a dialog have an Escape of their own.
+          const isTaken = (event.target as Element).closest('.editor, dialog') !== null;
+          if (event.key === 'Escape' && shown !== null && !isTaken) close();
+        }}
+      >
         <div className="items-list" ref={list}>
           <Grid
             label={`${Noun}s of ${target.collection}`}
             rows={visible}
             open={rows.cursor !== null}
             source={source}
-            slim={shown !== null}
+            slim={shown !== null || isNarrow}
             selected={shown?.row?.key ?? null}
             onOpen={open}
             onNearEnd={rows.loadMore}
