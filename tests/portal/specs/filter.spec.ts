@@ -80,6 +80,31 @@ for (const { door, right, wrong } of FILTERS) {
   });
 }
 
+const COUNTED = [
+  [nosql, 'WHERE c.user = "bob" ORDER BY c.n'],
+  [mongo, '{ user: "bob" }'],
+] as const;
+
+for (const [door, filter] of COUNTED) {
+  test(`all ${door.noun}s that fit a filter are counted when asked for`, async ({ page, server }) => {
+    await door.create(server, null);
+    await fillWith(server, door, MANY);
+    await page.goto(`/${door.name}/app/log/items`);
+    const count = page.getByRole('button', { name: 'Count', exact: true });
+    await expect(page.getByText(`${MANY} live`)).toBeVisible();
+    await expect(count).toHaveCount(0);
+    await apply(page, filter);
+    await expect(page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true })).toBeVisible();
+    await count.click();
+    await expect(page.getByText(`100 ${door.noun}s loaded, 225 fit`, { exact: true })).toBeVisible();
+    await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
+    await expect(page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'Load all' }).click();
+    await expect(page.getByText(`225 ${door.noun}s fit`, { exact: true })).toBeVisible();
+    await expect(count).toHaveCount(0);
+  });
+}
+
 test('another filter is taken while the last one is still under way', async ({ page, server }) => {
   await mongo.create(server, null);
   await fillWith(server, mongo, 20);

@@ -2,9 +2,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ApiError, words } from '../../api/http';
-import { CommandError } from '../../api/mongo';
 import { mayWrite, session } from '../../api/session';
-import { count, counted } from '../../pure/amount';
+import { counted } from '../../pure/amount';
 import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { databaseNow } from '../../state/server';
@@ -12,41 +11,19 @@ import { useStore } from '../../state/store';
 import { loadTreeWith } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
-import { diesSoon } from './expires';
+import { Failure } from '../../ui/Failure';
+import { useMedia } from '../../ui/useMedia';
+import { isAboutFilter } from './aboutFilter';
 import { FilterBox } from './FilterBox';
 import { Grid } from './Grid';
 import ItemPane from './ItemPane';
+import { ItemsBar } from './ItemsBar';
 import './items.css';
-import { Failure } from '../../ui/Failure';
-import { useMedia } from '../../ui/useMedia';
-import { boundWords, loadedWords } from './loaded';
-import { READ_ONLY, type Row } from './source';
-import { MOST, useRows } from './useRows';
+import { type Quick, quickly } from './quick';
+import type { Row } from './source';
+import { useMatching } from './useMatching';
+import { useRows } from './useRows';
 import { useSource } from './useSource';
-
-type Quick = 'all' | 'hour' | 'never';
-const QUICK: readonly [Quick, string][] = [
-  ['all', 'all'],
-  ['hour', 'dies within an hour'],
-  ['never', 'never expires'],
-];
-
-function quickly(rows: readonly Row[], quick: Quick): readonly Row[] {
-  if (quick === 'all') return rows;
-  if (quick === 'never') return rows.filter(({ expiry }) => expiry.diesAtMs === null);
-  const now = databaseNow() ?? 0;
-  return rows.filter(({ expiry }) => diesSoon(expiry, now));
-}
-
-/** Commands that end with these were not refused for what they ask. */
-const NOT_THE_FILTER: ReadonlySet<number> = new Set([13, 50, 91, 146, 11_600, 11_602]);
-
-/** Whether a list could not be read because of what was typed as its filter. */
-function isAboutFilter(failure: unknown, filter: string): boolean {
-  if (filter === '') return false;
-  if (failure instanceof CommandError) return !NOT_THE_FILTER.has(failure.number);
-  return !(failure instanceof ApiError) || failure.status === 400;
-}
 
 function Missing({ target }: { target: Target }) {
   const reload = () => {
@@ -66,7 +43,14 @@ type Shown = { row: Row | null; turn: number; focused: boolean } | null;
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
   const filter = usePlace().query.get('filter') ?? '';
-  const { source, missing, failure, live, refresh } = useSource(target);
+  const { source, missing, failure, live, refresh: refreshSource } = useSource(target);
+  const matching = useMatching(source, filter);
+  const { forget } = matching;
+  /** Something of the collection is not what it was. */
+  const refresh = useCallback(() => {
+    forget();
+    refreshSource();
+  }, [forget, refreshSource]);
   const [died, setDied] = useState('');
   const onDeaths = useCallback(
     (n: number) => {
@@ -85,7 +69,7 @@ export default function Items({ target }: { target: Target }) {
   const isNarrow = useMedia('(max-width: 600px)');
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
-  const visible = useMemo(() => quickly(rows.rows, quick), [rows.rows, quick]);
+  const visible = useMemo(() => quickly(rows.rows, quick, databaseNow() ?? 0), [rows.rows, quick]);
   const open = (row: Row | null, focused: boolean) =>
     setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
   const close = () => {
@@ -102,8 +86,11 @@ export default function Items({ target }: { target: Target }) {
   const { cursor, failure: unread } = rows;
   const ready = rows.ready && unread === null;
   const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
-  const loaded = { noun, rows: rows.rows.length, filtered: filter !== '', open: cursor !== null, live, ready };
-  const bound = boundWords(loaded, MOST);
+  const loaded = { noun, rows: rows.rows.length, filtered: filter !== '', open: cursor !== null, live, matching: matching.count, ready };
+  const reload = () => {
+    forget();
+    rows.reload();
+  };
   return (
     <div className="items">
       {missing && <Missing target={target} />}
@@ -113,40 +100,24 @@ export default function Items({ target }: { target: Target }) {
         example={source.filterExample}
         value={filter}
         error={wrongFilter === null ? null : words(wrongFilter)}
-        onApply={(text) => (text === filter ? rows.reload() : setQuery('filter', text))}
+        onApply={(text) => (text === filter ? reload() : setQuery('filter', text))}
       />
       {rows.failure !== null && wrongFilter === null && !missing && (
-        <Failure error={rows.failure} target={target} onAgain={rows.reload} />
+        <Failure error={rows.failure} target={target} onAgain={reload} />
       )}
-      <div className="items-bar">
-        <Button look="primary" disabled={!writable} title={writable ? undefined : READ_ONLY} onClick={() => open(null, true)}>
-          New {Noun}
-        </Button>
-        <Button onClick={rows.reload} busy={rows.loading && !rows.ready}>
-          Refresh
-        </Button>
-        <label className="items-quick">
-          Of those loaded show{' '}
-          <select value={quick} onChange={(event) => setQuick(QUICK.find(([key]) => key === event.target.value)?.[0] ?? 'all')}>
-            {QUICK.map(([key, label]) => (
-              <option key={key} value={key}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-        {quick !== 'all' && <span className="hint">{count(visible.length)} of them</span>}
-        <span className="items-count">
-          {loadedWords(loaded)}
-          {rows.loading && ' · loading…'}
-        </span>
-        {rows.cursor !== null && rows.rows.length < MOST && (
-          <Button onClick={rows.loadAll} busy={rows.loading}>
-            Load all
-          </Button>
-        )}
-        {bound !== null && <span className="hint">{bound}</span>}
-      </div>
+      {matching.failure !== null && <Failure error={matching.failure} target={target} />}
+      <ItemsBar
+        Noun={Noun}
+        writable={writable}
+        rows={rows}
+        loaded={loaded}
+        matching={matching}
+        quick={quick}
+        visible={visible.length}
+        onNew={() => open(null, true)}
+        onRefresh={reload}
+        onQuick={setQuick}
+      />
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 
-const all: Loaded = { noun: 'item', rows: 100, filtered: false, open: true, live: 4499, ready: true };
+const all: Loaded = { noun: 'item', rows: 100, filtered: false, open: true, live: 4499, matching: null, ready: true };
 
 test.each<[Partial<Loaded>, string]>([
   [{}, '100 items loaded, 4,499 live'],
   [{ live: null }, '100 items loaded'],
   [{ open: false, rows: 1, live: 1 }, '1 item loaded, 1 live'],
   [{ filtered: true }, '100 items loaded, more may fit'],
+  [{ filtered: true, matching: 1234 }, '100 items loaded, 1,234 fit'],
+  [{ filtered: true, open: false, rows: 3, matching: 4 }, '3 items fit'],
   [{ filtered: true, open: false, rows: 3 }, '3 items fit'],
   [{ filtered: true, open: false, rows: 1 }, '1 item fits'],
   [{ filtered: true, open: false, rows: 0 }, '0 items fit'],

@@ -10,14 +10,17 @@ export interface Loaded {
   open: boolean;
   /** Alive in the whole collection; null: not known. */
   live: number | null;
+  /** Fit the filter in the whole collection; null: not known. */
+  matching: number | null;
   /** The first page has come. */
   ready: boolean;
 }
 
 /** What lives in the whole collection is no answer to a filter, and is not said beside one. */
-export function loadedWords({ noun, rows, filtered, open, live, ready }: Loaded): string {
+export function loadedWords({ noun, rows, filtered, open, live, matching, ready }: Loaded): string {
   if (filtered && ready) {
     const fit = rows === 1 ? 'fits' : 'fit';
+    if (open && matching !== null) return `${counted(rows, noun)} loaded, ${count(matching)} fit`;
     return open ? `${counted(rows, noun)} loaded, more may fit` : `${counted(rows, noun)} ${fit}`;
   }
   const loaded = `${counted(rows, noun)} loaded`;

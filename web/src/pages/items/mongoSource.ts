@@ -105,6 +105,16 @@ export class MongoSource implements Source {
     }
   }
 
+  counts(): boolean {
+    return true;
+  }
+
+  async count(filter: string, signal: AbortSignal): Promise<number> {
+    const { database, collection } = this.target;
+    const reply = await mongo.run(database, { count: collection, query: filterOf(filter) }, { signal });
+    return mongo.numberOf(reply['n']);
+  }
+
   release(cursor: Cursor): void {
     const next = cursor.next as Next;
     void mongo.close(next.cursor);

@@ -4,6 +4,7 @@ import * as nosql from '../../api/nosql';
 import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json-text';
 import { expiryOfItem, type Expiry, meaningOfJson, outlook } from '../../pure/reasons';
 import type { Target } from '../../state/place';
+import { countQuery } from './countQuery';
 import { partsOf, valueAt } from './keyPath';
 import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
 import { itemTemplate, type Template } from './template';
@@ -71,6 +72,16 @@ export class NosqlSource implements Source {
     const page = await nosql.query(this.at, text, { continuation, maxItems: size, signal });
     const rows = page.rows.map((value) => this.row(value));
     return { rows, cursor: page.continuation === null ? null : { next: page.continuation } };
+  }
+
+  counts(filter: string): boolean {
+    return countQuery(filter) !== null;
+  }
+
+  async count(filter: string, signal: AbortSignal): Promise<number> {
+    const text = countQuery(filter) ?? '';
+    const page = await nosql.query<number>(this.at, text, { signal });
+    return page.rows.reduce((sum, part) => sum + part, 0);
   }
 
   /** The server holds nothing: a continuation says all. */

@@ -63,6 +63,10 @@ export interface Source {
   load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
   /** Gives up what the server holds for a cursor that is not asked any more. */
   release(cursor: Cursor): void;
+  /** Whether what fits a filter can be counted. */
+  counts(filter: string): boolean;
+  /** How many fit a filter. */
+  count(filter: string, signal: AbortSignal): Promise<number>;
   /** null: it is not there (any more). */
   open(row: Row): Promise<Opened | null>;
   check(text: string, opened: Opened | null): Check;
