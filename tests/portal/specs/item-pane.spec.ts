@@ -128,3 +128,19 @@ test('the front page counts the sample as soon as it is loaded', async ({ page }
   await asked;
   await expect(live).not.toContainText(/^0/, { timeout: 3000 });
 });
+
+test('rows whose long ids differ at the end can be told apart', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const ids = ['65f0c0ffee00000000000001', '65f0c0ffee00000000000002'];
+  for (const id of ids) await mongo.put(server, id, { n: 1 });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/mongo/app/log/items');
+  for (const id of ids) {
+    const cell = page.getByRole('gridcell', { name: mongo.label(id), exact: true });
+    const end = cell.getByText(id.slice(-6));
+    await expect(end).toBeInViewport({ ratio: 1 });
+    // All of the end lies within the cell.
+    const [outer, inner] = [await cell.boundingBox(), await end.boundingBox()];
+    expect((inner?.x ?? 0) + (inner?.width ?? 0)).toBeLessThanOrEqual((outer?.x ?? 0) + (outer?.width ?? 0));
+  }
+});

@@ -38,6 +38,34 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
   );
 }
 
+/** Characters at the end of an id that stay in sight: where ids that are made one after the other differ. */
+const TAIL = 8;
+/** Scripts in which letters join or run the other way are not cut. */
+const CUTTABLE = /^[ -~]{17,}$/;
+
+/** A name that is too long for its column loses characters of its middle. */
+function Cell({ text, place }: { text: string; place: number }) {
+  const isCut = place === 0 && CUTTABLE.test(text);
+  return (
+    <span
+      role="gridcell"
+      aria-colindex={place + 1}
+      aria-label={isCut ? text : undefined}
+      title={isCut ? text : undefined}
+      className={isCut ? 'mono items-name' : 'mono'}
+    >
+      {isCut ? (
+        <>
+          <span>{text.slice(0, -TAIL)}</span>
+          <span>{text.slice(-TAIL)}</span>
+        </>
+      ) : (
+        text
+      )}
+    </span>
+  );
+}
+
 interface LineProps {
   row: Row;
   at: number;
@@ -65,9 +93,7 @@ const Line = memo(function Line(props: LineProps) {
       onClick={() => onPress(row, at)}
     >
       {columns.map((column, place) => (
-        <span role="gridcell" key={column} aria-colindex={place + 1} className="mono">
-          {source.cell(row, column)}
-        </span>
+        <Cell key={column} text={source.cell(row, column)} place={place} />
       ))}
       <span role="gridcell" aria-colindex={columns.length + 1}>
         <Expires row={row} now={now} />
