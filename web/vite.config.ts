@@ -13,6 +13,8 @@ export default defineConfig({
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
+    // One sheet, with the page: those that failed to load with a part are not asked for again.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     // Few large files compress better than many small ones: 16 KB of the budget.

@@ -1,5 +1,6 @@
 // Where the page begins.
 import { createRoot } from 'react-dom/client';
+import { closeAll } from './api/mongo';
 import { bytes } from './pure/amount';
 import { App } from './shell/App';
 import { showTheme } from './shell/theme';
@@ -13,5 +14,6 @@ refuseLongInput((characters) => {
   const most = `This field takes at most ${bytes(MOST_AT_ONCE)} at once`;
   say({ kind: 'failed', text: `That text is ${bytes(characters)}. ${most}, so it was not put in.` });
 });
+window.addEventListener('pagehide', () => void closeAll());
 const root = document.getElementById('app');
 if (root !== null) createRoot(root).render(<App />);

@@ -34,6 +34,8 @@ test('containers with every time to live', async ({ page, server }) => {
   await create(page);
   await expect(dialog.getByText('Give the database a name.')).toBeVisible();
   await dialog.getByLabel('Database name').fill('app');
+  // What was wrong is right now.
+  await expect(dialog.getByText('Give the database a name.')).toHaveCount(0);
   await create(page);
   await expect(page).toHaveURL(/\/nosql\/app$/);
   for (const [at, [option, seconds, value]] of CHOICES.entries()) {

@@ -47,6 +47,9 @@ for (const { door, right, wrong } of FILTERS) {
     let search = await apply(page, right);
     // Every tenth is ada's.
     await expect(rows(page)).toHaveCount(3);
+    // What lives in the whole collection is no answer to the filter.
+    await expect(page.getByText(`3 ${door.noun}s fit`, { exact: true })).toBeVisible();
+    await expect(page.getByText(`${MANY} live`)).toHaveCount(0);
     await expect(page).toHaveURL(/[?&]filter=/);
     const ids = await rows(page).evaluateAll((found) =>
       found.map((one) => one.querySelector('[role=gridcell]')?.textContent),
@@ -76,6 +79,61 @@ for (const { door, right, wrong } of FILTERS) {
     expect(seen.sort()).toEqual(Array.from({ length: MANY }, (_, at) => door.label(numbered(at))));
   });
 }
+
+const COUNTED = [
+  [nosql, 'WHERE c.user = "bob" ORDER BY c.n'],
+  [mongo, '{ user: "bob" }'],
+] as const;
+
+for (const [door, filter] of COUNTED) {
+  test(`all ${door.noun}s that fit a filter are counted when asked for`, async ({ page, server }) => {
+    await door.create(server, null);
+    await fillWith(server, door, MANY);
+    await page.goto(`/${door.name}/app/log/items`);
+    const count = page.getByRole('button', { name: 'Count', exact: true });
+    await expect(page.getByText(`${MANY} live`)).toBeVisible();
+    await expect(count).toHaveCount(0);
+    await apply(page, filter);
+    await expect(page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true })).toBeVisible();
+    await count.click();
+    await expect(page.getByText(`100 ${door.noun}s loaded, 225 fit`, { exact: true })).toBeVisible();
+    await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
+    await expect(page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'Load all' }).click();
+    await expect(page.getByText(`225 ${door.noun}s fit`, { exact: true })).toBeVisible();
+    await expect(count).toHaveCount(0);
+  });
+}
+
+test('another filter is taken while the last one is still under way', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, 20);
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(20);
+  let release = () => {};
+  const held = new Promise<void>((done) => (release = done));
+  await page.route('**/_portal/api/mongo/app', async (route) => {
+    if (route.request().postDataBuffer()?.includes('slow') === true) await held;
+    // The page may have given it up meanwhile.
+    await route.fallback().catch(() => {});
+  });
+  await apply(page, '{ slow: 1 }');
+  await expect(page.getByText(/loading…/)).toBeVisible();
+  await apply(page, '{ user: "ada" }');
+  await expect(rows(page)).toHaveCount(2);
+  release();
+});
+
+test('rows of one filter do not stand under another that failed', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, MANY);
+  await page.goto('/mongo/app/log/items');
+  await expect(page.getByText(`100 documents loaded, ${MANY} live`)).toBeVisible();
+  await apply(page, '{ n: { $nope: 1 } }');
+  await expect(page.getByRole('search').getByRole('alert')).toBeVisible();
+  await expect(rows(page)).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Load all' })).toHaveCount(0);
+});
 
 /** Ids of all rows, read from top to bottom, page after page. */
 async function everyRow(page: Page): Promise<string[]> {

@@ -36,6 +36,9 @@ async function check(page: Page, door: string, count: () => Promise<number>) {
     const dying = deadAt(seconds);
     const said = dying > 0 ? `${dying} of ${COUNT} ` : `None of the ${COUNT} `;
     await expect(impact(page)).toContainText(said);
+    // The table does not leave out what the sentence says.
+    const atOnce = impact(page).getByRole('row', { name: /^At once/ }).getByRole('cell').last();
+    await expect(atOnce).toHaveText(new RegExp(`^${dying}\\b`));
   }
   await chooseTtl(page, 'On', '200');
   await expect(impact(page)).toContainText(`${deadAt(200)} of ${COUNT} `);

@@ -2,6 +2,7 @@
 // Knows no route.
 import { plainMessage } from '../pure/service-message';
 import { say } from '../state/log';
+import { patiently } from './patience';
 
 export type FailureKind = 'network' | 'timeout' | 'cancelled' | 'signed-out' | 'refused';
 
@@ -27,6 +28,8 @@ export interface Ask {
   /** Not shown in the console unless it fails. */
   quiet?: boolean;
   timeoutMs?: number;
+  /** Nobody waits for it: its failure is not shown, and it is sent also when the page is left. */
+  aside?: boolean;
   /** Answers that are no failure beside 2xx. */
   also?: number[];
 }
@@ -65,19 +68,24 @@ function headersOf(ask: Ask): Headers {
   return headers;
 }
 
+function cancelled(): ApiError {
+  return new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
+}
+
 async function fetched(ask: Ask): Promise<Answer> {
   const limit = AbortSignal.timeout(ask.timeoutMs ?? TIMEOUT_MS);
   const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit]);
   try {
     const init: RequestInit = { method: ask.method ?? 'GET', headers: headersOf(ask), signal };
     if (ask.body !== undefined) init.body = ask.body;
+    if (ask.aside === true) init.keepalive = true;
     const response = await fetch(ask.path, { ...init, credentials: 'same-origin' });
     const bytes = new Uint8Array(await response.arrayBuffer());
     const text = () => new TextDecoder().decode(bytes);
     const { status, headers } = response;
     return { status, headers, bytes, text, json: () => JSON.parse(text()) as unknown };
   } catch (error) {
-    if (ask.signal?.aborted) throw new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
+    if (ask.signal?.aborted) throw cancelled();
     if (error instanceof DOMException && error.name === 'TimeoutError') {
       throw new ApiError('timeout', 0, 'Timeout', 'The server did not answer in time.');
     }
@@ -117,8 +125,11 @@ export async function send(ask: Ask): Promise<Answer> {
       await renewToken();
       answer = await fetched(ask);
     }
-  } catch (error) {
-    if (error instanceof ApiError && error.kind !== 'cancelled' && ask.quiet !== true) {
+    answer = await patiently(answer, () => fetched(ask), ask.signal);
+  } catch (thrown) {
+    const error = ask.signal?.aborted === true ? cancelled() : thrown;
+    const isShown = ask.quiet !== true && ask.aside !== true;
+    if (error instanceof ApiError && error.kind !== 'cancelled' && isShown) {
       say({ kind: 'failed', text: `${shown(ask)}: ${error.message}`, ms: took() });
     }
     throw error;
@@ -126,7 +137,7 @@ export async function send(ask: Ask): Promise<Answer> {
   const activityId = answer.headers.get('x-ms-activity-id');
   const good = (answer.status >= 200 && answer.status < 300) || ask.also?.includes(answer.status);
   const said = good ? null : refusal(answer);
-  if (ask.quiet !== true || said !== null) {
+  if (ask.aside !== true && (ask.quiet !== true || said !== null)) {
     const charge = Number(answer.headers.get('x-ms-request-charge') ?? Number.NaN);
     say({
       kind: said === null ? 'request' : 'failed',
@@ -138,7 +149,7 @@ export async function send(ask: Ask): Promise<Answer> {
     });
   }
   if (said === null) return answer;
-  if (answer.status === 401) signedOut();
+  if (answer.status === 401 && ask.aside !== true) signedOut();
   const kind = answer.status === 401 ? 'signed-out' : 'refused';
   throw new ApiError(kind, answer.status, said.code, said.message, activityId);
 }

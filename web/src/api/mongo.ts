@@ -37,6 +37,8 @@ function firstError(reply: Document): { code: unknown; message: unknown; name?: 
 export interface CommandOptions {
   signal?: AbortSignal;
   quiet?: boolean;
+  /** As of a request: nobody waits for it. */
+  aside?: boolean;
   timeoutMs?: number;
 }
 
@@ -61,7 +63,7 @@ export async function run(
   const reply = deserialize(answer.bytes, KEEP_TYPES);
   const activityId = answer.headers.get('x-ms-activity-id');
   const failed = firstError(reply);
-  if (options.quiet !== true || failed !== null) {
+  if (options.aside !== true && (options.quiet !== true || failed !== null)) {
     say({
       kind: failed === null ? 'request' : 'failed',
       text: name + about + (failed === null ? '' : `: ${String(failed.message)}`),
@@ -81,22 +83,28 @@ export interface Batch {
   cursor: unknown;
 }
 
-function batchOf(reply: Document): Batch {
-  const cursor = reply['cursor'] as Document;
-  const documents = (cursor['firstBatch'] ?? cursor['nextBatch']) as Document[];
-  return { documents, cursor: numberOf(cursor['id']) === 0 ? null : cursor['id'] };
+/** What the server holds for this page, by the cursor's id. */
+const held = new Map<string, { database: string; collection: string; cursor: unknown }>();
+
+function batchOf(database: string, reply: Document): Batch {
+  const answered = reply['cursor'] as Document;
+  const documents = (answered['firstBatch'] ?? answered['nextBatch']) as Document[];
+  if (numberOf(answered['id']) === 0) return { documents, cursor: null };
+  const [cursor, namespace] = [answered['id'], String(answered['ns'])];
+  held.set(String(cursor), { database, collection: namespace.slice(database.length + 1), cursor });
+  return { documents, cursor };
 }
 
-/** Runs a command that answers a cursor. */
+/** Runs a command that answers a cursor. Who does not read it to its end closes it. */
 export async function open(
   database: string,
   command: Document,
   options?: CommandOptions,
 ): Promise<Batch> {
-  return batchOf(await run(database, command, options));
+  return batchOf(database, await run(database, command, options));
 }
 
-/** The next batch of a cursor. */
+/** The next batch of a cursor. When that fails nobody knows where the cursor stands, so it is closed. */
 export async function more(
   database: string,
   collection: string,
@@ -104,7 +112,32 @@ export async function more(
   batchSize: number,
   options?: CommandOptions,
 ): Promise<Batch> {
-  return batchOf(await run(database, { getMore: cursor, collection, batchSize }, options));
+  try {
+    const reply = await run(database, { getMore: cursor, collection, batchSize }, options);
+    held.delete(String(cursor));
+    return batchOf(database, reply);
+  } catch (error) {
+    void close(cursor);
+    throw error;
+  }
+}
+
+/** Closes a cursor; one that was read to its end or closed before is closed already. */
+export async function close(cursor: unknown): Promise<void> {
+  const known = held.get(String(cursor));
+  held.delete(String(cursor));
+  if (known === undefined) return;
+  const { database, collection } = known;
+  try {
+    await run(database, { killCursors: collection, cursors: [cursor] }, { aside: true });
+  } catch {
+    // It ends by itself in a while.
+  }
+}
+
+/** Closes everything that the server holds for this page. */
+export async function closeAll(): Promise<void> {
+  await Promise.all([...held.values()].map(({ cursor }) => close(cursor)));
 }
 
 /** All documents of a cursor. */

@@ -12,8 +12,12 @@ function sentences(body: unknown): string[] {
   });
 }
 
-/** The message without its wrapping; as it is when there is none. */
+/** The message without its wrapping, and without a link to another service's help; otherwise as it is. */
 export function plainMessage(message: string): string {
+  return unwrapped(message).replace(/\s*Learn more: https:\/\/aka\.ms\/\S+$/, '');
+}
+
+function unwrapped(message: string): string {
   const [from, to] = [message.indexOf('{'), message.lastIndexOf('}')];
   if (!/^(Message:\s*)?\{/.test(message)) return message;
   try {

@@ -1,15 +1,17 @@
 // What is shown first: waiting for the server, signing in, or the frame with its pages.
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { words } from '../api/http';
 import { loadSession, session } from '../api/session';
 import { useServerPolling } from '../state/server';
 import { useStore } from '../state/store';
 import { Banner } from '../ui/Banner';
+import { part } from '../ui/part';
 import { enter, inside } from './entry';
+import { Failed } from './Failed';
 import { Frame } from './Frame';
 
-const Login = lazy(() => import('./Login'));
-const LoginAgain = lazy(() => import('./Login').then((module) => ({ default: module.LoginAgain })));
+const Login = part(() => import('./Login'));
+const LoginAgain = part<object>(() => import('./Login').then((module) => ({ default: module.LoginAgain })));
 
 const AGAIN_MS = 1000;
 
@@ -56,9 +58,12 @@ export function App() {
     );
   }
   return (
-    <Suspense fallback={<p className="empty">Loading…</p>}>
-      {right !== null || isInside ? <Frame /> : <Login />}
-      {right === null && isInside && <LoginAgain />}
-    </Suspense>
+    <Failed>
+      <Suspense fallback={<p className="empty">Loading…</p>}>
+        {right !== null || isInside ? <Frame /> : <Login />}
+      </Suspense>
+      {/* Apart from the frame, which may not be taken away while this is on its way. */}
+      <Suspense fallback={null}>{right === null && isInside && <LoginAgain />}</Suspense>
+    </Failed>
   );
 }

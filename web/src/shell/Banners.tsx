@@ -16,6 +16,7 @@ import { refreshTree, tree } from '../state/tree';
 import { Banner } from '../ui/Banner';
 import { Button } from '../ui/Button';
 import { noun, READ_ONLY } from './dialogs';
+import { Waiting } from './Waiting';
 
 const BACK_SHOWN_MS = 6000;
 
@@ -153,6 +154,7 @@ export function Banners() {
   return (
     <div className="frame-banners">
       <Silence />
+      <Waiting />
       <ClockState />
       <Deleted />
     </div>

@@ -71,7 +71,7 @@ function Lines({ entries }: { entries: readonly Entry[] }) {
 export function Console() {
   const entries = useStore(log);
   const [open, setOpen] = usePreference('console', false, isBoolean);
-  const outcome = entries.findLast((entry) => entry.kind === 'done' || entry.kind === 'failed');
+  const outcome = entries.findLast((entry) => entry.kind !== 'request');
   return (
     <section className="console" aria-label="Console">
       <div className="console-bar">

@@ -3,6 +3,7 @@ import { Component, type ReactNode } from 'react';
 import { words } from '../api/http';
 import { Banner } from '../ui/Banner';
 import { Button } from '../ui/Button';
+import { loadPartsAgain } from '../ui/part';
 
 export class Failed extends Component<{ children: ReactNode }, { failure: string | null }> {
   override state = { failure: null };
@@ -11,13 +12,18 @@ export class Failed extends Component<{ children: ReactNode }, { failure: string
     return { failure: words(error) };
   }
 
+  private readonly again = () => {
+    loadPartsAgain();
+    this.setState({ failure: null });
+  };
+
   override render() {
     if (this.state.failure === null) return this.props.children;
     return (
       <div className="page">
         <Banner look="bad">
           <span>This page could not be shown: {this.state.failure}</span>
-          <Button onClick={() => this.setState({ failure: null })}>Try again</Button>
+          <Button onClick={this.again}>Try again</Button>
           <Button onClick={() => location.reload()}>Load the portal anew</Button>
         </Banner>
       </div>

@@ -1,10 +1,12 @@
 // Around every page: top bar, tree, banners, heading with tabs, and the console.
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { loadSession, session } from '../api/session';
+import { loadEarly } from '../state/arrival';
 import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
+import { part } from '../ui/part';
 import { PlaceLink } from '../ui/PlaceLink';
 import { Banners } from './Banners';
 import { Closed } from './Closed';
@@ -12,21 +14,20 @@ import { Console } from './Console';
 import { dialog } from './dialogs';
 import { Failed } from './Failed';
 import { Heading, PANEL, tabOf } from './Heading';
-import { page } from './page';
 import { titleOf } from './title';
 import { TopBar } from './TopBar';
 import { TreePane } from './tree/TreePane';
 import './frame.css';
 
-const Home = page(() => import('../pages/home/Home'));
-const Features = page(() => import('../pages/features/Features'));
-const AccountMetrics = page(() => import('../pages/metrics/AccountMetrics'));
-const CollectionMetrics = page(() => import('../pages/metrics/CollectionMetrics'));
-const Database = page(() => import('../pages/database/Database'));
-const Items = page(() => import('../pages/items/Items'));
-const Settings = page(() => import('../pages/settings/Settings'));
-const Query = page(() => import('../pages/query/Query'));
-const Dialogs = page(() => import('./create/Dialogs'));
+const Home = part(() => import('../pages/home/Home'));
+const Features = part(() => import('../pages/features/Features'));
+const AccountMetrics = part(() => import('../pages/metrics/AccountMetrics'));
+const CollectionMetrics = part(() => import('../pages/metrics/CollectionMetrics'));
+const Database = part(() => import('../pages/database/Database'));
+const Items = part(() => import('../pages/items/Items'));
+const Settings = part(() => import('../pages/settings/Settings'));
+const Query = part(() => import('../pages/query/Query'));
+const Dialogs = part(() => import('./create/Dialogs'));
 
 const VIEWS = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
 
@@ -100,6 +101,7 @@ export function Frame() {
   const asked = useStore(dialog);
   const drawer = useDrawer();
   useSessionAgain();
+  useEffect(loadEarly, []);
   useEffect(() => {
     document.title = titleOf(place);
   }, [place]);
@@ -141,9 +143,11 @@ export function Frame() {
       </div>
       <Console />
       {asked !== null && (
-        <Suspense fallback={null}>
-          <Dialogs asked={asked} onClose={() => dialog.set(null)} />
-        </Suspense>
+        <Failed>
+          <Suspense fallback={null}>
+            <Dialogs asked={asked} onClose={() => dialog.set(null)} />
+          </Suspense>
+        </Failed>
       )}
     </div>
   );

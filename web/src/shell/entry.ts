@@ -1,7 +1,8 @@
 // Whether somebody has come in since the page was loaded. A session that ends by itself leaves the
 // page as it is; signing out clears it.
+import { closeAll } from '../api/mongo';
 import { signOut } from '../api/session';
-import { mayLeave } from '../state/router';
+import { mayEnd } from '../state/router';
 import { createStore } from '../state/store';
 
 export const inside = createStore(false);
@@ -17,7 +18,9 @@ export function leave(): void {
 
 /** Signs out, unless there is something unsaved that is to stay. */
 export async function signOutAndLeave(): Promise<void> {
-  if (!mayLeave()) return;
+  if (!mayEnd()) return;
+  // Who has signed out may close nothing.
+  await closeAll();
   await signOut();
   leave();
 }

@@ -6,7 +6,12 @@ const PREFIX = 'ebb-draft:';
 /** Beyond this a draft is only kept in memory: the browser's store is small. */
 const KEPT_CHARACTERS = 1_000_000;
 
+/** What the browser's store does not take. */
+const inMemory = new Map<string, string>();
+
 function read(name: string): string | null {
+  const kept = inMemory.get(name);
+  if (kept !== undefined) return kept;
   try {
     return sessionStorage.getItem(PREFIX + name);
   } catch {
@@ -15,11 +20,15 @@ function read(name: string): string | null {
 }
 
 function write(name: string, text: string | null): void {
+  inMemory.delete(name);
+  const isLong = text !== null && text.length > KEPT_CHARACTERS;
+  if (isLong) inMemory.set(name, text);
   try {
-    if (text === null || text.length > KEPT_CHARACTERS) sessionStorage.removeItem(PREFIX + name);
+    if (text === null || isLong) sessionStorage.removeItem(PREFIX + name);
     else sessionStorage.setItem(PREFIX + name, text);
   } catch {
-    // Full or forbidden: it stays in memory.
+    // Full or forbidden.
+    if (text !== null) inMemory.set(name, text);
   }
 }
 

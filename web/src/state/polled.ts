@@ -11,6 +11,9 @@ export interface Polled<T> {
   again: () => void;
 }
 
+/** What was done is seen at once, and its consequences within a second or two: the server's estimates
+ * are made anew every second. */
+const SOON_MS = 1500;
 /** What goes on failing is asked less and less often, up to this. */
 const SLOWEST_MS = 60_000;
 
@@ -23,10 +26,13 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     latest.current = ask;
   });
   const changes = useServerChanges();
+  const begun = useRef(false);
   useEffect(() => {
     let ended = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let failures = 0;
+    let isSoon = begun.current;
+    begun.current = true;
     const run = async () => {
       if (document.visibilityState === 'visible') {
         try {
@@ -38,7 +44,8 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
           if (!ended) hold((known) => ({ ...known, failure }));
         }
       }
-      const wait = Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
+      const wait = isSoon ? Math.min(SOON_MS, everyMs) : Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
+      isSoon = false;
       if (!ended) timer = setTimeout(() => void run(), wait);
     };
     void run();

@@ -1,5 +1,6 @@
-// The address bar and what is shown, kept the same. Leaving a page with unsaved changes asks first.
+// The address bar and what is shown, kept the same. Leaving the portal with unsaved changes asks first.
 import { useEffect, useMemo } from 'react';
+import { say } from './log';
 import { parsePlace, pathOf, type Place } from './place';
 import { createStore, useStore } from './store';
 
@@ -8,21 +9,23 @@ const guards = new Set<() => boolean>();
 
 window.addEventListener('popstate', () => here.set(location.pathname + location.search));
 
-/** Whether nothing is unsaved, or the person lets it go. */
-export function mayLeave(): boolean {
-  const dirty = [...guards].some((isDirty) => isDirty());
-  return !dirty || window.confirm('There are unsaved changes. Leave without saving them?');
+function isUnsaved(): boolean {
+  return [...guards].some((isDirty) => isDirty());
 }
 
-/** Goes to a place. Answers whether it went. */
-export function go(place: Place, query: Record<string, string> = {}): boolean {
+/** Whether nothing is unsaved, or the person goes all the same. */
+export function mayEnd(): boolean {
+  return !isUnsaved() || window.confirm('There are unsaved changes. This tab keeps them as drafts. Sign out?');
+}
+
+/** Goes to a place. What is not saved stays as a draft. */
+export function go(place: Place, query: Record<string, string> = {}): void {
   const search = new URLSearchParams(query).toString();
   const path = pathOf(place) + (search === '' ? '' : `?${search}`);
-  if (path === here.get()) return true;
-  if (!mayLeave()) return false;
+  if (path === here.get()) return;
+  if (isUnsaved()) say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
   history.pushState(null, '', path);
   here.set(path);
-  return true;
 }
 
 /** Sets a part of the query string, or takes it away, without a step in the history. */
@@ -43,7 +46,7 @@ export function usePlace(): { place: Place; query: URLSearchParams } {
   }, [address]);
 }
 
-/** While `dirty`, leaving asks first. */
+/** While `dirty`, leaving the portal asks first: drafts are gone with the tab. */
 export function useLeaveGuard(dirty: boolean): void {
   useEffect(() => {
     if (!dirty) return;

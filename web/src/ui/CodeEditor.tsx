@@ -4,7 +4,12 @@ import { type Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { words } from '../api/http';
 import { bytes } from '../pure/amount';
+import { arrival, early } from '../state/arrival';
+import { server } from '../state/server';
+import { useSelected } from '../state/store';
+import { AbsentEditor } from './AbsentEditor';
 import type { Bound } from './editorBound';
 
 export type Language = 'json' | 'sql' | 'shell';
@@ -20,6 +25,11 @@ export interface CodeEditorProps {
   bound?: Bound;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
+  /** Ctrl+S, or Cmd+S, does the same. */
+  saves?: boolean;
+  /** What is selected when the editor comes, which then takes the focus, unless that has gone on
+   * meanwhile; null: nothing, and the focus stays. */
+  start?: { from: number; to: number } | null;
   /** One line that grows: a filter box. Enter runs. */
   single?: boolean;
   /** More of CodeMirror: linters, completions. Read when the editor is made. */
@@ -34,8 +44,27 @@ export interface EditorProps extends CodeEditorProps {
   onRefused?: (characters: number) => void;
 }
 
+/** How a keyboard leaves an editor in which Tab is a character of the text. */
+export const WAY_OUT = 'Escape, then Tab leaves the editor.';
+
+export function catchesTab({ single, readOnly }: CodeEditorProps): boolean {
+  return single !== true && readOnly !== true;
+}
+
+const loadEditor = early(() => import('./editor'));
+
+/** Whether the editor is there, and why it will not come. */
+interface Coming {
+  here: boolean;
+  failure: string | null;
+}
+
 export function CodeEditor(props: CodeEditorProps) {
   const [refused, setRefused] = useState<string | null>(null);
+  const [coming, setComing] = useState<Coming>({ here: false, failure: null });
+  const [turn, setTurn] = useState(0);
+  const isSilent = useSelected(server, ({ silentSince }) => silentSince !== null);
+  const isAbsent = !coming.here && (isSilent || coming.failure !== null);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef<EditorProps>(props);
@@ -65,16 +94,25 @@ export function CodeEditor(props: CodeEditorProps) {
   });
   useEffect(() => {
     let ended = false;
-    void Promise.all([import('./editor'), latest.current.load?.()]).then(([{ makeEditor }, more]) => {
+    const focused = document.activeElement;
+    const make = async () => {
+      const load = () => Promise.all([loadEditor(), latest.current.load?.()]);
+      const [{ makeEditor }, more] = await arrival(load);
       if (ended || host.current === null) return;
       view.current = makeEditor(host.current, latest, more);
+      // What is hidden cannot take the focus.
+      flushSync(() => setComing({ here: true, failure: null }));
+      if (latest.current.start != null && document.activeElement === focused) view.current?.focus();
+    };
+    make().catch((error: unknown) => {
+      if (!ended) setComing({ here: false, failure: words(error) });
     });
     return () => {
       ended = true;
       view.current?.destroy();
       view.current = null;
     };
-  }, []);
+  }, [turn]);
   useEffect(() => {
     const editor = view.current;
     const echo = typed.current.lastIndexOf(props.value);
@@ -85,7 +123,22 @@ export function CodeEditor(props: CodeEditorProps) {
   }, [props.value]);
   return (
     <>
-      <div className={props.single === true ? 'editor single' : 'editor'} ref={host} />
+      {isAbsent && (
+        <AbsentEditor
+          label={props.label}
+          failure={coming.failure}
+          onAgain={() => {
+            setComing({ here: false, failure: null });
+            setTurn(turn + 1);
+          }}
+        />
+      )}
+      <div className={props.single === true ? 'editor single' : 'editor'} hidden={isAbsent} ref={host} />
+      {catchesTab(props) && (
+        <p className="editor-way" aria-hidden="true">
+          {WAY_OUT}
+        </p>
+      )}
       {refused !== null && (
         <p className="error editor-refused" role="alert">
           {refused}

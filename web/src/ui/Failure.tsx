@@ -5,6 +5,7 @@ import type { Target } from '../state/place';
 import { loadTreeWith } from '../state/tree';
 import { Banner } from './Banner';
 import { Button } from './Button';
+import { PlaceLink } from './PlaceLink';
 
 export interface FailureProps {
   error: unknown;
@@ -15,6 +16,7 @@ export interface FailureProps {
 
 export function Failure({ error, target, onAgain }: FailureProps) {
   const [busy, setBusy] = useState(false);
+  const isTooMuch = error instanceof ApiError && error.status === 429;
   const gone = error instanceof ApiError && error.status === 404 && target !== undefined;
   return (
     <Banner look="bad">
@@ -32,6 +34,12 @@ export function Failure({ error, target, onAgain }: FailureProps) {
             Reload the tree
           </Button>
         </>
+      )}
+      {isTooMuch && target?.door === 'nosql' && (
+        <span>
+          It was sent again and again, and the throughput did not suffice. More of it can be had in{' '}
+          <PlaceLink to={{ page: 'collection', view: 'settings', ...target }}>Scale &amp; Settings</PlaceLink>.
+        </span>
       )}
       {onAgain !== undefined && <Button onClick={onAgain}>Try again</Button>}
     </Banner>

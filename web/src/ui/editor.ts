@@ -11,7 +11,7 @@ import {
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import type { CodeEditorProps, EditorProps } from './CodeEditor';
+import { catchesTab, type CodeEditorProps, type EditorProps, WAY_OUT } from './CodeEditor';
 import { bounded } from './editorBound';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
@@ -54,6 +54,7 @@ function runs(latest: { current: CodeEditorProps }): Extension {
     return latest.current.onRun !== undefined;
   };
   const keys = [{ key: 'Mod-Enter', run }];
+  if (latest.current.saves === true) keys.push({ key: 'Mod-s', run });
   if (latest.current.single === true) keys.push({ key: 'Enter', run });
   return Prec.highest(keymap.of(keys));
 }
@@ -93,7 +94,11 @@ export function makeEditor(
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
     keymap.of([...foldKeymap, ...(single ? [] : [indentWithTab])]),
     // Named, and known as reachable by keyboard.
-    EditorView.contentAttributes.of({ 'aria-label': props.label, tabindex: '0' }),
+    EditorView.contentAttributes.of({
+      'aria-label': props.label,
+      tabindex: '0',
+      ...(catchesTab(props) ? { 'aria-description': WAY_OUT } : {}),
+    }),
     EditorState.readOnly.of(props.readOnly === true),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
@@ -109,5 +114,12 @@ export function makeEditor(
   ];
   if (!single) extensions.push(lineNumbers(), foldGutter());
   const state = EditorState.create({ doc: props.value, extensions });
-  return new EditorView({ state, parent: root, root });
+  const view = new EditorView({ state, parent: root, root });
+  if (props.start != null) {
+    // Line ends of two characters count as one here, so the text may be shorter than it was.
+    const within = (at: number) => Math.min(at, state.doc.length);
+    const selection = { anchor: within(props.start.from), head: within(props.start.to) };
+    view.dispatch({ selection, scrollIntoView: true });
+  }
+  return view;
 }

@@ -1,14 +1,10 @@
 // What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
-import { lazy, Suspense } from 'react';
 import { accountSeries, type Amount } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
 import { bytes, count } from '../../pure/amount';
 import { usePolled } from '../../state/polled';
+import { DeathChart } from '../metrics/DeathChart';
 import { HOUR } from '../metrics/steps';
-
-const DeathChart = lazy(() =>
-  import('../metrics/DeathChart').then((module) => ({ default: module.DeathChart })),
-);
 
 const STEP_SECONDS = 3600;
 const STEPS = 24;
@@ -71,9 +67,7 @@ export function AccountForecast() {
               exact={false}
             />
           </dl>
-          <Suspense fallback={null}>
-            <DeathChart title="Deaths per hour" series={series} unit={HOUR} />
-          </Suspense>
+          <DeathChart title="Deaths per hour" series={series} unit={HOUR} />
         </>
       )}
     </section>

@@ -5,7 +5,7 @@ import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
 import { READ_ONLY } from '../../shell/dialogs';
 import { say } from '../../state/log';
-import { refreshServer, server } from '../../state/server';
+import { askAgain, refreshServer, server } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
 import { refreshTree } from '../../state/tree';
 import { Button } from '../../ui/Button';
@@ -60,6 +60,7 @@ export function Sample() {
       loaded.set(made);
       setRound((before) => before + 1);
       say({ kind: 'done', text: `Successfully loaded the sample into database ${made.database}` });
+      askAgain();
       void refreshTree();
     } catch (error) {
       setFailure(said(error));

@@ -9,11 +9,10 @@ export interface FilterBoxProps {
   example: string;
   value: string;
   error: string | null;
-  busy: boolean;
   onApply: (filter: string) => void;
 }
 
-export function FilterBox({ hint, example, value, error, busy, onApply }: FilterBoxProps) {
+export function FilterBox({ hint, example, value, error, onApply }: FilterBoxProps) {
   const id = useId();
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);
@@ -66,9 +65,7 @@ export function FilterBox({ hint, example, value, error, busy, onApply }: Filter
           refuse(length);
         }}
       />
-      <Button type="submit" busy={busy && known !== typed.trim()}>
-        Apply Filter
-      </Button>
+      <Button type="submit">Apply Filter</Button>
       {value !== '' && (
         <Button
           look="quiet"

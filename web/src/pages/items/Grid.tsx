@@ -6,8 +6,8 @@ import { shownExpiry } from './expires';
 import type { Row, Source } from './source';
 
 const ROW = 38;
-/** Of every column, and of Expires; rem. */
-const [NARROW, WIDE] = [7, 25];
+/** Of every column, and of Expires, which is the style sheet's. */
+const [NARROW, WIDE] = ['7rem', 'var(--items-expires)'];
 const NEAR = 60;
 
 export interface GridProps {
@@ -34,6 +34,34 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
         </span>
       )}
       {reason !== '' && <span className="items-reason">{reason}</span>}
+    </span>
+  );
+}
+
+/** Characters at the end of an id that stay in sight: where ids that are made one after the other differ. */
+const TAIL = 8;
+/** Scripts in which letters join or run the other way are not cut. */
+const CUTTABLE = /^[ -~]{17,}$/;
+
+/** A name that is too long for its column loses characters of its middle. */
+function Cell({ text, place }: { text: string; place: number }) {
+  const isCut = place === 0 && CUTTABLE.test(text);
+  return (
+    <span
+      role="gridcell"
+      aria-colindex={place + 1}
+      aria-label={isCut ? text : undefined}
+      title={isCut ? text : undefined}
+      className={isCut ? 'mono items-name' : 'mono'}
+    >
+      {isCut ? (
+        <>
+          <span>{text.slice(0, -TAIL)}</span>
+          <span>{text.slice(-TAIL)}</span>
+        </>
+      ) : (
+        text
+      )}
     </span>
   );
 }
@@ -65,9 +93,7 @@ const Line = memo(function Line(props: LineProps) {
       onClick={() => onPress(row, at)}
     >
       {columns.map((column, place) => (
-        <span role="gridcell" key={column} aria-colindex={place + 1} className="mono">
-          {source.cell(row, column)}
-        </span>
+        <Cell key={column} text={source.cell(row, column)} place={place} />
       ))}
       <span role="gridcell" aria-colindex={columns.length + 1}>
         <Expires row={row} now={now} />
@@ -136,8 +162,8 @@ export function Grid({ label, rows, open, source, selected, slim, onOpen, onNear
     setActive({ key: next.key, at: to });
     scrollTo(to);
   };
-  const template = `repeat(${columns.length}, minmax(${NARROW}rem, 1fr)) minmax(${WIDE}rem, 1.6fr)`;
-  const minWidth = `${columns.length * NARROW + WIDE}rem`;
+  const template = `repeat(${columns.length}, minmax(${NARROW}, 1fr)) minmax(${WIDE}, 1.6fr)`;
+  const minWidth = `calc(${columns.length} * ${NARROW} + ${WIDE})`;
   const isShown = rows.length > 0 && at >= first && at < end;
   return (
     <div

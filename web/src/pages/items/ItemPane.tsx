@@ -1,6 +1,7 @@
 // One item beside the grid: its text, its life, and what can be done with it.
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { lineOf } from '../../pure/json-text';
+import { early } from '../../state/arrival';
 import type { Target } from '../../state/place';
 import { useNow } from '../../state/server';
 import { Banner } from '../../ui/Banner';
@@ -8,6 +9,7 @@ import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { Dialog } from '../../ui/Dialog';
 import type { EditorRules } from '../../ui/editorRules';
+import { useSaveKey } from '../../ui/useSaveKey';
 import { Conflict } from './Conflict';
 import { instant, shownExpiry } from './expires';
 import { LifeActions } from './LifeActions';
@@ -106,6 +108,8 @@ function Gone({ item, source, died }: { item: Item; source: Source; died: number
   );
 }
 
+const loadRules = early(() => import('../../ui/editorRules'));
+
 function useRules(source: Source, item: Item) {
   const current: EditorRules = {
     check: (text) => source.check(text, item.opened).error,
@@ -115,7 +119,7 @@ function useRules(source: Source, item: Item) {
   useEffect(() => {
     rules.current = current;
   });
-  return useCallback(async () => (await import('../../ui/editorRules')).editorRules(rules), []);
+  return useCallback(async () => (await loadRules()).editorRules(rules), []);
 }
 
 interface EditorProps {
@@ -138,7 +142,9 @@ function Editor({ source, item, writable, gone }: EditorProps) {
           onRun={() => {
             if (writable && (item.dirty || item.opened === null)) item.save();
           }}
+          saves
           language={source.language}
+          start={writable ? item.start : null}
           bound={boundOf(source)}
           readOnly={!writable}
           load={rules}
@@ -155,9 +161,16 @@ export default function ItemPane(props: ItemPaneProps) {
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
   const [asked, ask] = useState(false);
+  // The editor of a new item takes the focus itself, when it is there.
+  const toHeading = focused && (row !== null || !writable);
+  const headed = useRef(false);
   useEffect(() => {
-    if (focused) heading.current?.focus();
-  }, [focused]);
+    if (headed.current) return;
+    headed.current = true;
+    // On a small window the list may have been gone down.
+    heading.current?.scrollIntoView({ block: 'nearest' });
+    if (toHeading) heading.current?.focus();
+  }, [toHeading]);
   const { opened } = item;
   const dies = opened?.row.expiry.diesAtMs ?? null;
   const died = dies !== null && now !== null && dies <= now ? dies : null;
@@ -167,6 +180,7 @@ export default function ItemPane(props: ItemPaneProps) {
   const blocked = !writable ? READ_ONLY : item.dirty ? 'Save or discard the text first.' : null;
   const why = writable ? undefined : READ_ONLY;
   const isNew = row === null && opened === null;
+  useSaveKey(writable && (item.dirty || isNew) ? item.save : null);
   return (
     <section className="items-pane" aria-label={isNew ? `New ${Noun}` : `${Noun} ${name}`}>
       <div className="items-pane-head">
@@ -174,12 +188,16 @@ export default function ItemPane(props: ItemPaneProps) {
           {isNew ? `New ${Noun}` : name}
           {item.dirty && <span className="badge">unsaved</span>}
         </h2>
-        <Button look="quiet" aria-label="Close" onClick={onClose}>
-          ✕
+        <Button look="quiet" onClick={onClose}>
+          <span className="items-back">← Back</span>
+          <span className="items-close">
+            <span aria-hidden="true">✕</span>
+            <span className="visually-hidden">Close</span>
+          </span>
         </Button>
       </div>
       <div className="row items-commands">
-        <Button look="primary" disabled={!writable || (!item.dirty && !isNew)} title={why} busy={item.busy} onClick={item.save}>
+        <Button look="primary" disabled={!writable || (!item.dirty && !isNew)} title={why} busy={item.busy} onClick={item.save} aria-keyshortcuts="Control+S">
           Save
         </Button>
         <Button disabled={!item.dirty} onClick={item.discard}>

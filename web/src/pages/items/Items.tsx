@@ -1,7 +1,9 @@
 // The documents of a collection: filter, grid, and the one that is open beside it.
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
-import { count, counted } from '../../pure/amount';
+import { counted } from '../../pure/amount';
 import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { databaseNow } from '../../state/server';
@@ -9,29 +11,19 @@ import { useStore } from '../../state/store';
 import { loadTreeWith } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
-import { diesSoon } from './expires';
+import { Failure } from '../../ui/Failure';
+import { useMedia } from '../../ui/useMedia';
+import { isAboutFilter } from './aboutFilter';
 import { FilterBox } from './FilterBox';
 import { Grid } from './Grid';
+import ItemPane from './ItemPane';
+import { ItemsBar } from './ItemsBar';
 import './items.css';
-import { READ_ONLY, type Row } from './source';
-import { MOST, useRows } from './useRows';
+import { type Quick, quickly } from './quick';
+import type { Row } from './source';
+import { useMatching } from './useMatching';
+import { useRows } from './useRows';
 import { useSource } from './useSource';
-
-const ItemPane = lazy(() => import('./ItemPane'));
-
-type Quick = 'all' | 'hour' | 'never';
-const QUICK: readonly [Quick, string][] = [
-  ['all', 'all'],
-  ['hour', 'dies within an hour'],
-  ['never', 'never expires'],
-];
-
-function quickly(rows: readonly Row[], quick: Quick): readonly Row[] {
-  if (quick === 'all') return rows;
-  if (quick === 'never') return rows.filter(({ expiry }) => expiry.diesAtMs === null);
-  const now = databaseNow() ?? 0;
-  return rows.filter(({ expiry }) => diesSoon(expiry, now));
-}
 
 function Missing({ target }: { target: Target }) {
   const reload = () => {
@@ -51,7 +43,14 @@ type Shown = { row: Row | null; turn: number; focused: boolean } | null;
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
   const filter = usePlace().query.get('filter') ?? '';
-  const { source, missing, failure, live, refresh } = useSource(target);
+  const { source, missing, failure, live, refresh: refreshSource } = useSource(target);
+  const matching = useMatching(source, filter);
+  const { forget } = matching;
+  /** Something of the collection is not what it was. */
+  const refresh = useCallback(() => {
+    forget();
+    refreshSource();
+  }, [forget, refreshSource]);
   const [died, setDied] = useState('');
   const onDeaths = useCallback(
     (n: number) => {
@@ -61,14 +60,21 @@ export default function Items({ target }: { target: Target }) {
     [refresh, target.door],
   );
   const rows = useRows(source, filter, onDeaths);
+  // Whoever cannot read it hears at once whether it is still there.
+  const isGone = rows.failure instanceof ApiError && rows.failure.status === 404;
+  useEffect(() => {
+    if (isGone) refresh();
+  }, [isGone, refresh]);
   const [quick, setQuick] = useState<Quick>('all');
+  const isNarrow = useMedia('(max-width: 600px)');
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
-  const visible = useMemo(() => quickly(rows.rows, quick), [rows.rows, quick]);
+  const visible = useMemo(() => quickly(rows.rows, quick, databaseNow() ?? 0), [rows.rows, quick]);
   const open = (row: Row | null, focused: boolean) =>
     setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
   const close = () => {
-    setShown(null);
+    // The list may be hidden as long as the item lies over it.
+    flushSync(() => setShown(null));
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
   if (source === null) {
@@ -77,6 +83,14 @@ export default function Items({ target }: { target: Target }) {
   }
   const { noun } = source;
   const Noun = noun === 'item' ? 'Item' : 'Document';
+  const { cursor, failure: unread } = rows;
+  const ready = rows.ready && unread === null;
+  const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
+  const loaded = { noun, rows: rows.rows.length, filtered: filter !== '', open: cursor !== null, live, matching: matching.count, ready };
+  const reload = () => {
+    forget();
+    rows.reload();
+  };
   return (
     <div className="items">
       {missing && <Missing target={target} />}
@@ -85,52 +99,43 @@ export default function Items({ target }: { target: Target }) {
         hint={source.filterHint}
         example={source.filterExample}
         value={filter}
-        error={rows.failure}
-        busy={rows.loading}
-        onApply={(text) => (text === filter ? rows.reload() : setQuery('filter', text))}
+        error={wrongFilter === null ? null : words(wrongFilter)}
+        onApply={(text) => (text === filter ? reload() : setQuery('filter', text))}
       />
-      <div className="items-bar">
-        <Button look="primary" disabled={!writable} title={writable ? undefined : READ_ONLY} onClick={() => open(null, true)}>
-          New {Noun}
-        </Button>
-        <Button onClick={rows.reload} busy={rows.loading && !rows.ready}>
-          Refresh
-        </Button>
-        <label className="items-quick">
-          Of those loaded show{' '}
-          <select value={quick} onChange={(event) => setQuick(QUICK.find(([key]) => key === event.target.value)?.[0] ?? 'all')}>
-            {QUICK.map(([key, label]) => (
-              <option key={key} value={key}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-        {quick !== 'all' && <span className="hint">{count(visible.length)} of them</span>}
-        <span className="items-count">
-          {counted(rows.rows.length, noun)} loaded{live !== null && `, ${count(live)} live`}
-          {rows.loading && ' · loading…'}
-        </span>
-        {rows.cursor !== null && rows.rows.length < MOST && (
-          <Button onClick={rows.loadAll} busy={rows.loading}>
-            Load all
-          </Button>
-        )}
-        {rows.cursor !== null && rows.rows.length >= MOST && (
-          <span className="hint">More than {count(MOST)}: narrow the filter to see others.</span>
-        )}
-      </div>
+      {rows.failure !== null && wrongFilter === null && !missing && (
+        <Failure error={rows.failure} target={target} onAgain={reload} />
+      )}
+      {matching.failure !== null && <Failure error={matching.failure} target={target} />}
+      <ItemsBar
+        Noun={Noun}
+        writable={writable}
+        rows={rows}
+        loaded={loaded}
+        matching={matching}
+        quick={quick}
+        visible={visible.length}
+        onNew={() => open(null, true)}
+        onRefresh={reload}
+        onQuick={setQuick}
+      />
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
-      <div className={shown === null ? 'items-body' : 'items-body items-split'}>
+      <div
+        className={shown === null ? 'items-body' : 'items-body items-split'}
+        onKeyDown={(event) => {
+          // An editor and a dialog have an Escape of their own.
+          const isTaken = (event.target as Element).closest('.editor, dialog') !== null;
+          if (event.key === 'Escape' && shown !== null && !isTaken) close();
+        }}
+      >
         <div className="items-list" ref={list}>
           <Grid
             label={`${Noun}s of ${target.collection}`}
             rows={visible}
             open={rows.cursor !== null}
             source={source}
-            slim={shown !== null}
+            slim={shown !== null || isNarrow}
             selected={shown?.row?.key ?? null}
             onOpen={open}
             onNearEnd={rows.loadMore}
@@ -142,31 +147,29 @@ export default function Items({ target }: { target: Target }) {
           )}
         </div>
         {shown !== null && (
-          <Suspense fallback={<p className="empty">Loading…</p>}>
-            <ItemPane
-              key={shown.turn}
-              target={target}
-              source={source}
-              row={shown.row}
-              focused={shown.focused}
-              writable={writable}
-              onSaved={(row, before) => {
-                rows.put(row, before);
-                setShown((known) => (known === null ? null : { ...known, row }));
-                refresh();
-              }}
-              onGone={(key) => {
-                rows.remove(key);
-                refresh();
-              }}
-              onDeleted={(key) => {
-                rows.remove(key);
-                refresh();
-                close();
-              }}
-              onClose={close}
-            />
-          </Suspense>
+          <ItemPane
+            key={shown.turn}
+            target={target}
+            source={source}
+            row={shown.row}
+            focused={shown.focused}
+            writable={writable}
+            onSaved={(row, before) => {
+              rows.put(row, before);
+              setShown((known) => (known === null ? null : { ...known, row }));
+              refresh();
+            }}
+            onGone={(key) => {
+              rows.remove(key);
+              refresh();
+            }}
+            onDeleted={(key) => {
+              rows.remove(key);
+              refresh();
+              close();
+            }}
+            onClose={close}
+          />
         )}
       </div>
     </div>

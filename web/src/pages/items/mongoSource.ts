@@ -6,12 +6,13 @@ import { expiryOfDocument, type Expiry, meaningOfBson, outlook } from '../../pur
 import { parseShell, printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
 import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+import { documentTemplate } from './template';
 
 /** Most ids that one question about expiry may hold. */
 const IDS = 1000;
 const CURSOR_NOT_FOUND = 43;
 
-/** Where a find goes on: the server's cursor, and what to do when it is gone. */
+/** Where a find goes on: the server's cursor, null when it is closed, and the id to go on behind then. */
 interface Next {
   cursor: unknown;
   last: unknown;
@@ -35,7 +36,6 @@ function isDocument(value: unknown): value is mongo.Document {
 export class MongoSource implements Source {
   readonly noun = 'document';
   readonly language = 'shell';
-  readonly template = '{\n  \n}';
   readonly largest = { bytes: 16 * 1024 * 1024, words: '16 MB' };
   readonly filterHint = 'find';
   readonly filterExample = '{ user: "ada" }';
@@ -45,6 +45,9 @@ export class MongoSource implements Source {
     readonly defaultTtl: number | null,
     readonly perDocument: boolean,
   ) {}
+
+  /** Without an id, which is made when the document is. */
+  readonly template = documentTemplate;
 
   /** `_id` and the fields that the first documents have most. */
   columns(rows: readonly Row[]): string[] {
@@ -89,10 +92,33 @@ export class MongoSource implements Source {
   }
 
   async load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage> {
-    const batch = await this.batch(filter, cursor === null ? null : (cursor.next as Next), size, signal);
-    const last = batch.documents.at(-1)?.['_id'] ?? (cursor?.next as Next | undefined)?.last;
-    const rows = await this.rows(batch.documents);
-    return { rows, cursor: batch.cursor === null ? null : { next: { cursor: batch.cursor, last } } };
+    const next = cursor === null ? null : (cursor.next as Next);
+    const batch = await this.batch(filter, next, size, signal);
+    try {
+      const rows = await this.rows(batch.documents);
+      if (batch.cursor === null) return { rows, cursor: null };
+      const last = batch.documents.at(-1)?.['_id'] ?? next?.last;
+      return { rows, cursor: { next: { cursor: batch.cursor, last } } };
+    } catch (error) {
+      void mongo.close(batch.cursor);
+      throw error;
+    }
+  }
+
+  counts(): boolean {
+    return true;
+  }
+
+  async count(filter: string, signal: AbortSignal): Promise<number> {
+    const { database, collection } = this.target;
+    const reply = await mongo.run(database, { count: collection, query: filterOf(filter) }, { signal });
+    return mongo.numberOf(reply['n']);
+  }
+
+  release(cursor: Cursor): void {
+    const next = cursor.next as Next;
+    void mongo.close(next.cursor);
+    next.cursor = null;
   }
 
   private async batch(
@@ -103,9 +129,12 @@ export class MongoSource implements Source {
   ): Promise<mongo.Batch> {
     const { database, collection } = this.target;
     const asked = filterOf(filter);
-    if (next !== null) {
+    if (next !== null && next.cursor !== null) {
+      const { cursor } = next;
+      // It stands behind what is asked for now, whether that arrives or not.
+      next.cursor = null;
       try {
-        return await mongo.more(database, collection, next.cursor, size, { signal });
+        return await mongo.more(database, collection, cursor, size, { signal });
       } catch (error) {
         if (!isNumber(error, CURSOR_NOT_FOUND)) throw error;
       }

@@ -4,8 +4,10 @@ import * as nosql from '../../api/nosql';
 import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json-text';
 import { expiryOfItem, type Expiry, meaningOfJson, outlook } from '../../pure/reasons';
 import type { Target } from '../../state/place';
+import { countQuery } from './countQuery';
 import { partsOf, valueAt } from './keyPath';
 import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+import { itemTemplate, type Template } from './template';
 
 const SYSTEM = ['_rid', '_self', '_etag', '_attachments', '_ts'] as const;
 const SYSTEM_SET: ReadonlySet<string> = new Set(SYSTEM);
@@ -42,14 +44,8 @@ export class NosqlSource implements Source {
     this.defaultTtl = container.defaultTtl ?? null;
   }
 
-  get template(): string {
-    const fields: Record<string, unknown> = { id: 'new-item' };
-    for (const path of this.paths) {
-      const [first, ...rest] = partsOf(path);
-      if (first === undefined || first === 'id') continue;
-      fields[first] = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), '');
-    }
-    return JSON.stringify(fields, null, 2);
+  template(id: string): Template {
+    return itemTemplate(this.paths, id);
   }
 
   columns(): string[] {
@@ -77,6 +73,19 @@ export class NosqlSource implements Source {
     const rows = page.rows.map((value) => this.row(value));
     return { rows, cursor: page.continuation === null ? null : { next: page.continuation } };
   }
+
+  counts(filter: string): boolean {
+    return countQuery(filter) !== null;
+  }
+
+  async count(filter: string, signal: AbortSignal): Promise<number> {
+    const text = countQuery(filter) ?? '';
+    const page = await nosql.query<number>(this.at, text, { signal });
+    return page.rows.reduce((sum, part) => sum + part, 0);
+  }
+
+  /** The server holds nothing: a continuation says all. */
+  release(): void {}
 
   private opened({ text, etag }: nosql.ItemText): Opened {
     const read = readJson(text);

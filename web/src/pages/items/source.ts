@@ -1,6 +1,7 @@
 // What the grid and the editor need of a door. Each door has its own, `nosqlSource` and
 // `mongoSource`; nothing here sends or shows anything.
 import type { Default, Expiry, Outlook } from '../../pure/reasons';
+import type { Template } from './template';
 
 export const READ_ONLY = 'You are signed in with a read-only key.';
 
@@ -48,8 +49,8 @@ export interface Check {
 export interface Source {
   noun: 'item' | 'document';
   language: 'json' | 'shell';
-  /** The text of an empty item. */
-  template: string;
+  /** The text of a new item with this id, where ids are the client's to choose. */
+  template(id: string): Template;
   largest: { bytes: number; words: string };
   /** What stands around the filter, and an example. */
   filterHint: string;
@@ -58,7 +59,14 @@ export interface Source {
   perDocument: boolean;
   columns(rows: readonly Row[]): string[];
   cell(row: Row, column: string): string;
+  /** After a failure the same cursor may be asked again, and leaves out nothing. */
   load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
+  /** Gives up what the server holds for a cursor that is not asked any more. */
+  release(cursor: Cursor): void;
+  /** Whether what fits a filter can be counted. */
+  counts(filter: string): boolean;
+  /** How many fit a filter. */
+  count(filter: string, signal: AbortSignal): Promise<number>;
   /** null: it is not there (any more). */
   open(row: Row): Promise<Opened | null>;
   check(text: string, opened: Opened | null): Check;

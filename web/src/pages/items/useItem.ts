@@ -1,5 +1,6 @@
 // The item that is open, or about to be made: what was read, what was typed, and what came of it.
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { UUID } from 'bson';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json-text';
 import { useDraft } from '../../state/draft';
@@ -32,6 +33,8 @@ interface State {
 
 export interface Item extends State {
   text: string;
+  /** Of a new item, what is selected in the text at first; null: it is not new. */
+  start: { from: number; to: number } | null;
   dirty: boolean;
   setText: (text: string) => void;
   save: () => void;
@@ -70,7 +73,10 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
   const [draft, setDraft] = useDraft(JSON.stringify(['item', door, database, collection, row === null && opened === null ? null : key]));
   const dirty = draft !== null && draft !== opened?.text;
   useLeaveGuard(dirty);
-  const before = opened?.text ?? (row === null ? source.template : '');
+  // One id for as long as the pane is open, another one for the next new item.
+  const [id] = useState(() => new UUID().toHexString());
+  const template = useMemo(() => (row === null ? source.template(id) : null), [row, source, id]);
+  const before = opened?.text ?? template?.text ?? '';
   const text = draft ?? before;
   const now = useRef({ dirty, text, row: opened?.row ?? row });
   useEffect(() => {
@@ -165,9 +171,12 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
   const life = (change: (about: Opened) => Promise<Changed>) => {
     if (opened !== null) act(async () => came(await change(opened), false));
   };
+  // What was kept of an earlier one is gone on with at its end.
+  const end = { from: text.length, to: text.length };
   return {
     ...state,
     text,
+    start: opened !== null || template === null ? null : text === template.text ? template : end,
     dirty,
     setText: (typed) => setDraft(typed === before ? null : typed),
     save,

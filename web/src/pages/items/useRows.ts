@@ -1,7 +1,7 @@
 // The rows that are loaded, page after page, and their deaths: one timer for all of them, set to the
 // next one.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { words } from '../../api/http';
+import { ApiError } from '../../api/http';
 import { databaseNow, server, useServerChanges } from '../../state/server';
 import { useStore } from '../../state/store';
 import type { Cursor, Row, Source } from './source';
@@ -21,7 +21,8 @@ export interface Rows {
   loading: boolean;
   /** The first page has come. */
   ready: boolean;
-  failure: string | null;
+  /** null: none. */
+  failure: unknown;
   loadMore: () => void;
   loadAll: () => void;
   reload: () => void;
@@ -34,7 +35,8 @@ interface State {
   cursor: Cursor | null;
   loading: boolean;
   ready: boolean;
-  failure: string | null;
+  /** null: none. */
+  failure: unknown;
 }
 
 const EMPTY: State = { rows: [], cursor: null, loading: false, ready: false, failure: null };
@@ -85,11 +87,23 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
   latest.current = state;
   const changes = useServerChanges();
 
+  /** Where the server goes on, and whose it is: a filter or a source that is left gives it up. */
+  const held = useRef<{ source: Source; cursor: Cursor } | null>(null);
+  const giveUp = useCallback(() => {
+    const left = held.current;
+    held.current = null;
+    if (left !== null) left.source.release(left.cursor);
+  }, []);
+
+  /** The filter whose rows these are. */
+  const answered = useRef(filter);
+
   /** Loads from the cursor on until there are `wanted` rows; `fresh`: from the beginning. */
   const fetch = useCallback(
     async (wanted: number, fresh: boolean) => {
       if (source === null || (running.current !== null && !fresh)) return;
       running.current?.abort();
+      if (fresh) giveUp();
       const turn = new AbortController();
       running.current = turn;
       setState((known) => ({ ...known, loading: true, failure: null }));
@@ -99,30 +113,45 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
         for (let first = fresh; first || (cursor !== null && rows.length < wanted); first = false) {
           const size = Math.min(MORE, Math.max(FIRST, wanted - rows.length));
           const page = await source.load(filter, cursor, size, turn.signal);
-          if (turn.signal.aborted) return;
+          if (turn.signal.aborted) {
+            if (page.cursor !== null) source.release(page.cursor);
+            return;
+          }
+          held.current = page.cursor === null ? null : { source, cursor: page.cursor };
           // Rows died or were changed while the page was under way.
           const base: readonly Row[] = first ? [] : latest.current.rows;
           rows = [...base, ...page.rows];
           cursor = page.cursor;
           latest.current = { ...latest.current, rows, cursor, ready: true };
+          answered.current = filter;
           setState({ ...latest.current, loading: true, failure: null });
         }
         setState((known) => ({ ...known, loading: false, ready: true }));
       } catch (error) {
         if (turn.signal.aborted) return;
-        setState((known) => ({ ...known, loading: false, ready: true, failure: words(error) }));
+        // Rows of another filter, or of what is not there any more, say nothing of this one.
+        const isOver = answered.current !== filter || (error instanceof ApiError && error.status === 404);
+        if (isOver) latest.current = { ...latest.current, rows: [], cursor: null };
+        const { rows, cursor } = latest.current;
+        setState((known) => ({ ...known, rows, cursor, loading: false, ready: true, failure: error }));
       } finally {
         if (running.current === turn) running.current = null;
       }
     },
-    [source, filter],
+    [source, filter, giveUp],
   );
 
   const reload = useCallback(() => {
     void fetch(Math.max(FIRST, Math.min(KEPT, latest.current.rows.length)), true);
   }, [fetch]);
   useEffect(reload, [reload, changes]);
-  useEffect(() => () => running.current?.abort(), []);
+  useEffect(
+    () => () => {
+      running.current?.abort();
+      giveUp();
+    },
+    [giveUp],
+  );
   useDeaths(state.rows, (left, died) => {
     latest.current = { ...latest.current, rows: left };
     setState((known) => ({ ...known, rows: left }));

@@ -52,10 +52,12 @@ export function useSource(target: Target): SourceState {
   const [made, setMade] = useState<Made>(NOTHING);
   const changes = useServerChanges();
   const asking = useRef(0);
+  const unanswered = useRef(0);
   const refresh = useCallback(() => {
     asking.current += 1;
     const turn = asking.current;
-    make(target).then(
+    unanswered.current += 1;
+    make(target).finally(() => (unanswered.current -= 1)).then(
       ({ live, signature, source }) => {
         if (turn !== asking.current) return;
         setMade((known) => {
@@ -76,7 +78,8 @@ export function useSource(target: Target): SourceState {
   useEffect(() => {
     refresh();
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') refresh();
+      // One that still waits will say all.
+      if (document.visibilityState === 'visible' && unanswered.current === 0) refresh();
     }, AGAIN_MS);
     return () => clearInterval(timer);
   }, [refresh, changes]);

@@ -1,5 +1,5 @@
 // A find or a pipeline of the MongoDB door: the batches of its cursor, and what explain says of it.
-import { type Document, more, open, run } from '../../api/mongo';
+import { type Batch, close, type Document, more, open, run } from '../../api/mongo';
 import { printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
 import { databaseNow } from '../../state/server';
@@ -27,25 +27,26 @@ export function startMongo(target: Target, form: MongoForm): Run {
   const { database, collection } = target;
   const command = commandOf(collection, form);
   const trips: number[] = [];
-  let cursor: unknown;
+  let cursor: unknown = null;
   let explained: Promise<Statistic[]> | null = null;
   let ended = false;
   const end = () => {
     ended = true;
-    const open = cursor;
+    void close(cursor);
     cursor = null;
-    if (open == null) return;
-    run(database, { killCursors: collection, cursors: [open] }, { quiet: true }).catch(() => {
-      // It ends by itself.
-    });
+  };
+  const page = async (signal: AbortSignal): Promise<Batch> => {
+    if (trips.length === 0) return open(database, firstPage(command), { signal });
+    // A page that fails or is cancelled takes the cursor with it.
+    const at = cursor;
+    cursor = null;
+    if (at === null) throw new Error('The server holds no further pages of this query any more. Execute it again.');
+    return more(database, collection, at, PAGE_ROWS, { signal });
   };
   const next = async (signal: AbortSignal): Promise<ResultPage> => {
     const ranAtMs = databaseNow();
     const began = performance.now();
-    const batch =
-      trips.length === 0
-        ? await open(database, firstPage(command), { signal })
-        : await more(database, collection, cursor, PAGE_ROWS, { signal });
+    const batch = await page(signal);
     const roundTripMs = performance.now() - began;
     trips.push(roundTripMs);
     cursor = batch.cursor;

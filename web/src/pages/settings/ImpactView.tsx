@@ -6,9 +6,9 @@ import { diesNow, type Nouns } from './impact';
 import type { Impact, ImpactState } from './useImpact';
 
 const SPANS: readonly { key: keyof Within; label: string }[] = [
-  { key: 'hour', label: 'Next hour' },
-  { key: 'day', label: 'Next day' },
-  { key: 'week', label: 'Next week' },
+  { key: 'hour', label: 'In the next hour' },
+  { key: 'day', label: 'In the next day' },
+  { key: 'week', label: 'In the next week' },
 ];
 
 function amount({ documents, bytes: size }: Amount): string {
@@ -28,12 +28,17 @@ function Known({ impact, nouns }: { impact: Impact; nouns: Nouns }) {
         <caption className="hint">{`${nouns.many} that expire${about}`}</caption>
         <thead>
           <tr>
-            <th scope="col">Within the</th>
+            <th scope="col">When</th>
             <th scope="col">As it is now</th>
             <th scope="col">With this change</th>
           </tr>
         </thead>
         <tbody>
+          <tr>
+            <th scope="row">At once</th>
+            <td>0</td>
+            <td>{amount(preview.dies_now)}</td>
+          </tr>
           {SPANS.map(({ key, label }) => (
             <tr key={key}>
               <th scope="row">{label}</th>

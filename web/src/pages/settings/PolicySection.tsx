@@ -17,7 +17,7 @@ export function PolicySection(props: PolicySectionProps) {
     <>
       <p className="hint">
         What of an item is indexed. Queries give the same answers under every policy; they differ in
-        what they cost. Escape, then Tab leaves the editor.
+        what they cost.
       </p>
       <div className={changed ? 'settings-editor settings-changed' : 'settings-editor'}>
         <CodeEditor

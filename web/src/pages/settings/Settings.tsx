@@ -1,10 +1,8 @@
 // Scale & Settings of a collection, of whichever door.
-import { lazy } from 'react';
 import type { Target } from '../../state/place';
+import MongoSettings from './MongoSettings';
+import NoSqlSettings from './NoSqlSettings';
 import './settings.css';
-
-const NoSqlSettings = lazy(() => import('./NoSqlSettings'));
-const MongoSettings = lazy(() => import('./MongoSettings'));
 
 export default function Settings({ target }: { target: Target }) {
   return target.door === 'nosql' ? <NoSqlSettings target={target} /> : <MongoSettings target={target} />;

@@ -5,6 +5,7 @@ import { setQuery, useLeaveGuard, usePlace } from '../../state/router';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { type Tab, Tabs } from '../../ui/Tabs';
+import { dialogIsOpen, useSaveKey } from '../../ui/useSaveKey';
 
 export interface Section<K extends string> {
   key: K;
@@ -32,28 +33,6 @@ export interface SettingsFrameProps<K extends string> {
 }
 
 const PANEL = 'settings-panel';
-
-function dialogIsOpen(): boolean {
-  return document.querySelector('dialog[open]') !== null;
-}
-
-/** Ctrl+S, or Cmd+S. The browser's own dialog never opens over a page of settings. */
-function useSaveKey(save: (() => void) | null): void {
-  const latest = useRef(save);
-  useEffect(() => {
-    latest.current = save;
-  });
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      const isSave = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 's';
-      if (!isSave) return;
-      event.preventDefault();
-      if (!dialogIsOpen()) latest.current?.();
-    };
-    window.addEventListener('keydown', pressed);
-    return () => window.removeEventListener('keydown', pressed);
-  }, []);
-}
 
 function stateInWords<K extends string>(sections: readonly Section<K>[]): string {
   const names = (chosen: readonly Section<K>[]) => chosen.map(({ label }) => label).join(', ');

@@ -25,7 +25,7 @@ export function FormDialog(props: FormDialogProps) {
   }, [attempts]);
   return (
     <Dialog title={title} onClose={onClose}>
-      <form ref={element} onSubmit={form.submit} noValidate>
+      <form ref={element} onSubmit={form.submit} onChange={form.edited} noValidate>
         {children}
         {form.failure !== null && <Banner look="bad">{form.failure}</Banner>}
         <div className="row dialog-buttons">

@@ -11,6 +11,8 @@ export interface Submit {
   failure: string | null;
   errorOf: (field: FormError['field']) => string | null;
   submit: (event: FormEvent) => void;
+  /** Something was typed: what was wrong with a field may be right now. */
+  edited: () => void;
 }
 
 /** `send` ends with the form done, or throws; nothing typed is lost then. */
@@ -35,6 +37,7 @@ export function useSubmit(send: () => Promise<void>, onDone: () => void): Submit
     attempts,
     failure: error === null || error instanceof FormError ? null : words(error),
     errorOf: (field) => (error instanceof FormError && error.field === field ? error.message : null),
+    edited: () => setError((known: unknown) => (known instanceof FormError ? null : known)),
     submit: (event) => {
       event.preventDefault();
       if (!busy) void run();

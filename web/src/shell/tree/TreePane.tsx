@@ -53,11 +53,12 @@ function choose(row: Row, open: (row: Row, isOpen: boolean) => void, left: () =>
     return;
   }
   if (row.kind === 'collection') {
-    if (go({ page: 'collection', view: 'items', door, database, collection: row.name })) left();
-    return;
+    go({ page: 'collection', view: 'items', door, database, collection: row.name });
+  } else {
+    open(row, true);
+    go({ page: 'database', door, database });
   }
-  open(row, true);
-  if (go({ page: 'database', door, database })) left();
+  left();
 }
 
 /** `onLeave`: a page was chosen. */

@@ -1,0 +1,105 @@
+// The portal holds a cursor at the server only while somebody may still read on.
+import { expect, test } from '../lib/fixtures';
+import { fillWith, mongo } from '../lib/door';
+import { KEYED, PRIMARY, READER, signIn } from '../lib/login';
+import { type Server } from '../lib/server';
+
+const MANY = 250;
+
+/** How many cursors are open at the MongoDB door. */
+async function cursors(server: Server, headers: Record<string, string> = {}): Promise<number> {
+  const status = (await (await fetch(`${server.url}/status`, { headers })).json()) as { mongo: { cursors: number } };
+  return status.mongo.cursors;
+}
+
+async function fill(server: Server) {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, MANY);
+}
+
+test('of the list of documents', async ({ page, server }) => {
+  await fill(server);
+  const loaded = page.getByText('100 documents loaded');
+  for (let visit = 0; visit < 3; visit += 1) {
+    await page.goto('/mongo/app/log/items');
+    await expect(loaded).toBeVisible();
+    await page.getByRole('link', { name: 'Metrics' }).click();
+    await expect(page.getByRole('heading', { name: 'Metrics' })).toBeVisible();
+  }
+  await expect.poll(() => cursors(server)).toBe(0);
+
+  await page.goto('/mongo/app/log/items');
+  await expect(loaded).toBeVisible();
+  await expect.poll(() => cursors(server)).toBe(1);
+  await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
+  await expect(loaded).toBeVisible();
+  await page.getByRole('search').getByRole('textbox').fill('{ n: { $lt: 200 } }');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/filter=/);
+  await expect(loaded).toBeVisible();
+  await expect.poll(() => cursors(server)).toBe(1);
+  for (let turn = 0; turn < 2; turn += 1) {
+    await page.reload();
+    await expect(loaded).toBeVisible();
+  }
+  await expect.poll(() => cursors(server)).toBe(1);
+  await page.getByRole('button', { name: 'Load all' }).click();
+  await expect(page.getByText('200 documents fit')).toBeVisible();
+  await expect.poll(() => cursors(server)).toBe(0);
+});
+
+test('of a query, and of a page that is closed', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/mongo/app/log/query');
+  const execute = page.getByRole('button', { name: 'Execute Query' });
+  for (let turn = 0; turn < 3; turn += 1) {
+    await execute.click();
+    await expect(page.locator('.query-summary')).toContainText('more follow');
+    await expect(execute).not.toHaveAttribute('aria-busy');
+  }
+  await expect.poll(() => cursors(server)).toBe(1);
+  await page.close();
+  await expect.poll(() => cursors(server)).toBe(0);
+});
+
+test('a page of a query that was lost is not passed over', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/mongo/app/log/query');
+  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await expect(page.locator('.query-summary')).toContainText('more follow');
+  let isLost = false;
+  await page.route('**/_portal/api/mongo/app', async (route) => {
+    if (isLost) return route.fallback();
+    isLost = true;
+    // It has been read at the server; the answer gets lost on its way.
+    await route.fetch();
+    return route.abort();
+  });
+  const next = page.getByRole('button', { name: 'Next' });
+  await next.click();
+  await expect(page.getByText('The server does not answer.').first()).toBeVisible();
+  await next.click();
+  await expect(page.getByText(/Execute it again/).first()).toBeVisible();
+  await expect.poll(() => cursors(server)).toBe(0);
+});
+
+test.describe('signed in', () => {
+  test.use({ options: KEYED });
+
+  for (const [who, key] of [['writes', PRIMARY], ['only reads', READER]] as const) {
+    test(`of somebody who ${who} and signs out`, async ({ page, server }) => {
+      await fill(server);
+      const status = async () => {
+        const headers = { authorization: `Bearer ${PRIMARY}` };
+        return cursors(server, headers);
+      };
+      await page.goto('/mongo/app/log/items');
+      await signIn(page, key);
+      await expect(page.getByText('100 documents loaded')).toBeVisible();
+      await expect.poll(status).toBe(1);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await expect(page.getByLabel('Account key')).toBeVisible();
+      await expect.poll(status).toBe(0);
+    });
+  }
+});

@@ -1,0 +1,121 @@
+// Code that is needed while the server is away comes when it is back; nobody has to load the page
+// again, and nothing that was typed is lost.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Page } from '@playwright/test';
+import { expect, test } from '../lib/fixtures';
+import { editor } from '../lib/items';
+import { noted } from '../lib/pane';
+import { Server } from '../lib/server';
+
+test.use({
+  options: async ({}, use) => {
+    const folder = mkdtempSync(join(tmpdir(), 'ebb-late-'));
+    await use({ dataDir: join(folder, 'data') });
+    rmSync(folder, { recursive: true, force: true });
+  },
+});
+
+/** What comes apart from the page of items. */
+const APART = /\/assets\/(editor|codemirror|pages)/;
+const silent = (page: Page) => page.getByText(/The server has not answered since/);
+const back = (page: Page) => page.getByText('The server answers again.');
+const anew = (page: Page) => page.getByRole('button', { name: 'New Item' });
+
+/** The page of an empty container; nothing else has been loaded, nor is before the route is taken away. */
+async function openItems(page: Page, server: Server, answer: 'none' | 'not found') {
+  await page.route(APART, (route) => (answer === 'none' ? route.abort() : route.fulfill({ status: 404, body: '' })));
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  await database.containers.create({ id: 'log', partitionKey: { paths: ['/user'] } });
+  await page.goto('/nosql/app/log/items');
+  await expect(page.getByText('There are no items.')).toBeVisible();
+}
+
+for (const noticed of [true, false]) {
+  const when = noticed ? 'is known to be away' : 'has just gone away';
+  test(`an editor that is opened while the server ${when}`, async ({ page, server }) => {
+    await openItems(page, server, 'none');
+    await server.kill();
+    if (noticed) await expect(silent(page)).toBeVisible();
+    await anew(page).click();
+    const pane = page.getByRole('region', { name: 'New Item' });
+    await expect(pane.getByText(/The editor “Item” comes when the server answers/)).toBeVisible();
+    const again = await Server.start(server.sameAgain());
+    try {
+      await page.unroute(APART);
+      await expect(back(page)).toBeVisible();
+      await expect(editor(pane)).toBeFocused();
+      await page.keyboard.type('ada');
+      await pane.getByRole('button', { name: 'Save', exact: true }).click();
+      await noted(page, /Successfully created item/);
+      const { resources } = await again.cosmos.database('app').container('log').items.query('SELECT VALUE c.user FROM c').fetchAll();
+      expect(resources).toEqual(['ada']);
+    } finally {
+      await again.stop();
+    }
+  });
+}
+
+test('a page that is opened while the server is away is whole when it comes', async ({ page, server }) => {
+  await openItems(page, server, 'none');
+  await server.kill();
+  await page.getByRole('link', { name: 'Metrics' }).click();
+  await expect(silent(page)).toBeVisible();
+  const again = await Server.start(server.sameAgain());
+  try {
+    await page.unroute(APART);
+    const chart = page.locator('.chart').first();
+    await expect(chart).toBeVisible();
+    // Its looks have come too.
+    await expect(chart.locator('.chart-title')).toHaveCSS('font-weight', '600');
+  } finally {
+    await again.stop();
+  }
+});
+
+test('code that a newer server has no more', async ({ page, server }) => {
+  await openItems(page, server, 'not found');
+  await page.getByRole('search').getByRole('textbox').fill('WHERE c.kept = 1');
+  await anew(page).click();
+  const pane = page.getByRole('region', { name: 'New Item' });
+  const failure = pane.getByRole('alert').filter({ hasText: 'could not be loaded' });
+  await expect(failure.getByRole('button', { name: 'Load the portal anew' })).toBeVisible();
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await expect(failure).toBeVisible();
+  await page.unroute(APART);
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await expect(editor(pane)).toBeVisible();
+  await expect(failure).toHaveCount(0);
+  await expect(page.getByRole('search').getByRole('textbox')).toHaveValue('WHERE c.kept = 1');
+});
+
+test.describe('missing', () => {
+  // React says in the console what a page failed with.
+  test.use({ expected: [/Failed to fetch dynamically imported module/] });
+
+  test('a page whose code was missing is loaded when a person tries again', async ({ page, server }) => {
+    await openItems(page, server, 'not found');
+    await page.getByRole('link', { name: 'Metrics' }).click();
+    await expect(page.getByText('This page could not be shown')).toBeVisible();
+    await page.unroute(APART);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect(page.locator('.figures').first()).toBeVisible();
+  });
+});
+
+test('what was loaded early is shown while the server is away', async ({ page, server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  await database.containers.create({ id: 'log', partitionKey: { paths: ['/user'] } });
+  const loaded = ['editor', 'codemirror', 'pages'].map((name) =>
+    page.waitForResponse((response) => response.url().includes(`/assets/${name}-`)),
+  );
+  await page.goto('/nosql/app/log/items');
+  await Promise.all(loaded);
+  await server.kill();
+  await expect(silent(page)).toBeVisible();
+  await anew(page).click();
+  await expect(editor(page)).toBeFocused();
+  await page.getByRole('link', { name: 'Metrics' }).click();
+  await expect(page.getByRole('heading', { name: 'Metrics' })).toBeVisible();
+});

@@ -1,0 +1,63 @@
+// The bar above the grid: what can be done with the list, and how many rows there are.
+import { count } from '../../pure/amount';
+import { Button } from '../../ui/Button';
+import { boundWords, type Loaded, loadedWords } from './loaded';
+import { QUICK, type Quick } from './quick';
+import { READ_ONLY } from './source';
+import type { Matching } from './useMatching';
+import { MOST, type Rows } from './useRows';
+
+export interface ItemsBarProps {
+  Noun: 'Item' | 'Document';
+  writable: boolean;
+  rows: Rows;
+  loaded: Loaded;
+  matching: Matching;
+  quick: Quick;
+  /** Rows that the quick choice leaves. */
+  visible: number;
+  onNew: () => void;
+  onRefresh: () => void;
+  onQuick: (quick: Quick) => void;
+}
+
+export function ItemsBar(props: ItemsBarProps) {
+  const { Noun, writable, rows, loaded, matching, quick, visible, onNew, onRefresh, onQuick } = props;
+  const bound = boundWords(loaded, MOST);
+  return (
+    <div className="items-bar">
+      <Button look="primary" disabled={!writable} title={writable ? undefined : READ_ONLY} onClick={onNew}>
+        New {Noun}
+      </Button>
+      <Button onClick={onRefresh} busy={rows.loading && !rows.ready}>
+        Refresh
+      </Button>
+      <label className="items-quick">
+        Of those loaded show{' '}
+        <select value={quick} onChange={(event) => onQuick(QUICK.find(([key]) => key === event.target.value)?.[0] ?? 'all')}>
+          {QUICK.map(([key, label]) => (
+            <option key={key} value={key}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
+      <span className="items-count">
+        {loadedWords(loaded)}
+        {rows.loading && ' · loading…'}
+      </span>
+      {loaded.filtered && loaded.ready && loaded.open && matching.ask !== null && (
+        <Button onClick={matching.ask} busy={matching.busy}>
+          Count
+        </Button>
+      )}
+      {rows.cursor !== null && rows.rows.length < MOST && (
+        <Button onClick={rows.loadAll} busy={rows.loading}>
+          Load all
+        </Button>
+      )}
+      {bound !== null && <span className="hint">{bound}</span>}
+    </div>
+  );
+}

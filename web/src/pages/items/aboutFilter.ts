@@ -1,0 +1,13 @@
+// Whose fault it is that a list could not be read.
+import { ApiError } from '../../api/http';
+import { CommandError } from '../../api/mongo';
+
+/** Commands that end with these were not refused for what they ask. */
+const NOT_THE_FILTER: ReadonlySet<number> = new Set([13, 50, 91, 146, 11_600, 11_602]);
+
+/** Whether a list could not be read because of what was typed as its filter. */
+export function isAboutFilter(failure: unknown, filter: string): boolean {
+  if (filter === '') return false;
+  if (failure instanceof CommandError) return !NOT_THE_FILTER.has(failure.number);
+  return !(failure instanceof ApiError) || failure.status === 400;
+}

@@ -1,0 +1,73 @@
+import { deserialize, type Document, Int32, Long, serialize } from 'bson';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { MongoSource } from './mongoSource';
+
+const ALL = 10;
+const target = { door: 'mongo', database: 'app', collection: 'log' } as const;
+
+/** A door with documents 0 to 9 and one cursor, whose `fails` names the command that fails next. */
+let fails = '';
+let at = 0;
+let isOpen = false;
+
+function first(size: number, after: number): Document {
+  at = after + 1 + size;
+  isOpen = at < ALL;
+  return cursor('firstBatch', after + 1, at);
+}
+function cursor(name: string, from: number, to: number): Document {
+  const documents = Array.from({ length: Math.min(to, ALL) - from }, (_, index) => ({ _id: from + index }));
+  return { ok: 1, cursor: { id: Long.fromNumber(isOpen ? 5 : 0), ns: 'app.log', [name]: documents } };
+}
+function answered(command: Document): Document {
+  if ('killCursors' in command) isOpen = false;
+  if ('find' in command) {
+    const [, after] = (command['filter']['$and'] ?? []) as Document[];
+    return first(command['batchSize'] as number, after === undefined ? -1 : (after['$expr']['$gt'][1]['$literal'] as number));
+  }
+  if ('getMore' in command) {
+    if (!isOpen) return { ok: 0, code: 43, errmsg: 'cursor not found' };
+    const from = at;
+    at += command['batchSize'] as number;
+    isOpen = at < ALL;
+    return cursor('nextBatch', from, at);
+  }
+  const facts = ((command['ids'] ?? []) as number[]).map((_id) => ({ _id, written: new Date(0), class: 'never', diesAt: null, by: null }));
+  return { ok: 1, documents: facts };
+}
+
+beforeEach(() => {
+  fails = '';
+  vi.stubGlobal('fetch', (_path: string, init: RequestInit) => {
+    const command = deserialize(init.body as Uint8Array);
+    const reply = answered(command);
+    const isLost = fails !== '' && fails in command;
+    if (isLost) fails = '';
+    // What is lost was done all the same.
+    return isLost ? Promise.reject(new TypeError('gone')) : Promise.resolve(new Response(Uint8Array.from(serialize(reply))));
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+test.each(['getMore', 'ebbExpiry'])('rows whose %s was lost are asked for again', async (name) => {
+  const source = new MongoSource(target, null, true);
+  const { signal } = new AbortController();
+  const ids = (rows: { ref: unknown }[]) => rows.map(({ ref }) => (ref as Int32).value);
+  const begun = await source.load('', null, 3, signal);
+  expect(ids(begun.rows)).toEqual([0, 1, 2]);
+  fails = name;
+  await expect(source.load('', begun.cursor, 3, signal)).rejects.toThrow('does not answer');
+  const next = await source.load('', begun.cursor, 3, signal);
+  expect(ids(next.rows)).toEqual([3, 4, 5]);
+  const last = await source.load('', next.cursor, 100, signal);
+  expect(ids(last.rows)).toEqual([6, 7, 8, 9]);
+  expect(last.cursor).toBeNull();
+});
+
+test('a cursor that is given up is closed', async () => {
+  const source = new MongoSource(target, null, true);
+  const { cursor: held } = await source.load('', null, 3, new AbortController().signal);
+  expect(isOpen).toBe(true);
+  if (held !== null) source.release(held);
+  await vi.waitFor(() => expect(isOpen).toBe(false));
+});

@@ -1,0 +1,17 @@
+// Quick choices among the rows that are loaded, by when they die. Asks the server nothing.
+import { diesSoon } from './expires';
+import type { Row } from './source';
+
+export type Quick = 'all' | 'hour' | 'never';
+
+export const QUICK: readonly [Quick, string][] = [
+  ['all', 'all'],
+  ['hour', 'dies within an hour'],
+  ['never', 'never expires'],
+];
+
+export function quickly(rows: readonly Row[], quick: Quick, nowMs: number): readonly Row[] {
+  if (quick === 'all') return rows;
+  if (quick === 'never') return rows.filter(({ expiry }) => expiry.diesAtMs === null);
+  return rows.filter(({ expiry }) => diesSoon(expiry, nowMs));
+}

@@ -1,0 +1,23 @@
+// What stands in the place of an editor whose code has not come.
+import { Banner } from './Banner';
+import { Button } from './Button';
+
+export interface AbsentEditorProps {
+  label: string;
+  /** Why it will not come; null: it comes when the server answers. */
+  failure: string | null;
+  onAgain: () => void;
+}
+
+export function AbsentEditor({ label, failure, onAgain }: AbsentEditorProps) {
+  if (failure === null) return <p className="hint">The editor “{label}” comes when the server answers.</p>;
+  return (
+    <Banner look="bad">
+      <span>
+        The editor “{label}” could not be loaded: {failure}
+      </span>
+      <Button onClick={onAgain}>Try again</Button>
+      <Button onClick={() => location.reload()}>Load the portal anew</Button>
+    </Banner>
+  );
+}
