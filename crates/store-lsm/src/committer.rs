@@ -4,7 +4,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, mpsc},
+    sync::{Arc, atomic::Ordering, mpsc},
 };
 
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::{
     errors::from_fjall,
     generation::Inner,
-    meta::{self, Position},
+    meta::{self, Around, Position},
     spaces::Place,
     syncer::{Answer, Written},
 };
@@ -222,7 +222,11 @@ impl Committer {
         }
         let added = self.add(&inner, ordered.sums, &mut batch, &mut written)?;
         let position = Position { batch: self.batch + 1, stamp: last };
-        meta::note(&mut batch, &inner.meta, position);
+        let around = Around {
+            durable: inner.batch.load(Ordering::SeqCst),
+            sequence: inner.database.visible_seqno(),
+        };
+        meta::note(&mut batch, &inner.meta, position, around);
         batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
         written.iter().for_each(|space| {
             inner.spaces.with(*space, |place| {
@@ -233,6 +237,7 @@ impl Committer {
         inner.compactor.written(written);
         inner.room.written(bytes as u64);
         self.batch = position.batch;
+        inner.written.store(position.batch, Ordering::SeqCst);
         self.remember(added);
         let open = Some(inner.open());
         Ok(Written { open, position: Some(position), commits, ..Written::default() })

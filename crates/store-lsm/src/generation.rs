@@ -22,11 +22,13 @@ use crate::{
     compactor::{self, Compactor},
     errors::{from_fjall, from_io},
     filter::{Filters, Predicate},
+    journal,
     judged::{Judged, journals},
+    manifest,
     mark::Mark,
     measured::Measured,
     memory::{self, Memory},
-    meta::{self, Position},
+    meta::{self, Around, Position},
     open::Shared,
     pins::Pins,
     room::Room,
@@ -37,7 +39,8 @@ use crate::{
 };
 
 const META: &str = "meta";
-const TREE: &str = "tree";
+/// Folder of the tree.
+pub(crate) const TREE: &str = "tree";
 /// How often somebody who waits for the tree looks again.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -49,6 +52,8 @@ pub(crate) struct Inner {
     pub(crate) published: Arc<AtomicU64>,
     /// Number of the last batch that is durable.
     pub(crate) batch: AtomicU64,
+    /// Number of the last batch that the tree has.
+    pub(crate) written: AtomicU64,
     pub(crate) mark: Mutex<Mark>,
     pub(crate) pins: Arc<Pins>,
     pub(crate) compactor: Compactor,
@@ -147,6 +152,10 @@ impl Generation {
         let mut mark =
             Mark::open(&path.join("mark")).map_err(|error| from_io("open the mark", &error))?;
         check_tree(&path.join(TREE), &mark)?;
+        if path.join(TREE).exists() {
+            journal::check(&path.join(TREE), options.accept_loss)?;
+            manifest::check(&path.join(TREE))?;
+        }
         let slots = Slots::default();
         let database = open_tree(options, &slots, &shared.predicate)?;
         let meta = keyspace(&database, META)?;
@@ -176,6 +185,7 @@ impl Generation {
             flight: Arc::clone(&shared.flight),
             published: Arc::clone(&shared.published),
             batch: AtomicU64::new(position.batch),
+            written: AtomicU64::new(position.batch),
             mark: Mutex::new(mark),
             current: ArcSwap::new(Open::new(&database, &pins)),
             database,
@@ -250,7 +260,7 @@ pub(crate) fn thread(
 fn begin(database: &Database, meta: &Keyspace) -> Result<Position, Error> {
     let position = Position { batch: 1, ..Position::START };
     let mut batch = database.batch().durability(Some(PersistMode::SyncAll));
-    meta::note(&mut batch, meta, position);
+    meta::note(&mut batch, meta, position, Around::default());
     batch.commit().map_err(|error| from_fjall("write a commit", &error))?;
     Ok(position)
 }

@@ -11,7 +11,12 @@ use std::{
 
 use store::{Error, Kind};
 
-use crate::{errors::from_io, generation::Generation, open::Shared};
+use crate::{
+    errors::from_io,
+    generation::{Generation, TREE},
+    journal,
+    open::Shared,
+};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_millis(100);
@@ -67,12 +72,15 @@ fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
     if let Some(stopped) = shared.generation.swap(None) {
         stopped.inner.closing.store(true, Ordering::SeqCst);
         stopped.close();
+        let written = stopped.inner.written.load(Ordering::SeqCst);
         if let Err(held) = close(stopped) {
             // Somebody reads without an end in sight: go on as before, and try again.
             held.inner.closing.store(false, Ordering::SeqCst);
             shared.generation.store(Some(held));
             return Err(Error::new(Kind::Unavailable, "the store is still read by others"));
         }
+        let cut = journal::cut_behind(&shared.options.path.join(TREE), written);
+        cut.map_err(|error| from_io("cut the journal", &error))?;
     }
     let opened = Generation::open(shared)?;
     // The page cache may hold what a failed sync did not write: into new files with it.

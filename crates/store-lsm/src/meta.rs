@@ -8,7 +8,10 @@ use crate::errors::from_fjall;
 
 /// Batches the ring remembers.
 pub(crate) const RING: u64 = 1024;
-const LAST: &[u8] = b"last";
+/// Key of what a batch notes about itself.
+pub(crate) const LAST: &[u8] = b"last";
+/// Its value is no longer than this.
+pub(crate) const MOST_BYTES: u64 = 40;
 
 /// Where the order of batches stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +32,38 @@ fn slot(batch: u64) -> Vec<u8> {
     key
 }
 
+/// What a batch notes about when it was written, to be compared with what is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Around {
+    /// Number of the last batch that was durable.
+    pub(crate) durable: u64,
+    /// The tree's next sequence number: it counts on its own too, but never back.
+    pub(crate) sequence: u64,
+}
+
+impl Around {
+    /// What a note says; nothing where it is older than these.
+    pub(crate) fn of(note: &[u8]) -> Self {
+        let number = |at: usize| {
+            let held = note.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+            held.map_or(0, u64::from_be_bytes)
+        };
+        Self { durable: number(24), sequence: number(32) }
+    }
+}
+
 /// Notes a batch in itself.
-pub(crate) fn note(batch: &mut OwnedWriteBatch, meta: &Keyspace, position: Position) {
+pub(crate) fn note(
+    batch: &mut OwnedWriteBatch,
+    meta: &Keyspace,
+    position: Position,
+    around: Around,
+) {
     let mut value = position.batch.to_be_bytes().to_vec();
     value.extend_from_slice(&position.stamp.seq.to_be_bytes());
     value.extend_from_slice(&position.stamp.at_ms.to_be_bytes());
+    value.extend_from_slice(&around.durable.to_be_bytes());
+    value.extend_from_slice(&around.sequence.to_be_bytes());
     batch.insert(meta, LAST, value);
     batch.insert(meta, slot(position.batch), position.batch.to_be_bytes().to_vec());
 }

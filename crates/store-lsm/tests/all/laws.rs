@@ -139,8 +139,8 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
     assert_eq!(again.judged(rows), 0, "it is not known after a start");
 }
 
-/// Damage in the middle of the journal looks like a torn tail to the tree; the mark shows that
-/// durable commits are gone.
+/// Damage in the middle of the journal looks like a torn tail to the tree; it is told from one by
+/// what is behind it.
 #[tokio::test]
 async fn a_hole_in_the_journal_is_noticed() {
     let directory = TempDir::new().unwrap();
@@ -167,7 +167,7 @@ async fn a_hole_in_the_journal_is_noticed() {
         std::fs::write(&journal, bytes).unwrap();
     }
     let refused = LsmStore::open(&LsmOptions::new(after.path()), time.timepiece());
-    assert_eq!(refused.unwrap_err().kind, store::Kind::Refused);
+    assert_eq!(refused.unwrap_err().kind, store::Kind::Corrupt);
     let accepted = LsmOptions { accept_loss: true, ..LsmOptions::new(after.path()) };
     LsmStore::open(&accepted, time.timepiece()).unwrap();
 }

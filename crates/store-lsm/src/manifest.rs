@@ -1,0 +1,197 @@
+//! What the tree trusts without a look when it is opened: the list of tables of each keyspace, and the
+//! contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but does not
+//! check before it believes what it reads.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+};
+
+use store::{Error, Kind};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::errors::from_io;
+
+/// `"SFA!"`, version, kind of checksum, checksum u128, place and length of the contents list u64.
+const TRAILER_BYTES: usize = 4 + 1 + 1 + 16 + 8 + 8;
+/// `"TOC!"` and the number of sections, u32.
+const LIST_HEAD: usize = 4 + 4;
+/// Longest contents list that is believed, bytes: a table has a dozen sections.
+const MOST_LIST_BYTES: u64 = 1024 * 1024;
+
+/// Refuses lists of tables, and tables, that are damaged where nobody else would notice.
+pub(crate) fn check(tree: &Path) -> Result<(), Error> {
+    let keyspaces = tree.join("keyspaces");
+    if !keyspaces.exists() {
+        return Ok(());
+    }
+    let context = |error: io::Error| from_io("read the lists of tables", &error);
+    for entry in std::fs::read_dir(keyspaces).map_err(context)? {
+        let folder = entry.map_err(context)?.path();
+        let damaged = damaged(&folder).map_err(context)?;
+        if let Some(path) = damaged {
+            let text = format!("{} is damaged", path.display());
+            return Err(Error::new(Kind::Corrupt, text));
+        }
+    }
+    Ok(())
+}
+
+/// The file of a keyspace that is damaged, if there is one.
+fn damaged(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let current = folder.join("current");
+    // A keyspace that was about to be made has none.
+    let Some(held) = read(&current)? else { return Ok(None) };
+    let Some((number, checksum)) = version(&held) else { return Ok(Some(current)) };
+    let list = folder.join(format!("v{number}"));
+    let bytes = match read(&list)? {
+        Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
+        _ => return Ok(Some(list)),
+    };
+    let Some(tables) = tables(&bytes) else { return Ok(Some(list)) };
+    for table in tables {
+        let path = folder.join("tables").join(table.to_string());
+        if !has_good_end(&path)? {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn version(current: &[u8]) -> Option<(u64, u128)> {
+    let (number, rest) = current.split_first_chunk()?;
+    let (checksum, rest) = rest.split_first_chunk()?;
+    (rest == [0]).then(|| (u64::from_le_bytes(*number), u128::from_le_bytes(*checksum)))
+}
+
+/// Where the contents list is, from the end of a file.
+fn trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
+    let rest = bytes.strip_prefix(b"SFA!\x01\x00")?;
+    let (checksum, rest) = rest.split_first_chunk()?;
+    let (at, rest) = rest.split_first_chunk()?;
+    let list = u64::from_le_bytes(*rest.first_chunk()?);
+    let at = u64::from_le_bytes(*at);
+    let end = at.checked_add(list)?.checked_add(TRAILER_BYTES as u64)?;
+    (end == len).then(|| (u128::from_le_bytes(*checksum), at, list))
+}
+
+/// Numbers of the tables in a list whose checksum agrees.
+fn tables(bytes: &[u8]) -> Option<Vec<u64>> {
+    let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
+    let (_, at, len) = trailer(end, bytes.len() as u64)?;
+    let at = usize::try_from(at).ok()?;
+    let mut sections = bytes.get(at..at + usize::try_from(len).ok()?)?.get(LIST_HEAD..)?;
+    let mut list = None;
+    while !sections.is_empty() {
+        let (at, rest) = sections.split_first_chunk()?;
+        let (len, rest) = rest.split_first_chunk()?;
+        let (name_len, rest) = rest.split_first_chunk()?;
+        let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*name_len)))?;
+        if name == b"tables" {
+            let at = usize::try_from(u64::from_le_bytes(*at)).ok()?;
+            list = bytes.get(at..at + usize::try_from(u64::from_le_bytes(*len)).ok()?);
+        }
+        sections = rest;
+    }
+    let (levels, mut rest) = list?.split_first()?;
+    let mut found = Vec::new();
+    for _ in 0..*levels {
+        let (runs, behind) = rest.split_first()?;
+        rest = behind;
+        for _ in 0..*runs {
+            let (count, behind) = rest.split_first_chunk()?;
+            rest = behind;
+            for _ in 0..u32::from_le_bytes(*count) {
+                // Number, kind of checksum, checksum, sequence number.
+                let (table, behind) = rest.split_at_checked(8 + 1 + 16 + 8)?;
+                found.push(u64::from_le_bytes(*table.first_chunk()?));
+                rest = behind;
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Whether the end of a table, which says where everything is, is as it was written.
+fn has_good_end(path: &Path) -> io::Result<bool> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let len = file.metadata()?.len();
+    let Some(at) = len.checked_sub(TRAILER_BYTES as u64) else { return Ok(false) };
+    let mut end = [0; TRAILER_BYTES];
+    file.read_exact_at(&mut end, at)?;
+    let Some((checksum, at, list)) = trailer(&end, len).filter(|of| of.2 < MOST_LIST_BYTES) else {
+        return Ok(false);
+    };
+    let mut bytes = vec![0; usize::try_from(list).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(xxh3_128(&bytes) == checksum)
+}
+
+#[cfg(test)]
+mod tests {
+    use fjall::Database;
+
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_of_a_list_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::builder(directory.path()).open().unwrap();
+        let rows = crate::spaces::keyspace(&database, "rows").unwrap();
+        for n in 0..3_u8 {
+            rows.insert([n], [n; 2_000]).unwrap();
+            rows.rotate_memtable_and_wait().unwrap();
+        }
+        drop((rows, database));
+        check(directory.path()).unwrap();
+        let (mut lists, mut tables) = (0, 0);
+        for folder in std::fs::read_dir(directory.path().join("keyspaces")).unwrap() {
+            let folder = folder.unwrap().path();
+            let current = std::fs::read(folder.join("current")).unwrap();
+            let (number, _) = version(&current).unwrap();
+            for name in ["current".to_owned(), format!("v{number}")] {
+                lists += 1;
+                flip_each(directory.path(), &folder.join(name), 0);
+            }
+            let list = std::fs::read(folder.join(format!("v{number}"))).unwrap();
+            for table in super::tables(&list).unwrap() {
+                tables += 1;
+                let path = folder.join("tables").join(table.to_string());
+                let len = std::fs::metadata(&path).unwrap().len();
+                let bytes = std::fs::read(&path).unwrap();
+                let end = &bytes[bytes.len() - TRAILER_BYTES..];
+                let (_, at, _) = trailer(end, len).unwrap();
+                flip_each(directory.path(), &path, usize::try_from(at).unwrap());
+            }
+        }
+        assert!(4 <= lists && 3 <= tables, "{lists} {tables}");
+        check(directory.path()).unwrap();
+    }
+
+    /// Every byte of a file from a place on is changed in turn, and each time it is noticed.
+    fn flip_each(tree: &Path, path: &Path, from: usize) {
+        let bytes = std::fs::read(path).unwrap();
+        for at in from..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            std::fs::write(path, changed).unwrap();
+            let refused = check(tree).unwrap_err();
+            assert_eq!(refused.kind, Kind::Corrupt, "byte {at} of {}", path.display());
+        }
+        std::fs::write(path, bytes).unwrap();
+    }
+}
