@@ -37,12 +37,22 @@ function Missing({ target }: { target: Target }) {
   );
 }
 
+/** Longer keys would make an address that servers refuse. */
+const LONGEST_KEY = 2000;
+
+/** What the address says of an open row; null: nothing. */
+function addressOf(row: Row | null): string | null {
+  return row === null || row.key.length > LONGEST_KEY ? null : row.key;
+}
+
 /** What is open: a row, a new item, nothing. */
 type Shown = { row: Row | null; turn: number; focused: boolean } | null;
 
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
-  const filter = usePlace().query.get('filter') ?? '';
+  const { query } = usePlace();
+  const filter = query.get('filter') ?? '';
+  const linked = query.get('item');
   const { source, missing, failure, live, refresh: refreshSource } = useSource(target);
   const matching = useMatching(source, filter);
   const { forget } = matching;
@@ -70,11 +80,23 @@ export default function Items({ target }: { target: Target }) {
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
   const visible = useMemo(() => quickly(rows.rows, quick, databaseNow() ?? 0), [rows.rows, quick]);
-  const open = (row: Row | null, focused: boolean) =>
+  // The address says which item is open, and going back closes it. A new one has no address.
+  useEffect(() => {
+    if (source === null) return;
+    setShown((known) => {
+      if (addressOf(known?.row ?? null) === linked) return known;
+      const row = linked === null ? null : source.rowOf(linked);
+      return row === null ? null : { row, focused: false, turn: (known?.turn ?? 0) + 1 };
+    });
+  }, [source, linked]);
+  const open = (row: Row | null, focused: boolean) => {
     setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
+    setQuery('item', addressOf(row), shown === null && row !== null);
+  };
   const close = () => {
     // The list may be hidden as long as the item lies over it.
     flushSync(() => setShown(null));
+    setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
   if (source === null) {
@@ -157,6 +179,7 @@ export default function Items({ target }: { target: Target }) {
             onSaved={(row, before) => {
               rows.put(row, before);
               setShown((known) => (known === null ? null : { ...known, row }));
+              setQuery('item', addressOf(row));
               refresh();
             }}
             onGone={(key) => {
