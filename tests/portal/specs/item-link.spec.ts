@@ -1,8 +1,9 @@
 // The address names the item that is open: it can be sent to somebody, survives a reload, and going
 // back closes it.
 import { expect, test } from '../lib/fixtures';
-import { DOORS } from '../lib/door';
+import { DOORS, nosql } from '../lib/door';
 import { edit, editor, openItem, rows, saveItem, write } from '../lib/items';
+import { noted } from '../lib/pane';
 
 for (const door of DOORS) {
   test(`${door.noun}: its address`, async ({ page, server }) => {
@@ -60,3 +61,51 @@ for (const door of DOORS) {
     await expect(page.getByText(`There are no ${door.noun}s.`)).toBeVisible();
   });
 }
+
+test('what is saved after its pane was closed stays closed', async ({ page, server }) => {
+  await nosql.create(server, null);
+  for (const id of ['one', 'two']) await nosql.put(server, id, { n: 1 });
+  await page.goto('/nosql/app/log/items');
+  let release = () => {};
+  await page.route('**/docs/one', async (route) => {
+    if (route.request().method() === 'PUT') await new Promise<void>((done) => (release = done));
+    await route.fallback();
+  });
+  const saveOne = async (n: number) => {
+    const pane = await openItem(page, nosql, 'one');
+    await write(page, editor(pane), nosql.text('one', `"n": ${n}`));
+    const sent = page.waitForRequest((request) => request.method() === 'PUT');
+    await page.keyboard.press('Control+S');
+    await sent;
+    return pane;
+  };
+  const answered = () => page.waitForResponse((response) => response.request().method() === 'PUT');
+
+  const pane = await saveOne(2);
+  await pane.getByRole('button', { name: 'Close' }).click();
+  let done = answered();
+  release();
+  await done;
+  await noted(page, 'Successfully updated item one');
+  await expect(pane).toHaveCount(0);
+  expect(new URL(page.url()).search).toBe('');
+
+  await saveOne(3);
+  const other = await openItem(page, nosql, 'two');
+  const address = page.url();
+  done = answered();
+  release();
+  await done;
+  await expect.poll(() => nosql.get(server, 'one')).toEqual({ n: 3 });
+  await expect(other).toBeVisible();
+  expect(page.url()).toBe(address);
+
+  await saveOne(4);
+  await page.getByRole('link', { name: 'Metrics' }).click();
+  await expect(page.getByRole('heading', { name: 'Metrics' })).toBeVisible();
+  done = answered();
+  release();
+  await done;
+  await expect.poll(() => nosql.get(server, 'one')).toEqual({ n: 4 });
+  await expect(page).toHaveURL(/monitor$/);
+});

@@ -89,6 +89,13 @@ export default function Items({ target }: { target: Target }) {
       return row === null ? null : { row, focused: false, turn: (known?.turn ?? 0) + 1 };
     });
   }, [source, linked]);
+  // What a pane comes back with when it has been closed meanwhile, or the page left, moves nothing.
+  const now = useRef<Shown>(null);
+  useEffect(() => {
+    now.current = shown;
+    return () => void (now.current = null);
+  }, [shown]);
+  const isShown = (pane: Shown) => pane !== null && now.current?.turn === pane.turn;
   const open = (row: Row | null, focused: boolean) => {
     setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
     setQuery('item', addressOf(row), shown === null && row !== null);
@@ -178,9 +185,10 @@ export default function Items({ target }: { target: Target }) {
             writable={writable}
             onSaved={(row, before) => {
               rows.put(row, before);
-              setShown((known) => (known === null ? null : { ...known, row }));
-              setQuery('item', addressOf(row));
               refresh();
+              if (!isShown(shown)) return;
+              setShown({ ...shown, row });
+              setQuery('item', addressOf(row));
             }}
             onGone={(key) => {
               rows.remove(key);
@@ -189,7 +197,7 @@ export default function Items({ target }: { target: Target }) {
             onDeleted={(key) => {
               rows.remove(key);
               refresh();
-              close();
+              if (isShown(shown)) close();
             }}
             onClose={close}
           />
