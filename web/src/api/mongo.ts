@@ -83,6 +83,9 @@ export interface Batch {
   cursor: unknown;
 }
 
+/** Whoever waits for a cursor to be closed waits no longer than this. */
+const CLOSE_MS = 5000;
+
 /** What the server holds for this page, by the cursor's id. */
 const held = new Map<string, { database: string; collection: string; cursor: unknown }>();
 
@@ -129,7 +132,7 @@ export async function close(cursor: unknown): Promise<void> {
   if (known === undefined) return;
   const { database, collection } = known;
   try {
-    await run(database, { killCursors: collection, cursors: [cursor] }, { aside: true });
+    await run(database, { killCursors: collection, cursors: [cursor] }, { aside: true, timeoutMs: CLOSE_MS });
   } catch {
     // It ends by itself in a while.
   }

@@ -28,12 +28,13 @@ export function go(place: Place, query: Record<string, string> = {}): void {
   here.set(path);
 }
 
-/** Sets a part of the query string, or takes it away, without a step in the history. */
-export function setQuery(name: string, value: string | null): void {
+/** Sets a part of the query string, or takes it away; a step in the history only where one goes back from it. */
+export function setQuery(name: string, value: string | null, isStep = false): void {
   const url = new URL(location.href);
   if (value === null || value === '') url.searchParams.delete(name);
   else url.searchParams.set(name, value);
-  history.replaceState(null, '', url);
+  if (isStep) history.pushState(null, '', url);
+  else history.replaceState(null, '', url);
   here.set(url.pathname + url.search);
 }
 

@@ -37,12 +37,22 @@ function Missing({ target }: { target: Target }) {
   );
 }
 
+/** Longer keys would make an address that servers refuse. */
+const LONGEST_KEY = 2000;
+
+/** What the address says of an open row; null: nothing. */
+function addressOf(row: Row | null): string | null {
+  return row === null || row.key.length > LONGEST_KEY ? null : row.key;
+}
+
 /** What is open: a row, a new item, nothing. */
 type Shown = { row: Row | null; turn: number; focused: boolean } | null;
 
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
-  const filter = usePlace().query.get('filter') ?? '';
+  const { query } = usePlace();
+  const filter = query.get('filter') ?? '';
+  const linked = query.get('item');
   const { source, missing, failure, live, refresh: refreshSource } = useSource(target);
   const matching = useMatching(source, filter);
   const { forget } = matching;
@@ -70,11 +80,30 @@ export default function Items({ target }: { target: Target }) {
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
   const visible = useMemo(() => quickly(rows.rows, quick, databaseNow() ?? 0), [rows.rows, quick]);
-  const open = (row: Row | null, focused: boolean) =>
+  // The address says which item is open, and going back closes it. A new one has no address.
+  useEffect(() => {
+    if (source === null) return;
+    setShown((known) => {
+      if (addressOf(known?.row ?? null) === linked) return known;
+      const row = linked === null ? null : source.rowOf(linked);
+      return row === null ? null : { row, focused: false, turn: (known?.turn ?? 0) + 1 };
+    });
+  }, [source, linked]);
+  // What a pane comes back with when it has been closed meanwhile, or the page left, moves nothing.
+  const now = useRef<Shown>(null);
+  useEffect(() => {
+    now.current = shown;
+    return () => void (now.current = null);
+  }, [shown]);
+  const isShown = (pane: Shown) => pane !== null && now.current?.turn === pane.turn;
+  const open = (row: Row | null, focused: boolean) => {
     setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
+    setQuery('item', addressOf(row), shown === null && row !== null);
+  };
   const close = () => {
     // The list may be hidden as long as the item lies over it.
     flushSync(() => setShown(null));
+    setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
   if (source === null) {
@@ -156,8 +185,10 @@ export default function Items({ target }: { target: Target }) {
             writable={writable}
             onSaved={(row, before) => {
               rows.put(row, before);
-              setShown((known) => (known === null ? null : { ...known, row }));
               refresh();
+              if (!isShown(shown)) return;
+              setShown({ ...shown, row });
+              setQuery('item', addressOf(row));
             }}
             onGone={(key) => {
               rows.remove(key);
@@ -166,7 +197,7 @@ export default function Items({ target }: { target: Target }) {
             onDeleted={(key) => {
               rows.remove(key);
               refresh();
-              close();
+              if (isShown(shown)) close();
             }}
             onClose={close}
           />

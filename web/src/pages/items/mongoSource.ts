@@ -5,7 +5,7 @@ import * as mongo from '../../api/mongo';
 import { expiryOfDocument, type Expiry, meaningOfBson, outlook } from '../../pure/reasons';
 import { parseShell, printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
-import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+import { type Changed, type Check, type Cursor, type Opened, type Row, type RowsPage, type Source, UNKNOWN_EXPIRY } from './source';
 import { documentTemplate } from './template';
 
 /** Most ids that one question about expiry may hold. */
@@ -144,6 +144,12 @@ export class MongoSource implements Source {
     const wanted = next === null ? asked : { $and: [asked, after] };
     const command = { find: collection, filter: wanted, sort: { _id: 1 }, batchSize: size };
     return mongo.open(database, command, { signal });
+  }
+
+  rowOf(key: string): Row | null {
+    const parsed = parseShell(key);
+    if ('error' in parsed) return null;
+    return { key, name: key, value: {}, expiry: UNKNOWN_EXPIRY, ref: parsed.value };
   }
 
   private async opened(document: mongo.Document): Promise<Opened | null> {

@@ -6,7 +6,7 @@ import { expiryOfItem, type Expiry, meaningOfJson, outlook } from '../../pure/re
 import type { Target } from '../../state/place';
 import { countQuery } from './countQuery';
 import { partsOf, valueAt } from './keyPath';
-import type { Changed, Check, Cursor, Opened, Row, RowsPage, Source } from './source';
+import { type Changed, type Check, type Cursor, type Opened, type Row, type RowsPage, type Source, UNKNOWN_EXPIRY } from './source';
 import { itemTemplate, type Template } from './template';
 
 const SYSTEM = ['_rid', '_self', '_etag', '_attachments', '_ts'] as const;
@@ -86,6 +86,11 @@ export class NosqlSource implements Source {
 
   /** The server holds nothing: a continuation says all. */
   release(): void {}
+
+  rowOf(key: string): Row | null {
+    const ref = refOfKey(key, this.paths.length);
+    return ref === null ? null : { key, name: ref.id, value: {}, expiry: UNKNOWN_EXPIRY, ref };
+  }
 
   private opened({ text, etag }: nosql.ItemText): Opened {
     const read = readJson(text);
@@ -197,4 +202,16 @@ export class NosqlSource implements Source {
 
 function keyOf(ref: Ref): string {
   return JSON.stringify([ref.id, ...ref.partition.map((part) => (part === undefined ? {} : part))]);
+}
+
+/** What `keyOf` wrote; null: it did not write that. */
+function refOfKey(key: string, parts: number): Ref | null {
+  try {
+    const [id, ...partition] = JSON.parse(key) as unknown[];
+    if (typeof id !== 'string' || partition.length !== parts) return null;
+    // Only a part that is not there is an object.
+    return { id, partition: partition.map((part) => (typeof part === 'object' && part !== null ? undefined : part)) };
+  } catch {
+    return null;
+  }
 }

@@ -16,6 +16,9 @@ export interface Row {
   ref: unknown;
 }
 
+/** Of a row that has not been read. */
+export const UNKNOWN_EXPIRY: Expiry = { diesAtMs: null, by: null, reason: null };
+
 /** Where the next rows are; opaque. */
 export type Cursor = { next: unknown };
 
@@ -67,6 +70,8 @@ export interface Source {
   counts(filter: string): boolean;
   /** How many fit a filter. */
   count(filter: string, signal: AbortSignal): Promise<number>;
+  /** A row of which only the key is known, to be opened; null: it is no key. */
+  rowOf(key: string): Row | null;
   /** null: it is not there (any more). */
   open(row: Row): Promise<Opened | null>;
   check(text: string, opened: Opened | null): Check;
