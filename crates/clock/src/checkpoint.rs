@@ -20,15 +20,20 @@ pub struct Checkpoint {
     pub accepted_at_ms: i64,
     /// Whether this data directory lives on a manual clock.
     pub manual: bool,
+    /// The wall clock when this was true, milliseconds; `None` where an older version wrote it.
+    pub wall_ms: Option<i64>,
 }
 
-/// Encoded size in bytes, without a checksum: that belongs to the file.
-pub(crate) const SIZE: usize = 8 + 16 + 8 + 8 + 8 + 8 + 1;
+/// Encoded size in bytes without the wall clock, as older versions wrote it, and without a checksum:
+/// that belongs to the file.
+const OLD_SIZE: usize = 8 + 16 + 8 + 8 + 8 + 8 + 1;
+/// Encoded size in bytes.
+const SIZE: usize = OLD_SIZE + 8;
 
 impl Checkpoint {
-    /// Fixed-size big-endian form.
-    pub fn encode(&self) -> [u8; SIZE] {
-        let mut out = [0; SIZE];
+    /// Big-endian form.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = vec![0; OLD_SIZE];
         out[..8].copy_from_slice(&self.number.to_be_bytes());
         out[8..24].copy_from_slice(&self.boot_id);
         out[24..32].copy_from_slice(&self.boot_ns.to_be_bytes());
@@ -36,11 +41,20 @@ impl Checkpoint {
         out[40..48].copy_from_slice(&self.reap_until_ms.to_be_bytes());
         out[48..56].copy_from_slice(&self.accepted_at_ms.to_be_bytes());
         out[56] = u8::from(self.manual);
+        out.extend(self.wall_ms.iter().flat_map(|ms| ms.to_be_bytes()));
         out
     }
 
-    /// Reads what [`encode`](Self::encode) wrote.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    /// The forms that [`encode`](Self::encode) may have written, the newest first, by what the
+    /// bytes begin with. A checksum behind says which one it was.
+    pub fn decode(bytes: &[u8]) -> [Option<Self>; 2] {
+        let old = Self::decode_old(bytes);
+        let wall = bytes.get(OLD_SIZE..SIZE).and_then(|wall| wall.try_into().ok());
+        let wall_ms = wall.map(i64::from_be_bytes);
+        [old.filter(|_| wall_ms.is_some()).map(|old| Self { wall_ms, ..old }), old]
+    }
+
+    fn decode_old(bytes: &[u8]) -> Option<Self> {
         let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
         Some(Self {
             number: u64::from_be_bytes(number(0)?),
@@ -50,6 +64,7 @@ impl Checkpoint {
             reap_until_ms: i64::from_be_bytes(number(40)?),
             accepted_at_ms: i64::from_be_bytes(number(48)?),
             manual: *bytes.get(56)? == 1,
+            wall_ms: None,
         })
     }
 }

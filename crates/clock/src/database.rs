@@ -52,6 +52,9 @@ pub struct Status {
     pub running: bool,
     /// Database time has kept pace with an independent clock.
     pub keeps_pace: bool,
+    /// At the start the boot clock said that far more time had passed than the wall clock did; time
+    /// went on by the wall clock.
+    pub boot_disagrees: bool,
 }
 
 #[derive(Debug)]
@@ -64,6 +67,7 @@ struct State {
     /// Monotonic clock and database time at the last check of the watchdog.
     watched: Option<(u128, i64)>,
     keeps_pace: bool,
+    boot_disagrees: bool,
 }
 
 /// The database clock.
@@ -92,6 +96,7 @@ impl Clock {
         let (wall, boot_ns) = (source.wall_ms(), source.boot_ns());
         let mut reap_until_ms = last.map_or(i64::MAX, |last| last.reap_until_ms);
         let mut accepted_at_ms = last.map_or(0, |last| last.accepted_at_ms);
+        let mut boot_disagrees = false;
         let start_ms = match (mode, last) {
             (Mode::Manual, Some(last)) => last.ms,
             (Mode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
@@ -99,7 +104,18 @@ impl Clock {
             (Mode::System, Some(last)) if last.boot_id == boot_id => {
                 let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
                 let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
-                last.ms.saturating_add(elapsed).saturating_add(gained)
+                let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
+                // A boot clock that says that far more time has passed than the wall clock does may
+                // be another one, as in a container that was moved. Time that was too early for a
+                // while costs nothing; too late, it would kill what lives, for ever.
+                let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
+                match by_wall {
+                    Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
+                        boot_disagrees = true;
+                        last.ms.saturating_add(by_wall.max(LEASE_MS))
+                    }
+                    _ => by_boot,
+                }
             }
             (Mode::System, Some(last)) => {
                 let least = last.ms.saturating_add(LEASE_MS);
@@ -125,6 +141,7 @@ impl Clock {
             accepted_at_ms,
             watched: None,
             keeps_pace: true,
+            boot_disagrees,
         };
         Ok(Self {
             mode,
@@ -231,6 +248,7 @@ impl Clock {
             reap_until_ms: state.reap_until_ms,
             accepted_at_ms: state.accepted_at_ms,
             manual: self.mode == Mode::Manual,
+            wall_ms: Some(self.source.wall_ms()),
         }
     }
 
@@ -303,6 +321,7 @@ impl Clock {
                 .then_some(Instant { ms: state.reap_until_ms }),
             running: self.try_now().is_some(),
             keeps_pace: state.keeps_pace,
+            boot_disagrees: state.boot_disagrees,
         }
     }
 }

@@ -154,6 +154,26 @@ fn a_restart_on_the_same_boot_follows_the_boot_clock_whatever_the_wall_says() {
 }
 
 #[test]
+fn a_boot_clock_that_runs_far_ahead_of_the_wall_at_a_start_is_not_believed() {
+    let fake = Fake::at(0, START);
+    let last = ticks(&fake.start(1, None), &fake, 10);
+    fake.run(5_000);
+    let year = 31_536_000_000;
+    fake.boot_ms.fetch_add(year, Ordering::SeqCst);
+    let again = fake.start(1, Some(last));
+    assert!(again.status().boot_disagrees);
+    assert_eq!(again.last(), Instant::from_ms(last.ms + 5_000));
+    // Nor when the wall clock was set back meanwhile: time goes on behind what was used.
+    fake.step(-9_000_000);
+    let again = fake.start(1, Some(last));
+    assert_eq!(again.last(), Instant::from_ms(last.ms + LEASE_MS));
+    // Where it was not written down what the wall clock said, there is nothing to compare.
+    let older = Checkpoint { wall_ms: None, ..last };
+    let again = fake.start(1, Some(older));
+    assert!(!again.status().boot_disagrees && last.ms + year < again.last().ms);
+}
+
+#[test]
 fn after_a_reboot_time_is_past_the_lease_and_a_long_gap_waits_to_be_reaped() {
     let fake = Fake::at(0, START);
     let last = ticks(&fake.start(1, None), &fake, 10);
@@ -204,8 +224,12 @@ fn a_frozen_boot_clock_is_noticed() {
 fn checkpoints_round_trip_and_far_instants_saturate() {
     let fake = Fake::at(7, START);
     let checkpoint = fake.start(3, None).tick();
-    assert_eq!(Checkpoint::decode(&checkpoint.encode()), Some(checkpoint));
-    assert_eq!(Checkpoint::decode(&[0; 5]), None);
+    let [new, old] = Checkpoint::decode(&checkpoint.encode());
+    assert_eq!(new, Some(checkpoint));
+    let without = Checkpoint { wall_ms: None, ..checkpoint };
+    assert_eq!(old, Some(without));
+    assert_eq!(Checkpoint::decode(&without.encode()), [None, Some(without)]);
+    assert_eq!(Checkpoint::decode(&[0; 5]), [None, None]);
     assert_eq!(Instant::from_seconds(i64::MAX).ms, i64::MAX);
     assert_eq!(Instant::from_ms(-1).seconds(), -1);
     assert_eq!(Instant::MAX.plus_ms(5), Instant::MAX);

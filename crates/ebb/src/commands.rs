@@ -76,6 +76,7 @@ pub(crate) fn say(text: impl std::fmt::Display) {
 
 pub(crate) fn fail(failure: Failure) -> ExitCode {
     match failure {
+        Failure::Usage(message) => complain(message, USAGE),
         Failure::Refused(refused) => complain(refused, REFUSED),
         Failure::Failed(message) => complain(message, FAILED),
     }

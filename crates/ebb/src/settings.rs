@@ -20,6 +20,12 @@ const SETTINGS: &[Setting] = &[
     setting("data-dir", "PATH", "./ebb-data", "Where data lives; made when it is missing"),
     setting("in-memory", "BOOL", "false", "Keep nothing; excludes --data-dir"),
     setting("mongo-addr", "HOST:PORT", "127.0.0.1:27017", "Address of the MongoDB door, or 'off'"),
+    setting(
+        "mongo-no-auth",
+        "BOOL",
+        "false",
+        "Let other machines reach the MongoDB door, which asks nobody who they are",
+    ),
     setting("cosmos-addr", "HOST:PORT", "127.0.0.1:8081", "Address of the NoSQL door, or 'off'"),
     setting(
         "cosmos-host",
@@ -34,7 +40,13 @@ const SETTINGS: &[Setting] = &[
         "",
         "Where clients of the NoSQL door are sent [the address they came to]",
     ),
-    setting("key-file", "PATH", "", "Keys of the NoSQL door [the one that everybody knows]"),
+    setting(
+        "key-file",
+        "PATH",
+        "",
+        "Keys of the NoSQL door, in lines like 'primary = BASE64'; see the README [the one that \
+         everybody knows]",
+    ),
     setting("tls-cert", "PATH", "", "Certificate of the NoSQL door [one that is made]"),
     setting("tls-key", "PATH", "", "Key of that certificate"),
     setting(
@@ -76,6 +88,8 @@ const SETTINGS: &[Setting] = &[
         "",
         "Memory that the process may hold, with k, m or g [a quarter of the machine's, 512m to 2g]",
     ),
+    // By how many milliseconds the wall clock is off, in a file: for tests of its steps.
+    setting("test-wall", "PATH", "", ""),
     setting("accept-loss", "BOOL", "false", "Start although commits are missing from damaged data"),
     setting(
         "log-format",
@@ -126,6 +140,7 @@ pub(crate) fn args() -> Vec<Arg> {
                 format!("{} [{}]", setting.help, setting.default)
             })
             .allow_hyphen_values(true)
+            .hide(setting.help.is_empty())
             .action(ArgAction::Set);
         if setting.value_name == LIST {
             arg.action(ArgAction::Append)
@@ -310,6 +325,7 @@ impl Settings {
         Ok(Config {
             data_dir: (!in_memory).then(|| PathBuf::from(self.text("data-dir"))),
             mongo_addr: self.address("mongo-addr")?,
+            mongo_no_auth: self.bool("mongo-no-auth")?,
             cosmos_addr: self.address("cosmos-addr")?,
             cosmos_hosts: self.names("cosmos-host")?,
             account_endpoint: self.endpoint("account-endpoint")?,
@@ -331,6 +347,7 @@ impl Settings {
                 false => None,
             },
             accept_loss: self.bool("accept-loss")?,
+            test_wall: path("test-wall"),
             memory: self.size("memory")?,
         })
     }

@@ -61,11 +61,12 @@ impl CheckpointFile {
 }
 
 fn decode(slot: &[u8]) -> Option<Checkpoint> {
-    let checkpoint = Checkpoint::decode(slot)?;
-    let body = checkpoint.encode();
-    let stored = slot.get(body.len()..body.len() + 4)?;
-    (slot.starts_with(&body) && crc32c::crc32c(&body).to_be_bytes() == *stored)
-        .then_some(checkpoint)
+    let is_whole = |checkpoint: &Checkpoint| {
+        let body = checkpoint.encode();
+        let stored = slot.get(body.len()..body.len() + 4);
+        slot.starts_with(&body) && stored == Some(&crc32c::crc32c(&body).to_be_bytes()[..])
+    };
+    Checkpoint::decode(slot).into_iter().flatten().find(is_whole)
 }
 
 impl Persist for CheckpointFile {

@@ -31,6 +31,8 @@ pub struct Config {
     pub data_dir: Option<PathBuf>,
     /// Address of the MongoDB door; `None`: no such listener.
     pub mongo_addr: Option<String>,
+    /// Whoever reaches the MongoDB door may do everything, also from other machines.
+    pub mongo_no_auth: bool,
     /// Address of the NoSQL door; `None`: no such listener.
     pub cosmos_addr: Option<String>,
     /// Names that the NoSQL door answers to while everybody knows its key, beside addresses,
@@ -69,6 +71,8 @@ pub struct Config {
     pub per_document_ttl: Option<bool>,
     /// Open although commits are missing.
     pub accept_loss: bool,
+    /// A file that says by how many milliseconds the wall clock is off; for tests alone.
+    pub test_wall: Option<PathBuf>,
     /// Bytes of memory that the process may hold; `None`: as is usual on such a machine.
     pub memory: Option<usize>,
 }
@@ -84,6 +88,7 @@ impl Config {
         Self {
             data_dir: None,
             mongo_addr: Some("127.0.0.1:0".to_owned()),
+            mongo_no_auth: false,
             cosmos_addr: Some("127.0.0.1:0".to_owned()),
             cosmos_hosts: Vec::new(),
             account_endpoint: None,
@@ -102,6 +107,7 @@ impl Config {
             banner: false,
             per_document_ttl: None,
             accept_loss: false,
+            test_wall: None,
             memory: None,
         }
     }

@@ -2,11 +2,14 @@
 
 use std::{
     fmt,
-    fs::{self, File},
+    fs::{self, DirBuilder, File, Permissions},
     io::{self, Write},
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
+/// Nobody but its owner may look into it.
+const OWNER_ONLY: u32 = 0o700;
 const FORMAT_FILE: &str = "EBB";
 /// The same while it is written; left over when a first start ends in the middle.
 const NEW_FORMAT_FILE: &str = "EBB.new";
@@ -51,7 +54,10 @@ impl DataDir {
         let failed = |what: &str, error: &io::Error| {
             Refused::Unusable(format!("cannot {what} {}: {error}", path.display()))
         };
-        fs::create_dir_all(path).map_err(|error| failed("make", &error))?;
+        let made = DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(path);
+        made.map_err(|error| failed("make", &error))?;
+        // One that is somebody else's, like the root of a volume, stays as it is.
+        let _ = fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY));
         let lock = File::options()
             .read(true)
             .write(true)

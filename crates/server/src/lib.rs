@@ -19,6 +19,7 @@ mod nosql;
 mod quickstart;
 mod ready;
 mod serve;
+mod test_wall;
 #[cfg(test)]
 mod testing;
 mod verify;

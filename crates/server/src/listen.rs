@@ -19,11 +19,17 @@ const BACKLOG: u32 = 4096;
 
 /// Binds an address; port 0 is a free one.
 pub(crate) async fn bind(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = listener(address)
-        .await
-        .map_err(|error| io::Error::new(error.kind(), format!("listen on {address}: {error}")))?;
+    let listener = listener(address).await?;
     let bound = listener.local_addr()?;
     Ok((listener, bound))
+}
+
+/// Whether only this machine can reach an address. One that cannot be found cannot be listened on.
+pub(crate) async fn is_loopback(address: &str) -> bool {
+    match lookup_host(address).await {
+        Ok(mut found) => found.all(|address| address.ip().is_loopback()),
+        Err(_) => true,
+    }
 }
 
 /// Listens on the first address of a name that can be listened on.

@@ -1,18 +1,19 @@
 //! What the NoSQL door is opened with: keys, the secret of its tokens, the certificate. Each is
 //! made when it is missing and kept in the data directory.
 
-use std::{fs, io, path::Path, sync::Arc};
+use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
 use cosmos::{Certificate, Door, Hosts, Keys, Settings};
 use engine::Engine;
 use memory::Account;
-use tokio::net::lookup_host;
 
 use crate::{
     Config,
     any_store::AnyStore,
+    data_dir::Refused,
     explorer::{AtDoor, Explorer},
     give_way::give_way,
+    listen,
     serve::Failure,
     whole_file::write,
 };
@@ -20,9 +21,19 @@ use crate::{
 /// Folder of these files in a data directory.
 const FOLDER: &str = "nosql";
 const SECRET_BYTES: usize = 32;
+/// What others than the owner and the group of a file may do with it.
+const OTHERS: u32 = 0o007;
 
 fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::Failed(format!("{what}: {error}"))
+}
+
+/// A file that is kept in the data directory is damaged, or cannot be read or written.
+fn kept(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(error.to_string())),
+        _ => failed("the secret of tokens", error),
+    }
 }
 
 /// Makes the door.
@@ -34,8 +45,8 @@ pub(crate) async fn door(
     explorer: &Arc<Explorer>,
 ) -> Result<Arc<Door<AnyStore>>, Failure> {
     let keys = keys(config.key_file.as_deref())?;
-    if keys.are_well_known() && !is_loopback(address).await {
-        return Err(Failure::Failed(format!(
+    if keys.are_well_known() && !listen::is_loopback(address).await {
+        return Err(Failure::Usage(format!(
             "--cosmos-addr {address} can be reached by other machines, and everybody knows the key \
              that is used when none is given: give a --key-file, or listen on 127.0.0.1"
         )));
@@ -50,7 +61,7 @@ pub(crate) async fn door(
         account: "localhost".to_owned(),
         endpoint: config.account_endpoint.clone(),
         keys,
-        secret: secret(folder.as_deref()).map_err(|error| failed("the secret of tokens", error))?,
+        secret: secret(folder.as_deref()).map_err(kept)?,
         certificate: Some(certificate(config, folder.as_deref())?),
         memory: memory.clone(),
         give_way,
@@ -77,22 +88,20 @@ pub(crate) fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));
     };
-    let what = format!("--key-file {}", file.display());
-    let text = fs::read_to_string(file).map_err(|error| failed(&what, error))?;
-    Keys::parse(&text).map_err(|error| failed(&what, error))
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::Usage(format!("--key-file {}: {error}", file.display()))
+    };
+    let mode = fs::metadata(file).map_err(|error| wrong(&error))?.permissions().mode();
+    if mode & OTHERS != 0 {
+        return Err(wrong(&"others may read it: chmod o-rwx it, and make new keys"));
+    }
+    let text = fs::read_to_string(file).map_err(|error| wrong(&error))?;
+    Keys::parse(&text).map_err(|error| wrong(&error))
 }
 
 /// The first key of a key file: what clients are given.
 pub fn first_key(file: &Path) -> Result<String, Failure> {
     Ok(keys(Some(file))?.primary().to_owned())
-}
-
-/// Whether only this machine can reach an address. One that cannot be found cannot be listened on.
-async fn is_loopback(address: &str) -> bool {
-    match lookup_host(address).await {
-        Ok(mut found) => found.all(|address| address.ip().is_loopback()),
-        Err(_) => true,
-    }
 }
 
 fn secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
@@ -133,7 +142,9 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
         Certificate::read(text(certificate)?, text(key)?).map_err(|error| wrong(&error))
     };
     match (&config.tls_cert, &config.tls_key) {
-        (Some(certificate), Some(key)) => return read(certificate, key),
+        (Some(certificate), Some(key)) => {
+            return read(certificate, key).map_err(|failure| Failure::Usage(failure.to_string()));
+        }
         (None, None) => {}
         _ => return Err(wrong(&"--tls-cert and --tls-key belong together")),
     }
@@ -142,7 +153,10 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
         && certificate.exists()
         && key.exists()
     {
-        return read(certificate, key);
+        return read(certificate, key).map_err(|failure| {
+            let text = format!("{failure}; remove certificate.pem and key.pem to have them made");
+            Failure::Refused(Refused::Unusable(text))
+        });
     }
     let made = Certificate::make(&node_name()).map_err(|error| wrong(&error))?;
     if let Some(folder) = folder {

@@ -1,14 +1,15 @@
 //! Starts a server from its configuration and runs it to its end.
 
-use std::{fmt, path::Path, sync::Arc, time::Duration};
+use std::{fmt, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
-use clock::{Checkpoint, Clock, Machine, Mode};
+use clock::{Checkpoint, Clock, Machine, Mode, Source};
 use engine::{Engine, KeepNothing, Options, Persist, Rules};
 use memory::{Account, Plan};
 use mongo::{Door, MongoDialect, Settings};
 use store::{MemoryStore, Store};
 use store_lsm::{LsmOptions, LsmStore};
 use tokio::{
+    net::TcpListener,
     signal::unix::{self, Signal, SignalKind},
     sync::{oneshot, watch},
     task::JoinHandle,
@@ -27,6 +28,7 @@ use crate::{
     give_way::give_way,
     listen, logging, machine, nosql,
     ready::{self, Ready},
+    test_wall::TestWall,
 };
 
 /// How long an end may take.
@@ -35,6 +37,8 @@ const LONGEST_END: Duration = Duration::from_millis(9_500);
 /// Why a server did not start or ended.
 #[derive(Debug)]
 pub enum Failure {
+    /// The settings do not go together or cannot be used here.
+    Usage(String),
     /// The data directory was refused.
     Refused(Refused),
     /// It could not start or go on.
@@ -45,7 +49,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(refused) => refused.fmt(f),
-            Self::Failed(message) => f.write_str(message),
+            Self::Usage(message) | Self::Failed(message) => f.write_str(message),
         }
     }
 }
@@ -80,8 +84,18 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         }
         None => (None, None),
     };
-    let clock = Clock::start(mode, Box::new(Machine), boot_id(), last)
+    let source: Box<dyn Source> = match &config.test_wall {
+        Some(file) => Box::new(TestWall::new(file.clone())),
+        None => Box::new(Machine),
+    };
+    let clock = Clock::start(mode, source, boot_id(), last)
         .map_err(|_| Failure::Refused(Refused::OtherClock))?;
+    if clock.status().boot_disagrees {
+        tracing::warn!(
+            "the boot clock says that far more time has passed than the wall clock does; time goes \
+             on by the wall clock"
+        );
+    }
     let clock = Arc::new(clock);
     let first = clock.tick();
     if let Some(file) = &file {
@@ -220,6 +234,7 @@ impl Running {
 /// Starts a server; it accepts when this answers.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start(config);
+    check_addresses(config).await?;
     // Named so that on a failure the engine goes first and the directory last.
     let Opened { data_dir, timekeeper, engine } = open(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
@@ -239,7 +254,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     };
     let mut door = None;
     if let Some(address) = &config.mongo_addr {
-        let (listener, bound) = listen::bind(address).await.map_err(failed)?;
+        let (listener, bound) = bind("mongo-addr", address).await?;
         let settings = Settings {
             per_document_ttl: features.per_document_ttl(),
             host: bound.to_string(),
@@ -263,7 +278,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
         let made = nosql::door(config, address, engine.clone(), &memory, &explorer).await?;
-        let (listener, bound) = listen::bind(address).await.map_err(failed)?;
+        let (listener, bound) = bind("cosmos-addr", address).await?;
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept(
             listener,
@@ -275,7 +290,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         cosmos = Some(made);
     }
     if let Some(address) = &config.admin_addr {
-        let (listener, bound) = listen::bind(address).await.map_err(failed)?;
+        let (listener, bound) = bind("admin-addr", address).await?;
         let doors = admin::Doors { mongo: door.clone(), cosmos };
         let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
@@ -290,6 +305,36 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     tasks.push(tokio::spawn(background::housekeeping(engine.clone(), door, stopped)));
     announce(config, &ready)?;
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
+}
+
+/// Refuses listeners that nobody can want: none at all, and one that lets other machines in unasked.
+async fn check_addresses(config: &Config) -> Result<(), Failure> {
+    if config.mongo_addr.is_none() && config.cosmos_addr.is_none() && config.admin_addr.is_none() {
+        let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    match &config.mongo_addr {
+        Some(address) if !config.mongo_no_auth && !listen::is_loopback(address).await => {
+            Err(Failure::Usage(format!(
+                "--mongo-addr {address} can be reached by other machines, and the MongoDB API asks \
+                 nobody who they are: listen on 127.0.0.1, or say --mongo-no-auth if whoever \
+                 reaches it may do everything"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Binds the address of a setting.
+async fn bind(setting: &str, address: &str) -> Result<(TcpListener, SocketAddr), Failure> {
+    listen::bind(address).await.map_err(|error| {
+        let way_out = match error.kind() {
+            std::io::ErrorKind::AddrInUse => ": another program listens there, give another port",
+            std::io::ErrorKind::PermissionDenied => ": ports below 1024 are for root, give another",
+            _ => "",
+        };
+        failed(format!("--{setting} {address}: {error}{way_out} (or 'off')"))
+    })
 }
 
 /// Says that every listener accepts, to whoever waits for it.
@@ -326,6 +371,8 @@ pub fn serve_beside(
     beside: impl FnOnce(Option<String>) -> Result<(), String> + Send + 'static,
 ) -> Result<(), Failure> {
     raise_descriptor_limit();
+    // What the server keeps is its owner's alone.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One more than cores, so that a long read does not hold up the short ones.
