@@ -222,6 +222,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
     let plan = plan(config);
     let memory = Account::new(plan.operations());
+    mongo::take_patterns_from(&memory);
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
     let mut ready = Ready {
@@ -237,6 +238,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let settings = Settings {
             per_document_ttl: features.per_document_ttl(),
             host: bound.to_string(),
+            strangers: memory.part(plan.strangers()),
             memory: memory.clone(),
             give_way,
             ..Settings::default()
