@@ -223,6 +223,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let plan = plan(config);
     let memory = Account::new(plan.operations());
     mongo::take_patterns_from(&memory);
+    let strangers = memory.part(plan.strangers());
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
     let mut ready = Ready {
@@ -238,7 +239,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let settings = Settings {
             per_document_ttl: features.per_document_ttl(),
             host: bound.to_string(),
-            strangers: memory.part(plan.strangers()),
+            strangers: strangers.clone(),
             memory: memory.clone(),
             give_way,
             ..Settings::default()
@@ -257,7 +258,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
     let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
-        let made = nosql::door(config, address, engine.clone(), &memory, &explorer).await?;
+        let made =
+            nosql::door(config, address, engine.clone(), (&memory, &strangers), &explorer).await?;
         let (listener, bound) = listen::bind(address).await.map_err(failed)?;
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept(

@@ -12,15 +12,18 @@ use hyper::{Method, Request, Response, http::request::Parts};
 use super::{
     body::{self, Body},
     head, respond,
+    sent::Held,
 };
 use crate::{
     call::Call,
     dispatch,
     door::Door,
-    failure::{Failure, Fault},
+    failure::{Failure, Fault, Result},
+    limits::{LONG_BODY_BYTES, LONG_QUERY_BYTES, QUERY_BYTE_BYTES, SMALL_BODY_BYTES, VALUE_BYTES},
     link::{Link, Resource},
     operation::Client,
     pages::PageAnswer,
+    reply::Reply,
 };
 
 /// How it is known what the sender of a request may do.
@@ -97,14 +100,30 @@ async fn handle<S: Store>(
     let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
     let sound = head::check(&parts);
     let ends = sound.is_err();
+    let mut held = door.settings.memory.share();
+    let mut only_reads = false;
     let result = async {
         sound?;
         let call = Call::new(&door, &parts, sender, scheme, client)?;
-        let body = body::read(body).await?;
+        only_reads = call.only_reads();
+        let body = body::read(body, &mut held).await?;
+        held.grow(parsed(&parts, &body))?;
+        if is_long(&parts, &body) {
+            // From here on it has no worker to itself.
+            (door.settings.give_way)();
+        }
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
         dispatch::run(&door, call, body).await
     };
-    let reply = match result.await {
+    let mut answered: Result<Reply> = result.await;
+    // What is not read yet is held on. What was written is told in any case.
+    if let Ok(reply) = &answered
+        && held.set(reply.body.len()).is_err()
+        && only_reads
+    {
+        answered = Err(Failure::busy());
+    }
+    let reply = match answered {
         Ok(reply) => reply,
         Err(failure) => {
             counters.failures.fetch_add(1, Ordering::Relaxed);
@@ -121,12 +140,30 @@ async fn handle<S: Store>(
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.charge.fetch_add(reply.charge, Ordering::Relaxed);
     let known = door.engine.store().published();
-    respond::response(reply, activity, known)
+    let mut response = respond::response(reply, activity, known);
+    response.extensions_mut().insert(Held::new(held));
+    response
 }
 
-fn refused(failure: &Failure, activity: &str, path: &str) -> crate::reply::Reply {
+/// About what a body takes once it is parsed.
+fn parsed(parts: &Parts, body: &[u8]) -> usize {
+    if body.len() < SMALL_BODY_BYTES {
+        return 0;
+    }
+    let places = body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count();
+    let query = if is_query(parts) { body.len().saturating_mul(QUERY_BYTE_BYTES) } else { 0 };
+    places.saturating_mul(VALUE_BYTES).saturating_add(query)
+}
+
+/// Whether others should not wait while a body is parsed.
+fn is_long(parts: &Parts, body: &[u8]) -> bool {
+    let long = if is_query(parts) { LONG_QUERY_BYTES } else { LONG_BODY_BYTES };
+    long <= body.len()
+}
+
+fn refused(failure: &Failure, activity: &str, path: &str) -> Reply {
     let body = failure.body(activity, path);
-    let mut reply = crate::reply::Reply::json(failure.fault.status(), body);
+    let mut reply = Reply::json(failure.fault.status(), body);
     // Who is only told to come again pays nothing.
     if failure.fault != Fault::TooManyRequests {
         reply.charge = crate::charge::of_failure();

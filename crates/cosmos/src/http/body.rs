@@ -3,6 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
+use memory::Share;
 
 use crate::{
     failure::{Failure, Fault, Result},
@@ -18,22 +19,25 @@ pub(super) enum Body {
     Whole(Bytes),
 }
 
-/// Reads a body.
-pub(super) async fn read(body: Body) -> Result<Bytes> {
+/// Reads a body; what it holds is taken as it arrives.
+pub(super) async fn read(body: Body, held: &mut Share) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,
         Body::Whole(bytes) if MAX_BODY_BYTES < bytes.len() => return Err(Failure::too_large()),
-        Body::Whole(bytes) => return Ok(bytes),
+        Body::Whole(bytes) => {
+            held.set(bytes.len())?;
+            return Ok(bytes);
+        }
     };
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
     let slow = |_| Failure::new(Fault::Timeout, "The request's body took too long to arrive.");
-    tokio::time::timeout(BODY_TIMEOUT, collect(body)).await.map_err(slow)?
+    tokio::time::timeout(BODY_TIMEOUT, collect(body, held)).await.map_err(slow)?
 }
 
 /// Memory grows with what arrives, not with what a header claims.
-async fn collect(mut body: Incoming) -> Result<Bytes> {
+async fn collect(mut body: Incoming, held: &mut Share) -> Result<Bytes> {
     let claimed = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if MAX_BODY_BYTES < claimed {
         return Err(Failure::too_large());
@@ -47,6 +51,7 @@ async fn collect(mut body: Incoming) -> Result<Bytes> {
         if MAX_BODY_BYTES < len + data.len() {
             return Err(Failure::too_large());
         }
+        held.grow(data.len())?;
         match &mut whole {
             Some(whole) => whole.extend_from_slice(&data),
             None if first.is_empty() => first = data,

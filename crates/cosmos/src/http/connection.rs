@@ -16,10 +16,15 @@ use super::{
     body::Body,
     certificate, http2,
     opening::Opening,
+    sent::Sent,
+    stream::{Known, Stream},
 };
 use crate::{
     door::Door,
-    limits::{HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME},
+    limits::{
+        HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME,
+        WINDOW_BYTES,
+    },
     operation::{Client, Presence, Why},
 };
 
@@ -34,24 +39,34 @@ pub async fn serve<S: Store>(
         opening = Opening::of(&stream) => opening,
         _ = stop.changed() => None,
     };
+    let known = Known::default();
+    let most = match opening {
+        Some(Opening::Http1) => MAX_FIRST_BYTES,
+        // What belongs to a request is read before the request is told of.
+        _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
+    };
+    let share = || door.settings.strangers.share();
+    let guard = |stream| Stream::of_stranger(stream, share(), &known, most);
     match (opening, &door.settings.certificate) {
         (None, _) => {}
         (Some(Opening::Tls), Some(certificate)) => {
-            let accepted = certificate.acceptor().accept(stream);
+            let accepted = certificate.acceptor().accept(guard(stream));
             // Who does not finish a handshake has nobody to tell.
             if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await {
                 let agreed = stream.get_ref().1.alpn_protocol();
                 match agreed == Some(certificate::HTTP2) {
-                    true => Box::pin(http2::converse(&door, stream, "https", stop)).await,
-                    false => converse(&door, stream, "https", stop).await,
+                    true => Box::pin(http2::converse(&door, stream, "https", &known, stop)).await,
+                    false => converse(&door, stream, "https", &known, stop).await,
                 }
             }
         }
-        (Some(Opening::Tls | Opening::Http1), _) => converse(&door, stream, "http", stop).await,
-        (Some(Opening::Http2), _) => {
-            Box::pin(http2::converse(&door, stream, "http", stop)).await;
+        (Some(Opening::Tls | Opening::Http1), _) => {
+            converse(&door, guard(stream), "http", &known, stop).await;
         }
-        (Some(Opening::Unclear), _) => Box::pin(slow(&door, stream, stop)).await,
+        (Some(Opening::Http2), _) => {
+            Box::pin(http2::converse(&door, guard(stream), "http", &known, stop)).await;
+        }
+        (Some(Opening::Unclear), _) => Box::pin(slow(&door, guard(stream), &known, stop)).await,
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
@@ -59,7 +74,8 @@ pub async fn serve<S: Store>(
 /// A client whose first bytes come one by one.
 async fn slow<S: Store>(
     door: &Arc<Door<S>>,
-    mut stream: TcpStream,
+    mut stream: Stream<TcpStream>,
+    known: &Known,
     mut stop: watch::Receiver<bool>,
 ) {
     let opening = tokio::select! {
@@ -67,11 +83,11 @@ async fn slow<S: Store>(
         _ = stop.changed() => None,
     };
     let Some((opening, first)) = opening else { return };
-    let (reader, writer) = stream.into_split();
+    let (reader, writer) = tokio::io::split(stream);
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Opening::Http2 => http2::converse(door, stream, "http", stop).await,
-        _ => converse(door, stream, "http", stop).await,
+        Opening::Http2 => http2::converse(door, stream, "http", known, stop).await,
+        _ => converse(door, stream, "http", known, stop).await,
     }
 }
 
@@ -79,6 +95,7 @@ async fn converse<S: Store>(
     door: &Arc<Door<S>>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
+    known: &Known,
     mut stop: watch::Receiver<bool>,
 ) {
     let client = Arc::new(Client::default());
@@ -86,9 +103,11 @@ async fn converse<S: Store>(
     let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, client) = (Arc::clone(door), Arc::clone(&client));
+        known.set();
         async move {
             let request = request.map(Body::Arriving);
-            Ok::<_, Infallible>(answer(&door, client, Sender::Signs, scheme, request).await)
+            let response = answer(&door, client, Sender::Signs, scheme, request).await;
+            Ok::<_, Infallible>(Sent::of(response, None, ()))
         }
     });
     let connection = http1::Builder::new()

@@ -10,9 +10,12 @@ mod http2;
 mod opening;
 mod relay;
 mod respond;
+mod sent;
+mod stream;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use answer::Sender;
 pub use certificate::{Certificate, NoCertificate};
 pub use connection::serve;
+pub use stream::Stream;

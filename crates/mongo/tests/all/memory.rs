@@ -252,7 +252,7 @@ async fn a_program_counts_in_the_dearest_form_it_may_take() {
     }
     let patterns = |count: i32| {
         let pattern = |at: i32| format!("(a{{1,100}}b{{1,100}}){{1,4}}{at}");
-        let pattern = |at| Value::Regex { pattern: pattern(at).into(), options: "".into() };
+        let pattern = |at| Value::Regex { pattern: pattern(at), options: "".into() };
         doc! { "a": doc! { "$in": Value::Array((0..count).map(pattern).collect()) } }
     };
     for (count, want) in [(10, None), (3_000, Some(146))] {
