@@ -30,6 +30,8 @@ pub struct Settings {
     pub certificate: Option<Certificate>,
     /// Where requests take the memory that they hold from.
     pub memory: Account,
+    /// The same for clients that have not asked anything yet.
+    pub strangers: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
     pub give_way: fn(),
     /// Whether requests about items are limited by the throughput of offers.

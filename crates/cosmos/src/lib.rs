@@ -39,5 +39,5 @@ mod throttle;
 pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
 pub use door::{Door, Settings};
-pub use http::{Certificate, NoCertificate, serve};
+pub use http::{Certificate, NoCertificate, Stream, serve};
 pub use pages::{PageAnswer, Pages};

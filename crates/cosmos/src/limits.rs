@@ -104,5 +104,27 @@ pub(crate) const PAGE_WORK: u64 = 5 << 30;
 /// Work of reading and evaluating rows after which a page ends that may end anywhere: the next row
 /// may still take as much as one may.
 pub(crate) const PAGE_END: u64 = PAGE_WORK - query::limits::MAX_WORK;
+/// Bytes of bodies that a client of HTTP/2 may send before they are read.
+pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
+/// What a client may send before its first head is whole.
+pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
+/// A client that reads nothing of an answer is given up after this long.
+pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// What it has to read in that time.
+pub(crate) const STEADY_BYTES: usize = 64 * 1024;
+/// Bytes of an answer that are handed to the connection at once.
+pub(crate) const ANSWER_PART_BYTES: usize = 64 * 1024;
+/// Bytes of an answer: some results of a page have more bytes as text than they are stored in.
+pub(crate) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of a body, and of a query, that take long enough to be parsed that others should not wait
+/// for it.
+pub(crate) const LONG_BODY_BYTES: usize = 256 * 1024;
+pub(crate) const LONG_QUERY_BYTES: usize = 32 * 1024;
+/// A body of fewer bytes is parsed without asking for memory.
+pub(crate) const SMALL_BODY_BYTES: usize = 4 * 1024;
+/// About what a byte of a query takes once it is parsed, in the dearest case.
+pub(crate) const QUERY_BYTE_BYTES: usize = 128;
+/// The same of a place in JSON where a value may follow.
+pub(crate) const VALUE_BYTES: usize = 64;
 /// Requests that run when the server is told to stop may go on for this long.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);

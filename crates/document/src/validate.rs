@@ -40,14 +40,19 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Checks that `bytes` is exactly one well-formed document within the wire's depth limit.
-pub fn validate(bytes: &[u8]) -> Result<(), Invalid> {
-    validate_depth(bytes, MAX_WIRE_DEPTH)
+/// Checks that `bytes` is exactly one well-formed document within the wire's depth limit; answers
+/// how many elements it has at all levels.
+pub fn validate(bytes: &[u8]) -> Result<usize, Invalid> {
+    walk(bytes, MAX_WIRE_DEPTH)
 }
 
 /// Checks that `bytes` is exactly one well-formed document of at most `max_depth` levels.
 pub fn validate_depth(bytes: &[u8], max_depth: usize) -> Result<(), Invalid> {
-    let mut walk = Walk { bytes, at: 0, ends: Vec::with_capacity(8), max_depth };
+    walk(bytes, max_depth).map(|_| ())
+}
+
+fn walk(bytes: &[u8], max_depth: usize) -> Result<usize, Invalid> {
+    let mut walk = Walk { bytes, at: 0, ends: Vec::with_capacity(8), max_depth, elements: 0 };
     walk.open(0, bytes.len())?;
     if walk.ends.first() != Some(&bytes.len()) {
         return Err(Invalid::Length);
@@ -55,7 +60,7 @@ pub fn validate_depth(bytes: &[u8], max_depth: usize) -> Result<(), Invalid> {
     while let Some(end) = walk.ends.last().copied() {
         walk.step(end)?;
     }
-    Ok(())
+    Ok(walk.elements)
 }
 
 struct Walk<'a> {
@@ -64,6 +69,7 @@ struct Walk<'a> {
     /// Where each open document ends, outermost first.
     ends: Vec<usize>,
     max_depth: usize,
+    elements: usize,
 }
 
 impl Walk<'_> {
@@ -93,6 +99,7 @@ impl Walk<'_> {
             self.at = end;
             return Ok(());
         }
+        self.elements += 1;
         let kind = *self.bytes.get(self.at).ok_or(Invalid::Length)?;
         let value = self.cstring(self.at + 1, last)?;
         match kind {
@@ -214,7 +221,7 @@ mod tests {
     #[test]
     fn every_truncation_is_refused() {
         let bytes = sample();
-        assert_eq!(validate(&bytes), Ok(()));
+        assert!(validate(&bytes).is_ok());
         for end in 0..bytes.len() {
             assert!(validate(&bytes[..end]).is_err(), "cut at {end}");
         }

@@ -5,6 +5,7 @@ use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
+use memory::{Share, Short};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::watch,
@@ -14,11 +15,15 @@ use crate::{
     client::Connection,
     commands::{self, Call},
     door::{Counters, Door},
-    errors::Error,
-    limits::{CLAIMED_BYTES, MESSAGE_TIMEOUT, TRUSTED_BYTES, WRITE_TIMEOUT},
+    errors::{Error, TemporarilyUnavailable},
+    limits::{BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, WRITE_TIMEOUT},
     operation::Why,
-    session,
-    wire::{self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape, msg_reply, query_reply},
+    program, session,
+    wire::{
+        self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape,
+        arriving::{self, Arrived},
+        msg_reply, query_reply,
+    },
 };
 
 /// Serves a client until it leaves or cannot be understood.
@@ -44,7 +49,8 @@ async fn converse<S: Store>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send),
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), Ended> {
-    let mut stream = tokio::io::BufReader::with_capacity(16 * 1024, stream);
+    let mut stream = tokio::io::BufReader::with_capacity(BUFFER_BYTES, stream);
+    let mut is_known = false;
     loop {
         let header = tokio::select! {
             biased;
@@ -55,19 +61,36 @@ async fn converse<S: Store>(
             door.complaints.about(&connection.peer, "what is no message");
             return Err(());
         };
-        let payload = read_payload(&mut stream, &header).await?;
+        // Who has asked nothing yet shares a small part with all others like that.
+        let account = if is_known { &door.settings.memory } else { &door.settings.strangers };
+        let mut held = account.share();
+        let (payload, refused) =
+            match read_payload(&mut stream, &header, &mut held, is_known).await? {
+                Arrived::Whole(payload) => (payload, None),
+                Arrived::Refused(_, _) if !is_known => return Err(()),
+                Arrived::Refused(beginning, short) => (beginning, Some(short)),
+                Arrived::Cut => return Err(()),
+            };
         let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
-        let malformed = match wire::parse(&header, payload) {
+        let parsed = match refused {
+            Some(short) => Err(busy(short)),
+            None => understand(door, &header, payload, &mut held),
+        };
+        let malformed = match parsed {
             Ok(message) => {
-                let answered = answer(door, connection, &mut stream, &message).await;
+                is_known = true;
+                let answered = answer(door, connection, &mut stream, &message);
+                let answered = program::run(&message, door.settings.give_way, answered).await;
                 connection.answered();
                 answered?;
                 continue;
             }
             Err(malformed) => malformed,
         };
-        door.complaints.about(&connection.peer, "a malformed message");
+        if malformed.code != TemporarilyUnavailable {
+            door.complaints.about(&connection.peer, "a malformed message");
+        }
         match silent {
             true if malformed.answerable => {}
             true => return Err(()),
@@ -93,26 +116,41 @@ async fn read_header(
     }))
 }
 
-/// The rest of a message. Beyond a usual batch, memory grows with what arrives, not with what the
-/// header claims; room that nothing was written to is none of the machine's.
+/// Reads the rest of a message; of a client that has not asked anything yet only so much.
 async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,
-) -> Result<Vec<u8>, Ended> {
+    held: &mut Share,
+    is_known: bool,
+) -> Result<Arrived, Ended> {
     let len = header.len - HEADER_BYTES;
-    let first = len.min(CLAIMED_BYTES);
-    let mut payload = Vec::with_capacity(first);
-    let read = async {
-        (&mut *stream).take(first as u64).read_to_end(&mut payload).await?;
-        if payload.len() == first && first < len {
-            payload.reserve_exact(len.min(TRUSTED_BYTES) - first);
-            stream.take((len - first) as u64).read_to_end(&mut payload).await?;
-        }
-        Ok::<_, std::io::Error>(())
-    };
+    if !is_known && MAX_FIRST_BYTES < len {
+        return Err(());
+    }
+    let read = arriving::read(stream, len, held);
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
-    read.map_err(|_| ())?;
-    if payload.len() == len { Ok(payload) } else { Err(()) }
+    read.map_err(|_| ())
+}
+
+/// There is no room for a message, or for what it is parsed into.
+fn busy(short: Short) -> Malformed {
+    Malformed::content(TemporarilyUnavailable, short.to_string())
+}
+
+/// Takes a message apart, and takes what its command will be parsed into. A large one takes long
+/// enough that others should not wait for it: from here on it has no worker to itself.
+fn understand<S: Store>(
+    door: &Door<S>,
+    header: &Header,
+    payload: Vec<u8>,
+    held: &mut Share,
+) -> Result<Message, Malformed> {
+    if LONG_BYTES <= payload.len() {
+        (door.settings.give_way)();
+    }
+    let message = wire::parse(header, payload)?;
+    held.set(message.bytes.len().saturating_add(program::weight(&message))).map_err(busy)?;
+    Ok(message)
 }
 
 async fn refuse(

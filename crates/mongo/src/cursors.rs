@@ -56,6 +56,14 @@ pub(crate) struct Taken<S: Store> {
     pub(crate) operation: Arc<Operation>,
 }
 
+/// The idle cursors of one connection that hold something.
+#[derive(Default)]
+struct Owner {
+    memory: usize,
+    /// Since when each was idle, its id and what it holds.
+    cursors: Vec<(Duration, i64, usize)>,
+}
+
 impl<S: Store> Relief for Cursors<S> {
     fn relieve(&self, bytes: usize) {
         // They are dropped here, without the lock.
@@ -192,21 +200,20 @@ impl<S: Store> Cursors<S> {
     /// the connection whose cursors hold most.
     fn victims(&self, bytes: usize) -> Vec<Open<S>> {
         let mut all = self.lock();
-        let mut owners: HashMap<i32, (usize, Vec<(Duration, i64, usize)>)> = HashMap::new();
+        let mut owners: HashMap<i32, Owner> = HashMap::new();
         let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
         for (id, open) in idle.filter(|(_, open)| LIGHT_CURSOR_BYTES <= open.memory) {
-            let (sum, cursors) = owners.entry(open.connection).or_default();
-            *sum += open.memory;
-            cursors.push((open.used, *id, open.memory));
+            let owner = owners.entry(open.connection).or_default();
+            owner.memory += open.memory;
+            owner.cursors.push((open.used, *id, open.memory));
         }
         // The oldest one last.
-        owners.values_mut().for_each(|(_, cursors)| cursors.sort_unstable_by(|a, b| b.cmp(a)));
+        owners.values_mut().for_each(|owner| owner.cursors.sort_unstable_by(|a, b| b.cmp(a)));
         let (mut given, mut closed) = (0, Vec::new());
         while given < bytes {
-            let most = owners.values_mut().max_by_key(|(sum, _)| *sum);
-            let Some((sum, cursors)) = most else { break };
-            let Some((_, id, memory)) = cursors.pop() else { break };
-            *sum = if cursors.is_empty() { 0 } else { *sum - memory };
+            let Some(owner) = owners.values_mut().max_by_key(|owner| owner.memory) else { break };
+            let Some((_, id, memory)) = owner.cursors.pop() else { break };
+            owner.memory -= memory;
             given += memory;
             closed.extend(all.remove(&id));
         }

@@ -30,6 +30,8 @@ pub struct Settings {
     pub host: String,
     /// Where operations take the memory that they hold from.
     pub memory: Account,
+    /// The same for clients that have not asked anything yet.
+    pub strangers: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
@@ -42,6 +44,7 @@ impl Default for Settings {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: "localhost".to_owned(),
             memory: Account::default(),
+            strangers: Account::default(),
             give_way: || {},
         }
     }

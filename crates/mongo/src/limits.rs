@@ -36,6 +36,14 @@ pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
 /// The same when so many of them have arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
+/// What is read at once of small messages; every connection has such a buffer.
+pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
+/// Bytes of a message of a client that has not asked anything yet.
+pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
+/// About what an element of a command takes once it is parsed, in the dearest case.
+pub(crate) const ELEMENT_BYTES: usize = 256;
+/// Bytes that take long enough to be looked at that others should not wait for it.
+pub(crate) const LONG_BYTES: usize = 1024 * 1024;
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
 /// The version this door answers as.

@@ -14,7 +14,7 @@ use crate::{
     errors::{Error, Unauthorized},
     limits::MAX_COMMAND_BYTES,
     operation::{Operation, Why},
-    session,
+    program, session,
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
@@ -114,8 +114,16 @@ async fn run<S: Store>(
     message: Message,
     operation: Arc<Operation>,
 ) -> Result<Bytes, NoReply> {
+    let settings = &visit.door.settings;
+    let mut held = settings.memory.share();
+    if let Err(short) = held.set(message.bytes.len().saturating_add(program::weight(&message))) {
+        return Ok(counted(&visit.connection, &Error::from(short).reply().to_buf()));
+    }
     let answer = match Call::new(&visit.door, &visit.connection, &message) {
-        Ok(call) => commands::run(&Call { operation, ..call }).await,
+        Ok(call) => {
+            let call = Call { operation, ..call };
+            program::run(&message, settings.give_way, commands::run(&call)).await
+        }
         Err(error) => Answer::Reply(error.reply().to_buf()),
     };
     match answer {

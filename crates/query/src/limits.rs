@@ -7,6 +7,8 @@ pub const MAX_HELD_BYTES: usize = 100 * 1024 * 1024;
 /// What the concrete paths of one update's positional operators may hold: more than those of any
 /// document that can be stored.
 pub const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
+/// What the regular expressions of one program may take together, compiled.
+pub const MAX_PATTERNS_BYTES: usize = 64 * 1024 * 1024;
 /// Work of one evaluation of one expression, in units of about one byte copied: a second or two.
 pub const MAX_WORK: u64 = 2 << 30;
 /// Deepest nesting of a value that evaluation may build.

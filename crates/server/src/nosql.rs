@@ -41,7 +41,7 @@ pub(crate) async fn door(
     config: &Config,
     address: &str,
     engine: Engine<AnyStore>,
-    memory: &Account,
+    (memory, strangers): (&Account, &Account),
     explorer: &Arc<Explorer>,
 ) -> Result<Arc<Door<AnyStore>>, Failure> {
     let keys = keys(config.key_file.as_deref())?;
@@ -63,6 +63,7 @@ pub(crate) async fn door(
         keys,
         secret: secret(folder.as_deref()).map_err(kept)?,
         certificate: Some(certificate(config, folder.as_deref())?),
+        strangers: strangers.clone(),
         memory: memory.clone(),
         give_way,
         enforce_throughput: config.enforce_throughput,

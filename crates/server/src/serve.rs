@@ -242,6 +242,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
     let plan = plan(config);
     let memory = Account::new(plan.operations());
+    mongo::take_patterns_from(&memory);
+    let strangers = memory.part(plan.strangers());
     let (stop, stopped) = watch::channel(false);
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
@@ -258,6 +260,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let settings = Settings {
             per_document_ttl: features.per_document_ttl(),
             host: bound.to_string(),
+            strangers: strangers.clone(),
             memory: memory.clone(),
             give_way,
             ..Settings::default()
@@ -277,7 +280,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
     let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
-        let made = nosql::door(config, address, engine.clone(), &memory, &explorer).await?;
+        let accounts = (&memory, &strangers);
+        let made = nosql::door(config, address, engine.clone(), accounts, &explorer).await?;
         let (listener, bound) = bind("cosmos-addr", address).await?;
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept(

@@ -13,15 +13,18 @@ use super::{
     body::{self, Body},
     head,
     respond::{self, About},
+    sent::Held,
 };
 use crate::{
     call::Call,
     dispatch,
     door::Door,
-    failure::{Failure, Fault},
+    failure::{Failure, Fault, Result},
+    limits::{LONG_BODY_BYTES, LONG_QUERY_BYTES, QUERY_BYTE_BYTES, SMALL_BODY_BYTES, VALUE_BYTES},
     link::{Link, Resource},
     operation::Client,
     pages::PageAnswer,
+    reply::Reply,
 };
 
 /// How it is known what the sender of a request may do.
@@ -106,19 +109,35 @@ async fn handle<S: Store>(
     let ends = sound.is_err();
     let link = Link::parse(parts.uri.path());
     let items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
+    let mut held = door.settings.memory.share();
+    let mut only_reads = false;
     // Who waits to be asked for a body has not sent it.
     let mut reading = !parts.headers.contains_key(http::header::EXPECT);
     let result = async {
         sound?;
         known?;
         let call = Call::new(&door, &parts, link?, sender, scheme, Arc::clone(&client))?;
+        only_reads = call.only_reads();
         body::check(&body)?;
         reading = true;
-        let body = body::read(&mut body).await?;
+        let body = body::read(&mut body, &mut held).await?;
+        held.grow(parsed(&parts, &body))?;
+        if is_long(&parts, &body) {
+            // From here on it has no worker to itself.
+            (door.settings.give_way)();
+        }
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
         dispatch::run(&door, call, body).await
     };
-    let reply = match result.await {
+    let mut answered: Result<Reply> = result.await;
+    // What is not read yet is held on. What was written is told in any case.
+    if let Ok(reply) = &answered
+        && held.set(reply.body.len()).is_err()
+        && only_reads
+    {
+        answered = Err(Failure::busy());
+    }
+    let reply = match answered {
         Ok(reply) => reply,
         Err(failure) => {
             counters.failures.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +165,9 @@ async fn handle<S: Store>(
         location: (reply.status < 400).then(|| address(&door, scheme, &parts)),
         took: clock::monotonic().saturating_sub(began),
     };
-    respond::response(reply, about)
+    let mut response = respond::response(reply, about);
+    response.extensions_mut().insert(Held::new(held));
+    response
 }
 
 /// The address that a request came to, without the query behind it.
@@ -162,9 +183,25 @@ fn address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
     }
 }
 
-fn refused(failure: &Failure, activity: &str, path: &str) -> crate::reply::Reply {
+/// About what a body takes once it is parsed.
+fn parsed(parts: &Parts, body: &[u8]) -> usize {
+    if body.len() < SMALL_BODY_BYTES {
+        return 0;
+    }
+    let places = body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count();
+    let query = if is_query(parts) { body.len().saturating_mul(QUERY_BYTE_BYTES) } else { 0 };
+    places.saturating_mul(VALUE_BYTES).saturating_add(query)
+}
+
+/// Whether others should not wait while a body is parsed.
+fn is_long(parts: &Parts, body: &[u8]) -> bool {
+    let long = if is_query(parts) { LONG_QUERY_BYTES } else { LONG_BODY_BYTES };
+    long <= body.len()
+}
+
+fn refused(failure: &Failure, activity: &str, path: &str) -> Reply {
     let body = failure.body(activity, path);
-    let mut reply = crate::reply::Reply::json(failure.fault.status(), body);
+    let mut reply = Reply::json(failure.fault.status(), body);
     // Who is only told to come again pays nothing.
     if !matches!(failure.fault, Fault::TooManyRequests | Fault::TooManyGuesses) {
         reply.charge = crate::charge::of_failure();

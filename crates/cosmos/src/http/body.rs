@@ -3,6 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
+use memory::Share;
 
 use crate::{
     failure::{Failure, Fault, Result},
@@ -18,18 +19,21 @@ pub(super) enum Body {
     Whole(Bytes),
 }
 
-/// Reads a body.
-pub(super) async fn read(body: &mut Body) -> Result<Bytes> {
+/// Reads a body; what it holds is taken as it arrives.
+pub(super) async fn read(body: &mut Body, held: &mut Share) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,
         Body::Whole(bytes) if MAX_BODY_BYTES < bytes.len() => return Err(Failure::too_large()),
-        Body::Whole(bytes) => return Ok(std::mem::take(bytes)),
+        Body::Whole(bytes) => {
+            held.set(bytes.len())?;
+            return Ok(std::mem::take(bytes));
+        }
     };
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
     let slow = |_| Failure::new(Fault::Timeout, "The request's body took too long to arrive.");
-    tokio::time::timeout(BODY_TIMEOUT, collect(body)).await.map_err(slow)?
+    tokio::time::timeout(BODY_TIMEOUT, collect(body, held)).await.map_err(slow)?
 }
 
 /// Reads what a client still sends of a request that is refused, and forgets it. Many clients do not
@@ -65,7 +69,7 @@ pub(super) fn check(body: &Body) -> Result<()> {
 }
 
 /// Memory grows with what arrives, not with what a header claims.
-async fn collect(body: &mut Incoming) -> Result<Bytes> {
+async fn collect(body: &mut Incoming, held: &mut Share) -> Result<Bytes> {
     let claimed = claimed(body);
     let mut first = Bytes::new();
     let mut whole: Option<BytesMut> = None;
@@ -76,6 +80,7 @@ async fn collect(body: &mut Incoming) -> Result<Bytes> {
         if MAX_BODY_BYTES < len + data.len() {
             return Err(Failure::too_large());
         }
+        held.grow(data.len())?;
         match &mut whole {
             Some(whole) => whole.extend_from_slice(&data),
             None if first.is_empty() => first = data,

@@ -17,10 +17,15 @@ use super::{
     certificate, http2,
     linger::Linger,
     opening::Opening,
+    sent::Sent,
+    stream::{Known, Stream},
 };
 use crate::{
     door::Door,
-    limits::{HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME},
+    limits::{
+        HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME,
+        WINDOW_BYTES,
+    },
     operation::{Client, Presence, Why},
 };
 
@@ -36,26 +41,38 @@ pub async fn serve<S: Store>(
         opening = Opening::of(&stream) => opening,
         _ = stop.changed() => None,
     };
+    let known = Known::default();
+    let most = match opening {
+        Some(Opening::Http1) => MAX_FIRST_BYTES,
+        // What belongs to a request is read before the request is told of.
+        _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
+    };
+    let share = || door.settings.strangers.share();
+    let guard = |stream| Stream::of_stranger(stream, share(), &known, most);
     match (opening, &door.settings.certificate) {
         (None, _) => {}
         (Some(Opening::Tls), Some(certificate)) => {
-            let accepted = certificate.acceptor().accept(stream);
+            let accepted = certificate.acceptor().accept(guard(stream));
             // Who does not finish a handshake has nobody to tell.
             if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await {
                 let agreed = stream.get_ref().1.alpn_protocol();
                 match agreed == Some(certificate::HTTP2) {
-                    true => Box::pin(http2::converse(&door, peer, stream, "https", stop)).await,
-                    false => converse(&door, peer, stream, "https", stop).await,
+                    true => {
+                        Box::pin(http2::converse(&door, peer, stream, "https", &known, stop)).await
+                    }
+                    false => converse(&door, peer, stream, "https", &known, stop).await,
                 }
             }
         }
         (Some(Opening::Tls | Opening::Http1), _) => {
-            converse(&door, peer, stream, "http", stop).await;
+            converse(&door, peer, guard(stream), "http", &known, stop).await;
         }
         (Some(Opening::Http2), _) => {
-            Box::pin(http2::converse(&door, peer, stream, "http", stop)).await;
+            Box::pin(http2::converse(&door, peer, guard(stream), "http", &known, stop)).await;
         }
-        (Some(Opening::Unclear), _) => Box::pin(slow(&door, peer, stream, stop)).await,
+        (Some(Opening::Unclear), _) => {
+            Box::pin(slow(&door, peer, guard(stream), &known, stop)).await
+        }
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
@@ -64,7 +81,8 @@ pub async fn serve<S: Store>(
 async fn slow<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
-    mut stream: TcpStream,
+    mut stream: Stream<TcpStream>,
+    known: &Known,
     mut stop: watch::Receiver<bool>,
 ) {
     let opening = tokio::select! {
@@ -72,11 +90,11 @@ async fn slow<S: Store>(
         _ = stop.changed() => None,
     };
     let Some((opening, first)) = opening else { return };
-    let (reader, writer) = stream.into_split();
+    let (reader, writer) = tokio::io::split(stream);
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Opening::Http2 => http2::converse(door, peer, stream, "http", stop).await,
-        _ => converse(door, peer, stream, "http", stop).await,
+        Opening::Http2 => http2::converse(door, peer, stream, "http", known, stop).await,
+        _ => converse(door, peer, stream, "http", known, stop).await,
     }
 }
 
@@ -85,6 +103,7 @@ async fn converse<S: Store>(
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
+    known: &Known,
     mut stop: watch::Receiver<bool>,
 ) {
     let client = Arc::new(Client::of(peer));
@@ -92,9 +111,11 @@ async fn converse<S: Store>(
     let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, client) = (Arc::clone(door), Arc::clone(&client));
+        known.set();
         async move {
             let request = request.map(Body::Arriving);
-            Ok::<_, Infallible>(answer(&door, client, Sender::Signs, scheme, request).await)
+            let response = answer(&door, client, Sender::Signs, scheme, request).await;
+            Ok::<_, Infallible>(Sent::of(response, None, ()))
         }
     });
     let connection = http1::Builder::new()

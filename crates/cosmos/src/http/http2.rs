@@ -1,21 +1,12 @@
 //! Conversations in HTTP/2: many requests at once, within the limits of HTTP/1.
 
-use std::{
-    convert::Infallible,
-    net::IpAddr,
-    pin::{Pin, pin},
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use engine::Store;
 use http_body_util::Full;
 use hyper::{
-    Request, Response, StatusCode,
-    body::{Body, Frame, Incoming, SizeHint},
-    server::conn::http2,
-    service::service_fn,
+    Request, Response, StatusCode, body::Incoming, server::conn::http2, service::service_fn,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::{
@@ -26,10 +17,12 @@ use tokio::{
 use super::{
     answer::{Sender, answer},
     body::Body as Given,
+    sent::{Sent, Unsent},
+    stream::Known,
 };
 use crate::{
     door::Door,
-    limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME},
+    limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME, WINDOW_BYTES},
     operation::{Client, Presence, Why},
 };
 
@@ -49,48 +42,25 @@ impl Drop for Running {
     }
 }
 
-/// The body of an answer.
-struct Answer {
-    body: Full<Bytes>,
-    _running: Running,
-}
-
-impl Body for Answer {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
 /// Serves requests until the client leaves, has asked nothing for long, or `stop` says so.
 pub(super) async fn converse<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
+    known: &Known,
     mut stop: watch::Receiver<bool>,
 ) {
     let (count, running) = watch::channel(0);
     let count = Arc::new(count);
     let client = Arc::new(Client::of(peer));
+    let unsent = Unsent::default();
     // However it ends.
     let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, running) = (Arc::clone(door), Running::begin(&count));
-        let client = Arc::clone(&client);
+        let (client, unsent) = (Arc::clone(&client), unsent.clone());
+        known.set();
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
@@ -99,17 +69,21 @@ pub(super) async fn converse<S: Store>(
                 }
                 false => too_many_headers(),
             };
-            Ok::<_, Infallible>(response.map(|body| Answer { body, _running: running }))
+            Ok::<_, Infallible>(Sent::of(response, Some(&unsent), running))
         }
     });
     let connection = http2::Builder::new(TokioExecutor::new())
         .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
         .max_concurrent_streams(MAX_STREAMS)
+        .initial_stream_window_size(WINDOW_BYTES / 2)
+        .initial_connection_window_size(WINDOW_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     tokio::select! {
         // Whatever ended it, there is nobody left to tell.
         _ = connection.as_mut() => return,
+        // It does not read.
+        () = unsent.stalled() => return,
         () = quiet(running.clone()) => {}
         _ = stop.changed() => {}
     }
@@ -122,6 +96,7 @@ pub(super) async fn converse<S: Store>(
     }
     tokio::select! {
         _ = connection => {}
+        () = unsent.stalled() => {}
         // It does not answer.
         () = quiet(running) => {}
     }

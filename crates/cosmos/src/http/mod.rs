@@ -11,9 +11,12 @@ mod linger;
 mod opening;
 mod relay;
 mod respond;
+mod sent;
+mod stream;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use answer::Sender;
 pub use certificate::{Certificate, NoCertificate};
 pub use connection::serve;
+pub use stream::Stream;

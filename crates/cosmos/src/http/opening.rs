@@ -1,6 +1,9 @@
 //! How a client begins, which tells what it speaks.
 
-use tokio::{io::AsyncReadExt, net::TcpStream};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    net::TcpStream,
+};
 
 use crate::limits::HEAD_TIMEOUT;
 
@@ -32,7 +35,7 @@ impl Opening {
     }
 
     /// Takes bytes until they tell; `None`: they never do.
-    pub(super) async fn read(stream: &mut TcpStream) -> Option<(Self, Vec<u8>)> {
+    pub(super) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Option<(Self, Vec<u8>)> {
         let mut first = Vec::with_capacity(PREFACE.len());
         let told = async {
             while let Ok(1..) = stream.read_buf(&mut first).await {

@@ -45,6 +45,7 @@ impl Server {
     async fn start() -> Self {
         let settings = Settings {
             memory: memory::Account::default(),
+            strangers: memory::Account::default(),
             enforce_throughput: false,
             pages: None,
             account: "test".to_owned(),

@@ -20,7 +20,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     item::Frame,
-    limits::{MAX_DEPTH, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
+    limits::{MAX_ANSWER_BYTES, MAX_DEPTH, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
     reply::Reply,
     session, shown,
 };
@@ -115,15 +115,27 @@ fn resume<S: Store>(door: &Door<S>, call: &Call<'_>, about: &[&[u8]]) -> Result<
     resume.map(Some).ok_or_else(|| Failure::bad("Invalid Continuation Token"))
 }
 
-fn reply<S: Store>(door: &Door<S>, about: &[&[u8]], rid: &str, name: &str, page: &Page) -> Reply {
+fn reply<S: Store>(
+    door: &Door<S>,
+    about: &[&[u8]],
+    rid: &str,
+    name: &str,
+    page: &Page,
+) -> Result<Reply> {
     let mut feed = shown::Feed::new(rid, name);
+    // The page is there beside its text, and counts for itself.
+    let mut held = door.settings.memory.share();
     for value in &page.values {
         feed.push(|out| json::write(value.as_ref(), out));
+        if MAX_ANSWER_BYTES < feed.bytes() {
+            return Err(Failure::answer_too_large());
+        }
+        held.set(feed.bytes())?;
     }
     let (count, body) = (Some(feed.count()), feed.into_text());
     let resume = page.resume.as_ref().map(Resume::to_bytes);
     let continuation = resume.map(|bytes| continuation::seal(&door.secret, about, &bytes));
-    Reply { continuation, count, ..Reply::json(200, body) }
+    Ok(Reply { continuation, count, ..Reply::json(200, body) })
 }
 
 /// A page of a feed of resources: of all, or of what a query makes of them.
@@ -174,7 +186,7 @@ fn over<S: Store>(
         }
     }
     let page = run.finish(all).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, rid, name, &page);
+    let reply = reply(door, &about, rid, name, &page)?;
     let bytes = reply.body.len();
     Ok(reply.charged(Work::Rows(resources.len() as u64), bytes))
 }
@@ -206,7 +218,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check(call.seen, scanned.seq)?;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, &container.rid, "Documents", &page);
+    let reply = reply(door, &about, &container.rid, "Documents", &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.charged(Work::Rows(scanned.items), bytes);
     reply.seq = scanned.seq;
@@ -232,7 +244,7 @@ async fn count<S: Store>(
     let live = door.engine.live(&container.collection).await?;
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
-    let reply = reply(door, about, &container.rid, "Documents", &page);
+    let reply = reply(door, about, &container.rid, "Documents", &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.charged(Work::Rows(0), bytes);
     reply.seq = seq;

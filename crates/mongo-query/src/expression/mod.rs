@@ -14,6 +14,7 @@ use document::{DocRef, Document, Value, ValueRef, shell};
 use query::{
     Expr,
     expr::functions::{self, Function, Takes},
+    filter::as_program,
     limits::MAX_EXPRESSION_DEPTH,
 };
 
@@ -70,7 +71,7 @@ impl Scope {
 
 /// Parses an expression.
 pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
-    operand(value, Scope::default())
+    as_program(|| operand(value, Scope::default()))
 }
 
 /// Parses an expression in a scope.

@@ -13,7 +13,7 @@ mod tests;
 use document::{DocRef, Path, Value, ValueRef};
 use query::{
     Filter,
-    filter::{Comparison, Condition, Test},
+    filter::{Comparison, Condition, Test, as_program},
     limits::MAX_EXPRESSION_DEPTH,
 };
 
@@ -24,7 +24,7 @@ pub(crate) use pattern::from_query_error;
 
 /// Parses a filter document.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
-    document(filter, Scope { depth: 0, place: Place::Top })
+    as_program(|| document(filter, Scope { depth: 0, place: Place::Top }))
 }
 
 /// Parses a filter of a part of a document, as updates have them: no `$expr`.

@@ -13,7 +13,7 @@ mod unwind;
 mod tests;
 
 use document::{ArrayRef, ValueRef};
-use query::{Filter, exec::Stage};
+use query::{Filter, exec::Stage, filter::as_program};
 
 #[cfg(test)]
 pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
@@ -126,7 +126,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Parses the pipeline of an aggregation.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    stages(pipeline, Scope { place: Place::Top, depth: 0 })
+    as_program(|| stages(pipeline, Scope { place: Place::Top, depth: 0 }))
 }
 
 /// Parses a pipeline in its place. Neighbouring filters become one, and a filter behind a sort

@@ -7,7 +7,10 @@ mod find;
 mod tests;
 
 use document::{DocRef, ValueRef};
-use query::project::{Computed, Projection};
+use query::{
+    filter::as_program,
+    project::{Computed, Projection},
+};
 
 use crate::{Error, expression};
 use build::{Builder, Leaf};
@@ -28,7 +31,7 @@ const MAX_DEPTH: usize = 100;
 
 /// Parses the projection of a find.
 pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
-    parse(projection, Place::Find)
+    as_program(|| parse(projection, Place::Find))
 }
 
 /// Parses the body of a `$project` stage.

@@ -7,7 +7,10 @@ mod operators;
 mod tests;
 
 use document::{ArrayRef, DocRef, Kind, ValueRef, shell};
-use query::edit::{Edit, EditPath, Leaf, Operator, Operators, Step};
+use query::{
+    edit::{Edit, EditPath, Leaf, Operator, Operators, Step},
+    filter::as_program,
+};
 
 use crate::{Error, filter::from_query_error, pipeline};
 
@@ -17,6 +20,14 @@ pub(crate) use operators::UPDATE_OPERATORS;
 
 /// Parses an update: a document or an array of stages.
 pub fn parse(
+    update: ValueRef<'_>,
+    array_filters: Option<ArrayRef<'_>>,
+    multi: bool,
+) -> Result<Edit, Error> {
+    as_program(|| parse_any(update, array_filters, multi))
+}
+
+fn parse_any(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,
     multi: bool,

@@ -40,6 +40,8 @@ pub(crate) struct Message {
     pub(crate) bytes: Bytes,
     pub(crate) body: Range<usize>,
     pub(crate) sequences: Vec<Sequence>,
+    /// How many elements all documents have, at all levels.
+    pub(crate) elements: usize,
 }
 
 impl Message {

@@ -1,6 +1,7 @@
 //! Messages as bytes: headers, OP_MSG, the old OP_QUERY for the handshake, compression. Nothing is
 //! decoded here before the validator has passed it, and nothing here knows a command.
 
+pub(crate) mod arriving;
 mod compress;
 mod header;
 mod message;

@@ -37,10 +37,12 @@ pub(super) fn parse(
     }
     let checksum = flags & CHECKSUM_PRESENT != 0;
     let end = if checksum { check_sum(header, &payload)? } else { payload.len() };
-    let mut sections = Sections { bytes: &payload, at: 4, end, body: None, sequences: Vec::new() };
+    let mut sections =
+        Sections { bytes: &payload, at: 4, end, body: None, sequences: Vec::new(), elements: 0 };
     while sections.at < sections.end {
         sections.next()?;
     }
+    let elements = sections.elements;
     let (body, sequences) = (sections.body, sections.sequences);
     let body = body.ok_or_else(|| Malformed::fatal("a message without a body section"))?;
     Ok(Message {
@@ -55,6 +57,7 @@ pub(super) fn parse(
         bytes: payload.into(),
         body,
         sequences,
+        elements,
     })
 }
 
@@ -78,6 +81,7 @@ struct Sections<'a> {
     end: usize,
     body: Option<Range<usize>>,
     sequences: Vec<Sequence>,
+    elements: usize,
 }
 
 impl Sections<'_> {
@@ -108,7 +112,7 @@ impl Sections<'_> {
             let text = format!("a document of {} bytes is too large", bytes.len());
             return Err(Malformed::content(crate::errors::BSONObjectTooLarge, text));
         }
-        validate(bytes).map_err(|invalid| {
+        self.elements += validate(bytes).map_err(|invalid| {
             let code = match invalid {
                 document::Invalid::Depth(_) => Overflow,
                 _ => InvalidBSON,

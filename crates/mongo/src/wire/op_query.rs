@@ -15,7 +15,7 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
         payload.get(start..start + 4).and_then(|len| len.try_into().ok()).ok_or_else(bad)?;
     let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| bad())?;
     let end = start.checked_add(len).filter(|end| *end <= payload.len()).ok_or_else(bad)?;
-    validate(payload.get(start..end).unwrap_or_default())
+    let elements = validate(payload.get(start..end).unwrap_or_default())
         .map_err(|invalid| Malformed::fatal(invalid.to_string()))?;
     let Some(database) = database else {
         return Err(Malformed::fatal("OP_QUERY is only understood for the handshake"));
@@ -28,6 +28,7 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
         bytes: payload.into(),
         body: start..end,
         sequences: Vec::new(),
+        elements,
     })
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use document::{Document, Value, array, doc};
 use memory::Account;
 use mongo::Settings;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::client::{Client, cursor_id, number};
 
@@ -16,6 +17,7 @@ const MB: usize = 1 << 20;
 async fn client(bytes: usize) -> (Client, Account) {
     let memory = Account::new(bytes);
     let mut client = Client::with(Settings { memory: memory.clone(), ..Settings::default() });
+    client.run(doc! { "ping": 1, "$db": "admin" }).await;
     let list: Vec<Value> = (0..3_000).map(Value::Int32).collect();
     let lists = Value::Array(vec![Value::Array(Vec::new()); 3_000]);
     let document = doc! { "_id": 1, "s": "x".repeat(100_000), "a": Value::Array(list), "l": lists };
@@ -191,4 +193,70 @@ async fn a_cursor_that_holds_much_ends_soon_after_its_connection() {
     assert_eq!(more(&mut client, stays).await, None);
     door.tick(now + Duration::from_secs(700));
     assert_eq!(account.used(), 0);
+}
+
+/// A message that says it is so long, and as much of it as there is.
+async fn begin(client: &mut Client, len: i32, part: usize) {
+    let mut message = vec![0; 16];
+    for (at, number) in [(0, len), (4, 1), (8, 0), (12, 2013)] {
+        message[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+    message.resize(16 + part, 0);
+    client.stream.write_all(&message).await.unwrap();
+}
+
+#[tokio::test]
+async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
+    let (memory, strangers) = (Account::new(8 * MB), Account::new(MB / 2));
+    let settings =
+        Settings { memory: memory.clone(), strangers: strangers.clone(), ..Settings::default() };
+    let mut client = Client::with(settings);
+    begin(&mut client, 70_000, 16).await;
+    assert_eq!(client.stream.read(&mut [0; 16]).await.unwrap(), 0, "the connection is closed");
+    // What they hold they hold together.
+    let mut half: Vec<Client> = (0..40).map(|_| client.beside()).collect();
+    for client in &mut half {
+        begin(client, 60_000, 50_000).await;
+    }
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    assert!(strangers.used() <= MB / 2 && 0 < strangers.refused(), "{strangers:?}");
+    assert_eq!(memory.used(), 0);
+    drop(half);
+    // One that is known takes from the account as the message arrives.
+    let mut known = client.beside();
+    known.run(doc! { "ping": 1, "$db": "admin" }).await;
+    begin(&mut known, 40_000_000, 1_000_000).await;
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    assert!((MB / 2..4 * MB).contains(&memory.used()), "{memory:?}");
+    // What there is no room for is refused, and the next message is understood.
+    let rest = vec![0; 40_000_000 - 16 - 1_000_000];
+    known.stream.write_all(&rest).await.unwrap();
+    assert_eq!(code(&known.reply().await), Some(365));
+    let reply = known.run(doc! { "ping": 1, "$db": "admin" }).await;
+    assert_eq!((number(&reply, "ok"), memory.used()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_program_counts_in_the_dearest_form_it_may_take() {
+    let (mut client, account) = client(8 * MB).await;
+    let terms = |count: i32| (0..count).map(|at| Value::Document(doc! { "a": at })).collect();
+    for (count, want) in [(1_000, None), (100_000, Some(365))] {
+        let or = doc! { "$or": Value::Array(terms(count)) };
+        let reply = client.run(doc! { "find": "c", "filter": or, "$db": "db" }).await;
+        assert_eq!(code(&reply), want, "{count}");
+        assert_eq!(account.used(), 0);
+    }
+    let patterns = |count: i32| {
+        let pattern = |at: i32| format!("(a{{1,100}}b{{1,100}}){{1,4}}{at}");
+        let pattern = |at| Value::Regex { pattern: pattern(at), options: "".into() };
+        doc! { "a": doc! { "$in": Value::Array((0..count).map(pattern).collect()) } }
+    };
+    for (count, want) in [(10, None), (3_000, Some(146))] {
+        let find = doc! { "find": "c", "filter": patterns(count), "$db": "db" };
+        assert_eq!(code(&client.run(find).await), want, "{count}");
+    }
 }

@@ -10,7 +10,7 @@ use super::{
     budget::{Growth, Size},
     fail, mismatch,
 };
-use crate::{Error, filter::Pattern};
+use crate::{Error, Kind, filter::Pattern};
 
 /// What is asked about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl RegexForm {
 
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
-pub struct Compiled(Arc<Regex>);
+pub struct Compiled(Arc<Pattern>);
 
 /// A regular expression applied to text.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl RegexCall {
                 return Err(mismatch(51104, text));
             }
         };
-        let (Some(text), Some(Compiled(regex))) = (text, compiled) else {
+        let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
             return Ok(Got::Own(match self.form {
                 RegexForm::Match => Value::Bool(false),
                 RegexForm::Find => Value::Null,
@@ -91,12 +91,13 @@ impl RegexCall {
             }));
         };
         env.context.effort.charge(text.len())?;
+        let regex = pattern.regex();
         let value = match self.form {
             RegexForm::Match => Value::Bool(regex.is_match(text)),
             RegexForm::Find => {
                 regex.captures(text).map_or(Value::Null, |found| described(&found, text, 0, 0).0)
             }
-            RegexForm::FindAll => find_all(&regex, text, env)?,
+            RegexForm::FindAll => find_all(regex, text, env)?,
         };
         Ok(Got::Own(value))
     }
@@ -140,7 +141,9 @@ impl RegexCall {
 
 fn compile(name: &str, pattern: &str, options: &str) -> Result<Compiled, Error> {
     match Pattern::new(pattern, options) {
-        Ok(pattern) => Ok(Compiled(Arc::new(pattern.regex().clone()))),
+        Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
+        // The pattern is good, but there is no room for it.
+        Err(error) if error.kind == Kind::Short || error.number == 146 => Err(error),
         Err(error) if error.number == 51108 => {
             Err(Error { message: format!("{name} {}", error.message), ..error })
         }

@@ -3,6 +3,7 @@
 
 mod bits;
 mod compare;
+mod compiling;
 mod pattern;
 mod pattern_syntax;
 mod set;
@@ -19,6 +20,7 @@ use crate::{Context, Env, Error, Expr};
 
 pub use bits::{BitTest, Mask, Quantity};
 pub use compare::{Comparison, meets};
+pub use compiling::{as_program, take_patterns_from};
 pub use pattern::Pattern;
 pub use set::InSet;
 pub use test::{Condition, Test};

@@ -1,13 +1,17 @@
 //! Regular expressions: compiled once, matched against strings in linear time.
 
+use std::sync::Arc;
+
 use document::ValueRef;
+use memory::Share;
 use regex::{Regex, RegexBuilder};
 
-use super::pattern_syntax::{Flags, translate};
+use super::{
+    compiling,
+    pattern_syntax::{Flags, translate},
+};
 use crate::{Error, Kind};
 
-/// Largest compiled pattern, in bytes.
-const MAX_COMPILED_BYTES: usize = 1 << 20;
 /// Longest pattern text, in bytes.
 const MAX_PATTERN_BYTES: usize = 32_764;
 
@@ -17,6 +21,8 @@ pub struct Pattern {
     source: String,
     options: String,
     regex: Regex,
+    /// What the compiled form holds, clones of it included.
+    _held: Arc<Share>,
 }
 
 impl Pattern {
@@ -42,18 +48,22 @@ impl Pattern {
             return Err(Error::new(Kind::TooLarge, 51091, text));
         }
         let translated = translate(source, flags)?;
-        let regex = RegexBuilder::new(&translated)
+        let mut builder = RegexBuilder::new(&translated);
+        builder
             .case_insensitive(flags.ignore_case)
             .multi_line(flags.multi_line)
             .dot_matches_new_line(flags.dot_all)
-            .ignore_whitespace(flags.extended)
-            .size_limit(MAX_COMPILED_BYTES)
-            .build()
-            .map_err(refused)?;
+            .ignore_whitespace(flags.extended);
+        let (regex, held) = compiling::build(&mut builder)?.map_err(refused)?;
         let mut options: Vec<char> = options.chars().collect();
         options.sort_unstable();
         options.dedup();
-        Ok(Self { source: source.to_owned(), options: options.into_iter().collect(), regex })
+        Ok(Self {
+            source: source.to_owned(),
+            options: options.into_iter().collect(),
+            regex,
+            _held: Arc::new(held),
+        })
     }
 
     /// The text it came from.

@@ -8,6 +8,7 @@ use axum::{
     body::Body,
     extract::{ConnectInfo, Request},
 };
+use cosmos::Stream;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpStream, sync::watch};
@@ -23,6 +24,17 @@ pub(super) async fn converse(
     peer: SocketAddr,
     mut stop: watch::Receiver<bool>,
 ) {
+    // A client that is silent has no buffers; what it begins is looked at, not taken.
+    let mut first = [0];
+    let begun = tokio::select! {
+        begun = tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first)) => begun,
+        _ = stop.changed() => return,
+    };
+    if !matches!(begun, Ok(Ok(1..))) {
+        return;
+    }
+    // One that does not read what it asked for is given up.
+    let stream = Stream::new(stream);
     let service = service_fn(|request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));

@@ -65,6 +65,7 @@ impl Answer {
 fn given() -> Settings {
     Settings {
         memory: memory::Account::default(),
+        strangers: memory::Account::default(),
         account: "test".to_owned(),
         endpoint: None,
         hosts: None,

@@ -1,0 +1,186 @@
+//! The body of an answer on its way: handed on in parts, so that what is not sent yet is known and
+//! counted until it is, or nobody wants it any more.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{
+    Response,
+    body::{Body, Frame, SizeHint},
+};
+use memory::Share;
+use tokio::sync::watch;
+
+use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
+
+/// What an answer holds until it is sent; goes with the response.
+#[derive(Clone, Debug)]
+pub(super) struct Held(#[expect(dead_code, reason = "it is there to be dropped")] Arc<Share>);
+
+impl Held {
+    pub(super) fn new(share: Share) -> Self {
+        Self(Arc::new(share))
+    }
+}
+
+/// The answers of a connection that have not been sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unsent(Arc<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// When a part of each was sent last, on the machine's monotonic clock.
+    answers: Mutex<HashMap<u64, Duration>>,
+    next: Mutex<u64>,
+    count: watch::Sender<usize>,
+}
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Duration>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, id: u64) {
+        self.lock().insert(id, clock::monotonic());
+    }
+}
+
+impl Unsent {
+    fn begin(&self) -> Sending {
+        let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
+        *next += 1;
+        self.0.note(*next);
+        self.0.count.send_modify(|count| *count += 1);
+        Sending { unsent: self.clone(), id: *next }
+    }
+
+    /// Waits until nothing of an answer has been taken for too long.
+    pub(super) async fn stalled(&self) {
+        let mut count = self.0.count.subscribe();
+        loop {
+            if count.wait_for(|count| 0 < *count).await.is_err() {
+                return std::future::pending().await;
+            }
+            let none = count.wait_for(|count| *count == 0);
+            if tokio::time::timeout(WRITE_TIMEOUT / 8, none).await.is_ok() {
+                continue;
+            }
+            let oldest = self.0.lock().values().min().copied();
+            if oldest.is_some_and(|at| WRITE_TIMEOUT <= clock::monotonic().saturating_sub(at)) {
+                return;
+            }
+        }
+    }
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Sending {
+    unsent: Unsent,
+    id: u64,
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.unsent.0.lock().remove(&self.id);
+        self.unsent.0.count.send_modify(|count| *count -= 1);
+    }
+}
+
+/// The body of an answer, and what ends with it.
+#[derive(Debug)]
+pub(super) struct Sent<T> {
+    rest: Bytes,
+    sending: Option<Sending>,
+    _held: Option<Held>,
+    _with: T,
+}
+
+impl<T> Sent<T> {
+    /// The response with a body that is sent in parts; one that is small is sent at once.
+    pub(super) fn of(
+        mut response: Response<Full<Bytes>>,
+        unsent: Option<&Unsent>,
+        with: T,
+    ) -> Response<Self> {
+        let held = response.extensions_mut().remove::<Held>();
+        let (parts, body) = response.into_parts();
+        let rest = whole(body);
+        let sending = unsent.filter(|_| !rest.is_empty()).map(Unsent::begin);
+        Response::from_parts(parts, Self { rest, sending, _held: held, _with: with })
+    }
+}
+
+/// A body that is there is its first and only frame.
+fn whole(mut body: Full<Bytes>) -> Bytes {
+    let mut context = Context::from_waker(std::task::Waker::noop());
+    match Pin::new(&mut body).poll_frame(&mut context) {
+        Poll::Ready(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+        _ => Bytes::new(),
+    }
+}
+
+impl<T: Unpin> Body for Sent<T> {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        if let Some(sending) = &self.sending {
+            sending.unsent.0.note(sending.id);
+        }
+        let part = self.rest.len().min(ANSWER_PART_BYTES);
+        let part = self.rest.split_to(part);
+        Poll::Ready(Some(Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use memory::Account;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_is_held_until_its_last_part_is_sent() {
+        let account = Account::new(1_000_000);
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| at as u8).collect();
+        let mut response = Response::new(Full::new(Bytes::from(bytes.clone())));
+        response.extensions_mut().insert(Held::new(account.share_of(bytes.len()).unwrap()));
+        let unsent = Unsent::default();
+        let mut body = Sent::of(response, Some(&unsent), ()).into_body();
+        assert_eq!(body.size_hint().exact(), Some(300_000));
+        let mut sent = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let part = frame.unwrap().into_data().unwrap();
+            assert!(part.len() <= ANSWER_PART_BYTES);
+            sent.extend_from_slice(&part);
+            assert_eq!(account.used(), bytes.len());
+        }
+        assert_eq!((sent, *unsent.0.count.borrow()), (bytes, 1));
+        drop(body);
+        assert_eq!((account.used(), *unsent.0.count.borrow()), (0, 0));
+    }
+}

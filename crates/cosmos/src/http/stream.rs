@@ -1,0 +1,206 @@
+//! A socket that waits for nobody for ever: a client that does not read what it asked for is given
+//! up, and one that has not asked anything yet may send only so much. What is said over it is not
+//! known here.
+
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
+};
+
+use memory::Share;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::Sleep,
+};
+
+use crate::limits::{STEADY_BYTES, WRITE_TIMEOUT};
+
+/// Whether a client has asked something: its first head is whole.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known(Arc<AtomicBool>);
+
+impl Known {
+    /// It has.
+    pub(super) fn set(&self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// What a client has sent that has not asked anything yet.
+#[derive(Debug)]
+struct Stranger {
+    known: Known,
+    share: Share,
+    /// How much that may be.
+    most: usize,
+}
+
+/// A socket, or what takes the place of one.
+#[derive(Debug)]
+pub struct Stream<T> {
+    io: T,
+    stranger: Option<Stranger>,
+    /// When the client is given up, while it does not read.
+    patience: Option<Pin<Box<Sleep>>>,
+    /// What it has read since.
+    passed: usize,
+}
+
+impl<T> Stream<T> {
+    /// One of a client that may send what it likes.
+    pub fn new(io: T) -> Self {
+        Self { io, stranger: None, patience: None, passed: 0 }
+    }
+
+    /// One of a client that is not known yet: what it sends, no more than this, is held in this
+    /// share.
+    pub(super) fn of_stranger(io: T, share: Share, known: &Known, most: usize) -> Self {
+        let stranger = Stranger { known: known.clone(), share, most };
+        Self { stranger: Some(stranger), ..Self::new(io) }
+    }
+
+    /// Notes how a write of so many bytes went.
+    fn note(
+        &mut self,
+        context: &mut Context<'_>,
+        wanted: usize,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match &written {
+            Poll::Ready(Ok(written)) => {
+                self.passed = self.passed.saturating_add(*written);
+                if *written == wanted || STEADY_BYTES <= self.passed {
+                    self.patience = None;
+                    self.passed = 0;
+                }
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                let patience = self.patience.get_or_insert_with(|| Box::pin(wait()));
+                ready!(patience.as_mut().poll(context));
+                let text = "the client does not read what it asked for";
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, text)));
+            }
+        }
+        written
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a client that does not read is waited for so long")]
+fn wait() -> Sleep {
+    tokio::time::sleep(WRITE_TIMEOUT)
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+        let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };
+        if stranger.known.0.load(Relaxed) {
+            self.stranger = None;
+            return Poll::Ready(Ok(()));
+        }
+        let sent = stranger.share.held() + buffer.filled().len() - before;
+        if stranger.most < sent || stranger.share.set(sent).is_err() {
+            buffer.set_filled(before);
+            let text = "a first request that is too large, or too many at once";
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write(context, bytes);
+        self.note(context, bytes.len(), written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write_vectored(context, parts);
+        self.note(context, parts.iter().map(|part| part.len()).sum(), written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::Account;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+    use crate::limits::MAX_FIRST_BYTES;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_is_given_up_and_who_reads_slowly_is_not() {
+        for (reads, given_up) in [(0, true), (100, true), (STEADY_BYTES, false)] {
+            let (near, mut far) = tokio::io::duplex(1000);
+            let mut stream = Stream::new(near);
+            let reader = tokio::spawn(async move {
+                let mut part = vec![0; reads];
+                loop {
+                    // Less than half of the time that it has.
+                    tokio::time::timeout(WRITE_TIMEOUT / 3, std::future::pending::<()>())
+                        .await
+                        .unwrap_err();
+                    if far.read_exact(&mut part).await.is_err() {
+                        return;
+                    }
+                }
+            });
+            let written = stream.write_all(&vec![0; 3 * STEADY_BYTES]).await;
+            assert_eq!(written.is_err(), given_up, "{reads}");
+            reader.abort();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stranger_may_send_only_so_much() {
+        let account = Account::new(100_000);
+        for (first, known, good) in [
+            (MAX_FIRST_BYTES, false, true),
+            (MAX_FIRST_BYTES + 1, false, false),
+            (MAX_FIRST_BYTES + 1, true, true),
+        ] {
+            let bytes = vec![0; first];
+            let is_known = Known::default();
+            if known {
+                is_known.set();
+            }
+            let (bytes, share) = (bytes.as_slice(), account.share());
+            let mut stream = Stream::of_stranger(bytes, share, &is_known, MAX_FIRST_BYTES);
+            let mut read = Vec::new();
+            assert_eq!(stream.read_to_end(&mut read).await.is_ok(), good, "{first} {known}");
+        }
+        assert_eq!(account.used(), 0);
+    }
+}

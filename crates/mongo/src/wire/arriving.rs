@@ -1,0 +1,81 @@
+//! The rest of a message as it arrives: what it holds is taken from the account before it is read.
+//! What it means is not its business.
+
+use memory::{Share, Short};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::limits::{CLAIMED_BYTES, TRUSTED_BYTES};
+
+/// How the rest of a message came.
+#[derive(Debug)]
+pub(crate) enum Arrived {
+    /// Whole.
+    Whole(Vec<u8>),
+    /// Whole, but there was no room for it: only its beginning was kept.
+    Refused(Vec<u8>, Short),
+    /// It ended early.
+    Cut,
+}
+
+/// Reads so many bytes. Beyond a usual batch, memory grows with what arrives, not with what the
+/// header claims, and `held` with it; what there is no room for is read and forgotten.
+pub(crate) async fn read(
+    stream: &mut (impl AsyncRead + Unpin),
+    len: usize,
+    held: &mut Share,
+) -> std::io::Result<Arrived> {
+    let mut payload = Vec::new();
+    let mut step = CLAIMED_BYTES;
+    while payload.len() < len {
+        let wanted = step.min(len - payload.len());
+        if let Err(short) = held.set(payload.len() + wanted) {
+            let rest = (len - payload.len()) as u64;
+            held.shrink(usize::MAX);
+            payload.truncate(CLAIMED_BYTES);
+            payload.shrink_to_fit();
+            let forgotten = tokio::io::copy(&mut stream.take(rest), &mut tokio::io::sink()).await?;
+            return Ok(match forgotten == rest {
+                true => Arrived::Refused(payload, short),
+                false => Arrived::Cut,
+            });
+        }
+        payload.reserve_exact(wanted);
+        let before = payload.len();
+        (&mut *stream).take(wanted as u64).read_to_end(&mut payload).await?;
+        if payload.len() < before + wanted {
+            return Ok(Arrived::Cut);
+        }
+        step = TRUSTED_BYTES.max(payload.len());
+    }
+    Ok(Arrived::Whole(payload))
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::Account;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn memory_is_taken_as_it_arrives() {
+        let bytes = vec![7; 3_000_000];
+        let account = Account::new(10_000_000);
+        let mut held = account.share();
+        let whole = read(&mut bytes.as_slice(), bytes.len(), &mut held).await.unwrap();
+        assert!(matches!(whole, Arrived::Whole(read) if read == bytes));
+        assert_eq!(held.held(), bytes.len());
+        let cut = read(&mut &bytes[..20_000], bytes.len(), &mut held).await.unwrap();
+        assert!(matches!(cut, Arrived::Cut));
+        assert!(account.used() <= 16_384 + TRUSTED_BYTES + 65_536, "{}", account.used());
+    }
+
+    #[tokio::test]
+    async fn what_has_no_room_is_forgotten_and_the_next_message_is_found() {
+        let bytes = [vec![7; 3_000_000], vec![8; 10]].concat();
+        let account = Account::new(1_000_000);
+        let (mut stream, mut held) = (bytes.as_slice(), account.share());
+        let refused = read(&mut stream, 3_000_000, &mut held).await.unwrap();
+        assert!(matches!(refused, Arrived::Refused(kept, Short) if kept == vec![7; CLAIMED_BYTES]));
+        assert_eq!((stream, account.used()), (&[8; 10][..], 0));
+    }
+}
