@@ -223,7 +223,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
         let metrics = metrics(&scanned, page.values.len(), bytes);
         reply = reply.with("x-ms-documentdb-query-metrics", metrics);
     }
-    if let Some(used) = indexes_used::header(&call.headers, &container, &scanned.indexes) {
+    if let Some(used) = indexes_used::header(&call.headers, container, &scanned.indexes) {
         reply = reply.with("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
