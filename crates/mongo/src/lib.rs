@@ -15,6 +15,7 @@ mod names;
 mod operation;
 mod relay;
 mod session;
+mod timestamps;
 mod ttl;
 mod wire;
 
