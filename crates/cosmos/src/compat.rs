@@ -35,14 +35,14 @@ const ROUTES: &str = r#"## Routes
 
 | route | | |
 |---|---|---|
-| `GET /` | works | names the scheme, host and port of the request; one region |
+| `GET /` | works | names the scheme, host and port of the request, or `--account-endpoint`; one region |
 | `/dbs`, `/dbs/{db}` | works | POST (create, query), GET, DELETE |
 | `/dbs/{db}/colls`, `…/{c}` | works | POST, GET, PUT, DELETE |
 | `…/docs`, `…/docs/{id}` | works | create, upsert, read, replace, patch, delete, query, plan, batch, bulk, read feed, change feeds |
 | `…/pkranges` | works | one range for ever |
 | `…/operations/partitionkeydelete` | works | done when it is answered; a prefix of a hierarchical key is allowed |
 | `…/sprocs`, `…/triggers`, `…/udfs` | kept, not run | executing a procedure, and writes that name a trigger, are 501 |
-| `…/conflicts` | works | there are none |
+| `…/conflicts` | works | there are none; a query names a partition key or crosses partitions |
 | `/dbs/{db}/users`, `…/permissions` | works | tokens live 10 minutes to 24 hours |
 | `/offers` | works | kept and shown; they limit with `--enforce-throughput` alone |
 | `/_explorer/emulator.pem` | works | the server's certificate; no signature |
@@ -100,6 +100,22 @@ is not done within a second.
   with a space at its end, is 401. These are reached by queries, in batches, and by the links in their
   `_self`. Ids with a tab, an end of line or `%20` at their end, which that gateway does not reach,
   are reached here.
+* What has no ORDER BY comes in the order in which items were made, in containers of up to 2,000 items
+  (those that died and are still stored counted); in larger ones by the hash of the partition key,
+  then by key and id. A query's later pages go on in the order of its first one. An order of births
+  for any size would need an index of its own, which every write would pay for.
+* A page that is not the last one has a continuation. Behind a full page 100 items are looked at: if
+  none of them is a result and there are more, a page is promised that may be empty.
+* With the key that everybody knows the server answers only to its own names (421): addresses,
+  `localhost`, the machine's name, those of `--cosmos-addr` and `--account-endpoint`, and those given
+  with `--cosmos-host`.
+* With other keys, more than ten wrong signatures a minute from one address are 429 without a
+  sub-status until the minute is over; right ones are always answered.
+* A request that is refused is read to its end (64 MB, half a second without a byte) before it is
+  answered, unless it has `Expect: 100-continue`.
+* A permission for an item by its name has a `resourcePartitionKey`, unless its container has no
+  partition key. Nothing may be named like a resource id of this server.
+* An aggregate without GROUP BY ignores ORDER BY over rows.
 * A query of several partitions without permission to be one is 400 unless its WHERE names the
   partition key.
 * Plans never ask a client to do more than it says it can; with one range the raw query always works.

@@ -36,8 +36,8 @@ pub use expire::{
 pub use feed::{Event, EventKind, EventPage, Events};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
-    Change, Changes, Definition, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange,
-    ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
+    Births, Change, Changes, Comes, Definition, Item, ItemAction, ItemDone, ItemFailure, ItemKey,
+    ItemRange, ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
 pub use resource::{Expect, Resource};

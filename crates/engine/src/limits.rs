@@ -32,6 +32,9 @@ pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
 pub const COMMIT_UNITS: usize = 1_000;
 /// Items that indexes may name for one walk before the rows are walked instead.
 pub const MAX_CANDIDATES: usize = 20_000;
+/// Items of a container that are walked in the order in which they were made. Each page of a walk reads
+/// the births of all of them.
+pub const FEW_ITEMS: usize = 2_000;
 /// Deaths of a class that are entered in a feed in one commit.
 pub const TOLD_AT_ONCE: usize = 256;
 /// Entries that an item is given room for in an index by path; half of them have to differ. An item

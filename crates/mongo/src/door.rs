@@ -17,6 +17,7 @@ use crate::{
     commands::{FailPoint, Row, Table},
     complaints::Complaints,
     cursors::Cursors,
+    timestamps::Timestamps,
 };
 
 /// Settings of the door.
@@ -102,6 +103,8 @@ pub struct Door<S: Store> {
     pub(crate) started: Duration,
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
+    /// Timestamps that documents are stored with.
+    pub(crate) timestamps: Timestamps,
     /// Spares the lock while no fail point is set.
     pub(crate) has_fail_point: AtomicBool,
     next_connection: AtomicI32,
@@ -135,6 +138,7 @@ impl<S: Store> Door<S> {
             complaints: Complaints::default(),
             started: clock::monotonic(),
             parameters: Mutex::default(),
+            timestamps: Timestamps::default(),
             fail_point: Mutex::default(),
             has_fail_point: AtomicBool::new(false),
             next_connection: AtomicI32::new(1),

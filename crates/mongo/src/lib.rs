@@ -16,6 +16,7 @@ mod operation;
 mod program;
 mod relay;
 mod session;
+mod timestamps;
 mod ttl;
 mod wire;
 

@@ -110,7 +110,9 @@ def test_tokens_of_a_container_elsewhere(house, path):
 
 
 def test_tokens_of_an_item(house):
-    token = permit(house, "All", "dbs/room/colls/c/docs/1")
+    bare = {"id": "bare", "permissionMode": "All", "resource": "dbs/room/colls/c/docs/1"}
+    house.refused(request("POST", PERMISSIONS, bare), 400)
+    token = permit(house, "All", "dbs/room/colls/c/docs/1", resourcePartitionKey=["a"])
     house.accepted(by(token, "GET", f"{DOCS}/1"), 200)
     for path in (f"{DOCS}/2", DOCS, f"{DOCS}/11", "/dbs/room/colls/off/docs/1", "/dbs/room/colls/c",
         f"{DOCS}/1%2F..%2F2"):

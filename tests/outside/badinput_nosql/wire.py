@@ -19,7 +19,7 @@ MESSAGE = re.compile(r"Message: (\{.*\})\r\nActivityId: ([^\r\n]*), Request URI:
 #: Names of errors by their status.
 NAMES = {
     400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound",
-    405: "MethodNotAllowed", 406: "NotAcceptable", 408: "RequestTimeout", 409: "Conflict",
+    405: "MethodNotAllowed", 406: "NotAcceptable", 408: "RequestTimeout", 409: "Conflict", 421: "MisdirectedRequest",
     410: "Gone", 412: "PreconditionFailed", 413: "RequestEntityTooLarge",
     415: "UnsupportedMediaType", 424: "FailedDependency", 449: "RetryWith",
     501: "NotImplemented", 503: "ServiceUnavailable",

@@ -29,7 +29,7 @@ test('users and permissions', async () => {
   assert.equal((await user.permission('p').read()).resource.permissionMode, 'Read');
   await user.permission('p').replace({ ...permission, permissionMode: 'All' });
   assert.equal((await user.permission('p').read()).resource.permissionMode, 'All');
-  await user.permissions.upsert({ ...permission, id: 'q', resource: `${container.url}/docs/x` });
+  await user.permissions.upsert({ ...permission, id: 'q', resource: `${container.url}/docs/x`, resourcePartitionKey: ['a'] });
   assert.deepEqual(ids((await user.permissions.readAll().fetchAll()).resources), ['p', 'q']);
   await user.permission('p').delete();
   await refused(user.permission('p').read(), 404);

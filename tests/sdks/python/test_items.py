@@ -93,11 +93,14 @@ def test_replace(container):
     assert changed["_rid"] == made["_rid"] and changed["_etag"] != made["_etag"]
 
 
-def test_a_replace_does_not_change_the_id(container):
+def test_a_replace_may_change_the_id(container):
     made = container.create_item({"id": "1", "pk": "a", "n": 1})
-    with refused(400):
-        container.replace_item("1", {"id": "2", "pk": "a"})
-    assert list(container.read_all_items()) == [made]
+    container.create_item({"id": "3", "pk": "a"})
+    with refused(409):
+        container.replace_item("1", {"id": "3", "pk": "a"})
+    moved = container.replace_item("1", {"id": "2", "pk": "a"})
+    assert (moved["id"], moved["_rid"]) == ("2", made["_rid"])
+    assert sorted(item["id"] for item in container.read_all_items()) == ["2", "3"]
 
 
 def test_delete(container, query):

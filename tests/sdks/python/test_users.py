@@ -49,7 +49,10 @@ def test_permissions(user, container):
     assert ids(user.list_permissions()) == ["read"]
     user.replace_permission("read", {"id": "read", "permissionMode": "All", "resource": container.container_link})
     assert user.get_permission("read").permission_mode == "All"
-    user.upsert_permission({"id": "other", "permissionMode": "Read", "resource": container.container_link + "/docs/x"})
+    item = {"id": "other", "permissionMode": "Read", "resource": container.container_link + "/docs/x"}
+    with refused(400):
+        user.upsert_permission(item)
+    user.upsert_permission({**item, "resourcePartitionKey": ["a"]})
     assert ids(user.list_permissions()) == ["other", "read"]
     assert ids(user.query_permissions("SELECT * FROM p WHERE p.id = 'read'")) == ["read"]
     user.delete_permission("read")

@@ -2,7 +2,7 @@
 //! bytes resets its peer, which then loses the answer it has not read yet.
 
 use std::{
-    future::Future,
+    future::{Future, Pending, pending},
     io,
     pin::Pin,
     sync::Arc,
@@ -11,7 +11,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::Sleep,
+    time::Timeout,
 };
 
 use crate::{
@@ -22,13 +22,20 @@ use crate::{
 /// Bytes that are read at once.
 const STEP_BYTES: usize = 16 * 1024;
 
+/// When nothing is waited for any more.
+type End = Pin<Box<Timeout<Pending<()>>>>;
+
+fn limit() -> End {
+    Box::pin(tokio::time::timeout(LINGER_TIME, pending()))
+}
+
 /// A stream that is read on for a while after it has been closed for writing.
 #[derive(Debug)]
 pub(super) struct Linger<T> {
     stream: T,
     client: Arc<Client>,
     /// Set once it is closed for writing and its client is known to send still.
-    end: Option<Pin<Box<Sleep>>>,
+    end: Option<End>,
     closed: bool,
     discarded: usize,
 }
@@ -51,11 +58,11 @@ impl<T: AsyncRead + Unpin> Linger<T> {
                 // A client that sends nothing is not waited for.
                 Poll::Pending => match &mut self.end {
                     None => return Poll::Ready(()),
-                    Some(end) => return end.as_mut().poll(context),
+                    Some(end) => return end.as_mut().poll(context).map(drop),
                 },
             }
             self.discarded += buffer.filled().len();
-            let end = self.end.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER_TIME)));
+            let end = self.end.get_or_insert_with(limit);
             if MAX_LINGER_BYTES < self.discarded || end.as_mut().poll(context).is_ready() {
                 return Poll::Ready(());
             }
@@ -93,7 +100,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Linger<T> {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
             self.closed = true;
             if self.client.is_sending() {
-                self.end = Some(Box::pin(tokio::time::sleep(LINGER_TIME)));
+                self.end = Some(limit());
             }
         }
         self.poll_discard(context).map(Ok)

@@ -1,13 +1,12 @@
-//! All items of a container or a part of it, page by page in the order of their keys.
+//! All items of a container or a part of it, page by page.
 
-use engine::{Error, Flow, Item, Scan, Sink, Store};
+use engine::{Comes, Error, Flow, Item, Scan, Sink, Store};
 
-use super::{common, scope};
+use super::{common, order, scope};
 use crate::{
     call::Call,
     charge::Work,
     containers::Container,
-    continuation,
     door::Door,
     failure::Result,
     item,
@@ -23,14 +22,16 @@ struct Page<'a> {
     part: &'a scope::Part<'a>,
     most: usize,
     feed: Feed,
-    /// Key of the last item.
+    comes: Comes,
+    /// Place of the last item.
     last: Vec<u8>,
     /// Whether there is one behind it.
     more: bool,
 }
 
 impl Sink for Page<'_> {
-    fn begin(&mut self, _: bool) -> Result<(), Error> {
+    fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+        self.comes = comes;
         self.feed = Feed::new(&self.container.rid, "Documents");
         self.last.clear();
         self.more = false;
@@ -47,7 +48,7 @@ impl Sink for Page<'_> {
         }
         self.feed.push(|out| item::write(&self.container.frame, item, out));
         if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
-            self.last.extend_from_slice(&item.key);
+            self.last.extend_from_slice(&order::place(self.comes, item));
         }
         Ok(Flow::More)
     }
@@ -58,18 +59,24 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let container = common::container(door, call)?;
     let part = scope::of_headers(&container, call)?;
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
-    let token = call.headers.continuation.filter(|token| !token.is_empty());
-    let after = token.map(|token| continuation::open(&door.secret, &about, token)).transpose()?;
+    let (births, after) = order::resume(door, call, &about)?;
     let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
     let feed = Feed::new(&container.rid, "Documents");
-    let mut page =
-        Page { container: &container, part: &part, most, feed, last: Vec::new(), more: false };
-    let scan = Scan { after, ..Scan::of(part.range.clone()) };
+    let mut page = Page {
+        container: &container,
+        part: &part,
+        most,
+        feed,
+        comes: Comes::ByKey,
+        last: Vec::new(),
+        more: false,
+    };
+    let scan = Scan { after, births, ..Scan::of(part.range.clone()) };
     let context = common::context(door, call).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
     session::check(call.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);
-    let continuation = last.map(|last| continuation::seal(&door.secret, &about, last));
+    let continuation = last.map(|last| order::seal(door, &about, page.comes, last));
     let (count, body) = (Some(page.feed.count()), page.feed.into_text());
     let reply = Reply::json(200, Vec::new()).charged(Work::Rows(scanned.items), body.len());
     Ok(Reply { body, continuation, count, seq: scanned.seq, ..reply })

@@ -1,7 +1,7 @@
 //! The item that a link means: by its id, or by its resource id, for which the logical partition is
 //! walked. Few clients name items so.
 
-use engine::{Flow, Item, ItemKey, Scan, Sink, Store};
+use engine::{Comes, Flow, Item, ItemKey, Scan, Sink, Store};
 
 use super::common;
 use crate::{
@@ -69,7 +69,7 @@ struct Search<'a> {
 }
 
 impl Sink for Search<'_> {
-    fn begin(&mut self, _: bool) -> std::result::Result<(), engine::Error> {
+    fn begin(&mut self, _: Comes) -> std::result::Result<(), engine::Error> {
         self.found = None;
         Ok(())
     }

@@ -12,6 +12,7 @@ pub(crate) mod feeds;
 mod indexes_used;
 mod locate;
 pub(crate) mod offers;
+mod order;
 pub(crate) mod partition;
 pub(crate) mod permissions;
 pub(crate) mod points;

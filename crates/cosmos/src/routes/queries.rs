@@ -5,18 +5,17 @@ use std::{cell::OnceCell, sync::Arc};
 
 use cosmos_sql::{SqlError, compile, plan_document};
 use document::{DocBuf, DocRef, Document, Value, json};
-use engine::{Flow, Item, Scan, Scanned, Sink, Store};
+use engine::{Births, Comes, Flow, Item, Scan, Scanned, Sink, Store};
 use query::{
     expr::{Effort, Holding},
     json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
-use super::{common, indexes_used, scope, stored};
+use super::{common, indexes_used, order, scope, stored};
 use crate::{
     call::Call,
     charge::Work,
     containers::Container,
-    continuation,
     door::Door,
     failure::{Failure, Result},
     item::Frame,
@@ -106,20 +105,24 @@ fn limit(call: &Call<'_>) -> Result<PageLimit> {
     Ok(PageLimit { items, bytes: MAX_PAGE_BYTES })
 }
 
-fn resume<S: Store>(door: &Door<S>, call: &Call<'_>, about: &[&[u8]]) -> Result<Option<Resume>> {
-    let Some(token) = call.headers.continuation.filter(|token| !token.is_empty()) else {
-        return Ok(None);
+/// In which order a request is answered, and where it goes on.
+fn resume<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    about: &[&[u8]],
+) -> Result<(Births, Option<Resume>)> {
+    let (births, bytes) = order::resume(door, call, about)?;
+    let read = |bytes: Vec<u8>| {
+        Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad("Invalid Continuation Token"))
     };
-    let bytes = continuation::open(&door.secret, about, token)?;
-    let resume = Resume::from_bytes(&bytes);
-    resume.map(Some).ok_or_else(|| Failure::bad("Invalid Continuation Token"))
+    Ok((births, bytes.map(read).transpose()?))
 }
 
 fn reply<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
-    rid: &str,
-    name: &str,
+    comes: Comes,
+    (rid, name): (&str, &str),
     page: &Page,
 ) -> Result<Reply> {
     let mut feed = shown::Feed::new(rid, name);
@@ -134,7 +137,7 @@ fn reply<S: Store>(
     }
     let (count, body) = (Some(feed.count()), feed.into_text());
     let resume = page.resume.as_ref().map(Resume::to_bytes);
-    let continuation = resume.map(|bytes| continuation::seal(&door.secret, about, &bytes));
+    let continuation = resume.map(|bytes| order::seal(door, about, comes, &bytes));
     Ok(Reply { continuation, count, ..Reply::json(200, body) })
 }
 
@@ -164,7 +167,7 @@ fn over<S: Store>(
 ) -> Result<Reply> {
     let question = Question::read(body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &question.text];
-    let resume = resume(door, call, &about)?;
+    let (_, resume) = resume(door, call, &about)?;
     let id = |resource: &Document| match resource.get("id") {
         Some(Value::String(id)) => id.clone(),
         _ => String::new(),
@@ -186,7 +189,7 @@ fn over<S: Store>(
         }
     }
     let page = run.finish(all).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, rid, name, &page)?;
+    let reply = reply(door, &about, Comes::ByKey, (rid, name), &page)?;
     let bytes = reply.body.len();
     Ok(reply.charged(Work::Rows(resources.len() as u64), bytes))
 }
@@ -199,7 +202,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let part = scope::of_query(&container, call, question.plan.sarg())?;
     let range = part.range.clone();
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &question.text];
-    let resume = resume(door, call, &about)?;
+    let (births, resume) = resume(door, call, &about)?;
     let all = range.is_all() && part.within.is_none();
     if question.plan.scalar_count_only() && all && resume.is_none() {
         return count(door, call, &container, &about).await;
@@ -211,14 +214,17 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
     let order = stored::order(&question.plan);
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
-    let scan = Scan { sarg, after, order, seek, ..Scan::of(range) };
     let streams = question.plan.streams();
+    let births = if streams { births } else { Births::Never };
+    let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
     let effort = &context.effort;
-    let mut rows = Rows { run, streams, container: &container, part: &part, system, effort };
+    let (container, part, comes) = (&*container, &part, Comes::ByKey);
+    let mut rows = Rows { run, comes, streams, container, part, system, effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check(call.seen, scanned.seq)?;
+    let comes = rows.comes;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, &container.rid, "Documents", &page)?;
+    let reply = reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.charged(Work::Rows(scanned.items), bytes);
     reply.seq = scanned.seq;
@@ -226,7 +232,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
         let metrics = metrics(&scanned, page.values.len(), bytes);
         reply = reply.with("x-ms-documentdb-query-metrics", metrics);
     }
-    if let Some(used) = indexes_used::header(&call.headers, &container, &scanned.indexes) {
+    if let Some(used) = indexes_used::header(&call.headers, container, &scanned.indexes) {
         reply = reply.with("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
@@ -244,7 +250,7 @@ async fn count<S: Store>(
     let live = door.engine.live(&container.collection).await?;
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
-    let reply = reply(door, about, &container.rid, "Documents", &page)?;
+    let reply = reply(door, about, Comes::ByKey, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.charged(Work::Rows(0), bytes);
     reply.seq = seq;
@@ -274,7 +280,8 @@ fn metrics(scanned: &Scanned, results: usize, bytes: usize) -> String {
 /// Rows from the engine into a query.
 struct Rows<'a> {
     run: Run,
-    /// Whether its results come in the order of keys.
+    comes: Comes,
+    /// Whether its results come in the order of items.
     streams: bool,
     container: &'a Container,
     part: &'a scope::Part<'a>,
@@ -284,9 +291,10 @@ struct Rows<'a> {
 }
 
 impl Sink for Rows<'_> {
-    fn begin(&mut self, sorted: bool) -> std::result::Result<(), engine::Error> {
+    fn begin(&mut self, comes: Comes) -> std::result::Result<(), engine::Error> {
+        self.comes = comes;
         self.run.begin();
-        self.run.set_sorted(sorted || self.streams);
+        self.run.set_sorted(comes == Comes::AsAsked || self.streams);
         Ok(())
     }
 
@@ -296,10 +304,11 @@ impl Sink for Rows<'_> {
         }
         let frame = &self.container.frame;
         let whole = Completed { item, frame, document: OnceCell::new() };
+        let place = order::place(self.comes, item);
         let flow = match self.system {
-            System::Nowhere => self.run.row(&item.key, item.document())?,
-            System::Everywhere => self.run.row(&item.key, whole.whole())?,
-            System::InResults => self.run.row_with(&item.key, item.document(), &whole)?,
+            System::Nowhere => self.run.row(&place, item.document())?,
+            System::Everywhere => self.run.row(&place, whole.whole())?,
+            System::InResults => self.run.row_with(&place, item.document(), &whole)?,
         };
         Ok(if is_long(&self.run, self.effort) { Flow::Enough } else { flow })
     }

@@ -278,3 +278,47 @@ async fn bounds_that_are_longer_than_what_rows_begin_with_are_compared_whole() {
         }
     }
 }
+
+#[tokio::test]
+async fn few_items_come_in_the_order_in_which_they_were_made() {
+    let mut client = filled("").await;
+    // Written again, it stays where it is; made again, it comes last.
+    let odd = [("x-ms-documentdb-partitionkey", "[\"b\"]")];
+    let body = r#"{"id":"3","pk":"b","n":3,"g":0,"again":true}"#;
+    assert_eq!(client.ask("PUT", &format!("{DOCS}/3"), &odd, body).await.status, 200);
+    assert_eq!(client.item("DELETE", "0", "").await.status, 204);
+    client.item("POST", "", r#"{"id":"0","pk":"a","n":0,"g":0}"#).await;
+    let ids = |answer: &Answer| -> Vec<String> {
+        let parts = answer.body.split("\"id\":\"").skip(1);
+        parts.map(|part| part.split('"').next().unwrap().to_owned()).collect()
+    };
+    let want = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"];
+    for size in [1, 3, 100] {
+        let items = size.to_string();
+        for text in ["SELECT * FROM c", "SELECT c.id FROM c WHERE c.g < 9", ""] {
+            let (mut found, mut token) = (Vec::new(), String::new());
+            loop {
+                let mut headers = vec![CROSS, ("x-ms-max-item-count", items.as_str())];
+                if !token.is_empty() {
+                    headers.push(("x-ms-continuation", token.as_str()));
+                }
+                let page = match text {
+                    "" => client.ask("GET", DOCS, &headers, "").await,
+                    text => {
+                        headers.push(QUERY);
+                        ask(&mut client, &headers, text).await
+                    }
+                };
+                assert_eq!(page.status, 200, "{page:?}");
+                found.extend(ids(&page));
+                match page.header("x-ms-continuation") {
+                    Some(next) => token = next.to_owned(),
+                    None => break,
+                }
+            }
+            assert_eq!(found, want, "{text} {size}");
+        }
+    }
+    let own = ask(&mut client, &[QUERY, PARTITION], "SELECT VALUE c.id FROM c").await;
+    assert!(own.body.contains(r#"["2","4","6","8","0"]"#), "{own:?}");
+}

@@ -64,12 +64,7 @@ pub(crate) fn choose(
         Hint::Key(pattern) => Some(find_index(state, |index| same_pattern(index, pattern))?),
     };
     if let Some(index) = hinted {
-        let position = state.record.indexes.iter().position(|held| held.id == index.id);
-        let partial = position.and_then(|at| state.partial.get(at)).and_then(Option::as_deref);
-        if partial.is_some_and(|partial| !implies(filter, partial)) {
-            // The index does not hold everything the filter means.
-            return Ok(by_id.chosen);
-        }
+        // Who asks for an index gets what is in it, also where that is not all the filter means.
         return Ok(index_access(index, &parts, sort).chosen);
     }
     let usable = state.record.indexes.iter().zip(&state.partial).filter(|(index, partial)| {

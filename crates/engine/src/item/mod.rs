@@ -3,6 +3,7 @@
 
 mod along;
 mod batch;
+mod births;
 mod candidates;
 mod changes;
 mod container;
@@ -15,5 +16,5 @@ pub(crate) use changes::index as changes_index;
 pub use changes::{Change, Changes};
 pub use container::Definition;
 pub use key::{Item, ItemKey, ItemRange};
-pub use scan::{Scan, Scanned, Sink, Used};
+pub use scan::{Births, Comes, Scan, Scanned, Sink, Used};
 pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Match, Patch};

@@ -16,6 +16,7 @@ use store::{Direction, Limit, Range, Store};
 use super::{
     Item, ItemRange,
     along::{self, Way},
+    births::Source,
     candidates,
     ordered::{self, Ordered},
 };
@@ -34,8 +35,10 @@ pub struct Scan {
     pub range: ItemRange,
     /// Only items that may meet this are wanted.
     pub sarg: Sarg,
-    /// Only items behind this key.
+    /// Only items behind this key, or behind this place in the order of births.
     pub after: Option<Vec<u8>>,
+    /// Whether items come in the order in which they were made. It is not for what has an `order`.
+    pub births: Births,
     /// The order that would spare sorting: paths of properties, each with its direction (`true`:
     /// descending).
     pub order: Vec<(Vec<String>, bool)>,
@@ -50,15 +53,44 @@ pub struct Scan {
 impl Scan {
     /// All items of a part of a container.
     pub fn of(range: ItemRange) -> Self {
-        Self { range, sarg: Sarg::All, after: None, order: Vec::new(), seek: None, no_index: false }
+        Self {
+            range,
+            sarg: Sarg::All,
+            after: None,
+            births: Births::Never,
+            order: Vec::new(),
+            seek: None,
+            no_index: false,
+        }
     }
+}
+
+/// Whether a walk goes in the order in which items were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Births {
+    /// It goes in the order of keys.
+    Never,
+    /// It does in a container of few items.
+    WhereFew,
+    /// It goes on in that order.
+    Always,
+}
+
+/// The order in which items come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comes {
+    /// That of their keys.
+    ByKey,
+    /// That in which they were made.
+    ByBirth,
+    /// The one that was asked for.
+    AsAsked,
 }
 
 /// Who takes the items of a walk.
 pub trait Sink: Send {
-    /// A walk begins, or begins again in a new view: what was taken so far does not count. Items
-    /// come in the order that was asked for when they are `sorted`, else in that of their keys.
-    fn begin(&mut self, sorted: bool) -> Result<(), Error>;
+    /// A walk begins, or begins again in a new view: what was taken so far does not count.
+    fn begin(&mut self, comes: Comes) -> Result<(), Error>;
 
     /// The next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
@@ -118,17 +150,22 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Scanned, Halt> {
         let mut scanned = Scanned::default();
         let mut range = scan.range.0.clone();
-        if let Some(after) = &scan.after {
+        let births = match scan.births {
+            Births::Never => false,
+            Births::WhereFew => self.has_few().await?,
+            Births::Always => true,
+        };
+        if let Some(after) = scan.after.as_ref().filter(|_| !births) {
             let behind = range.after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
         }
         if !scan.no_index
             && let Some(along) = along::find(&self.state.record, scan)
         {
-            sink.begin(true)?;
+            sink.begin(Comes::AsAsked)?;
             match along::walk(self, &along, context, sink, &mut scanned).await? {
                 Way::On | Way::Enough => return Ok(scanned),
-                Way::Astray => sink.begin(false)?,
+                Way::Astray => sink.begin(Comes::ByKey)?,
             }
             self.scan_rows(range, context, sink, &mut scanned).await?;
             return Ok(scanned);
@@ -137,11 +174,17 @@ impl<S: Store> LiveView<S> {
             true => None,
             false => candidates::find(self, &scan.sarg, &range, context, &mut scanned).await?,
         };
+        if births {
+            sink.begin(Comes::ByBirth)?;
+            let source = found.as_ref().map_or(Source::Range(&range), Source::Keys);
+            self.scan_births(source, scan.after.as_deref(), context, sink, &mut scanned).await?;
+            return Ok(scanned);
+        }
         let ordered = match (&found, scan.no_index) {
             (None, false) => ordered::find(&self.state.record, scan),
             _ => None,
         };
-        sink.begin(ordered.is_some())?;
+        sink.begin(if ordered.is_some() { Comes::AsAsked } else { Comes::ByKey })?;
         match (found, ordered) {
             (Some(keys), _) => self.scan_keys(keys, context, sink, &mut scanned).await?,
             (None, Some(ordered)) => {

@@ -37,6 +37,11 @@ impl Previous {
         record.timeline_key(self.entered.class, self.entered.ts, &self.row.key)
     }
 
+    /// Its key, when what replaces it has another one.
+    fn moves_to(&self, row_key: &Bytes) -> Option<Bytes> {
+        Some(&self.row.key).filter(|key| *key != row_key).cloned()
+    }
+
     /// What replaces it is another document in its place.
     pub(crate) fn without_birth(self) -> Self {
         Self { same: false, ..self }
@@ -202,8 +207,7 @@ impl<S: Store> Draft<'_, S> {
         let mut conditions = self.conditions(&row_key);
         let space = self.view.collection.entries();
         conditions.extend(self.not_newer(&entries.unique));
-        let moved =
-            previous.as_ref().map(|held| held.row.key.clone()).filter(|key| *key != row_key);
+        let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
         conditions.extend(moved.iter().flat_map(|key| self.conditions(key)));
         if let Some(previous) = &previous {
             conditions.extend(self.not_newer(&previous.unsure));
@@ -255,8 +259,7 @@ impl<S: Store> Draft<'_, S> {
                 count(&state.record, &previous.entered, -1, &mut out);
             }
             let class = draft.lifetime.stamped(ts);
-            let entered = Entered { class, ts, bytes, dates: draft.dates };
-            count(&state.record, &entered, 1, &mut out);
+            count(&state.record, &Entered { class, ts, bytes, dates: draft.dates }, 1, &mut out);
             out.extend(moved.map(|key| Mutation::Delete { space: rows, key }));
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
             out

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{
-    Changes, Collection, DefaultTtl, Definition, Engine, Error, Flow, IndexSpec, Item, ItemAction,
-    ItemDone, ItemFailure, ItemKey, ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Match, Model,
-    Namespace, Partition, Policy, PolicyRule, Scan, Sink, What,
+    Births, Changes, Collection, Comes, DefaultTtl, Definition, Engine, Error, Flow, IndexSpec,
+    Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemWrite, ItemWriter, Kind,
+    Lifetime, Match, Model, Namespace, Partition, Policy, PolicyRule, Scan, Sink, What,
 };
 use test_kit::{Kit, PausingStore, ready};
 
@@ -28,9 +28,9 @@ impl ItemWriter for Honour {
 pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 
 impl Sink for All {
-    fn begin(&mut self, sorted: bool) -> Result<(), Error> {
+    fn begin(&mut self, comes: Comes) -> Result<(), Error> {
         self.0.clear();
-        self.1 = sorted;
+        self.1 = comes == Comes::AsAsked;
         Ok(())
     }
 
@@ -479,4 +479,47 @@ fn batches_with_moves_leave_what_their_actions_say() {
         held.check();
     }
     assert!(100 < done, "{done}");
+}
+
+#[test]
+fn a_walk_by_birth_goes_on_whatever_is_made_meanwhile() {
+    let held = Shelf::new(DefaultTtl::Off);
+    let make = |from: usize, to: usize| {
+        for at in from..to {
+            held.upsert(
+                if at % 3 == 0 { "b" } else { "a" },
+                &at.to_string(),
+                doc! { "u": at as i64 },
+            );
+        }
+    };
+    make(0, 1_990);
+    struct Some(usize, Vec<Item>, Comes);
+    impl Sink for Some {
+        fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+            self.2 = comes;
+            Ok(())
+        }
+        fn item(&mut self, item: &Item) -> Result<Flow, Error> {
+            self.1.push(item.clone());
+            Ok(if self.1.len() < self.0 { Flow::More } else { Flow::Enough })
+        }
+    }
+    let page = |births, after: Option<&Item>, most| {
+        let after = after.map(|item| item.birth.to_be_bytes().to_vec());
+        let scan = Scan { births, after, ..Scan::of(ItemRange::all()) };
+        let mut page = Some(most, Vec::new(), Comes::ByKey);
+        let context = test_kit::context();
+        ready(held.engine().scan(&held.container(), &scan, &context, &mut page)).unwrap();
+        (page.1, page.2)
+    };
+    let (mut items, comes) = page(Births::WhereFew, None, 500);
+    assert_eq!(comes, Comes::ByBirth);
+    // Too many to begin so now, and no reason to end.
+    make(1_990, 4_500);
+    assert_eq!(page(Births::WhereFew, None, 1).1, Comes::ByKey);
+    let (rest, _) = page(Births::Always, items.last(), usize::MAX);
+    items.extend(rest);
+    let want: Vec<String> = (0..4_500).map(|at: usize| at.to_string()).collect();
+    assert_eq!(ids(&items), want);
 }

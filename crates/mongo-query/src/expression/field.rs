@@ -50,7 +50,9 @@ fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error
         ("DESCEND", None) if scope.redact => Expr::Literal(Value::from("descend")),
         ("PRUNE", None) if scope.redact => Expr::Literal(Value::from("prune")),
         ("KEEP", None) if scope.redact => Expr::Literal(Value::from("keep")),
-        ("CLUSTER_TIME" | "SEARCH_META" | "USER_ROLES", _) => {
+        ("CLUSTER_TIME", None) => Expr::ClusterTime,
+        ("CLUSTER_TIME", Some(_)) => Expr::Remove,
+        ("SEARCH_META" | "USER_ROLES", _) => {
             return Err(unsupported(&format!("$${name}")));
         }
         (name, below) => {

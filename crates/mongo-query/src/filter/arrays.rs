@@ -57,10 +57,15 @@ pub(super) fn elem_match(value: ValueRef<'_>, scope: Scope) -> Result<Test, Erro
         return Err(Error::bad_value("$elemMatch needs an Object"));
     };
     let scope = scope.element()?;
-    if is_operators(inner) && !starts_with_logic(inner) {
+    if is_operators(inner) && !starts_with_logic(inner) && !is_reference(inner) {
         return Ok(Test::ElemValue(condition("", inner, scope)?));
     }
     Ok(Test::ElemMatch(Box::new(document(inner, scope)?)))
+}
+
+/// Whether it begins with a field of a database reference.
+fn is_reference(inner: DocRef<'_>) -> bool {
+    inner.iter().next().is_some_and(|(name, _)| matches!(name, "$ref" | "$id" | "$db"))
 }
 
 fn starts_with_logic(inner: DocRef<'_>) -> bool {

@@ -13,7 +13,7 @@ mod tests;
 use document::{DocRef, Path, Value, ValueRef};
 use query::{
     Filter,
-    filter::{Comparison, Condition, Test, as_program},
+    filter::{Comparison, Condition, InSet, Test, as_program},
     limits::MAX_EXPRESSION_DEPTH,
 };
 
@@ -142,8 +142,28 @@ fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<
 fn any(mut filters: Vec<Filter>) -> Filter {
     match filters.len() {
         1 => filters.pop().unwrap_or(Filter::Never),
-        _ => Filter::Or(filters),
+        _ => one_of(&filters).unwrap_or(Filter::Or(filters)),
     }
+}
+
+/// Alternatives that are all about what one path is equal to are a list of values: an index serves it
+/// better, and the positional `$` knows the element.
+fn one_of(filters: &[Filter]) -> Option<Filter> {
+    let [Filter::Path(path, _), ..] = filters else { return None };
+    let (mut values, mut patterns) = (Vec::new(), Vec::new());
+    for filter in filters {
+        match filter {
+            Filter::Path(other, _) if other != path => return None,
+            Filter::Path(_, Test::Compare(Comparison::Eq, value)) => values.push(value.clone()),
+            Filter::Path(_, Test::In(set)) => {
+                values.extend_from_slice(set.values());
+                patterns.extend_from_slice(set.patterns());
+            }
+            Filter::Path(_, Test::Pattern(pattern)) => patterns.push(pattern.clone()),
+            _ => return None,
+        }
+    }
+    Some(Filter::Path(path.clone(), Test::In(InSet::new(values, patterns))))
 }
 
 fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {

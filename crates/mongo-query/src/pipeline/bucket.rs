@@ -170,8 +170,8 @@ pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
         return Err(Error::new(40246, text));
     };
     let fields = match fields {
-        Some(fields) => fields,
-        None => vec![group::counting("count")?],
+        Some(fields) if !fields.is_empty() => fields,
+        _ => vec![group::counting("count")?],
     };
     Ok(vec![Stage::BucketAuto(Box::new(BucketAuto { by, count, fields }))])
 }

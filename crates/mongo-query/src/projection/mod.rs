@@ -99,10 +99,6 @@ fn document(
         return compute(path, ValueRef::Document(inner), builder);
     }
     for (name, value) in inner.iter() {
-        if name.contains('.') && place == Place::Stage {
-            let text = format!("FieldPath field names may not contain '.' in '{name}'.");
-            return Err(Error::new(16412, text));
-        }
         field(&format!("{path}.{name}"), value, place, depth + 1, builder)?;
     }
     Ok(())

@@ -6,7 +6,7 @@ mod operators;
 #[cfg(test)]
 mod tests;
 
-use document::{ArrayRef, DocRef, Kind, ValueRef, shell};
+use document::{ArrayRef, DocRef, ValueRef, shell};
 use query::{
     edit::{Edit, EditPath, Leaf, Operator, Operators, Step},
     filter::as_program,
@@ -62,27 +62,7 @@ fn replacement(update: DocRef<'_>) -> Result<Edit, Error> {
 
 /// Names at the root of a stored document do not begin with `$`.
 fn refuse_dollar(name: &str) -> Result<(), Error> {
-    if !name.starts_with('$') || matches!(name, "$ref" | "$id" | "$db") {
-        return Ok(());
-    }
-    Err(Error::new(
-        52,
-        format!(
-            "The dollar ($) prefixed field '{name}' in '{name}' is not allowed in the context of an \
-             update's replacement document. Consider using an aggregation pipeline with \
-             $replaceWith."
-        ),
-    ))
-}
-
-/// The `$ref` of a database reference is text.
-fn refuse_reference(path: &EditPath, operator: &Operator) -> Result<(), Error> {
-    let (Operator::Set(value) | Operator::SetOnInsert(value)) = operator else { return Ok(()) };
-    if path.as_str() != "$ref" || value.kind() == Kind::String {
-        return Ok(());
-    }
-    let kind = value.kind().name();
-    Err(Error::new(55, format!("The DBRef $ref field must be a String, not a {kind}")))
+    query::edit::check_root_name(name).map_err(from_query_error)
 }
 
 fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
@@ -130,9 +110,5 @@ fn leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
         }
         other => (EditPath::parse(field).map_err(from_query_error)?, other),
     };
-    if operator.creates() {
-        refuse_dollar(path.root())?;
-        refuse_reference(&path, &operator)?;
-    }
     Ok(Leaf { path, operator })
 }

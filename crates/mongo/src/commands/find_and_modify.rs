@@ -41,12 +41,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     check(remove, upsert, new, args.get("update").is_some())?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
-    let edit = args.get("update").map(|update| edit(update, &args, false)).transpose()?;
+    let mut edit = args.get("update").map(|update| edit(update, &args, false)).transpose()?;
     let projection = projection(&args, new)?;
     let context = call.context().await?;
     let reply = |shown: Option<&[u8]>, last: Document| {
         reply(shown, last, projection.as_ref(), &find.filter, &context)
     };
+    if let Some(edit) = &mut edit {
+        call.door.timestamps.fill_edit(edit, context.now_ms);
+    }
     let Some(edit) = edit else {
         Counters::add(&call.connection.counters.delete, 1);
         let removed = loop {

@@ -114,10 +114,11 @@ pub(super) async fn insert<S: Store>(
     Ok((inserted.count, errors))
 }
 
-/// `_id` stands first; without one it is made here.
+/// `_id` stands first; without one it is made here. Empty timestamps are filled in.
 fn prepared<S: Store>(call: &Call<'_, S>, document: DocRef<'_>, writer: &DocumentWriter) -> DocBuf {
-    match document.iter().next() {
+    let owned = match document.iter().next() {
         Some(("_id", _)) => call.message.own(document),
         _ => with_id(document, writer.now),
-    }
+    };
+    call.door.timestamps.fill(owned, writer.now.ms)
 }

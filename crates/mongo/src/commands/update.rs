@@ -174,9 +174,10 @@ pub(super) fn edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> Result<
 pub(super) async fn execute<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
-    statement: Statement,
+    mut statement: Statement,
     context: &Arc<Context>,
 ) -> Result<Updated> {
+    call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
     let writer = call.writer(context);
     let update = engine::Update {
         find: statement.find,

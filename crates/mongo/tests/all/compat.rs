@@ -30,7 +30,9 @@ how; what is not there yet answers an error that names it.
 
 ## Chosen where no system decides
 
-* A find without a sort answers in the order of `_id`, not of insertion.
+* A find without a sort answers in the order of `_id`, not of insertion. The other order would cost
+  a walk over the whole collection for each batch, as containers of few items pay it, or an index of
+  births that every write would pay for.
 * `explain` shows one plan: `IDHACK`, `IXSCAN` under `FETCH`, or `COLLSCAN`, and MongoDB's names of
   stages above it.
 * A write concern `{j: false}` is acknowledged after the sync like any other.

@@ -70,3 +70,19 @@ async fn a_hint_that_means_no_index_is_a_bad_value() {
     let reply = client.run(doc! { "count": "none", "hint": "nope", "$db": "db" }).await;
     assert_eq!(number(&reply, "n"), 0);
 }
+
+#[tokio::test]
+async fn a_hint_to_a_partial_index_means_what_is_in_it() {
+    let mut client = client().await;
+    let filter = doc! { "a": doc! { "$gte": 2 } };
+    let index = doc! { "key": doc! { "a": -1 }, "name": "part", "partialFilterExpression": filter };
+    create(&mut client, index).await;
+    for (query, n) in [(doc! {}, 2), (doc! { "a": doc! { "$lt": 3 } }, 1), (doc! { "a": 1 }, 0)] {
+        let command = doc! { "count": "c", "query": query.clone(), "hint": "part", "$db": "db" };
+        assert_eq!(number(&client.run(command).await, "n"), n, "{query:?}");
+    }
+    let deletes = [doc! { "q": doc! {}, "limit": 0, "hint": "part" }];
+    let reply = client.send(doc! { "delete": "c", "$db": "db" }, &[("deletes", &deletes)]).await;
+    assert_eq!(number(&reply, "n"), 2, "{reply:?}");
+    assert_eq!(number(&client.run(doc! { "count": "c", "$db": "db" }).await, "n"), 2);
+}

@@ -2,7 +2,7 @@
 
 use document::{DocBuf, Document, Invalid, Value, ValueRef, limits, shell, validate_depth};
 
-use super::identical;
+use super::{Leaf, Operator, identical};
 use crate::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
 
 /// The `_id` is the same, bit by bit.
@@ -32,6 +32,38 @@ pub(super) fn id_altered(new: &Value) -> Error {
         shell(new.as_ref())
     );
     Error::new(Kind::Immutable, 66, text)
+}
+
+/// Names at the root of a stored document do not begin with `$`, but for those of a reference.
+pub fn root_name(name: &str) -> Result<(), Error> {
+    if !name.starts_with('$') || matches!(name, "$ref" | "$id" | "$db") {
+        return Ok(());
+    }
+    let text = format!(
+        "The dollar ($) prefixed field '{name}' in '{name}' is not allowed in the context of an \
+         update's replacement document. Consider using an aggregation pipeline with $replaceWith."
+    );
+    Err(Error::new(Kind::Invalid, 52, text))
+}
+
+/// What operators put into a document that is there. One that they make may have any names.
+pub(super) fn names(leaves: &[Leaf]) -> Result<(), Error> {
+    let creates = |leaf: &&Leaf| {
+        leaf.operator.creates() && !matches!(leaf.operator, Operator::SetOnInsert(_))
+    };
+    for leaf in leaves.iter().filter(creates) {
+        root_name(leaf.path.root())?;
+        // The `$ref` of a database reference is text.
+        if let Operator::Set(value) = &leaf.operator
+            && leaf.path.as_str() == "$ref"
+            && value.kind() != document::Kind::String
+        {
+            let kind = value.kind().name();
+            let text = format!("The DBRef $ref field must be a String, not a {kind}");
+            return Err(Error::new(Kind::Invalid, 55, text));
+        }
+    }
+    Ok(())
 }
 
 /// An `_id` holds no name at its top that begins with `$`.

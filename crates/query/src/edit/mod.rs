@@ -20,6 +20,7 @@ use crate::{
 };
 
 pub use array::{Pull, Push, PushOrder};
+pub use check::root_name as check_root_name;
 pub use identical::identical;
 pub use operator::{BitOperator, Operator};
 pub use operators::{ElementFilter, Leaf, Operators};
@@ -65,6 +66,7 @@ impl Edit {
                 if !changed {
                     return Ok(Outcome { document: old.to_buf(), changed: false });
                 }
+                check::names(operators.leaves())?;
                 check::id_stays(old.get("_id"), &new)?;
                 outcome(old, new.to_buf())
             }

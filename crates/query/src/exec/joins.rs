@@ -3,7 +3,7 @@
 
 use std::{mem::size_of_val, sync::Arc};
 
-use document::{DocBuf, DocRef, Path, Value, ValueRef};
+use document::{DocBuf, DocRef, Document, Path, Value, ValueRef};
 
 use super::{
     Fields, Row, Stage,
@@ -254,12 +254,34 @@ impl Joins {
     }
 }
 
-/// A document with a value at a path.
+/// A document with a value at a path. What is on the way and is no document is replaced by one, arrays
+/// too, which stands last then.
 pub(super) fn set(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
+    let parts: Vec<&str> = path.parts().collect();
+    if let [_, _, ..] = parts.as_slice() {
+        let mut tree = document.as_ref().to_tree();
+        place(&mut tree, &parts, value);
+        return Ok(tree.to_buf());
+    }
     let mut fields = Fields::new();
     // One path cannot be in conflict with another.
     let _ = fields.set(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
     fields.apply(document.as_ref(), &Context::default())
+}
+
+fn place(document: &mut Document, parts: &[&str], value: Value) {
+    let Some((name, rest)) = parts.split_first() else { return };
+    if rest.is_empty() {
+        document.insert(*name, value);
+        return;
+    }
+    if let Some(Value::Document(inner)) = document.get_mut(name) {
+        return place(inner, rest, value);
+    }
+    document.remove(name);
+    let mut inner = Document::new();
+    place(&mut inner, rest, value);
+    document.push(*name, Value::Document(inner));
 }
 
 /// The value at a path that a join set: in every element of an array on the way it is the same.

@@ -70,11 +70,19 @@ impl Lookup {
             }
             bound = Arc::new(inner);
         }
+        let (filter, stages) = match self.stages.split_first() {
+            // Documents that the request brought are not looked up: they are chosen among here.
+            Some((first @ Stage::Documents(_), rest)) if self.join.is_some() => {
+                let chosen = [first.clone(), Stage::Match(filter)].into_iter();
+                (Filter::And(Vec::new()), chosen.chain(rest.iter().cloned()).collect())
+            }
+            _ => (filter, Arc::clone(&self.stages)),
+        };
         let request = Request {
             database: self.database.clone(),
             collection: self.collection.clone(),
             filter,
-            stages: Arc::clone(&self.stages),
+            stages,
             context: bound,
         };
         Ok((request, held))

@@ -26,6 +26,14 @@ pub struct Context {
     pub patterns: Patterns,
 }
 
+impl Context {
+    /// The first timestamp of the operation's second.
+    pub fn timestamp(&self) -> u64 {
+        let seconds = u32::try_from(self.now_ms.div_euclid(1000)).unwrap_or(0);
+        u64::from(seconds) << 32 | 1
+    }
+}
+
 /// A reproducible stream of random numbers (splitmix64).
 #[derive(Debug, Default)]
 pub struct Random(AtomicU64);

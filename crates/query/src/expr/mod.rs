@@ -52,6 +52,8 @@ pub enum Expr {
     Variable(Arc<str>, Option<Path>),
     /// The operation's instant.
     Now,
+    /// The operation's second as a timestamp.
+    ClusterTime,
     /// Nothing: in an object or a computed field, the field is left out.
     Remove,
     /// A document of computed fields.
@@ -110,6 +112,7 @@ impl Expr {
             }
             Self::Variable(name, path) => found(env.variable(name, path.as_ref())?, env),
             Self::Now => Ok(Got::Own(Value::DateTime(env.context.now_ms))),
+            Self::ClusterTime => Ok(Got::Own(Value::Timestamp(env.context.timestamp()))),
             Self::Remove => Ok(Got::Missing),
             Self::Call(function, args) => function.call(args, env),
             _ => form::get(self, env),

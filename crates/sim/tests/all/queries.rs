@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, array, json};
 use engine::{
-    Collection, DefaultTtl, Definition, Error, Flow, IndexSpec, Item, ItemAction, ItemKey,
-    ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Match, Namespace, Partition, Policy,
+    Births, Collection, Comes, DefaultTtl, Definition, Error, Flow, IndexSpec, Item, ItemAction,
+    ItemKey, ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Match, Namespace, Partition, Policy,
     PolicyRule, Scan, Sink,
 };
 use query::{
@@ -26,18 +26,22 @@ impl ItemWriter for Plain {
     }
 }
 
-/// Feeds a run; `true`: its plan streams.
-struct Feed(Run, bool);
+/// Feeds a run; `true`: its plan streams; and how items come.
+struct Feed(Run, bool, Comes);
 
 impl Sink for Feed {
-    fn begin(&mut self, sorted: bool) -> Result<(), Error> {
+    fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+        self.2 = comes;
         self.0.begin();
-        self.0.set_sorted(sorted || self.1);
+        self.0.set_sorted(comes == Comes::AsAsked || self.1);
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
-        Ok(self.0.row(&item.key, item.document())?)
+        match self.2 {
+            Comes::ByBirth => Ok(self.0.row(&item.birth.to_be_bytes(), item.document())?),
+            _ => Ok(self.0.row(&item.key, item.document())?),
+        }
     }
 }
 
@@ -76,22 +80,26 @@ impl Shelf {
     /// All pages of a query; answers whether an index was read too.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
+        let mut births = if select.streams() { Births::WhereFew } else { Births::Never };
         loop {
             let limit = PageLimit { items, bytes: usize::MAX };
             let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
             let scan = Scan {
                 sarg: select.sarg().clone(),
                 after: run.start_after(),
+                births,
                 order: select.order_paths().unwrap_or_default(),
                 seek: run.seek(),
                 no_index,
                 ..Scan::of(ItemRange::all())
             };
-            let mut feed = Feed(run, select.streams());
+            let mut feed = Feed(run, select.streams(), Comes::ByKey);
             let context = Context::default();
             let scanned = ready(self.kit.engine.scan(&self.container, &scan, &context, &mut feed));
             let page = scanned.and_then(|scanned| {
                 used |= !scanned.indexes.is_empty();
+                assert!(feed.2 == Comes::ByBirth || births == Births::Never);
+                births = if feed.2 == Comes::ByBirth { Births::Always } else { Births::Never };
                 Ok(feed.0.finish(scanned.ended)?)
             });
             match page {

@@ -22,11 +22,17 @@ fn the_last_walked_array_decides() {
         ("{a: {$ne: 5}}", "{a: [1, 2]}", None),
         ("{$nor: [{a: 5}]}", "{a: [1, 2]}", None),
         ("{$or: [{a: 2}]}", "{a: [1, 2]}", Some(1)),
-        ("{$or: [{a: 2}, {a: 9}]}", "{a: [1, 2]}", None),
+        // Alternatives that are a list of values know the element, others do not.
+        ("{$or: [{a: 2}, {a: 9}]}", "{a: [1, 2]}", Some(1)),
+        ("{$or: [{a: 2}, {a: 1}]}", "{a: [1, 2]}", Some(0)),
+        ("{$and: [{$or: [{a: /x/}, {a: {$in: [2]}}]}]}", "{a: [1, 2]}", Some(1)),
+        ("{$or: [{a: 2}, {a: {$gt: 9}}]}", "{a: [1, 2]}", None),
+        ("{$or: [{a: 2}, {b: 9}]}", "{a: [1, 2]}", None),
         ("{a: [1, 2]}", "{a: [1, 2]}", None),
         ("{a: 9}", "{a: [1, 2]}", None),
         ("{a: {$all: [2, 1]}}", "{a: [1, 2]}", Some(0)),
         ("{a: {$in: [2, 7]}}", "{a: [1, 2]}", Some(1)),
+        ("{a: {$elemMatch: {$id: 2}}}", "{a: [{$ref: 'x', $id: 1}, {$ref: 'x', $id: 2}]}", Some(1)),
         ("{a: {$size: 2}}", "{a: [1, 2]}", None),
     ] {
         let parsed = parse(document(filter).to_buf().as_ref()).unwrap();

@@ -210,6 +210,10 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         r#"error 40195: The $bucket 'default' field must be a constant expression, but found: "$a"."#,
     ),
     (
+        "[{$bucketAuto: {groupBy: '$_id', buckets: 2, output: {}}}]",
+        "{_id: {min: 1, max: 4}, count: 3}; {_id: {min: 4, max: 5}, count: 2}",
+    ),
+    (
         "[{$bucketAuto: {groupBy: '$_id', buckets: 2}}]",
         "{_id: {min: 1, max: 4}, count: 3}; {_id: {min: 4, max: 5}, count: 2}",
     ),

@@ -1,0 +1,47 @@
+//! The order of what has no ORDER BY: in a container of few items that in which they were made, else
+//! that of their keys. Pages go on in the order of the first one, which their tokens are sealed with.
+
+use std::borrow::Cow;
+
+use engine::{Births, Comes, Item, Store};
+
+use crate::{call::Call, continuation, door::Door, failure::Result};
+
+/// What tokens of pages in the order of births are for, beside everything else.
+const BIRTHS: &[u8] = b"births";
+
+/// The place of an item in the order in which items come.
+pub(super) fn place(comes: Comes, item: &Item) -> Cow<'_, [u8]> {
+    match comes {
+        Comes::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
+        Comes::ByKey | Comes::AsAsked => Cow::Borrowed(&item.key),
+    }
+}
+
+/// In which order a request is answered, and what its continuation token holds.
+pub(super) fn resume<S: Store>(
+    door: &Door<S>,
+    call: &Call<'_>,
+    about: &[&[u8]],
+) -> Result<(Births, Option<Vec<u8>>)> {
+    let Some(token) = call.headers.continuation.filter(|token| !token.is_empty()) else {
+        return Ok((Births::WhereFew, None));
+    };
+    if let Ok(held) = continuation::open(&door.secret, &[about, &[BIRTHS]].concat(), token) {
+        return Ok((Births::Always, Some(held)));
+    }
+    Ok((Births::Never, Some(continuation::open(&door.secret, about, token)?)))
+}
+
+/// The token of a page whose items came in this order.
+pub(super) fn seal<S: Store>(
+    door: &Door<S>,
+    about: &[&[u8]],
+    comes: Comes,
+    state: &[u8],
+) -> String {
+    match comes {
+        Comes::ByBirth => continuation::seal(&door.secret, &[about, &[BIRTHS]].concat(), state),
+        Comes::ByKey | Comes::AsAsked => continuation::seal(&door.secret, about, state),
+    }
+}

@@ -1,0 +1,120 @@
+//! A walk over items in the order in which they were made. Their births are read first, a bounded
+//! number at a time, the earliest of all that are left; so it is for few items.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::Bytes;
+use query::{Context, json::select::Flow};
+use store::{Direction, Limit, Range, Store};
+
+use super::scan::{Scanned, Sink, take};
+use crate::{
+    Error, LiveView,
+    error::Halt,
+    limits::{CANDIDATE_WORK, FEW_ITEMS, PAGE_BYTES, PAGE_ROWS},
+    rest::rest,
+    view::Row,
+};
+
+/// Which items are walked.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    /// All of a range of keys.
+    Range(&'a Range),
+    /// Those with these keys.
+    Keys(&'a VecDeque<Bytes>),
+}
+
+/// The place of an item in this order.
+pub(super) fn place(birth: u64) -> [u8; 8] {
+    birth.to_be_bytes()
+}
+
+/// The earliest items behind a place, by their places.
+struct Earliest<'a> {
+    after: &'a [u8],
+    found: BTreeMap<[u8; 8], Bytes>,
+    /// Whether there are others behind these.
+    more: bool,
+}
+
+impl Earliest<'_> {
+    fn take(&mut self, row: &Row) {
+        let place = place(row.birth);
+        if place.as_slice() <= self.after {
+            return;
+        }
+        self.found.insert(place, row.key.clone());
+        if FEW_ITEMS < self.found.len() {
+            self.found.pop_last();
+            self.more = true;
+        }
+    }
+}
+
+impl<S: Store> LiveView<S> {
+    /// Whether a container has so few items that they may be walked in this order.
+    pub(super) async fn has_few(&self) -> Result<bool, Halt> {
+        let few = i64::try_from(FEW_ITEMS).unwrap_or(i64::MAX);
+        Ok(self.totals().await?.documents <= few)
+    }
+
+    /// Walks items behind a place.
+    pub(super) async fn scan_births(
+        &self,
+        source: Source<'_>,
+        after: Option<&[u8]>,
+        context: &Context,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<(), Halt> {
+        let mut after = after.unwrap_or_default().to_vec();
+        loop {
+            let mut earliest = Earliest { after: &after, found: BTreeMap::new(), more: false };
+            self.births(source, context, &mut earliest).await?;
+            let Earliest { found, more, .. } = earliest;
+            let last = found.last_key_value().map(|(place, _)| place.to_vec());
+            for key in found.into_values() {
+                let row = self.get(&key).await?;
+                let row = row.ok_or_else(|| Error::corrupt("a row is gone from its snapshot"))?;
+                if take(row, context, sink, scanned).await? == Flow::Enough {
+                    return Ok(());
+                }
+            }
+            match last.filter(|_| more) {
+                Some(last) => after = last,
+                None => {
+                    scanned.ended = true;
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    async fn births(
+        &self,
+        source: Source<'_>,
+        context: &Context,
+        earliest: &mut Earliest<'_>,
+    ) -> Result<(), Halt> {
+        let mut left = match source {
+            Source::Keys(keys) => {
+                for key in keys {
+                    rest(context, CANDIDATE_WORK).await?;
+                    let row = self.get(key).await?;
+                    earliest.take(&row.ok_or_else(|| Error::corrupt("an index entry has no row"))?);
+                }
+                return Ok(());
+            }
+            Source::Range(range) => Some(range.clone()).filter(|range| !range.is_empty()),
+        };
+        while let Some(range) = left {
+            let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
+            let page = self.rows(&range, Direction::Forward, limit).await?;
+            rest(context, page.examined * CANDIDATE_WORK).await?;
+            page.items.iter().for_each(|row| earliest.take(row));
+            left = page.rest;
+        }
+        Ok(())
+    }
+}

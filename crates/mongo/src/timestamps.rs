@@ -1,0 +1,81 @@
+//! Timestamps that the server sets: the empty one at the root of a document that is stored whole
+//! stands for the present. The `_id` stays as it came.
+
+use std::sync::Mutex;
+
+use document::{DocBuf, Document, Kind, Value, ValueRef};
+use query::edit::Edit;
+
+use crate::door::lock;
+
+/// Timestamps, each later than the one before.
+#[derive(Debug, Default)]
+pub(crate) struct Timestamps(Mutex<u64>);
+
+impl Timestamps {
+    /// The next one, at this instant.
+    fn next(&self, now_ms: i64) -> u64 {
+        let seconds = u32::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
+        let mut last = lock(&self.0);
+        *last = (u64::from(seconds) << 32).max(*last) + 1;
+        *last
+    }
+
+    /// A document with its empty timestamps filled in.
+    pub(crate) fn fill(&self, document: DocBuf, now_ms: i64) -> DocBuf {
+        // Hardly any document has one, and this is quickly seen.
+        let byte = Kind::Timestamp as u8;
+        let may = document.bytes().contains(&byte);
+        let empty = |(name, value): (&str, ValueRef<'_>)| {
+            name != "_id" && matches!(value, ValueRef::Timestamp(0))
+        };
+        if !may || !document.as_ref().iter().any(empty) {
+            return document;
+        }
+        let mut tree = document.as_ref().to_tree();
+        self.fill_tree(&mut tree, now_ms);
+        tree.to_buf()
+    }
+
+    /// The same in a document that an edit puts in place of another.
+    pub(crate) fn fill_edit(&self, edit: &mut Edit, now_ms: i64) {
+        if let Edit::Replacement(document) = edit {
+            self.fill_tree(document, now_ms);
+        }
+    }
+
+    fn fill_tree(&self, document: &mut Document, now_ms: i64) {
+        let empty = |(name, value): &(String, Value)| {
+            (name != "_id" && *value == Value::Timestamp(0)).then(|| name.clone())
+        };
+        let names: Vec<String> = document.fields().iter().filter_map(empty).collect();
+        for name in names {
+            document.insert(name, Value::Timestamp(self.next(now_ms)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::doc;
+
+    use super::*;
+
+    #[test]
+    fn empty_timestamps_at_the_root_are_the_present() {
+        let timestamps = Timestamps::default();
+        let inner = doc! { "t": Value::Timestamp(0) };
+        let document = doc! {
+            "_id": Value::Timestamp(0), "a": Value::Timestamp(0), "b": inner.clone(),
+            "c": Value::Timestamp(0), "d": Value::Timestamp(7),
+        };
+        let want = doc! {
+            "_id": Value::Timestamp(0), "a": Value::Timestamp(5 << 32 | 1), "b": inner,
+            "c": Value::Timestamp(5 << 32 | 2), "d": Value::Timestamp(7),
+        };
+        assert_eq!(timestamps.fill(document.to_buf(), 5_999), want.to_buf());
+        // They never go back.
+        assert_eq!(timestamps.next(4_000), 5 << 32 | 3);
+        assert_eq!(timestamps.next(6_000), 6 << 32 | 1);
+    }
+}
