@@ -1,0 +1,73 @@
+"""One system call on the disk fails, once or for a while: the writes that failed are refused by name,
+reads go on, and soon after the last error the store takes writes again, without a restart, with all
+that was acknowledged and nothing that was refused."""
+
+import time
+
+import pytest
+
+from faults.inject import Injection
+from faults.ledger import Writers, ready
+from lib.seed import TORTURE
+from lib.server import Server
+
+#: What is written before, and the seconds that errors last.
+BEFORE, LASTING = 50, 3.0
+#: Seconds until writes are taken again.
+HEALED = 5.0
+#: Calls that happen on files of the data directory alone.
+CALLS = ["fdatasync", "fsync", "pwrite64", "ftruncate", "fallocate", "rename", "renameat2", "unlink", "sync_file_range"]
+#: Those that sockets and pipes have too, or other parts of the process: on the journal alone.
+SHARED = ["write", "writev", "openat", "lseek"]
+ERRORS = ["EIO", "ENOSPC"]
+TIMES = ["1", "3", "1+"]
+
+CASES = [(call, error, when) for call in CALLS + SHARED for error in ERRORS for when in TIMES]
+#: Those of the ordinary run.
+FEW = [("fdatasync", "EIO", "3"), ("fdatasync", "ENOSPC", "1+"), ("write", "EIO", "1+")]
+
+
+def journals(server):
+    return list((server.data_dir / "store" / "tree").glob("*.jnl"))
+
+
+@pytest.mark.parametrize("call, error, when", CASES if TORTURE else FEW)
+def test_an_error_of_the_disk(call, error, when):
+    problems = []
+    with Server(data_dir=True, nosql=True) as server:
+        writers = Writers(server)
+        writers.make()
+        for _ in range(BEFORE):
+            assert all(writers.write()), writers.wrong
+        paths = journals(server) if call in SHARED else ()
+        refused, red = 0, False
+        with Injection(server, call, error, when, paths) as injection:
+            began = time.monotonic()
+            while time.monotonic() - began < LASTING:
+                done = writers.write()
+                refused += done.count(False)
+                if not all(done):
+                    red = red or ready(server)[0] == 503
+                    time.sleep(0.05)
+                problems += [it for it in writers.compare() if it not in problems]
+            injected = injection.count()
+        if when.endswith("+") and refused and not red:
+            problems.append(f"/readyz stays green while {refused} writes are refused")
+        if not injected and refused:
+            problems.append(f"{refused} writes were refused though nothing had failed")
+        try:
+            writers.heal(HEALED)
+        except AssertionError as failure:
+            problems.append(f"{injected} errors, {refused} refused: {failure}")
+        problems += writers.wrong[:3] + writers.compare()
+        writers.close()
+        code = server.stop(within=20)
+        problems += [f"SIGTERM: exit {code}"] if code else []
+        verified = server.verify()
+        if verified.returncode:
+            problems.append(f"verify: {verified.returncode} {verified.stdout[-300:]}")
+        server.start()
+        writers.connect()
+        problems += [f"after a restart: {it}" for it in writers.compare()]
+        writers.close()
+    assert not problems, f"{injected} errors injected:\n" + "\n".join(problems[:8])

@@ -1,0 +1,158 @@
+"""A full disk refuses writes by name while reads and deletes go on, says so within a second, and takes
+writes again soon after it has room, without a restart and without a loss."""
+
+import time
+
+import pytest
+
+from faults.disk import Disk
+from faults.ledger import Writers, lines, metrics, ready
+from lib.server import Server
+
+#: What is there before the disk is full, and what room is left for writing until it is.
+BEFORE, LEFT = 200, 3 << 20
+MEGABYTES = 320
+#: Seconds within which an error is known, room is used, and a stop ends.
+KNOWN, HEALED, STOPPED = 1.0, 5.0, 10.0
+
+
+@pytest.fixture
+def disk():
+    with Disk(MEGABYTES) as disk:
+        yield disk
+
+
+def begun(server):
+    """Writers that have written."""
+    writers = Writers(server)
+    writers.make()
+    for _ in range(BEFORE):
+        assert all(writers.write()), writers.wrong
+    return writers
+
+
+def waits(condition, within):
+    """Whether it becomes true in time."""
+    until = time.monotonic() + within
+    while not (held := condition()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return held
+
+
+def end(server, writers):
+    """A stop in time, a directory that is whole, and after a restart the same as before."""
+    began = time.monotonic()
+    writers.close()
+    code = server.stop(within=STOPPED + 20)
+    took = time.monotonic() - began
+    assert code == 0 and took < STOPPED, f"SIGTERM: exit {code} after {took:.1f} s"
+    server.sound()
+    server.start()
+    writers.connect()
+    assert writers.compare() == []
+    writers.close()
+
+
+def test_a_full_disk(disk):
+    problems = []
+    with Server(data_dir=disk.path / "data", nosql=True) as server:
+        writers = begun(server)
+        assert ready(server)[0] == 200
+        before = metrics(server)
+        disk.fill(LEFT)
+        first = writers.write_until_refused()
+        if not waits(lambda: ready(server)[0] == 503, KNOWN - (time.monotonic() - first)):
+            problems.append(f"/readyz is {ready(server)} on a full disk")
+        elif "disk" not in ready(server)[1] and "space" not in ready(server)[1]:
+            problems.append(f"/readyz does not say why: {ready(server)}")
+        if metrics(server) == before:
+            problems.append(f"no metric about the store has changed: {sorted(before)[:5]}")
+        if not lines(server):
+            problems.append("the log says nothing of it")
+        disk.fill()
+        problems += [f"after a while: {writers.write()}"] if any(writers.write()) else []
+        # What is there can be read, and can be removed.
+        problems += writers.compare()
+        stuck = writers.remove(50)
+        if stuck:
+            problems.append(f"{len(stuck)} of 100 could not be deleted: {stuck[0]}")
+        problems += writers.wrong[:3]
+        disk.empty()
+        try:
+            writers.heal(HEALED)
+        except AssertionError as failure:
+            problems.append(str(failure))
+        if not waits(lambda: ready(server)[0] == 200, 2):
+            problems.append(f"then /readyz is {ready(server)}")
+        problems += writers.compare()
+        try:
+            end(server, writers)
+        except AssertionError as failure:
+            problems.append(str(failure))
+    assert not problems, "\n".join(problems)
+
+
+def test_again_and_again(disk, torture):
+    """Full and empty in turn, with deletes in between; each time what was told is true."""
+    with Server(data_dir=disk.path / "data", nosql=True) as server:
+        writers = begun(server)
+        for round in range(20 if torture else 3):
+            disk.fill(LEFT)
+            writers.write_until_refused()
+            disk.fill()
+            writers.remove(10)
+            disk.empty()
+            took = writers.heal(HEALED)
+            assert writers.compare() == [], f"round {round}, healed after {took:.1f} s"
+        assert not writers.wrong, writers.wrong[:3]
+        end(server, writers)
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_an_end_on_a_full_disk(disk, how):
+    """SIGTERM ends although nothing can be written; what was acknowledged is there with room again."""
+    with Server(data_dir=disk.path / "data", nosql=True) as server:
+        writers = begun(server)
+        disk.fill(LEFT)
+        writers.write_until_refused()
+        disk.fill()
+        writers.close()
+        began = time.monotonic()
+        if how == "kill":
+            server.kill()
+        else:
+            code = server.stop(within=STOPPED + 5)
+            took = time.monotonic() - began
+            assert code in (0, 1) and took < STOPPED, f"SIGTERM: exit {code} after {took:.1f} s"
+        disk.empty()
+        server.start()
+        writers.connect()
+        assert writers.compare() == []
+        assert all(writers.write()), writers.wrong
+        writers.close()
+        server.end()
+
+
+def test_a_start_on_a_full_disk(disk):
+    """It serves what is there, or refuses with the reason; it harms nothing."""
+    with Server(data_dir=disk.path / "data", nosql=True) as server:
+        writers = begun(server)
+        writers.close()
+        server.leave()
+        disk.fill()
+        try:
+            server.start()
+        except AssertionError as failure:
+            assert server.process.wait(10) in (1, 3), failure
+            assert "space" in str(failure).lower(), failure
+        else:
+            writers.connect()
+            assert writers.compare() == []
+            writers.close()
+            assert server.stop(within=STOPPED) in (0, 1)
+        disk.empty()
+        server.start()
+        writers.connect()
+        assert writers.compare() == []
+        writers.close()
+        server.end()
