@@ -144,6 +144,8 @@ mod tests {
     fn a_server_that_asks_for_a_key_gets_one() {
         let file = std::env::temp_dir().join(format!("ebb-key-{}", std::process::id()));
         std::fs::write(&file, "MDEyMzQ1Njc4OWFiY2RlZg==\n").unwrap();
+        let own = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&file, own).unwrap();
         let config = Config { key_file: Some(file.clone()), ..Config::for_tests() };
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let running = runtime.block_on(server::start(&config)).unwrap();

@@ -18,6 +18,7 @@ def house(tmp_path_factory):
     keys = tmp_path_factory.mktemp("keys") / "keys"
     keys.write_text(f"primary = {KEY}\nprimary-readonly = {READ_ONLY}\n")
     keys.chmod(0o600)
+    keys.chmod(0o600)
     with House("--key-file", str(keys)) as house:
         yield house
         house.leave()

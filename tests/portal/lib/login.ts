@@ -14,7 +14,7 @@ export const READER = made('reader of the tests');
 const folder = process.env['EBB_PORTAL_OUT'] ?? '/tmp/ebb-portal-tests';
 const file = join(folder, `keys-${process.pid}`);
 mkdirSync(folder, { recursive: true });
-writeFileSync(file, `primary = ${PRIMARY}\nprimary-readonly = ${READER}\n`);
+writeFileSync(file, `primary = ${PRIMARY}\nprimary-readonly = ${READER}\n`, { mode: 0o600 });
 
 /** A server with these keys. */
 export const KEYED: Options = { flags: ['--key-file', file], key: PRIMARY };
