@@ -70,6 +70,13 @@ answers about items are paid from them. An answer may cost more than there is; u
 for, requests about items are 429 with sub-status 3200, `Request rate is large` and
 `x-ms-retry-after-ms`. A changed offer counts from the next second on. A 429 costs nothing.
 
+## How much memory a request may take
+
+The values of one expression hold 100 MB at most, what a page keeps 256 MB, an answer 32 MB as text:
+400, or 413 with sub-status 3402. All requests together hold half of `--memory`; one that needs more
+than is left is 503 with `x-ms-retry-after-ms`, which SDKs follow. A connection may send 64 KB before
+its first head is whole, and an answer of which nothing is read for a minute ends it.
+
 ## How long a query may take
 
 The evaluation of a page may have a processor for 5 seconds and do a certain amount of work, and so

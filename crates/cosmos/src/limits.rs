@@ -126,5 +126,7 @@ pub(crate) const SMALL_BODY_BYTES: usize = 4 * 1024;
 pub(crate) const QUERY_BYTE_BYTES: usize = 128;
 /// The same of a place in JSON where a value may follow.
 pub(crate) const VALUE_BYTES: usize = 64;
+/// How often it is looked whether a client rests; one that does for two looks has no buffers.
+pub(crate) const REST_LOOK: Duration = Duration::from_secs(1);
 /// Requests that run when the server is told to stop may go on for this long.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);

@@ -147,6 +147,15 @@ fn plan(config: &Config) -> Plan {
     }
 }
 
+/// How memory is divided, the account of all operations, and the part of it for clients that have not asked anything yet.
+fn accounts(config: &Config) -> (Plan, Account, Account) {
+    let plan = plan(config);
+    let memory = Account::new(plan.operations());
+    mongo::take_patterns_from(&memory);
+    let strangers = memory.part(plan.strangers());
+    (plan, memory, strangers)
+}
+
 /// Opens the clock's checkpoints. Where there are data there has to be one: without it the dead
 /// would live again.
 fn open_clock(
@@ -240,10 +249,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
-    let plan = plan(config);
-    let memory = Account::new(plan.operations());
-    mongo::take_patterns_from(&memory);
-    let strangers = memory.part(plan.strangers());
+    let (plan, memory, strangers) = accounts(config);
     let (stop, stopped) = watch::channel(false);
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();

@@ -1,7 +1,13 @@
 //! One client: what it speaks by how it begins, then one request after the other.
 
-use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc, sync::atomic::Ordering};
+use std::{
+    convert::Infallible,
+    net::IpAddr,
+    pin::Pin,
+    sync::{Arc, atomic::Ordering},
+};
 
+use bytes::Bytes;
 use engine::Store;
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -19,6 +25,7 @@ use super::{
     opening::Opening,
     sent::Sent,
     stream::{Known, Stream},
+    turns::Turns,
 };
 use crate::{
     door::Door,
@@ -65,7 +72,7 @@ pub async fn serve<S: Store>(
             }
         }
         (Some(Opening::Tls | Opening::Http1), _) => {
-            converse(&door, peer, guard(stream), "http", &known, stop).await;
+            keep(&door, peer, guard(stream), &known, stop).await;
         }
         (Some(Opening::Http2), _) => {
             Box::pin(http2::converse(&door, peer, guard(stream), "http", &known, stop)).await;
@@ -98,6 +105,40 @@ async fn slow<S: Store>(
     }
 }
 
+/// Serves a client that may rest between its requests: while it does, nothing is kept for it but its
+/// socket.
+async fn keep<S: Store>(
+    door: &Arc<Door<S>>,
+    peer: Option<IpAddr>,
+    mut stream: Stream<TcpStream>,
+    known: &Known,
+    mut stop: watch::Receiver<bool>,
+) {
+    let turns = Turns::default();
+    let mut rests = true;
+    loop {
+        stream.tells(&turns);
+        let rest = rests.then_some(&turns);
+        let talked = talk(door, (peer, "http", known), stream, &mut stop, rest).await;
+        let Some((io, read)) = talked else { return };
+        stream = io;
+        if !read.is_empty() {
+            // It sends a head slowly: it goes on with what came, and has no further rest.
+            stream.puts_back(read);
+            rests = false;
+            continue;
+        }
+        let begun = tokio::select! {
+            begun = Opening::of(stream.inner()) => begun,
+            _ = stop.changed() => None,
+        };
+        if begun.is_none() {
+            return;
+        }
+    }
+}
+
+/// Serves a client until it leaves.
 async fn converse<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
@@ -106,34 +147,50 @@ async fn converse<S: Store>(
     known: &Known,
     mut stop: watch::Receiver<bool>,
 ) {
+    let _ = talk(door, (peer, scheme, known), stream, &mut stop, None).await;
+}
+
+/// Answers one request after the other, until the client leaves, or rests where that is asked for.
+async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    door: &Arc<Door<S>>,
+    (peer, scheme, known): (Option<IpAddr>, &'static str, &Known),
+    stream: T,
+    stop: &mut watch::Receiver<bool>,
+    rest: Option<&Turns>,
+) -> Option<(T, Bytes)> {
     let client = Arc::new(Client::of(peer));
     // However it ends.
     let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, client) = (Arc::clone(door), Arc::clone(&client));
         known.set();
+        let turn = rest.map(Turns::begin);
         async move {
             let request = request.map(Body::Arriving);
             let response = answer(&door, client, Sender::Signs, scheme, request).await;
-            Ok::<_, Infallible>(Sent::of(response, None, ()))
+            Ok::<_, Infallible>(Sent::of(response, None, turn))
         }
     });
-    let connection = http1::Builder::new()
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
         .half_close(false)
         .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);
-    let mut connection = pin!(connection);
     tokio::select! {
         // Whatever ended it, there is nobody left to tell.
-        _ = connection.as_mut() => return,
+        _ = &mut connection => return None,
+        () = Turns::rest(rest) => {
+            let parts = connection.into_parts();
+            return Some((parts.io.into_inner().into_inner(), parts.read_buf));
+        }
         _ = stop.changed() => {}
     }
-    connection.as_mut().graceful_shutdown();
-    if tokio::time::timeout(STOP_TIME, connection.as_mut()).await.is_err() {
+    Pin::new(&mut connection).graceful_shutdown();
+    if tokio::time::timeout(STOP_TIME, &mut connection).await.is_err() {
         client.stop(Why::Stopping);
         let _ = connection.await;
     }
+    None
 }

@@ -44,6 +44,11 @@ impl<T> Linger<T> {
     pub(super) fn new(stream: T, client: Arc<Client>) -> Self {
         Self { stream, client, end: None, closed: false, discarded: 0 }
     }
+
+    /// The stream, which is open.
+    pub(super) fn into_inner(self) -> T {
+        self.stream
+    }
 }
 
 impl<T: AsyncRead + Unpin> Linger<T> {

@@ -15,6 +15,7 @@ mod sent;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub(crate) use answer::Sender;
 pub use certificate::{Certificate, NoCertificate};

@@ -13,12 +13,14 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use bytes::Bytes;
 use memory::Share;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::Sleep,
 };
 
+use super::turns::Turns;
 use crate::limits::{STEADY_BYTES, WRITE_TIMEOUT};
 
 /// Whether a client has asked something: its first head is whole.
@@ -50,12 +52,16 @@ pub struct Stream<T> {
     patience: Option<Pin<Box<Sleep>>>,
     /// What it has read since.
     passed: usize,
+    /// What comes first when it is read again.
+    first: Bytes,
+    /// Who wants to know whether a write waits for the client.
+    turns: Option<Turns>,
 }
 
 impl<T> Stream<T> {
     /// One of a client that may send what it likes.
     pub fn new(io: T) -> Self {
-        Self { io, stranger: None, patience: None, passed: 0 }
+        Self { io, stranger: None, patience: None, passed: 0, first: Bytes::new(), turns: None }
     }
 
     /// One of a client that is not known yet: what it sends, no more than this, is held in this
@@ -65,6 +71,21 @@ impl<T> Stream<T> {
         Self { stranger: Some(stranger), ..Self::new(io) }
     }
 
+    /// Tells whether a write waits for the client.
+    pub(super) fn tells(&mut self, turns: &Turns) {
+        self.turns = Some(turns.clone());
+    }
+
+    /// Puts back what was read too early.
+    pub(super) fn puts_back(&mut self, read: Bytes) {
+        self.first = read;
+    }
+
+    /// The socket itself.
+    pub(super) fn inner(&self) -> &T {
+        &self.io
+    }
+
     /// Notes how a write of so many bytes went.
     fn note(
         &mut self,
@@ -72,6 +93,9 @@ impl<T> Stream<T> {
         wanted: usize,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
+        if let Some(turns) = &self.turns {
+            turns.block(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
+        }
         match &written {
             Poll::Ready(Ok(written)) => {
                 self.passed = self.passed.saturating_add(*written);
@@ -103,6 +127,12 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.first.is_empty() {
+            let part = self.first.len().min(buffer.remaining());
+            let part = self.first.split_to(part);
+            buffer.put_slice(&part);
+            return Poll::Ready(Ok(()));
+        }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
         let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };

@@ -13,16 +13,16 @@ use query::{
 use store::Store;
 
 use super::{
-    Batch, BatchLimit, Explain, Find, Finder, Plan,
+    Batch, BatchLimit, Explain, Find, Finder,
     held::{Held, dead_in},
-    origin, other,
+    origin,
 };
 use crate::{
     Collection, Engine, Error, Kind, Model, Namespace, State,
     error::Halt,
     limits::{BATCH_COPIES, CURSOR_BYTES, PAGE_ROWS, SEEN_BYTES},
     rest::yield_now,
-    view::{MAIN, Views, open_together},
+    view::{Views, open_together},
 };
 
 /// A query and how far it got.
@@ -30,26 +30,26 @@ pub struct Cursor<S: Store> {
     pub(super) engine: Engine<S>,
     pub(super) model: Model,
     pub(super) database: String,
-    collection: Option<Arc<Collection>>,
+    pub(super) collection: Option<Arc<Collection>>,
     /// Which of the views it walks.
     pub(super) place: u32,
     /// What the stages read besides.
-    others: Vec<Namespace>,
-    find: Find,
+    pub(super) others: Vec<Namespace>,
+    pub(super) find: Find,
     /// All stages; those that the plan needs are `stages` and `left`.
-    asked: Vec<Stage>,
-    stages: Arc<[Stage]>,
+    pub(super) asked: Vec<Stage>,
+    pub(super) stages: Arc<[Stage]>,
     pub(super) context: Arc<Context>,
     /// Documents left of a plain limit.
-    left: Option<u64>,
-    finder: Option<Finder>,
-    exec: Option<Exec>,
+    pub(super) left: Option<u64>,
+    pub(super) finder: Option<Finder>,
+    pub(super) exec: Option<Exec>,
     /// Rows that did not fit the last batch.
-    held: VecDeque<Held>,
+    pub(super) held: VecDeque<Held>,
     /// What it holds between two requests, beside what its stages do.
-    rests: Share,
-    began: bool,
-    fed: bool,
+    pub(super) rests: Share,
+    pub(super) began: bool,
+    pub(super) fed: bool,
 }
 
 impl<S: Store> std::fmt::Debug for Cursor<S> {
@@ -61,60 +61,6 @@ impl<S: Store> std::fmt::Debug for Cursor<S> {
 enum Step {
     Out(Held),
     End,
-}
-
-impl<S: Store> Engine<S> {
-    /// Starts a query on a collection; one that does not exist has no documents.
-    pub fn query(
-        &self,
-        model: Model,
-        namespace: &Namespace,
-        plan: Plan,
-        context: Arc<Context>,
-    ) -> Result<Cursor<S>, Error> {
-        let collection = self.collection(model, namespace);
-        let others = other::names(&plan.stages, &namespace.database);
-        let mut cursor = self.cursor(model, namespace, collection, plan, context);
-        cursor.others = others;
-        let state = cursor.collection.as_ref().map(|collection| collection.state());
-        cursor.plan(state.as_deref())?;
-        Ok(cursor)
-    }
-
-    /// A query that is not planned yet.
-    pub(super) fn cursor(
-        &self,
-        model: Model,
-        namespace: &Namespace,
-        collection: Option<Arc<Collection>>,
-        plan: Plan,
-        context: Arc<Context>,
-    ) -> Cursor<S> {
-        let sort = match plan.stages.first() {
-            Some(Stage::Sort { sort, .. }) => Some(sort.clone()),
-            _ => None,
-        };
-        let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
-        Cursor {
-            engine: self.clone(),
-            model,
-            database: namespace.database.clone(),
-            collection,
-            place: MAIN,
-            others: Vec::new(),
-            find,
-            asked: plan.stages,
-            stages: Arc::default(),
-            rests: context.holding.share(),
-            context,
-            left: None,
-            finder: None,
-            exec: None,
-            held: VecDeque::new(),
-            began: false,
-            fed: false,
-        }
-    }
 }
 
 impl<S: Store> Cursor<S> {

@@ -1,5 +1,6 @@
 //! Reads: what a query looks for, how it walks its candidates, and cursors over several views.
 
+mod begin;
 mod cursor;
 mod find;
 mod finder;

@@ -10,6 +10,8 @@ mod special;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::collections::HashSet;
+
 use document::{DocRef, Document, Value, ValueRef, shell};
 use query::{
     Expr,
@@ -108,6 +110,7 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
         return operator(first, value, scope);
     }
     let mut parts: Vec<(String, Expr)> = Vec::new();
+    let mut names = HashSet::new();
     for (name, value) in fields.iter() {
         let wrong = if name.starts_with('$') {
             let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
@@ -116,7 +119,7 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
             let text =
                 "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
             Some((16412, text.to_owned()))
-        } else if parts.iter().any(|(held, _)| held == name) {
+        } else if !names.insert(name) {
             let shown = shell(ValueRef::Document(fields));
             Some((16406, format!("duplicate field name specified in object literal: {shown}")))
         } else {

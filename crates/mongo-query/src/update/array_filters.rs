@@ -1,5 +1,7 @@
 //! `arrayFilters`: filters of array elements that paths name as `$[x]`.
 
+use std::collections::HashSet;
+
 use document::{ArrayRef, DocRef};
 use query::edit::ElementFilter;
 
@@ -8,6 +10,7 @@ use crate::{Error, filter};
 /// Parses the filters.
 pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
     let mut parsed: Vec<ElementFilter> = Vec::new();
+    let mut names = HashSet::new();
     let Some(filters) = filters else { return Ok(parsed) };
     for (at, value) in filters.iter().enumerate() {
         let Some(document) = value.as_document() else {
@@ -18,7 +21,7 @@ pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>,
             )));
         };
         let filter = one(document)?;
-        if parsed.iter().any(|known| known.name == filter.name) {
+        if !names.insert(filter.name.clone()) {
             return Err(Error::failed_to_parse(format!(
                 "Found multiple array filters with the same top-level field name {}",
                 filter.name

@@ -6,6 +6,8 @@ mod operators;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use document::{ArrayRef, DocRef, ValueRef, shell};
 use query::{
     edit::{Edit, EditPath, Leaf, Operator, Operators, Step},
@@ -88,9 +90,10 @@ fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<
         }
     }
     let operators = Operators::new(leaves, filters).map_err(from_query_error)?;
+    let steps = operators.leaves().iter().flat_map(|leaf| leaf.path.steps());
+    let used: HashSet<&str> = steps.filter_map(filtered).collect();
     for filter in operators.filters() {
-        let used = Step::Filtered(filter.name.clone());
-        if !operators.leaves().iter().any(|leaf| leaf.path.steps().contains(&used)) {
+        if !used.contains(filter.name.as_str()) {
             return Err(Error::failed_to_parse(format!(
                 "The array filter for identifier '{}' was not used in the update {}",
                 filter.name,
@@ -99,6 +102,11 @@ fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<
         }
     }
     Ok(Edit::Operators(operators))
+}
+
+/// The array filter that a step names.
+fn filtered(step: &Step) -> Option<&str> {
+    if let Step::Filtered(name) = step { Some(name) } else { None }
 }
 
 fn leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {

@@ -41,6 +41,13 @@ how; what is not there yet answers an error that names it.
   hold, the order of such values among themselves in an index does not.
 * `$collStats` is understood as the first stage of an `aggregate`, with `storageStats` and `count`.
 * Collations other than the simple one are refused by name.
+* Operations hold half of `--memory` together. One that needs more than is left is error 365
+  (`TemporarilyUnavailable`) and may be tried again; idle cursors that hold much are closed before
+  that, the oldest of the connection whose cursors hold most first (their next `getMore` is 43), and
+  half a minute after the connection that opened them has gone. Error 146 is for an expression, or
+  for all regular expressions of a command, beyond limits of their own, 292 for a stage; the parts of
+  a `$facet` share one stage's limit.
+* The first message of a connection has 64 KB at most.
 * `$lookup`, `$graphLookup` and `$unionWith` read the other collection at the instant of the pipeline's
   batch and in its snapshot.
 ";

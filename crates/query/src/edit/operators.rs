@@ -1,5 +1,7 @@
 //! All operators of one update: expanded to concrete paths of a document and applied in order.
 
+use std::collections::HashMap;
+
 use document::{DocRef, Document, Value, shell};
 use memory::Share;
 
@@ -34,6 +36,7 @@ pub struct ElementFilter {
 pub struct Operators {
     leaves: Vec<Leaf>,
     filters: Vec<ElementFilter>,
+    by_name: HashMap<String, usize>,
     dynamic: bool,
 }
 
@@ -46,6 +49,8 @@ struct Target<'a> {
 impl Operators {
     /// Refuses operators that conflict, and names of filters that are missing.
     pub fn new(leaves: Vec<Leaf>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
+        let by_name: HashMap<String, usize> =
+            (0..).zip(&filters).map(|(at, filter)| (filter.name.clone(), at)).collect();
         let mut paths = Vec::new();
         for leaf in &leaves {
             paths.push(&leaf.path);
@@ -54,7 +59,7 @@ impl Operators {
             }
             for step in leaf.path.steps() {
                 let Step::Filtered(name) = step else { continue };
-                if !filters.iter().any(|filter| filter.name == *name) {
+                if !by_name.contains_key(name) {
                     let text = format!(
                         "No array filter found for identifier '{name}' in path '{}'",
                         leaf.path
@@ -69,7 +74,7 @@ impl Operators {
         sorted.sort_by(|a, b| order(&a.0, &b.0));
         let leaves: Vec<Leaf> = sorted.into_iter().map(|(_, leaf)| leaf).collect();
         let dynamic = leaves.iter().any(|leaf| leaf.path.is_dynamic());
-        Ok(Self { leaves, filters, dynamic })
+        Ok(Self { leaves, filters, by_name, dynamic })
     }
 
     /// The operators in the order they are applied.
@@ -155,7 +160,7 @@ impl Operators {
             }
             let mut expansion = Expansion {
                 path: &leaf.path,
-                filters: &self.filters,
+                operators: self,
                 matched,
                 context,
                 named,
@@ -181,7 +186,7 @@ const PLACE: usize = 32;
 /// Turns a path with positional parts into the concrete ones of a document.
 struct Expansion<'a> {
     path: &'a EditPath,
-    filters: &'a [ElementFilter],
+    operators: &'a Operators,
     matched: Option<usize>,
     context: &'a Context,
     /// What the paths of all operators hold.
@@ -226,8 +231,8 @@ impl Expansion<'_> {
     }
 
     fn filtered(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
-        let filters = self.filters;
-        let Some(filter) = filters.iter().find(|filter| filter.name == name) else {
+        let Operators { filters, by_name, .. } = self.operators;
+        let Some(filter) = by_name.get(name).and_then(|at| filters.get(*at)) else {
             return Ok(Vec::new());
         };
         let mut indexes = Vec::new();

@@ -1,5 +1,7 @@
 //! Computed fields set in documents (`$addFields`): a tree of names with expressions at its ends.
 
+use std::collections::HashMap;
+
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
 
 use crate::{
@@ -8,10 +10,14 @@ use crate::{
     limits::MAX_DOCUMENT_BYTES,
 };
 
+/// Entries that are looked through in their order; more are found by name.
+const SEARCHED_IN_ORDER: usize = 8;
+
 /// Fields to set.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     entries: Vec<(String, Entry)>,
+    by_name: HashMap<String, usize>,
 }
 
 /// What is set under a name.
@@ -41,18 +47,23 @@ impl Fields {
     /// Sets an expression at a path.
     pub fn set(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
         let Some((name, rest)) = path.split_first() else { return Err(Conflict) };
-        let held = self.entries.iter_mut().find(|(held, _)| held == name).map(|(_, entry)| entry);
-        match (held, rest) {
-            (None, []) => self.entries.push(((*name).to_owned(), Entry::Value(expr))),
+        let at = self.by_name.get(*name).and_then(|at| self.entries.get_mut(*at));
+        match (at.map(|(_, entry)| entry), rest) {
+            (None, []) => self.push(name, Entry::Value(expr)),
             (None, rest) => {
                 let mut below = Self::new();
                 below.set(rest, expr)?;
-                self.entries.push(((*name).to_owned(), Entry::Below(below)));
+                self.push(name, Entry::Below(below));
             }
             (Some(Entry::Below(below)), rest) if !rest.is_empty() => below.set(rest, expr)?,
             _ => return Err(Conflict),
         }
         Ok(())
+    }
+
+    fn push(&mut self, name: &str, entry: Entry) {
+        self.by_name.insert(name.to_owned(), self.entries.len());
+        self.entries.push((name.to_owned(), entry));
     }
 
     /// The document with the fields set.
@@ -103,8 +114,14 @@ fn write(
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
     let mut seen = vec![false; done.len()];
+    let many = SEARCHED_IN_ORDER < done.len();
+    let places = (0..).zip(done).filter(|_| many).map(|(at, entry)| (entry.name, at));
+    let places: HashMap<&str, usize> = places.collect();
     let mut entry_of = |name: &str| {
-        let at = done.iter().position(|entry| entry.name == name)?;
+        let at = match many {
+            true => *places.get(name)?,
+            false => done.iter().position(|entry| entry.name == name)?,
+        };
         if let Some(seen) = seen.get_mut(at) {
             *seen = true;
         }

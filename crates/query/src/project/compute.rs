@@ -21,6 +21,8 @@ pub(super) fn document(
     for (name, item) in node.fields() {
         match item {
             Item::Computed(computed) => {
+                // Its place is looked for among all fields.
+                env.context.effort.charge(out.len())?;
                 let got = computed.value(&env.holding(growth.memory())?)?;
                 if let Some(value) = got.value() {
                     growth.name(name)?;

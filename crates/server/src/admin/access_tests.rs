@@ -1,6 +1,10 @@
 //! Who is let in at the admin address, and what every answer of it carries: asked over sockets.
 
-use std::path::Path;
+use std::{
+    fs::Permissions,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
 
 use document::{DocRef, Document, array, doc};
 use serde_json::Value;
@@ -18,10 +22,17 @@ const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
 const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
 const SESSION: &str = "/_portal/api/session";
 
-/// A server whose keys are in a file of this folder.
-async fn keyed(folder: &Path, keys: &str) -> Server {
+/// A file of keys that only its owner may read.
+fn key_file(folder: &Path, keys: &str) -> PathBuf {
     let file = folder.join("keys");
     std::fs::write(&file, keys).unwrap();
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    file
+}
+
+/// A server whose keys are in a file of this folder.
+async fn keyed(folder: &Path, keys: &str) -> Server {
+    let file = key_file(folder, keys);
     Server::new(&Config { key_file: Some(file), ..Config::for_tests() }).await
 }
 
@@ -443,8 +454,7 @@ async fn the_key_that_everybody_knows_lets_nobody_in_from_elsewhere() {
         server.stop().await;
     }
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("keys"), WRITER).unwrap();
-    let key_file = Some(folder.path().join("keys"));
+    let key_file = Some(key_file(folder.path(), WRITER));
     for (config, login) in [
         (Config { key_file: key_file.clone(), ..everywhere() }, "required"),
         (Config { key_file: key_file.clone(), cosmos_addr: None, ..everywhere() }, "required"),

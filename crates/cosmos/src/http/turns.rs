@@ -1,0 +1,83 @@
+//! Requests of one connection, counted, so that it is known when the client rests.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
+
+use crate::limits::REST_LOOK;
+
+/// How many requests began and ended, and whether something waits to be read by the client.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    begun: AtomicU64,
+    ended: AtomicU64,
+    blocked: AtomicBool,
+}
+
+/// A request, until its answer has been handed on.
+#[derive(Debug)]
+pub(super) struct Turn(Turns);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.0.ended.fetch_add(1, Relaxed);
+    }
+}
+
+impl Turns {
+    pub(super) fn begin(&self) -> Turn {
+        self.0.begun.fetch_add(1, Relaxed);
+        Turn(self.clone())
+    }
+
+    /// Whether the last write was not taken whole.
+    pub(super) fn block(&self, blocked: bool) {
+        self.0.blocked.store(blocked, Relaxed);
+    }
+
+    /// Waits until no request was there for a while; without counts for ever.
+    pub(super) async fn rest(turns: Option<&Self>) {
+        let Some(Self(counts)) = turns else { return std::future::pending().await };
+        let mut before = None;
+        loop {
+            let never = std::future::pending::<()>();
+            let _ = tokio::time::timeout(REST_LOOK, never).await;
+            let begun = counts.begun.load(Relaxed);
+            let rests = begun == counts.ended.load(Relaxed) && !counts.blocked.load(Relaxed);
+            if rests && before == Some(begun) {
+                return;
+            }
+            before = rests.then_some(begun);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_rests_when_nothing_is_asked_and_all_is_sent() {
+        let turns = Turns::default();
+        let rests = || {
+            tokio::time::timeout(
+                REST_LOOK * 4 + Duration::from_millis(1),
+                Turns::rest(Some(&turns)),
+            )
+        };
+        assert!(rests().await.is_ok());
+        let turn = turns.begin();
+        assert!(rests().await.is_err());
+        drop(turn);
+        turns.block(true);
+        assert!(rests().await.is_err());
+        turns.block(false);
+        assert!(rests().await.is_ok());
+    }
+}

@@ -1,0 +1,63 @@
+//! Cursors at their beginning: what a query needs is gathered here, and nothing is read.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use query::{Context, exec::Stage};
+use store::Store;
+
+use super::{Cursor, Find, Plan, other};
+use crate::{Collection, Engine, Error, Model, Namespace, view::MAIN};
+
+impl<S: Store> Engine<S> {
+    /// Starts a query on a collection; one that does not exist has no documents.
+    pub fn query(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        plan: Plan,
+        context: Arc<Context>,
+    ) -> Result<Cursor<S>, Error> {
+        let collection = self.collection(model, namespace);
+        let others = other::names(&plan.stages, &namespace.database);
+        let mut cursor = self.cursor(model, namespace, collection, plan, context);
+        cursor.others = others;
+        let state = cursor.collection.as_ref().map(|collection| collection.state());
+        cursor.plan(state.as_deref())?;
+        Ok(cursor)
+    }
+
+    /// A query that is not planned yet.
+    pub(super) fn cursor(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        collection: Option<Arc<Collection>>,
+        plan: Plan,
+        context: Arc<Context>,
+    ) -> Cursor<S> {
+        let sort = match plan.stages.first() {
+            Some(Stage::Sort { sort, .. }) => Some(sort.clone()),
+            _ => None,
+        };
+        let find = Find { filter: Arc::new(plan.filter), sort, hint: plan.hint };
+        Cursor {
+            engine: self.clone(),
+            model,
+            database: namespace.database.clone(),
+            collection,
+            place: MAIN,
+            others: Vec::new(),
+            find,
+            asked: plan.stages,
+            stages: Arc::default(),
+            rests: context.holding.share(),
+            context,
+            left: None,
+            finder: None,
+            exec: None,
+            held: VecDeque::new(),
+            began: false,
+            fed: false,
+        }
+    }
+}
