@@ -5,6 +5,7 @@ mod arguments;
 mod bulk_write;
 mod client;
 mod compat;
+mod databases;
 mod fates;
 mod hints;
 mod indexes;
