@@ -59,7 +59,7 @@ async fn converse<S: Store>(
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let malformed = match wire::parse(&header, payload) {
             Ok(message) => {
-                answer(door, connection, &mut stream, &message).await?;
+                answer(door, connection, &mut stream, &message, &mut stop).await?;
                 continue;
             }
             Err(malformed) => malformed,
@@ -127,16 +127,23 @@ async fn refuse(
     if malformed.answerable { Ok(()) } else { Err(()) }
 }
 
-/// Runs a command. What only reads ends when its client leaves.
+/// Runs a command. What only reads ends when its client leaves; who waits for news of the server
+/// is let go when it stops.
 async fn run<S: Store>(
     call: &Call<'_, S>,
     stream: &mut (impl AsyncBufRead + Unpin),
+    stop: &mut watch::Receiver<bool>,
 ) -> commands::Answer {
+    let waits = call.body.get("maxAwaitTimeMS").is_some() && commands::is_hello(call.name);
     let mut run = pin!(commands::run(call));
     tokio::select! {
         biased;
         answer = &mut run => return answer,
+        _ = stop.wait_for(|stop| *stop), if waits => return commands::Answer::Hang,
         () = left(stream), if session::only_reads(call.name) => {}
+    }
+    if waits {
+        return commands::Answer::Hang;
     }
     call.connection.stop(None, Why::ClientLeft);
     run.await
@@ -154,9 +161,10 @@ async fn answer<S: Store>(
     connection: &Connection,
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
+    stop: &mut watch::Receiver<bool>,
 ) -> Result<(), Ended> {
     let reply = match Call::new(door, connection, message) {
-        Ok(call) => run(&call, stream).await,
+        Ok(call) => run(&call, stream, stop).await,
         Err(error) => commands::Answer::Reply(error.reply().to_buf()),
     };
     let body = match reply {
@@ -168,7 +176,7 @@ async fn answer<S: Store>(
         Shape::Msg { checksum, exhaust_allowed, .. } => {
             let more = exhaust_allowed && open_cursor(&body).is_some();
             if more {
-                return exhaust(door, connection, stream, message, body, checksum).await;
+                return exhaust(door, connection, stream, message, body, stop).await;
             }
             let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
@@ -199,8 +207,9 @@ async fn exhaust<S: Store>(
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
     first: DocBuf,
-    checksum: bool,
+    stop: &mut watch::Receiver<bool>,
 ) -> Result<(), Ended> {
+    let checksum = matches!(message.shape, Shape::Msg { checksum: true, .. });
     let mut body = first;
     let mut answers = message.request_id;
     loop {
@@ -213,7 +222,7 @@ async fn exhaust<S: Store>(
         }
         answers = id;
         let call = Call::new(door, connection, message).map_err(|_| ())?;
-        body = match run(&call, stream).await {
+        body = match run(&call, stream, stop).await {
             commands::Answer::Reply(body) => body,
             commands::Answer::Hang => return Err(()),
         };

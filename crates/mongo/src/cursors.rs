@@ -13,10 +13,13 @@ use crate::{
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, MAX_CURSORS},
     operation::{Operation, Why},
+    session::SessionId,
 };
 
 struct Open<S: Store> {
     namespace: Namespace,
+    /// The id of the session it was opened in.
+    session: Option<SessionId>,
     /// Taken while a request uses it.
     cursor: Option<Cursor<S>>,
     used: Duration,
@@ -45,6 +48,17 @@ fn not_found(id: i64) -> Error {
     Error::new(CursorNotFound, format!("cursor id {id} not found"))
 }
 
+/// A cursor goes on in the session it was opened in, or in none if it was opened in none.
+fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -> Result<()> {
+    let (code, message) = match (opened, asking) {
+        (opened, asking) if opened == asking => return Ok(()),
+        (None, _) => (50736, "which was not created in a session, in a session"),
+        (Some(_), None) => (50737, "which was created in a session, without an lsid"),
+        (Some(_), Some(_)) => (50738, "which was created in another session"),
+    };
+    Err(Error::new(code, format!("Cannot run getMore on cursor {id}, {message}")))
+}
+
 impl<S: Store> Cursors<S> {
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, Open<S>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -54,6 +68,7 @@ impl<S: Store> Cursors<S> {
     pub(crate) fn open(
         &self,
         namespace: Namespace,
+        session: Option<SessionId>,
         cursor: Cursor<S>,
         keep: bool,
         operation: &Arc<Operation>,
@@ -69,14 +84,19 @@ impl<S: Store> Cursors<S> {
             let id = fastrand::i64(1..i64::MAX);
             if let std::collections::hash_map::Entry::Vacant(vacant) = all.entry(id) {
                 let cursor = Some(cursor);
-                vacant.insert(Open { namespace, cursor, used: now, keep, operation });
+                vacant.insert(Open { namespace, session, cursor, used: now, keep, operation });
                 return Ok(id);
             }
         }
     }
 
-    /// Takes a cursor for a request on its collection.
-    pub(crate) fn take(&self, id: i64, namespace: &Namespace) -> Result<Taken<S>> {
+    /// Takes a cursor for a request on its collection, in its session.
+    pub(crate) fn take(
+        &self,
+        id: i64,
+        namespace: &Namespace,
+        session: Option<SessionId>,
+    ) -> Result<Taken<S>> {
         let mut all = self.lock();
         let open = all.get_mut(&id).ok_or_else(|| not_found(id))?;
         if open.namespace != *namespace {
@@ -86,6 +106,7 @@ impl<S: Store> Cursors<S> {
             );
             return Err(Error::new(crate::errors::Unauthorized, message));
         }
+        same_session(id, open.session, session)?;
         match open.cursor.take() {
             Some(cursor) => {
                 let operation = Arc::clone(&open.operation);

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     args::Args,
     errors::{BadValue, Error, Result},
-    names,
+    names, session,
 };
 
 pub(super) const FIELDS: &[&str] =
@@ -250,7 +250,13 @@ async fn answer<S: Store>(
     let batch = cursor.next(wanted).await?;
     let id = match batch.done {
         true => 0,
-        false => call.door.cursors.open(namespace, cursor, false, &call.operation)?,
+        false => call.door.cursors.open(
+            namespace,
+            session::id(call.body),
+            cursor,
+            false,
+            &call.operation,
+        )?,
     };
     Ok(reply(&batch, id, totals))
 }

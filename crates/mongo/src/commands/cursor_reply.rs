@@ -12,6 +12,7 @@ use super::{Call, finish};
 use crate::{
     errors::{Error, Result},
     limits::{BATCH_BYTES, FIRST_BATCH},
+    session,
 };
 
 /// What a client wants of the first batch.
@@ -44,7 +45,13 @@ pub(super) async fn first<S: Store>(
     let id = if batch.done || wanted.single {
         0
     } else {
-        call.door.cursors.open(namespace.clone(), cursor, wanted.keep, &call.operation)?
+        call.door.cursors.open(
+            namespace.clone(),
+            session::id(call.body),
+            cursor,
+            wanted.keep,
+            &call.operation,
+        )?
     };
     Ok(reply("firstBatch", &batch.documents, id, namespace))
 }

@@ -13,3 +13,4 @@ mod messages;
 mod operations;
 mod refused_commands_change_nothing;
 mod relay;
+mod sessions;
