@@ -2,8 +2,8 @@
 
 /// Largest document a client may store, in bytes (MongoDB: 16,777,216).
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Deepest nesting of a stored document (MongoDB: 100).
-pub const MAX_STORED_DEPTH: usize = 100;
+/// Deepest nesting of a stored document (MongoDB: 180).
+pub const MAX_STORED_DEPTH: usize = 180;
 /// Deepest nesting that is accepted on the wire at all (libbson and the server: 200).
 pub const MAX_WIRE_DEPTH: usize = 200;
 /// Smallest well-formed document: a length and the final NUL.

@@ -298,7 +298,9 @@ mod tests {
         match result {
             Ok(_) => panic!("{name} is not refused"),
             Err(error) => {
-                assert_eq!((error.code, error.message.contains(name)), (238, true), "{error}");
+                // A stage of replica sets is refused as MongoDB refuses it where there is none.
+                let code = if name.starts_with("$changeStream") { 40573 } else { 238 };
+                assert_eq!((error.code, error.message.contains(name)), (code, true), "{error}");
             }
         }
     }

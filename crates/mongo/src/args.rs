@@ -68,7 +68,7 @@ impl<'a> Args<'a> {
         self.body.get(name).filter(|value| !value.is_nullish())
     }
 
-    fn wrong(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
+    pub(crate) fn wrong(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
         let message = format!(
             "BSON field '{}.{name}' is the wrong type '{}', expected type{expected}",
             self.of,
@@ -89,6 +89,15 @@ impl<'a> Args<'a> {
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) if value.is_number() => Ok(Some(value.is_truthy())),
             Some(value) => Err(self.wrong(name, value, "s '[bool, long, int, decimal, double]'")),
+        }
+    }
+
+    /// A value that has to be of type bool itself.
+    pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(ValueRef::Bool(value)) => Ok(Some(value)),
+            Some(value) => Err(self.wrong(name, value, " 'bool'")),
         }
     }
 

@@ -80,7 +80,7 @@ async fn converse<S: Store>(
         let malformed = match parsed {
             Ok(message) => {
                 is_known = true;
-                let answered = answer(door, connection, &mut stream, &message);
+                let answered = answer(door, connection, &mut stream, &message, &mut stop);
                 let answered = program::run(&message, door.settings.give_way, answered).await;
                 connection.answered();
                 answered?;
@@ -168,16 +168,23 @@ async fn refuse(
     if malformed.answerable { Ok(()) } else { Err(()) }
 }
 
-/// Runs a command. What only reads ends when its client leaves.
+/// Runs a command. What only reads ends when its client leaves; who waits for news of the server
+/// is let go when it stops.
 async fn run<S: Store>(
     call: &Call<'_, S>,
     stream: &mut (impl AsyncBufRead + Unpin),
+    stop: &mut watch::Receiver<bool>,
 ) -> commands::Answer {
+    let waits = call.body.get("maxAwaitTimeMS").is_some() && commands::is_hello(call.name);
     let mut run = pin!(commands::run(call));
     tokio::select! {
         biased;
         answer = &mut run => return answer,
+        _ = stop.wait_for(|stop| *stop), if waits => return commands::Answer::Hang,
         () = left(stream), if session::only_reads(call.name) => {}
+    }
+    if waits {
+        return commands::Answer::Hang;
     }
     call.connection.stop(None, Why::ClientLeft);
     run.await
@@ -195,9 +202,10 @@ async fn answer<S: Store>(
     connection: &Connection,
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
+    stop: &mut watch::Receiver<bool>,
 ) -> Result<(), Ended> {
     let reply = match Call::new(door, connection, message) {
-        Ok(call) => run(&call, stream).await,
+        Ok(call) => run(&call, stream, stop).await,
         Err(error) => commands::Answer::Reply(error.reply().to_buf()),
     };
     let body = match reply {
@@ -209,7 +217,7 @@ async fn answer<S: Store>(
         Shape::Msg { checksum, exhaust_allowed, .. } => {
             let more = exhaust_allowed && open_cursor(&body).is_some();
             if more {
-                return exhaust(door, connection, stream, message, body, checksum).await;
+                return exhaust(door, connection, stream, message, body, stop).await;
             }
             let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
@@ -242,8 +250,9 @@ async fn exhaust<S: Store>(
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
     first: DocBuf,
-    checksum: bool,
+    stop: &mut watch::Receiver<bool>,
 ) -> Result<(), Ended> {
+    let checksum = matches!(message.shape, Shape::Msg { checksum: true, .. });
     let mut body = first;
     let mut answers = message.request_id;
     loop {
@@ -256,7 +265,7 @@ async fn exhaust<S: Store>(
         }
         answers = id;
         let call = Call::new(door, connection, message).map_err(|_| ())?;
-        body = match run(&call, stream).await {
+        body = match run(&call, stream, stop).await {
             commands::Answer::Reply(body) => body,
             commands::Answer::Hang => return Err(()),
         };

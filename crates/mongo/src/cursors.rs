@@ -14,10 +14,13 @@ use crate::{
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
     operation::{Operation, Why},
+    session::SessionId,
 };
 
 struct Open<S: Store> {
     namespace: Namespace,
+    /// The id of the session it was opened in.
+    session: Option<SessionId>,
     /// Taken while a request uses it.
     cursor: Option<Cursor<S>>,
     used: Duration,
@@ -44,6 +47,8 @@ pub(crate) struct Opened<S: Store> {
     pub(crate) cursor: Cursor<S>,
     /// It may be idle for ever.
     pub(crate) keep: bool,
+    /// The session that asked for it.
+    pub(crate) session: Option<SessionId>,
     /// The connection that asked for it.
     pub(crate) connection: i32,
 }
@@ -78,6 +83,17 @@ fn not_found(id: i64) -> Error {
     Error::new(CursorNotFound, format!("cursor id {id} not found"))
 }
 
+/// A cursor goes on in the session it was opened in, or in none if it was opened in none.
+fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -> Result<()> {
+    let (code, message) = match (opened, asking) {
+        (opened, asking) if opened == asking => return Ok(()),
+        (None, _) => (50736, "which was not created in a session, in a session"),
+        (Some(_), None) => (50737, "which was created in a session, without an lsid"),
+        (Some(_), Some(_)) => (50738, "which was created in another session"),
+    };
+    Err(Error::new(code, format!("Cannot run getMore on cursor {id}, {message}")))
+}
+
 impl<S: Store> Cursors<S> {
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, Open<S>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -90,7 +106,7 @@ impl<S: Store> Cursors<S> {
         opened: Opened<S>,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
-        let Opened { cursor, keep, connection } = opened;
+        let Opened { cursor, keep, session, connection } = opened;
         let now = clock::monotonic();
         operation.rest(now);
         let operation = Arc::clone(operation);
@@ -106,6 +122,7 @@ impl<S: Store> Cursors<S> {
                 let orphan = false;
                 vacant.insert(Open {
                     namespace,
+                    session,
                     cursor,
                     used,
                     keep,
@@ -119,8 +136,13 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// Takes a cursor for a request on its collection.
-    pub(crate) fn take(&self, id: i64, namespace: &Namespace) -> Result<Taken<S>> {
+    /// Takes a cursor for a request on its collection, in its session.
+    pub(crate) fn take(
+        &self,
+        id: i64,
+        namespace: &Namespace,
+        session: Option<SessionId>,
+    ) -> Result<Taken<S>> {
         let mut all = self.lock();
         let open = all.get_mut(&id).ok_or_else(|| not_found(id))?;
         if open.namespace != *namespace {
@@ -130,6 +152,7 @@ impl<S: Store> Cursors<S> {
             );
             return Err(Error::new(crate::errors::Unauthorized, message));
         }
+        same_session(id, open.session, session)?;
         match open.cursor.take() {
             Some(cursor) => {
                 let operation = Arc::clone(&open.operation);

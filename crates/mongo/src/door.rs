@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use document::ObjectId;
 use engine::{Distribution, Engine, Latencies, Store};
 use memory::Account;
 
@@ -103,6 +104,8 @@ pub struct Door<S: Store> {
     pub(crate) started: Duration,
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
+    /// Stands for this start of the server.
+    pub(crate) process: ObjectId,
     /// Timestamps that documents are stored with.
     pub(crate) timestamps: Timestamps,
     /// Spares the lock while no fail point is set.
@@ -123,6 +126,12 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Stands for this start of the server, and for no other.
+fn process() -> ObjectId {
+    let random = std::array::from_fn(|_| fastrand::u8(..));
+    ObjectId::from_parts(fastrand::u32(..), random, fastrand::u32(..1 << 24))
+}
+
 impl<S: Store> Door<S> {
     /// A door onto an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
@@ -138,6 +147,7 @@ impl<S: Store> Door<S> {
             complaints: Complaints::default(),
             started: clock::monotonic(),
             parameters: Mutex::default(),
+            process: process(),
             timestamps: Timestamps::default(),
             fail_point: Mutex::default(),
             has_fail_point: AtomicBool::new(false),

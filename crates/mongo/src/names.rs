@@ -7,6 +7,9 @@ use crate::errors::{Error, InvalidNamespace, Result};
 /// Longest database name, bytes.
 const MAX_DATABASE: usize = 63;
 
+/// Collections of the system's names that clients make and fill themselves.
+const OPEN: [&str; 2] = ["system.js", "system.users"];
+
 /// Checks the name of a database.
 pub(crate) fn database(name: &str) -> Result<()> {
     let bad = name.is_empty()
@@ -23,18 +26,32 @@ pub(crate) fn database(name: &str) -> Result<()> {
 /// Checks and builds the name of a collection that is used, not made.
 pub(crate) fn collection(database_name: &str, name: &str) -> Result<Namespace> {
     database(database_name)?;
-    if name.is_empty() || name.contains('\0') || name.starts_with('.') || name.ends_with('.') {
-        let message = format!("Invalid namespace specified '{database_name}.{name}'");
-        return Err(Error::new(InvalidNamespace, message));
-    }
-    Ok(Namespace::new(database_name, name))
+    let message = if name.is_empty() {
+        format!("Invalid namespace specified '{database_name}.{name}'")
+    } else if name.contains('\0') {
+        "namespaces cannot have embedded null characters".to_owned()
+    } else if name.starts_with('.') {
+        format!("Collection names cannot start with '.': {name}")
+    } else {
+        return Ok(Namespace::new(database_name, name));
+    };
+    Err(Error::new(InvalidNamespace, message))
+}
+
+/// Whether a name is the system's own, and not one of those that anybody may use.
+fn is_reserved(name: &str) -> bool {
+    name.starts_with("system.") && !OPEN.contains(&name)
 }
 
 /// Checks and builds the name of a collection that may be made.
 pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespace> {
     let namespace = collection(database_name, name)?;
-    if name.contains('$') || name.starts_with("system.") {
+    if name.contains('$') {
         let message = format!("Invalid collection name: {name}");
+        return Err(Error::new(InvalidNamespace, message));
+    }
+    if is_reserved(name) {
+        let message = format!("Invalid system namespace: {namespace}");
         return Err(Error::new(InvalidNamespace, message));
     }
     if engine::limits::MAX_NAMESPACE_BYTES < database_name.len() + name.len() + 1 {
@@ -57,10 +74,13 @@ mod tests {
             assert!(database(name).is_err(), "{name:?}");
         }
         assert!(database("a-b_c").is_ok());
-        for name in ["", ".a", "a.", "a\0b"] {
+        for name in ["", ".a", "a\0b"] {
             assert!(collection("db", name).is_err(), "{name:?}");
         }
-        for name in ["a$b", "system.users"] {
+        for name in ["a.", "a..b", "system.js", "system.users", "systems.x"] {
+            assert!(new_collection("db", name).is_ok(), "{name:?}");
+        }
+        for name in ["a$b", "system.", "system.js.x", "system.profile", "system.views"] {
             assert!(collection("db", name).is_ok(), "{name:?}");
             assert!(new_collection("db", name).is_err(), "{name:?}");
         }

@@ -52,7 +52,6 @@ impl Generic {
         if let Some(concern) = args.document("readConcern")? {
             check_read_concern(concern)?;
         }
-        check_api(&args)?;
         let deadline = match args.get("maxTimeMS") {
             None => None,
             Some(value) => max_time(value)?,
@@ -81,6 +80,17 @@ fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
             Ok((0 < ms).then(|| clock::monotonic() + Duration::from_millis(ms)))
         }
         _ => Err(Error::new(BadValue, format!("{ms} value for maxTimeMS is out of range"))),
+    }
+}
+
+/// The id of a session.
+pub(crate) type SessionId = [u8; 16];
+
+/// The id of the session that a command names.
+pub(crate) fn id(body: DocRef<'_>) -> Option<SessionId> {
+    match body.get("lsid")?.as_document()?.get("id")? {
+        ValueRef::Binary { bytes, .. } => bytes.try_into().ok(),
+        _ => None,
     }
 }
 
@@ -138,15 +148,5 @@ fn check_write_concern(concern: DocRef<'_>) -> Result<Option<(i32, String)>> {
                 "w has to be a non-negative number and not greater than 50",
             )),
         },
-    }
-}
-
-fn check_api(args: &Args<'_>) -> Result<()> {
-    match args.str("apiVersion")? {
-        None if args.get("apiStrict").is_some() || args.get("apiDeprecationErrors").is_some() => {
-            Err(Error::new(InvalidOptions, "Provided apiStrict without passing apiVersion"))
-        }
-        None | Some("1") => Ok(()),
-        Some(_) => Err(Error::new(322, "API version must be \"1\"")),
     }
 }

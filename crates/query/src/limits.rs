@@ -11,9 +11,12 @@ pub const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
 pub const MAX_PATTERNS_BYTES: usize = 64 * 1024 * 1024;
 /// Work of one evaluation of one expression, in units of about one byte copied: a second or two.
 pub const MAX_WORK: u64 = 2 << 30;
-/// Deepest nesting of a value that evaluation may build.
-pub const MAX_VALUE_DEPTH: usize = 150;
+/// Deepest nesting of a value that evaluation may build: a stored document and what a stage puts
+/// around it.
+pub const MAX_VALUE_DEPTH: usize = 200;
 /// Deepest nesting of filters and expressions.
 pub const MAX_EXPRESSION_DEPTH: usize = 100;
-/// Largest document that evaluation may build, in bytes.
+/// Largest document that may be stored, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+/// Largest document that evaluation may build, in bytes: a stored one and something beside it.
+pub const MAX_MADE_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;

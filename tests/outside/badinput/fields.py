@@ -72,7 +72,7 @@ COMMANDS = {
         encryptedFields:doc/115 flags:few""",
     ),
     "drop": ("t", {"@": "c"}, "@:text/73"),
-    "dropDatabase": ("t", {}, "@:few"),
+    "dropDatabase": ("t", {}, "@:number/40414"),
     "renameCollection": ("admin", {"@": "t.c", "to": "t.d"}, "@:text/73 to:text dropTarget:bool"),
     "collMod": (
         "t", {"@": "c", "index": {"name": "n_1", "hidden": False}},

@@ -16,7 +16,7 @@ DATABASES = {
     "collection too": "sentinel.kept", "NUL behind another": "sentinel\0x",
 }
 COLLECTIONS = {
-    "empty": "", "NUL": "a\0b", "NUL last": "kept\0", "dot first": ".a", "dot last": "a.",
+    "empty": "", "NUL": "a\0b", "NUL last": "kept\0", "dot first": ".a",
     "only a dot": ".", "dollar": "a$b", "dollar first": "$cmd", "system": "system.views",
     "too long": "c" * 256, "much too long": "c" * 100_000, "dots only": "..",
 }

@@ -215,10 +215,29 @@ fn stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Er
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
         return parse(name, value, scope);
     }
+    if name.starts_with("$changeStream") {
+        let text = format!("The {name} stage is only supported on replica sets");
+        return Err(Error::new(40573, text));
+    }
     if NOT_YET.contains(&name) {
         return Err(unsupported(name));
     }
-    Err(Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'")))
+    Err(unrecognized(name))
+}
+
+/// Checks that each element of a pipeline is a stage of a known name, whatever its argument is.
+pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
+    for value in pipeline.iter() {
+        let (name, _) = named(value)?;
+        if !is_known(name) && !NOT_YET.contains(&name) {
+            return Err(unrecognized(name));
+        }
+    }
+    Ok(())
+}
+
+fn unrecognized(name: &str) -> Error {
+    Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'"))
 }
 
 /// Parses the pipeline of an update: only stages that keep one document one document.

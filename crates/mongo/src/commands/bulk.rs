@@ -19,7 +19,7 @@ use crate::{
     args::Args,
     cursors::Opened,
     errors::{BadValue, Error, Result},
-    names,
+    names, session,
 };
 
 pub(super) const FIELDS: &[&str] =
@@ -253,7 +253,12 @@ async fn answer<S: Store>(
     let id = match batch.done {
         true => 0,
         false => {
-            let opened = Opened { cursor, keep: false, connection: call.connection.id };
+            let opened = Opened {
+                cursor,
+                keep: false,
+                session: session::id(call.body),
+                connection: call.connection.id,
+            };
             call.door.cursors.open(namespace, opened, &call.operation)?
         }
     };

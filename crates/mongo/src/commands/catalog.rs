@@ -7,7 +7,10 @@ use engine::{Collection, Model, Namespace};
 use super::{Call, index_spec, ok};
 use crate::{
     args::Args,
-    errors::{BadValue, CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
+    errors::{
+        BadValue, CommandNotSupported, Error, IllegalOperation, InvalidOptions, NamespaceNotFound,
+        Result,
+    },
     names,
 };
 
@@ -120,6 +123,14 @@ fn index_count(collection: &Collection) -> i32 {
 }
 
 pub(super) async fn drop_database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let args = call.args();
+    if args.int("dropDatabase")?.ok_or_else(|| args.missing("dropDatabase"))? != 1 {
+        return Err(Error::new(5_255_100, "Have to pass 1 as 'drop' parameter"));
+    }
+    if call.database == "admin" {
+        let message = "Dropping the 'admin' database is prohibited.";
+        return Err(Error::new(IllegalOperation, message));
+    }
     let mut dropped = false;
     for (namespace, _) in call.door.engine.collections(Model::Documents) {
         if namespace.database == call.database {
@@ -137,7 +148,7 @@ pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let replace = args.bool("dropTarget")?.unwrap_or(false);
     if from == to {
         let message = "Can't rename a collection to itself";
-        return Err(Error::new(crate::errors::IllegalOperation, message));
+        return Err(Error::new(IllegalOperation, message));
     }
     if call.find(&from).is_none() {
         let message = format!("Source collection {from} does not exist");

@@ -3,7 +3,7 @@
 use document::{DocBuf, doc};
 use engine::{Collection, IndexSpec, Store};
 
-use super::{Call, index_spec, ok};
+use super::{Call, index_spec, ok, partial_filter};
 use crate::errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result};
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -23,6 +23,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let there = call.find(&namespace);
     let held = there.as_ref().map(|collection| collection.state());
     let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
+    for spec in &mut wanted {
+        as_held(spec, held);
+    }
     engine::missing_indexes(&namespace, held, &wanted)?;
     refuse_twins(there.as_deref(), &wanted)?;
     let (collection, made) = call.ensure(&namespace).await?;
@@ -39,6 +42,17 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         reply.push("note", "all indexes already exist");
     }
     ok(reply)
+}
+
+/// Takes over the filter of an index that is there, where it means the same in another order. An
+/// index that comes in between is compared as it was asked for.
+fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
+    let Some(wanted) = &spec.partial else { return };
+    let mut filters =
+        held.iter().filter(|held| held.key == spec.key).filter_map(|held| held.partial.as_ref());
+    if let Some(held) = filters.find(|held| partial_filter::same(held, wanted)) {
+        spec.partial = Some(held.clone());
+    }
 }
 
 /// A new index is asked for once.

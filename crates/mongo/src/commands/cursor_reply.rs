@@ -13,6 +13,7 @@ use crate::{
     cursors::Opened,
     errors::{Error, Result},
     limits::{BATCH_BYTES, FIRST_BATCH},
+    session,
 };
 
 /// What a client wants of the first batch.
@@ -50,7 +51,12 @@ pub(super) async fn first<S: Store>(
     let id = if batch.done || wanted.single {
         0
     } else {
-        let opened = Opened { cursor, keep: wanted.keep, connection: call.connection.id };
+        let opened = Opened {
+            cursor,
+            keep: wanted.keep,
+            session: session::id(call.body),
+            connection: call.connection.id,
+        };
         call.door.cursors.open(namespace.clone(), opened, &call.operation)?
     };
     Ok(reply_of(batch, id))

@@ -44,13 +44,21 @@ fn names(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
     match index {
         ValueRef::String(name) => Ok(vec![known(state, name)?]),
         ValueRef::Document(pattern) => Ok(vec![by_pattern(state, pattern)?]),
-        ValueRef::Array(list) => list
-            .iter()
-            .map(|name| match name {
-                ValueRef::String(name) => known(state, name),
-                _ => Err(Error::new(TypeMismatch, "dropIndexes takes names in an array")),
-            })
-            .collect(),
+        ValueRef::Array(list) => {
+            let mut names = Vec::new();
+            for name in list.iter() {
+                let ValueRef::String(name) = name else {
+                    return Err(Error::new(TypeMismatch, "dropIndexes takes names in an array"));
+                };
+                let name = known(state, name)?;
+                // The one before it has dropped it.
+                if names.contains(&name) {
+                    return Err(not_found(&name));
+                }
+                names.push(name);
+            }
+            Ok(names)
+        }
         _ => Err(Error::new(
             TypeMismatch,
             "dropIndexes takes a name, a key pattern or an array of names in 'index'",
@@ -64,8 +72,12 @@ fn known(state: &State, name: &str) -> Result<String> {
     }
     match state.record.index(name) {
         Some(index) => Ok(index.name.clone()),
-        None => Err(Error::new(IndexNotFound, format!("index not found with name [{name}]"))),
+        None => Err(not_found(name)),
     }
+}
+
+fn not_found(name: &str) -> Error {
+    Error::new(IndexNotFound, format!("index not found with name [{name}]"))
 }
 
 /// The name of the one index with this key pattern.

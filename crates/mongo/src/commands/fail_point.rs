@@ -85,11 +85,21 @@ impl FailPoint {
     }
 
     fn means<S: Store>(&self, call: &Call<'_, S>) -> bool {
+        let meets = |name: &String| {
+            call.connection.app_name().as_ref() == Some(name)
+                || introduced(call.body) == Some(name.as_str())
+        };
         self.commands.iter().any(|name| name == call.name)
-            && self
-                .app_name
-                .as_ref()
-                .is_none_or(|name| call.connection.app_name().as_ref() == Some(name))
+            && self.app_name.as_ref().is_none_or(meets)
+    }
+}
+
+/// The name of the application that this very command introduces.
+fn introduced(body: DocRef<'_>) -> Option<&str> {
+    let application = body.get("client")?.as_document()?.get("application")?;
+    match application.as_document()?.get("name")? {
+        ValueRef::String(name) => Some(name),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Call, cursor_reply};
 use crate::{
     door::Counters,
     errors::{BadValue, Error, Result, TypeMismatch},
-    names,
+    names, session,
 };
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -26,7 +26,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = names::collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
-    let mut taken = cursors.take(id, &namespace)?;
+    let mut taken = cursors.take(id, &namespace, session::id(call.body))?;
     call.connection.go_on(&taken.operation, clock::monotonic());
     if args.get("maxTimeMS").is_some() {
         cursors.give_back(taken);

@@ -1,12 +1,13 @@
 //! `hello` and its old names: who the server is and what it can do.
 
-use std::sync::atomic::Ordering;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
 use super::{Call, ok};
 use crate::{
+    args::Args,
     door::lock,
     errors::{
         ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
@@ -31,7 +32,11 @@ pub(super) const FIELDS: &[&str] = &[
     "internalClient",
     "backpressure",
     "forShell",
+    super::table::ANY,
 ];
+
+/// The longest time that a client may wait for another state of the server.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Longest application name, bytes.
 const MAX_APP_NAME: usize = 128;
@@ -40,10 +45,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
         introduce(&call, client)?;
     }
+    if let Some(wait) = await_change(&call)? {
+        super::block(wait).await;
+    }
     let now = call.door.engine.now().await;
     let primary = if call.name == "hello" { "isWritablePrimary" } else { "ismaster" };
     let mut reply = Document::new();
-    reply.push("helloOk", true);
+    if call.args().bool("helloOk")?.unwrap_or(false) {
+        reply.push("helloOk", true);
+    }
     reply.push(primary, true);
     let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
     for (name, value) in doc! {
@@ -62,7 +72,51 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     if let Some(asked) = call.args().array("compression")? {
         reply.push("compression", agree(&call, asked));
     }
+    let process = Value::ObjectId(call.door.process);
+    reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
     ok(reply)
+}
+
+/// How long a client that knows this server's state wants to wait for another one. There is none:
+/// a server alone stays as it is, so the client hears again when its time is over.
+fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
+    let args = call.args();
+    let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {
+        (None, None) => return Ok(None),
+        (Some(wait), Some(known)) => (wait, known),
+        (None, Some(_)) => {
+            let message = "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'";
+            return Err(Error::new(31368, message));
+        }
+        (Some(_), None) => {
+            let message = "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'";
+            return Err(Error::new(31368, message));
+        }
+    };
+    let of = format!("{}.topologyVersion", call.name);
+    let known = Args::new(&of, known);
+    let process = known.get("processId").ok_or_else(|| known.missing("processId"))?;
+    let ValueRef::ObjectId(process) = process else {
+        return Err(known.wrong("processId", process, " 'objectId'"));
+    };
+    let counter = match known.get("counter").ok_or_else(|| known.missing("counter"))? {
+        ValueRef::Int64(counter) => counter,
+        other => return Err(known.wrong("counter", other, " 'long'")),
+    };
+    if counter < 0 {
+        return Err(Error::new(31372, "topologyVersion must have a non-negative counter"));
+    }
+    if process != call.door.process {
+        return Ok(None);
+    }
+    if 0 < counter {
+        let message = format!(
+            "Received a topology version with counter: {counter} which is greater than the server \
+             topology version counter: 0"
+        );
+        return Err(Error::new(51764, message));
+    }
+    Ok(Some(Duration::from_millis(wait).min(LONGEST_WAIT)))
 }
 
 /// A client says who it is, once.

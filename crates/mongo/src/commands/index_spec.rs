@@ -325,6 +325,9 @@ fn shown(spec: DocRef<'_>, name: &str) -> Document {
         if option == "partialFilterExpression" {
             out.push(option, value);
         }
+        if option == "background" {
+            out.push(option, value.is_truthy());
+        }
     }
     out
 }

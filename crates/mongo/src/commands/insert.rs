@@ -58,7 +58,9 @@ pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
     if depth_within(bytes, MAX_STORED_DEPTH) {
         return Ok(());
     }
-    Err(Error::new(Overflow, document::Invalid::Depth(MAX_STORED_DEPTH).to_string()))
+    let message =
+        format!("cannot insert document because it exceeds {MAX_STORED_DEPTH} levels of nesting");
+    Err(Error::new(Overflow, message))
 }
 
 /// Inserts documents; answers how many, and failures by position.

@@ -46,14 +46,17 @@ pub(super) async fn databases<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let filter = filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
     args.bool("authorizedDatabases")?;
-    let mut sizes: BTreeMap<String, i64> = BTreeMap::new();
+    // These are there from the start on every server; tools leave them out by name.
+    let own = ["admin", "config", "local"].map(|name| (name.to_owned(), None));
+    let mut sizes: BTreeMap<String, Option<i64>> = BTreeMap::from(own);
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
-        *sizes.entry(namespace.database).or_default() += bytes(&call, &collection);
+        *sizes.entry(namespace.database).or_default().get_or_insert(0) += bytes(&call, &collection);
     }
     let mut databases = Vec::new();
     let mut total = 0;
     for (name, size) in sizes {
-        let entry = doc! { "name": name, "sizeOnDisk": size, "empty": false };
+        let (size, empty) = (size.unwrap_or(0), size.is_none());
+        let entry = doc! { "name": name, "sizeOnDisk": size, "empty": empty };
         if matches(&filter, &entry)? {
             total += size;
             let shown = match (names_only, entry.get("name").cloned()) {

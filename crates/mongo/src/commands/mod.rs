@@ -1,6 +1,7 @@
 //! The commands: one table, one row a command, and the way from a message to a row and back.
 
 mod aggregate;
+mod api;
 mod bulk;
 mod call;
 mod catalog;
@@ -79,7 +80,12 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Answer {
     Answer::Reply(fail_point::decorate(call, reply))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a fail point that blocks is a wait by request")]
+/// Whether a command of this name asks who the server is.
+pub(crate) fn is_hello(name: &str) -> bool {
+    matches!(name, "hello" | "isMaster" | "ismaster")
+}
+
+#[expect(clippy::disallowed_methods, reason = "these are waits by request, of no effect")]
 async fn block(time: std::time::Duration) {
     tokio::time::sleep(time).await;
 }
@@ -89,6 +95,7 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(unknown(call.name));
     };
     Counters::add(&call.connection.counters.command, 1);
+    api::check(call.name, &call.args())?;
     check_fields(call, row.fields)?;
     if row.admin && call.database != "admin" {
         let message = format!("{} may only be run against the admin database.", row.name);
@@ -106,7 +113,10 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         operation: Arc::clone(&call.operation),
     });
     let reply = (row.run)(Call { generic, ..call.clone() }).await;
-    call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));
+    // How long a client chose to wait for news says nothing about the server.
+    if call.body.get("maxAwaitTimeMS").is_none() {
+        call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));
+    }
     Ok(match unmet {
         Some((code, message)) => with_concern_error(&reply?, code, &message),
         None => reply?,

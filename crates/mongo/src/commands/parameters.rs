@@ -22,7 +22,8 @@ const KNOWN: &[Known] = &[
     ("ttlMonitorSubPassTargetSecs", || Value::Int32(60), true),
     ("ttlIndexDeleteTargetTimeMS", || Value::Int64(1000), true),
     ("ttlIndexDeleteTargetDocs", || Value::Int64(50_000), true),
-    ("enableTestCommands", || Value::Int32(0), false),
+    // There are fail points.
+    ("enableTestCommands", || Value::Bool(true), false),
     ("authenticationMechanisms", || Value::Array(Vec::new()), false),
     ("authSchemaVersion", || Value::Int32(5), false),
     ("quiet", || Value::Bool(false), true),

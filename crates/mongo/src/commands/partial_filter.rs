@@ -30,6 +30,42 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
     }
 }
 
+/// Whether two filters of indexes are the same but for the order of what they join.
+pub(super) fn same(one: &Document, other: &Document) -> bool {
+    let normal = |filter: &Document| {
+        mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal(&filter)).ok()
+    };
+    one == other || normal(one).is_some_and(|one| Some(one) == normal(other))
+}
+
+fn normal(filter: &Filter) -> String {
+    match filter {
+        Filter::And(_) => {
+            let mut parts = Vec::new();
+            conjuncts(filter, &mut parts);
+            sorted("and", parts)
+        }
+        Filter::Or(any) => sorted("or", any.iter().map(normal).collect()),
+        other => format!("{other:?}"),
+    }
+}
+
+fn conjuncts(filter: &Filter, out: &mut Vec<String>) {
+    match filter {
+        Filter::And(all) => all.iter().for_each(|part| conjuncts(part, out)),
+        other => out.push(normal(other)),
+    }
+}
+
+fn sorted(joined: &str, mut parts: Vec<String>) -> String {
+    parts.sort();
+    parts.dedup();
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => format!("{joined}{parts:?}"),
+    }
+}
+
 /// What the filter of an index may not have in it: negations, patterns, and tests of arrays, of
 /// bits and of remainders.
 fn refused(filter: &Filter) -> Option<&'static str> {
@@ -55,6 +91,22 @@ mod tests {
     use document::{Value, array, doc};
 
     use super::*;
+
+    #[test]
+    fn the_order_of_what_is_joined_does_not_matter() {
+        let more = || doc! { "a": doc! { "$gt": 1 } };
+        let one = doc! { "$and": array![more(), doc! { "b": 1 }] };
+        for other in [
+            doc! { "$and": array![doc! { "b": 1 }, more()] },
+            doc! { "b": 1, "a": doc! { "$gt": 1 } },
+            doc! { "$and": array![doc! { "$and": array![doc! { "b": 1 }, more()] }, more()] },
+        ] {
+            assert!(same(&one, &other), "{other:?}");
+        }
+        for other in [doc! { "b": 1 }, doc! { "b": 1, "a": doc! { "$gte": 1 } }] {
+            assert!(!same(&one, &other), "{other:?}");
+        }
+    }
 
     fn code(filter: impl Into<Value>) -> i32 {
         let spec = doc! { "partialFilterExpression": filter.into() };

@@ -48,6 +48,12 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let statements = call.documents("updates")?;
     check_batch(statements.len())?;
     statements.iter().try_for_each(|it| check_shape(&Args::new("update.updates", *it), &NAMES))?;
+    // A pipeline that is none fails the command, before its first statement.
+    for statement in &statements {
+        if let Some(ValueRef::Array(stages)) = statement.get("u") {
+            mongo_query::pipeline::check_stages(stages)?;
+        }
+    }
     Counters::add(&call.connection.counters.update, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let context = call.context().await?;

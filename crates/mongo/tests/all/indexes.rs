@@ -163,3 +163,26 @@ async fn hiding_what_is_hidden_is_no_change() {
         assert_eq!(reply.get("hidden_new").is_some(), changes, "{reply:?}");
     }
 }
+
+#[tokio::test]
+async fn an_index_is_dropped_once_and_shows_that_it_was_made_in_the_background() {
+    let mut client = Client::new();
+    let index = |filter: Document| {
+        let index = doc! { "key": doc! { "a": 1 }, "name": "a_1", "background": true, "partialFilterExpression": filter };
+        doc! { "createIndexes": "c", "indexes": array![index], "$db": "db" }
+    };
+    let parts = || [doc! { "b": 1 }, doc! { "c": 2 }];
+    let reply =
+        client.run(index(doc! { "$and": array![parts()[0].clone(), parts()[1].clone()] })).await;
+    assert_eq!(number(&reply, "numIndexesAfter"), 2, "{reply:?}");
+    let reply =
+        client.run(index(doc! { "$and": array![parts()[1].clone(), parts()[0].clone()] })).await;
+    assert_eq!(number(&reply, "numIndexesAfter"), 2, "{reply:?}");
+    let reply = client.run(doc! { "listIndexes": "c", "$db": "db" }).await;
+    assert!(format!("{reply:?}").contains("(\"background\", Bool(true))"), "{reply:?}");
+    let drop = |names: Value| doc! { "dropIndexes": "c", "index": names, "$db": "db" };
+    let reply = client.run(drop(array!["a_1", "a_1"])).await;
+    assert_eq!(number(&reply, "code"), 27, "{reply:?}");
+    let reply = client.run(drop(array!["a_1"])).await;
+    assert_eq!(number(&reply, "nIndexesWas"), 2, "{reply:?}");
+}

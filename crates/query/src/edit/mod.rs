@@ -42,7 +42,7 @@ pub enum Edit {
 pub struct Outcome {
     /// The document.
     pub document: DocBuf,
-    /// Whether it differs from the old one in any byte.
+    /// Whether it is to be written: it differs from the old one in any byte, or replaces it.
     pub changed: bool,
 }
 
@@ -56,8 +56,12 @@ impl Edit {
     ) -> Result<Outcome, Error> {
         match self {
             Self::Replacement(new) => {
+                let whole = new.get("_id").is_some();
                 let new = replaced(new, old.get("_id").map(|id| id.to_value()))?;
-                outcome(old, new.to_buf())
+                let mut outcome = outcome(old, new.to_buf())?;
+                // MongoDB compares the replacement as it came: one without an `_id` never equals.
+                outcome.changed |= !whole;
+                Ok(outcome)
             }
             Self::Operators(operators) => {
                 let _held = context.holding.tree(old)?;

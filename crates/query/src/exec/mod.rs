@@ -323,7 +323,7 @@ fn misused(what: &str) -> Error {
 /// A made document, if it is not too large.
 fn sized(document: DocBuf) -> Result<DocBuf, Error> {
     let bytes = document.bytes().len();
-    if crate::limits::MAX_DOCUMENT_BYTES + 16 * 1024 < bytes {
+    if crate::limits::MAX_MADE_BYTES < bytes {
         return Err(crate::expr::too_large(bytes));
     }
     Ok(document)

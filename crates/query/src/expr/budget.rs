@@ -5,7 +5,7 @@ use document::{Value, ValueRef};
 use super::{Context, Env, Got, Holding};
 use crate::{
     Error, Kind,
-    limits::{MAX_DOCUMENT_BYTES, MAX_HELD_BYTES, MAX_VALUE_DEPTH},
+    limits::{MAX_HELD_BYTES, MAX_MADE_BYTES, MAX_VALUE_DEPTH},
 };
 
 /// Fixed cost of a value, close to what BSON needs for its type and position.
@@ -52,14 +52,14 @@ pub fn memory(value: ValueRef<'_>) -> usize {
 /// Fails when a value is larger or deeper than a document may be; else answers its size.
 pub(crate) fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
-    add(value, 0, &mut size, MAX_DOCUMENT_BYTES)?;
+    add(value, 0, &mut size, MAX_MADE_BYTES)?;
     Ok(size)
 }
 
 /// The same for a value that is part of another one.
 pub(crate) fn check_part(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
-    add(value, 1, &mut size, MAX_DOCUMENT_BYTES)?;
+    add(value, 1, &mut size, MAX_MADE_BYTES)?;
     Ok(size)
 }
 
@@ -92,7 +92,7 @@ impl<'a> Growth<'a> {
     pub(crate) fn add(&mut self, size: Size) -> Result<(), Error> {
         self.size.bytes = self.size.bytes.saturating_add(size.bytes);
         self.size.memory = self.size.memory.saturating_add(size.memory);
-        if MAX_DOCUMENT_BYTES < self.size.bytes {
+        if MAX_MADE_BYTES < self.size.bytes {
             return Err(too_large(self.size.bytes));
         }
         check_held(self.held.saturating_add(self.size.memory), self.holding)
@@ -181,7 +181,7 @@ pub(crate) fn too_large(bytes: usize) -> Error {
         10334,
         format!(
             "BSONObj size: {bytes} (0x{bytes:X}) is invalid. Size must be between 0 and {}(16MB)",
-            MAX_DOCUMENT_BYTES + 16 * 1024
+            MAX_MADE_BYTES
         ),
     )
 }

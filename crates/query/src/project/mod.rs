@@ -11,7 +11,11 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef};
 
-use crate::{Context, Env, Error, Filter, Kind, expr::Growth, limits::MAX_DOCUMENT_BYTES};
+use crate::{
+    Context, Env, Error, Filter,
+    expr::{Growth, too_large},
+    limits::MAX_MADE_BYTES,
+};
 
 pub use node::{Collision, Computed, Item, Node};
 pub use special::Special;
@@ -99,12 +103,8 @@ impl Projection {
             special.apply(&mut tree, document, filter, context)?;
         }
         let projected = tree.to_buf();
-        if projected.bytes().len() > MAX_DOCUMENT_BYTES {
-            let text = format!(
-                "BSONObj size: {} is invalid. Size must be between 0 and {MAX_DOCUMENT_BYTES}",
-                projected.bytes().len()
-            );
-            return Err(Error::new(Kind::TooLarge, 10334, text));
+        if projected.bytes().len() > MAX_MADE_BYTES {
+            return Err(too_large(projected.bytes().len()));
         }
         Ok(projected)
     }

@@ -45,7 +45,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     (
         "{$reduce: {input: {$range: [0, 60]}, initialValue: 'x', in: {$concat: ['$$value', '$$value']}}}",
-        "error 10334: BSONObj size: 16777224 (0x1000008) is invalid. Size must be between 0 and 16793600(16MB)",
+        "error 10334: BSONObj size: 33554432 (0x2000000) is invalid. Size must be between 0 and 16793600(16MB)",
     ),
     (
         "{$size: {$reduce: {input: {$range: [0, 60]}, initialValue: [1], in: {$concatArrays: ['$$value', '$$value']}}}}",
@@ -53,7 +53,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     (
         "{$reduce: {input: {$range: [0, 300]}, initialValue: 1, in: {v: '$$value'}}}",
-        "error 15: Exceeded depth limit of 150 when building a value",
+        "error 15: Exceeded depth limit of 200 when building a value",
     ),
     (
         "{$size: {$map: {input: {$range: [0, 100000]}, in: {$range: [0, 1000]}}}}",

@@ -73,11 +73,23 @@ fn edits_name_the_roots_they_touch() {
 }
 
 #[test]
+fn a_replacement_without_an_id_is_a_write_also_where_it_changes_nothing() {
+    for row in [
+        ["{_id: 1, a: 1}", "{a: 1}", "{_id: 1, a: 1}"],
+        ["{_id: 1, a: 1}", "{_id: 1, a: 1}", "= {_id: 1, a: 1}"],
+        ["{_id: 1, a: 1}", "{$set: {a: 1}}", "= {_id: 1, a: 1}"],
+        ["{_id: 1, a: 1}", "[{$replaceWith: {a: 1}}]", "= {_id: 1, a: 1}"],
+    ] {
+        check(&row);
+    }
+}
+
+#[test]
 fn limits_hold() {
-    let deep = format!("{{_id: 1, a: {}1{}}}", "{a: ".repeat(98), "}".repeat(98));
-    let path = vec!["a"; 99].join(".");
+    let deep = format!("{{_id: 1, a: {}1{}}}", "{a: ".repeat(178), "}".repeat(178));
+    let path = vec!["a"; 179].join(".");
     let deeper = result(&deep, "{}", &format!("{{$set: {{'{path}': {{a: {{a: 1}}}}}}}}"), "");
-    assert_eq!(deeper, "15 Document exceeds maximum nesting depth of 100");
+    assert_eq!(deeper, "15 Document exceeds maximum nesting depth of 180");
     let long = vec!["a"; 5000].join(".");
     let refused = result("{_id: 1}", "{}", &format!("{{$set: {{'{long}': 1}}}}"), "");
     assert_eq!(refused, "15 The update path is too long");

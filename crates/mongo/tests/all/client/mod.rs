@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 pub(crate) struct Client {
     pub(crate) stream: DuplexStream,
     pub(crate) door: Arc<Door<PausingStore>>,
-    _stop: tokio::sync::watch::Sender<bool>,
+    stop: tokio::sync::watch::Sender<bool>,
 }
 
 impl Client {
@@ -32,7 +32,7 @@ impl Client {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
         tokio::spawn(mongo::serve(Arc::clone(&door), far, "test".to_owned(), stopped));
-        Self { stream, door, _stop: stop }
+        Self { stream, door, stop }
     }
 
     /// Sends a command with document sequences beside it and reads the reply.
@@ -64,6 +64,18 @@ impl Client {
             message[at..at + 4].copy_from_slice(&number.to_le_bytes());
         }
         self.stream.write_all(&message).await.unwrap();
+    }
+
+    /// The server stops.
+    pub(crate) fn stop(&self) {
+        self.stop.send(true).unwrap();
+    }
+
+    /// Waits until the server has closed the connection without another reply.
+    pub(crate) async fn ended(&mut self) {
+        let mut rest = Vec::new();
+        self.stream.read_to_end(&mut rest).await.unwrap();
+        assert!(rest.is_empty(), "{rest:?}");
     }
 
     /// The next reply.

@@ -3,8 +3,8 @@
 use document::{Decimal128, Number, Rounding, Value, ValueRef};
 
 use super::super::{Answer, fail, got::shown, mismatch};
+use super::decimal_logs;
 use super::number::{is_int, number_value, to_decimal};
-use super::rounding::at_least_to;
 use super::{
     Function, In,
     Takes::{Any, Exactly},
@@ -234,7 +234,7 @@ fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer
     match number {
         Number::Int(v) => some(number_value(Number::Int(v), is_int(call.value(0)))),
         Number::Double(v) => some(double(v)),
-        Number::Decimal(v) => some(at_least_to(v.round(rounding), 0)),
+        Number::Decimal(v) => some(decimal_logs::whole(v, rounding)),
     }
 }
 
@@ -249,7 +249,10 @@ pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> V
 
 fn exp(call: &In<'_>) -> Answer {
     let Some(number) = unary(call)? else { return NULL };
-    some(through_double(number, f64::exp))
+    match number {
+        Number::Decimal(v) => some(decimal_logs::exp(v)),
+        _ => some(through_double(number, f64::exp)),
+    }
 }
 
 fn sigmoid(call: &In<'_>) -> Answer {
@@ -258,7 +261,11 @@ fn sigmoid(call: &In<'_>) -> Answer {
 }
 
 fn positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
-    if number.is_nan() || number.to_f64() > 0.0 {
+    let is_positive = match number {
+        Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
+        number => number.to_f64() > 0.0,
+    };
+    if number.is_nan() || is_positive {
         return Ok(());
     }
     Err(fail(
@@ -271,16 +278,26 @@ fn positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     ))
 }
 
+/// A logarithm of a decimal or a double; what is no number has a double.
+fn logarithm(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
+    match number {
+        Number::Decimal(v) if !v.is_nan() => {
+            Value::Decimal128(Decimal128::from_f64_short(decimal(v)))
+        }
+        number => Value::Double(double(number.to_f64())),
+    }
+}
+
 fn ln(call: &In<'_>) -> Answer {
     let Some(number) = unary(call)? else { return NULL };
     positive(call, number, 28766)?;
-    some(through_double(number, f64::ln))
+    some(logarithm(number, decimal_logs::ln, f64::ln))
 }
 
 fn log10(call: &In<'_>) -> Answer {
     let Some(number) = unary(call)? else { return NULL };
     positive(call, number, 28761)?;
-    some(through_double(number, f64::log10))
+    some(logarithm(number, decimal_logs::log10, f64::log10))
 }
 
 fn log(call: &In<'_>) -> Answer {
@@ -300,9 +317,17 @@ fn log(call: &In<'_>) -> Answer {
         let text = "$log's base must be a positive number not equal to 1, but is";
         return Err(fail(28759, format!("{text} {}", shown(call.value(1)))));
     }
-    let result =
-        if value == 10.0 { number.to_f64().log10() } else { number.to_f64().ln() / value.ln() };
+    let natural = |number| match number {
+        Number::Decimal(v) => decimal_logs::ln(v),
+        number => number.to_f64().ln(),
+    };
+    let result = match number {
+        Number::Decimal(v) if value == 10.0 => decimal_logs::log10(v),
+        number if value == 10.0 => number.to_f64().log10(),
+        number => natural(number) / natural(base),
+    };
     match (number, base) {
+        _ if result.is_nan() => some(result),
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             some(Decimal128::from_f64_short(result))
         }

@@ -169,10 +169,7 @@ fn finite(number: Number) -> Result<(), Error> {
 }
 
 fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
-    if text.starts_with("0x") || text.starts_with("0X") {
-        let start = "Illegal hexadecimal input in $convert with no onError value:";
-        return Err(fail(241, format!("{start} {text}")));
-    }
+    check_hexadecimal(text)?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() {
         return Err(unread(text, "No digits"));
@@ -205,7 +202,16 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Double(double)))
 }
 
+fn check_hexadecimal(text: &str) -> Result<(), Error> {
+    if text.starts_with("0x") || text.starts_with("0X") {
+        let start = "Illegal hexadecimal input in $convert with no onError value:";
+        return Err(fail(241, format!("{start} {text}")));
+    }
+    Ok(())
+}
+
 fn parse_double(text: &str) -> Result<f64, Error> {
+    check_hexadecimal(text)?;
     let first = text.trim_start_matches(['+', '-']).as_bytes().first().copied();
     let word = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
     let known = matches!(word.as_str(), "nan" | "inf" | "infinity");
@@ -219,7 +225,11 @@ fn parse_double(text: &str) -> Result<f64, Error> {
         return Err(unread(text, "Did not consume any digits"));
     }
     let parsed: f64 = text.parse().map_err(|_| unread(text, "Did not consume whole string."))?;
-    if parsed.is_infinite() && !known {
+    let lost = parsed.is_infinite() && !known;
+    // A text that means more than nothing and comes to less than a double keeps whole.
+    let vanishes = !parsed.is_normal()
+        && text.split(['e', 'E']).next().unwrap_or_default().contains(|c| ('1'..='9').contains(&c));
+    if lost || (vanishes && !known) {
         return Err(unread(text, "Out of range"));
     }
     Ok(parsed)
@@ -254,7 +264,7 @@ fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::Int64(v) => v.to_string(),
         ValueRef::Double(v) if v.is_infinite() && v > 0.0 => "Infinity".to_owned(),
         ValueRef::Double(v) if v.is_infinite() => "-Infinity".to_owned(),
-        ValueRef::Double(v) => double_text(v, 17),
+        ValueRef::Double(v) => double_text(v, 6),
         ValueRef::Decimal128(v) => v.to_string(),
         ValueRef::ObjectId(v) => v.to_string(),
         ValueRef::DateTime(v) => date_text(v)?,

@@ -30,7 +30,10 @@ impl<'a> Cursor<'a> {
     }
 
     fn blanks(&mut self) {
-        while self.skip(' ') || self.skip(',') {}
+        let blank = |c: char| c == ',' || c.is_ascii_whitespace() || c == '\u{b}';
+        while self.peek().is_some_and(blank) {
+            self.at += 1;
+        }
     }
 
     /// Digits, at least and at most so many.

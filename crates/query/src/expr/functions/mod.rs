@@ -14,6 +14,7 @@ mod date;
 mod date_math;
 mod date_parse;
 mod date_text;
+mod decimal_logs;
 mod fields;
 mod number;
 mod object;

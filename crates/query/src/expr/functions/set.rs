@@ -86,11 +86,15 @@ fn intersection(call: &In<'_>) -> Answer {
     let mut common: Option<Set> = None;
     for index in 0..call.args.len() {
         let Some(values) = operand(call, index, 17047)? else { return NULL };
-        let mut set = set_of(values, &mut call.growth(), call)?;
-        if let Some(common) = &common {
-            set.retain(|value| common.contains(value));
-        }
-        common = Some(set);
+        let set = set_of(values, &mut call.growth(), call)?;
+        // Of equal values of different types the first one's is kept.
+        common = Some(match common {
+            None => set,
+            Some(mut common) => {
+                common.retain(|value| set.contains(value));
+                common
+            }
+        });
     }
     array_of(common.unwrap_or_default())
 }

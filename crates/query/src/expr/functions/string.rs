@@ -44,7 +44,7 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => v.to_owned(),
         ValueRef::Int32(v) => v.to_string(),
         ValueRef::Int64(v) => v.to_string(),
-        ValueRef::Double(v) => double_text(v, 17),
+        ValueRef::Double(v) => double_text(v, 6),
         ValueRef::Decimal128(v) => v.to_string(),
         ValueRef::DateTime(v) => date_text(v)?,
         ValueRef::Timestamp(v) => format!("Timestamp({}, {})", v >> 32, v & 0xffff_ffff),

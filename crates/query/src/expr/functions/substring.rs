@@ -102,8 +102,10 @@ fn index_of_cp(call: &In<'_>) -> Answer {
         return index(both_empty.then_some(0));
     }
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
-    let part = text.get(byte(start)..byte(end)).unwrap_or_default();
-    let found = part.find(token).and_then(|at| part.get(..at));
+    // The end bounds where an occurrence begins, not where it ends.
+    let part = text.get(byte(start)..).unwrap_or_default();
+    let before = byte(end) - byte(start);
+    let found = part.find(token).filter(|at| *at < before).and_then(|at| part.get(..at));
     index(found.map(|before| before.chars().count() + start))
 }
 

@@ -1,0 +1,83 @@
+//! Cursors go on in their sessions, and a client waits for news of the server.
+
+use crate::client::{Client, number};
+use document::{Document, Value, array, doc};
+
+fn session(byte: u8) -> Document {
+    doc! { "id": Value::Binary { subtype: 4, bytes: vec![byte; 16] } }
+}
+
+async fn open(client: &mut Client, lsid: Option<Document>) -> i64 {
+    let mut command = doc! { "find": "c", "batchSize": 1 };
+    command.push("$db", "db");
+    lsid.into_iter().for_each(|lsid| command.push("lsid", lsid));
+    let reply = client.run(command).await;
+    let cursor = reply.get("cursor").unwrap().as_ref().as_document().unwrap().to_tree();
+    number(&cursor, "id")
+}
+
+#[tokio::test]
+async fn a_cursor_goes_on_in_its_session_alone() {
+    let mut client = Client::new();
+    let rows = [doc! {}, doc! {}, doc! {}];
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &rows)]).await;
+    for (opened, asking, code) in [
+        (None, Some(session(1)), 50736),
+        (Some(session(1)), None, 50737),
+        (Some(session(1)), Some(session(2)), 50738),
+        (Some(session(1)), Some(session(1)), 0),
+        (None, None, 0),
+    ] {
+        let cursor = open(&mut client, opened.clone()).await;
+        let more = |lsid: Option<Document>| {
+            let mut command = doc! { "getMore": cursor, "collection": "c", "batchSize": 1 };
+            command.push("$db", "db");
+            lsid.into_iter().for_each(|lsid| command.push("lsid", lsid));
+            command
+        };
+        let reply = client.run(more(asking)).await;
+        assert_eq!(reply.get("code").map_or(0, |_| number(&reply, "code")), code, "{reply:?}");
+        // Who was refused has not closed it.
+        let reply = client.run(more(opened)).await;
+        assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_knows_the_server_waits_for_news() {
+    let mut client = Client::new();
+    let reply = client.run(doc! { "hello": 1, "$db": "admin" }).await;
+    let known = reply.get("topologyVersion").unwrap().as_ref().as_document().unwrap().to_tree();
+    let ask = |known: Document, wait: i32| doc! { "hello": 1, "topologyVersion": known, "maxAwaitTimeMS": wait, "$db": "admin" };
+    // The same state: it is answered when its time is over, which is at once here.
+    let reply = client.run(ask(known.clone(), 0)).await;
+    assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+    // A server that started anew is another one: no wait, or this would not end.
+    let mut other = known.clone();
+    other.remove("processId");
+    other.push("processId", Value::ObjectId(document::ObjectId::from_parts(1, [1; 5], 1)));
+    let reply = client.run(ask(other, i32::MAX)).await;
+    assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+    let mut later = known.clone();
+    later.remove("counter");
+    later.push("counter", 9_i64);
+    assert_eq!(number(&client.run(ask(later, i32::MAX)).await, "code"), 51764);
+    // A wait ends with the server.
+    client.ask(ask(known, i32::MAX), &[]).await;
+    client.stop();
+    client.ended().await;
+}
+
+#[tokio::test]
+async fn a_pipeline_that_is_none_fails_the_whole_update() {
+    let mut client = Client::new();
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &[doc! { "a": 1 }])]).await;
+    let set = doc! { "q": doc! {}, "u": doc! { "$set": doc! { "a": 2 } } };
+    let bad = doc! { "q": doc! {}, "u": array![doc! { "$nope": 1 }] };
+    let updates = [set, bad];
+    let reply = client.send(doc! { "update": "c", "$db": "db" }, &[("updates", &updates)]).await;
+    assert_eq!(number(&reply, "code"), 40324, "{reply:?}");
+    let query = doc! { "a": 1 };
+    let reply = client.run(doc! { "count": "c", "query": query, "$db": "db" }).await;
+    assert_eq!(number(&reply, "n"), 1);
+}
