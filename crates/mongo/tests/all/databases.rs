@@ -62,7 +62,10 @@ async fn documents_are_stored_down_to_their_deepest_level() {
     for (levels, n) in [(179, 1), (180, 1), (181, 0)] {
         let document: Document = deep(levels);
         let reply = client
-            .send(doc! { "insert": "c", "$db": "db" }, &[("documents", &[document.clone()])])
+            .send(
+                doc! { "insert": "c", "$db": "db" },
+                &[("documents", std::slice::from_ref(&document))],
+            )
             .await;
         assert_eq!(number(&reply, "n"), n, "{levels}: {reply:?}");
         let reply = client.run(doc! { "count": "c", "query": document, "$db": "db" }).await;
