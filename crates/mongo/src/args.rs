@@ -83,21 +83,22 @@ impl<'a> Args<'a> {
         Error::new(40414, message)
     }
 
+    /// A value of type bool itself.
     pub(crate) fn bool(&self, name: &str) -> Result<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(ValueRef::Bool(value)) => Ok(Some(value)),
+            Some(value) => Err(self.wrong(name, value, " 'bool'")),
+        }
+    }
+
+    /// A bool, or a number that stands for one.
+    pub(crate) fn lax_bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) if value.is_number() => Ok(Some(value.is_truthy())),
             Some(value) => Err(self.wrong(name, value, "s '[bool, long, int, decimal, double]'")),
-        }
-    }
-
-    /// A value that has to be of type bool itself.
-    pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(ValueRef::Bool(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'bool'")),
         }
     }
 

@@ -5,6 +5,7 @@ mod args;
 mod client;
 mod commands;
 mod complaints;
+mod concern;
 mod connection;
 mod cursors;
 mod dialect;

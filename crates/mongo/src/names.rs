@@ -7,8 +7,11 @@ use crate::errors::{Error, InvalidNamespace, Result};
 /// Longest database name, bytes.
 const MAX_DATABASE: usize = 63;
 
-/// Collections of the system's names that clients make and fill themselves.
-const OPEN: [&str; 2] = ["system.js", "system.users"];
+/// A collection of a system's name that clients make and fill themselves.
+const OPEN: &str = "system.js";
+
+/// Databases that hold users and settings elsewhere.
+const OWN: [&str; 4] = ["admin", "config", "local", "$external"];
 
 /// Checks the name of a database.
 pub(crate) fn database(name: &str) -> Result<()> {
@@ -38,9 +41,9 @@ pub(crate) fn collection(database_name: &str, name: &str) -> Result<Namespace> {
     Err(Error::new(InvalidNamespace, message))
 }
 
-/// Whether a name is the system's own, and not one of those that anybody may use.
-fn is_reserved(name: &str) -> bool {
-    name.starts_with("system.") && !OPEN.contains(&name)
+/// Whether a name is the system's own, and not one that anybody may use.
+fn is_reserved(database: &str, name: &str) -> bool {
+    name.starts_with("system.") && (name != OPEN || OWN.contains(&database))
 }
 
 /// Checks and builds the name of a collection that may be made.
@@ -50,7 +53,7 @@ pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespac
         let message = format!("Invalid collection name: {name}");
         return Err(Error::new(InvalidNamespace, message));
     }
-    if is_reserved(name) {
+    if is_reserved(database_name, name) {
         let message = format!("Invalid system namespace: {namespace}");
         return Err(Error::new(InvalidNamespace, message));
     }
@@ -77,10 +80,12 @@ mod tests {
         for name in ["", ".a", "a\0b"] {
             assert!(collection("db", name).is_err(), "{name:?}");
         }
-        for name in ["a.", "a..b", "system.js", "system.users", "systems.x"] {
+        for name in ["a.", "a..b", "system.js", "systems.x"] {
             assert!(new_collection("db", name).is_ok(), "{name:?}");
         }
-        for name in ["a$b", "system.", "system.js.x", "system.profile", "system.views"] {
+        for name in
+            ["a$b", "system.", "system.js.x", "system.users", "system.profile", "system.views"]
+        {
             assert!(collection("db", name).is_ok(), "{name:?}");
             assert!(new_collection("db", name).is_err(), "{name:?}");
         }

@@ -6,9 +6,8 @@ use document::{DocRef, Number, ValueRef};
 
 use crate::{
     args::Args,
-    errors::{
-        BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,
-    },
+    concern,
+    errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
 };
 
 /// Commands that write nothing, so that a write concern makes no sense; `aggregate` may write.
@@ -25,6 +24,9 @@ const READS: &[&str] = &[
     "ping",
 ];
 
+/// Commands that take no write concern either, as they change no data.
+const ASKS: &[&str] = &["collStats", "dbStats", "validate", "hello", "endSessions", "serverStatus"];
+
 /// Whether a command only reads, so that nobody needs it once its client has gone.
 pub(crate) fn only_reads(command: &str) -> bool {
     READS.contains(&command) || command == "aggregate"
@@ -35,8 +37,6 @@ pub(crate) fn only_reads(command: &str) -> bool {
 pub(crate) struct Generic {
     /// When the command has to give up, on the machine's monotonic clock.
     pub(crate) deadline: Option<Duration>,
-    /// A write concern this server cannot meet: the write happens and its reply says so.
-    pub(crate) unmet_concern: Option<(i32, String)>,
 }
 
 impl Generic {
@@ -49,22 +49,19 @@ impl Generic {
         if let Some(lsid) = args.document("lsid")? {
             check_session(lsid)?;
         }
-        if let Some(concern) = args.document("readConcern")? {
-            check_read_concern(concern)?;
-        }
+        concern::check_read(command, body)?;
         let deadline = match args.get("maxTimeMS") {
             None => None,
             Some(value) => max_time(value)?,
         };
-        if READS.contains(&command) && args.get("writeConcern").is_some() {
+        if (READS.contains(&command) || ASKS.contains(&command))
+            && args.get("writeConcern").is_some()
+        {
             let message = "Command does not support writeConcern";
             return Err(Error::new(InvalidOptions, message));
         }
-        let unmet_concern = match args.document("writeConcern")? {
-            Some(concern) => check_write_concern(concern)?,
-            None => None,
-        };
-        Ok(Self { deadline, unmet_concern })
+        concern::check_write(body)?;
+        Ok(Self { deadline })
     }
 }
 
@@ -99,54 +96,5 @@ fn check_session(lsid: DocRef<'_>) -> Result<()> {
         Some(ValueRef::Binary { subtype: 4, bytes }) if bytes.len() == 16 => Ok(()),
         Some(_) => Err(Error::new(FailedToParse, "the id of 'lsid' is not a UUID")),
         None => Err(Error::new(40414, "BSON field 'lsid.id' is missing but a required field")),
-    }
-}
-
-fn check_read_concern(concern: DocRef<'_>) -> Result<()> {
-    match concern.get("level") {
-        None => Ok(()),
-        Some(ValueRef::String("local" | "available" | "majority")) => Ok(()),
-        Some(ValueRef::String("linearizable")) => Err(Error::new(
-            NotAReplicaSet,
-            "node needs to be a replica set member to use read concern",
-        )),
-        Some(ValueRef::String("snapshot")) => Err(Error::new(
-            NotAReplicaSet,
-            "node needs to be a replica set member to use readConcern: snapshot",
-        )),
-        Some(ValueRef::String(level)) => Err(Error::new(
-            BadValue,
-            format!(
-                "Enumeration value '{level}' for field 'readConcern.level' is not a valid value."
-            ),
-        )),
-        Some(_) => Err(Error::new(crate::errors::TypeMismatch, "readConcern.level must be text")),
-    }
-}
-
-/// Answers a concern that cannot be met; an ill-formed one fails the command.
-fn check_write_concern(concern: DocRef<'_>) -> Result<Option<(i32, String)>> {
-    let args = Args::new("writeConcern", concern);
-    args.only(&["w", "j", "fsync", "wtimeout", "wtimeoutMS", "provenance", "getLastError"])?;
-    args.bool("j")?;
-    args.bool("fsync")?;
-    args.int("wtimeout")?;
-    match args.get("w") {
-        None | Some(ValueRef::String("majority")) => Ok(None),
-        Some(ValueRef::String(mode)) => Ok(Some((
-            79,
-            format!("No write concern mode named '{mode}' found in replica set configuration"),
-        ))),
-        Some(ValueRef::Document(_)) => Ok(None),
-        Some(value) => match Number::of(value).and_then(Number::to_i64_exact) {
-            Some(0 | 1) => Ok(None),
-            Some(2..=50) => {
-                Err(Error::new(BadValue, "cannot use 'w' > 1 when a host is not replicated"))
-            }
-            _ => Err(Error::new(
-                FailedToParse,
-                "w has to be a non-negative number and not greater than 50",
-            )),
-        },
     }
 }

@@ -12,9 +12,9 @@ use crate::{
     any_store::AnyStore,
     data_dir::Refused,
     explorer::{AtDoor, Explorer},
+    failure::Failure,
     give_way::give_way,
     listen,
-    serve::Failure,
     whole_file::write,
 };
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::Model;
 
-use crate::{ClockMode, Config, Failure, Refused, serve::open};
+use crate::{ClockMode, Config, Failure, Refused, open::open};
 
 /// What one collection's walk found.
 #[derive(Clone, Debug)]

@@ -200,9 +200,14 @@ impl Generation {
             room: Arc::clone(&shared.room),
             closing: AtomicBool::new(false),
         });
+        Self::start(inner, position, shared)
+    }
+
+    /// Starts the threads.
+    fn start(inner: Arc<Inner>, position: Position, shared: &Shared) -> Result<Self, Error> {
         let (sender, messages) = mpsc::channel();
         let (written, batches) = mpsc::channel();
-        let journal = Journal::new(path.join(TREE), Arc::clone(&shared.time));
+        let journal = Journal::new(inner.tree.clone(), Arc::clone(&shared.time));
         let committer =
             Committer::new(Arc::clone(&inner), Arc::clone(&shared.time), position, written);
         let (compacted, synced) = (Arc::clone(&inner), Arc::clone(&inner));

@@ -10,7 +10,7 @@ import copy
 
 import bson
 
-GENERIC = """lsid:doc readConcern:doc writeConcern:doc/72 maxTimeMS:number/2 comment:any
+GENERIC = """lsid:doc readConcern:doc/9 writeConcern:doc/72 maxTimeMS:number/2 comment:any
     apiVersion:text/322/9 apiStrict:bool/72 apiDeprecationErrors:bool/72 $readPreference:any
     txnNumber:number/20 autocommit:any startTransaction:any $clusterTime:any $db:text/73/40571
     lsid.id:any readConcern.level:text/9/2 writeConcern.w:any/72 writeConcern.j:bool/9/72

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     call::Call,
     dispatch,
-    door::Door,
+    door::{Counters, Door},
     failure::{Failure, Fault, Result},
     limits::{LONG_BODY_BYTES, LONG_QUERY_BYTES, QUERY_BYTE_BYTES, SMALL_BODY_BYTES, VALUE_BYTES},
     link::{Link, Resource},
@@ -102,10 +102,7 @@ async fn handle<S: Store>(
     let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
     let activity = given.filter(|id| id.len() <= 64).map_or_else(respond::uuid, str::to_owned);
     let sound = head::check(&parts);
-    let known = match sender {
-        Sender::Signs => head::check_host(&parts, door.settings.hosts.as_ref()),
-        Sender::Known(_) => Ok(()),
-    };
+    let known = check_host(&door, &parts, &sender);
     let ends = sound.is_err();
     let link = Link::parse(parts.uri.path());
     let items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
@@ -140,17 +137,10 @@ async fn handle<S: Store>(
     let reply = match answered {
         Ok(reply) => reply,
         Err(failure) => {
-            counters.failures.fetch_add(1, Ordering::Relaxed);
             if reading && !body::discard(&mut body).await {
                 client.sends_on();
             }
-            match failure.fault {
-                Fault::Unauthorized | Fault::TooManyGuesses => {
-                    _ = counters.denied.fetch_add(1, Ordering::Relaxed)
-                }
-                Fault::TooManyRequests => _ = counters.throttled.fetch_add(1, Ordering::Relaxed),
-                _ => {}
-            }
+            note_failure(counters, failure.fault);
             refused(&failure, &activity, parts.uri.path())
         }
     };
@@ -168,6 +158,27 @@ async fn handle<S: Store>(
     let mut response = respond::response(reply, about);
     response.extensions_mut().insert(Held::new(held));
     response
+}
+
+/// The portal knows whom it lets in.
+fn check_host<S: Store>(door: &Door<S>, parts: &Parts, sender: &Sender) -> Result<()> {
+    match sender {
+        Sender::Signs => head::check_host(parts, door.settings.hosts.as_ref()),
+        Sender::Known(_) => Ok(()),
+    }
+}
+
+fn note_failure(counters: &Counters, fault: Fault) {
+    counters.failures.fetch_add(1, Ordering::Relaxed);
+    match fault {
+        Fault::Unauthorized | Fault::TooManyGuesses => {
+            counters.denied.fetch_add(1, Ordering::Relaxed);
+        }
+        Fault::TooManyRequests => {
+            counters.throttled.fetch_add(1, Ordering::Relaxed);
+        }
+        _ => {}
+    }
 }
 
 /// The address that a request came to, without the query behind it.

@@ -1,6 +1,7 @@
 //! The engine as its users hold it: opening, collections, and what all operations share.
 
 mod admin;
+mod names;
 mod open;
 mod reload;
 
@@ -9,7 +10,8 @@ use std::sync::Arc;
 use clock::{Clock, Instant};
 use store::{Store, Timepiece};
 
-pub(crate) use admin::{Apply, Changed, Edit, Names};
+pub(crate) use admin::{Apply, Changed, Edit};
+pub(crate) use names::Names;
 pub use open::Options;
 
 use crate::{

@@ -67,7 +67,7 @@ fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error
 }
 
 /// Checks the name of a variable that a request binds.
-pub(crate) fn variable_name(name: &str) -> Result<(), Error> {
+pub fn variable_name(name: &str) -> Result<(), Error> {
     let Some(first) = name.chars().next() else {
         return Err(Error::new(9, "empty variable names are not allowed"));
     };
@@ -77,8 +77,8 @@ pub(crate) fn variable_name(name: &str) -> Result<(), Error> {
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii();
     match name.chars().find(|c| !fits(*c)) {
-        Some(_) => {
-            let text = format!("'{name}' contains an invalid character for a variable name");
+        Some(c) => {
+            let text = format!("'{name}' contains an invalid character for a variable name: '{c}'");
             Err(Error::new(9, text))
         }
         None => Ok(()),

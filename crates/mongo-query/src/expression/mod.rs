@@ -22,7 +22,8 @@ use query::{
 
 use crate::{Error, filter::unsupported};
 
-pub(crate) use field::{reference, variable_name};
+pub(crate) use field::reference;
+pub use field::variable_name;
 
 /// Operators that are known and not supported.
 pub(crate) const NOT_YET: &[&str] = &[

@@ -68,8 +68,8 @@ const FIRST: &[(&str, &[&str])] = &[
 /// Checks which version of the API a command asks for, and whether it is in it.
 pub(super) fn check(name: &str, args: &Args<'_>) -> Result<()> {
     let version = args.str("apiVersion")?;
-    let strict = args.strict_bool("apiStrict")?.unwrap_or(false);
-    let deprecation = args.strict_bool("apiDeprecationErrors")?;
+    let strict = args.bool("apiStrict")?.unwrap_or(false);
+    let deprecation = args.bool("apiDeprecationErrors")?;
     match version {
         None if args.get("apiStrict").is_some() || deprecation.is_some() => {
             let message =

@@ -130,6 +130,7 @@ impl<'a, S: Store> Call<'a, S> {
         if let Some(bound) = self.args().document("let")? {
             let mut held = 0;
             for (name, value) in bound.iter() {
+                constant_name(name)?;
                 let expr = mongo_query::expression::parse(value)?;
                 let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
                 let env = env.holding(held)?;
@@ -168,4 +169,16 @@ impl<'a, S: Store> Call<'a, S> {
             None => self.args().documents(name),
         }
     }
+}
+
+/// Checks the name of a constant of `let`.
+fn constant_name(name: &str) -> Result<()> {
+    if matches!(name, "NOW" | "CLUSTER_TIME" | "JS_SCOPE" | "IS_MR" | "USER_ROLES") {
+        let message = format!("Attempt to set internal constant: {name}");
+        return Err(Error::new(4_738_901, message));
+    }
+    mongo_query::expression::variable_name(name).map_err(|error| {
+        let message = format!("Invalid 'let' parameter :: caused by :: {}", error.message);
+        Error::new(error.code, message)
+    })
 }

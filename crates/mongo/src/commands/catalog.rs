@@ -54,7 +54,7 @@ pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     names::new_collection(&namespace.database, &namespace.collection)?;
     let args = call.args();
     args.simple_collation()?;
-    if args.bool("capped")?.unwrap_or(false) {
+    if args.lax_bool("capped")?.unwrap_or(false) {
         return Err(unsupported("capped"));
     }
     for name in UNSUPPORTED {
@@ -75,7 +75,7 @@ pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
 
 /// Options that change nothing here have to make sense nevertheless.
 fn check_options(args: &Args<'_>) -> Result<()> {
-    args.bool("autoIndexId")?;
+    args.lax_bool("autoIndexId")?;
     args.int("flags")?;
     if args.int("size")?.or(args.int("max")?).is_some() {
         let message = "the 'capped' field needs to be true when either the 'size' or 'max' fields \

@@ -74,7 +74,7 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
             return Err(Error::new(CommandNotSupported, message));
         }
     }
-    let hidden = args.bool("hidden")?;
+    let hidden = args.lax_bool("hidden")?;
     match (args.str("name")?, args.document("keyPattern")?) {
         (Some(_), Some(_)) => return Err(invalid("Cannot specify both key pattern and name.")),
         (None, None) => return Err(invalid("Must specify either index name or key pattern.")),
@@ -93,7 +93,7 @@ fn parse(
 ) -> Result<(String, IndexChange)> {
     let (name, pattern) = (args.str("name")?, args.document("keyPattern")?);
     let expire_after = args.get("expireAfterSeconds");
-    let hidden = args.bool("hidden")?;
+    let hidden = args.lax_bool("hidden")?;
     let state = collection.state();
     let is_id = name == Some("_id_")
         || pattern.is_some_and(|pattern| pattern.len() == 1 && pattern.get("_id").is_some());

@@ -41,7 +41,7 @@ pub(super) async fn whats_my_uri<S: Store>(call: Call<'_, S>) -> Result<DocBuf> 
 
 pub(super) async fn connection_status<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let mut info = doc! { "authenticatedUsers": array![], "authenticatedUserRoles": array![] };
-    if call.args().bool("showPrivileges")?.unwrap_or(false) {
+    if call.args().lax_bool("showPrivileges")?.unwrap_or(false) {
         info.push("authenticatedUserPrivileges", array![]);
     }
     ok(doc! { "authInfo": info })

@@ -65,13 +65,13 @@ impl FailPoint {
             "namespace",
         ])?;
         let commands = args.need_array("failCommands")?;
-        let block = args.bool("blockConnection")?.unwrap_or(false);
+        let block = args.lax_bool("blockConnection")?.unwrap_or(false);
         let code = args.int("errorCode")?.and_then(|code| i32::try_from(code).ok());
         Ok(Some(Self {
             commands: commands.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
             app_name: args.str("appName")?.map(str::to_owned),
             code,
-            close: args.bool("closeConnection")?.unwrap_or(false),
+            close: args.lax_bool("closeConnection")?.unwrap_or(false),
             block: match args.count("blockTimeMS")? {
                 Some(ms) if block => Some(Duration::from_millis(ms.min(600_000))),
                 _ => None,

@@ -35,9 +35,9 @@ pub(super) const FIELDS: &[&str] = &[
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
-    let remove = args.bool("remove")?.unwrap_or(false);
-    let upsert = args.bool("upsert")?.unwrap_or(false);
-    let new = args.bool("new")?.unwrap_or(false);
+    let remove = args.lax_bool("remove")?.unwrap_or(false);
+    let upsert = args.lax_bool("upsert")?.unwrap_or(false);
+    let new = args.lax_bool("new")?.unwrap_or(false);
     check(remove, upsert, new, args.get("update").is_some())?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;

@@ -51,7 +51,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let now = call.door.engine.now().await;
     let primary = if call.name == "hello" { "isWritablePrimary" } else { "ismaster" };
     let mut reply = Document::new();
-    if call.args().bool("helloOk")?.unwrap_or(false) {
+    if call.args().lax_bool("helloOk")?.unwrap_or(false) {
         reply.push("helloOk", true);
     }
     reply.push(primary, true);

@@ -102,7 +102,6 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
     let generic = Generic::read(call.name, call.body)?;
-    let unmet = generic.unmet_concern.clone();
     let began = clock::monotonic();
     call.operation.end_at(generic.deadline);
     let _begun = call.connection.begin(Running {
@@ -117,10 +116,7 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.body.get("maxAwaitTimeMS").is_none() {
         call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));
     }
-    Ok(match unmet {
-        Some((code, message)) => with_concern_error(&reply?, code, &message),
-        None => reply?,
-    })
+    reply
 }
 
 fn unknown(name: &str) -> Error {
@@ -143,19 +139,6 @@ fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn with_concern_error(reply: &DocBuf, code: i32, message: &str) -> DocBuf {
-    let mut builder = DocBuilder::new();
-    for (name, value) in reply.as_ref().iter() {
-        builder.append(name, value);
-    }
-    builder.document("writeConcernError", |inner| {
-        inner.append("code", ValueRef::Int32(code));
-        inner.append("codeName", ValueRef::String(&crate::errors::code_name(code)));
-        inner.append("errmsg", ValueRef::String(message));
-    });
-    builder.finish()
 }
 
 /// A reply of these fields and `ok: 1`.

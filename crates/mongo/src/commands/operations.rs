@@ -28,8 +28,8 @@ const OPTIONS: &[&str] = &[
 /// `currentOp`: whatever is none of its own arguments is a filter.
 pub(super) async fn current<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    args.bool("$ownOps")?;
-    let idle = args.bool("$all")?.unwrap_or(false);
+    args.lax_bool("$ownOps")?;
+    let idle = args.lax_bool("$all")?.unwrap_or(false);
     let own =
         |name: &str| matches!(name, "$all" | "$ownOps") || crate::args::GENERIC.contains(&name);
     let mut filter = Document::new();
@@ -62,9 +62,9 @@ pub(super) async fn stage<S: Store>(
     let args = Args::new("$currentOp", spec);
     args.only(OPTIONS)?;
     for option in OPTIONS {
-        args.bool(option)?;
+        args.lax_bool(option)?;
     }
-    let idle = args.bool("idleConnections")?.unwrap_or(false);
+    let idle = args.lax_bool("idleConnections")?.unwrap_or(false);
     Ok(operations(call, idle).await)
 }
 
@@ -164,7 +164,7 @@ pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
 
 /// An acknowledged write is durable, so there is nothing to flush.
 pub(super) async fn fsync<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
-    if call.args().bool("lock")?.unwrap_or(false) {
+    if call.args().lax_bool("lock")?.unwrap_or(false) {
         let message = "fsync with lock is not supported";
         return Err(Error::new(crate::errors::CommandNotSupported, message));
     }

@@ -66,7 +66,7 @@ pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         Some(ValueRef::Document(options)) => {
             options.get("allParameters").is_some_and(ValueRef::is_truthy)
         }
-        _ => call.args().bool("allParameters")?.unwrap_or(false),
+        _ => call.args().lax_bool("allParameters")?.unwrap_or(false),
     };
     let mut reply = Document::new();
     let compatibility = || Value::Document(doc! { "version": "7.0" });
@@ -126,6 +126,6 @@ pub(super) async fn concerns<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
 
 pub(super) async fn set_compatibility<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     call.args().need_str(call.name)?;
-    call.args().bool("confirm")?;
+    call.args().lax_bool("confirm")?;
     ok(doc! {})
 }

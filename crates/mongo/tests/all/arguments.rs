@@ -144,3 +144,54 @@ async fn a_compressor_is_agreed_on_once() {
     let reply = Client::new().run(doc! { "hello": 1, "compression": asked, "$db": "admin" }).await;
     assert_eq!(reply.get("compression"), Some(&array!["zlib"]));
 }
+
+#[tokio::test]
+async fn of_every_command() {
+    let read = |concern: Value| doc! { "find": "c", "readConcern": concern };
+    let write = |concern: Value| doc! { "insert": "c", "documents": array![doc! {}], "writeConcern": concern };
+    let constant = |name: &str| {
+        let mut bound = Document::new();
+        bound.push(name, 1);
+        doc! { "find": "c", "let": bound }
+    };
+    let time = || Value::Timestamp(1 << 32 | 1);
+    let mut rows = vec![
+        (read(doc! {}.into()), 0),
+        (read(doc! { "level": "majority", "provenance": "clientSupplied" }.into()), 0),
+        (read(doc! { "afterClusterTime": time() }.into()), 20),
+        (read(doc! { "afterClusterTime": 5 }.into()), 14),
+        (read(doc! { "atClusterTime": time() }.into()), 72),
+        (read(doc! { "level": "nope" }.into()), 9),
+        (read(doc! { "level": Value::Null }.into()), 14),
+        (read(doc! { "provenance": "nope" }.into()), 2),
+        (read(doc! { "nope": 1 }.into()), 72),
+        (read(Value::Null), 9),
+        (doc! { "ping": 1, "readConcern": doc! { "level": "majority" } }, 72),
+        (doc! { "ping": 1, "readConcern": doc! { "level": "local" } }, 0),
+        (doc! { "dbStats": 1, "writeConcern": doc! {} }, 72),
+        (constant("x"), 0),
+        (constant("X"), 9),
+        (constant("a b"), 9),
+        (constant(""), 9),
+        (constant("NOW"), 4_738_901),
+        (doc! { "find": "c", "singleBatch": 1 }, 14),
+        (doc! { "listCollections": 1, "nameOnly": 1 }, 14),
+    ];
+    for (concern, code) in [
+        (Value::Null, 14),
+        (doc! { "w": Value::Null }.into(), 2),
+        (doc! { "w": "nope" }.into(), 2),
+        (doc! { "w": doc! {} }.into(), 9),
+        (doc! { "w": doc! { "a": "x" } }.into(), 9),
+        (doc! { "w": 51 }.into(), 9),
+        (doc! { "w": 2 }.into(), 2),
+        (doc! { "w": true }.into(), 9),
+        (doc! { "j": true, "fsync": true }.into(), 9),
+        (doc! { "wtimeout": 1_i64 << 40 }.into(), 9),
+        (doc! { "wtimeoutMS": 1 }.into(), 40415),
+        (doc! { "provenance": "x" }.into(), 2),
+    ] {
+        rows.push((write(concern), code));
+    }
+    check(rows).await;
+}

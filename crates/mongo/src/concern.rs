@@ -1,0 +1,199 @@
+//! Read and write concerns: what a server alone can mean by them, and what makes no sense to it.
+
+use document::{DocRef, Number, ValueRef};
+
+use crate::{
+    args::Args,
+    errors::{
+        BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,
+        TypeMismatch,
+    },
+};
+
+/// Commands that read data at a level of the client's choice; the others know only `local`.
+const LEVELLED: [&str; 4] = ["aggregate", "count", "distinct", "find"];
+
+/// Who may have chosen a concern.
+const PROVENANCES: [&str; 5] = [
+    "clientSupplied",
+    "implicitDefault",
+    "customDefault",
+    "getLastErrorDefaults",
+    "internalWriteDefault",
+];
+
+/// Checks the read concern of a command.
+pub(crate) fn check_read(command: &str, body: DocRef<'_>) -> Result<()> {
+    let Some(concern) = body.get("readConcern") else { return Ok(()) };
+    let Some(concern) = concern.as_document() else {
+        return Err(Error::new(FailedToParse, "readConcern field should be an object"));
+    };
+    let mut level = None;
+    let (mut after, mut at) = (false, false);
+    for (name, value) in concern.iter() {
+        match (name, value) {
+            ("level", ValueRef::String(text)) => level = Some(text),
+            ("level", other) => return Err(wrong(name, "string", other)),
+            ("afterClusterTime", ValueRef::Timestamp(_)) => after = true,
+            ("atClusterTime", ValueRef::Timestamp(_)) => at = true,
+            ("afterClusterTime" | "atClusterTime", other) => {
+                return Err(wrong(name, "timestamp", other));
+            }
+            ("provenance", value) => check_provenance("readConcern", value)?,
+            // Drivers' own bookkeeping of the replica set protocol.
+            (
+                "afterOpTime" | "allowTransactionTableSnapshot" | "waitLastStableRecoveryTimestamp",
+                _,
+            ) => {}
+            _ => {
+                let message = format!("Unrecognized option in readConcern: {name}");
+                return Err(Error::new(InvalidOptions, message));
+            }
+        }
+    }
+    if at && level != Some("snapshot") {
+        let message = "atClusterTime field can be set only if level is equal to snapshot";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    check_level(command, level)?;
+    if after {
+        let message = "Cannot specify afterClusterTime readConcern without replication enabled";
+        return Err(Error::new(IllegalOperation, message));
+    }
+    Ok(())
+}
+
+fn check_level(command: &str, level: Option<&str>) -> Result<()> {
+    match level {
+        None | Some("local") => Ok(()),
+        Some(level @ ("available" | "majority" | "linearizable" | "snapshot"))
+            if !LEVELLED.contains(&command) =>
+        {
+            let message = format!(
+                "Command {command} does not support {{ readConcern: {{ level: \"{level}\" }} }}"
+            );
+            Err(Error::new(InvalidOptions, message))
+        }
+        Some("available" | "majority") => Ok(()),
+        Some("linearizable") => {
+            let message = "node needs to be a replica set member to use read concern";
+            Err(Error::new(NotAReplicaSet, message))
+        }
+        Some("snapshot") => {
+            let message = "node needs to be a replica set member to use readConcern: snapshot";
+            Err(Error::new(NotAReplicaSet, message))
+        }
+        Some(_) => {
+            let message = "readConcern.level must be either 'local', 'majority', 'linearizable', \
+                           'available', or 'snapshot'";
+            Err(Error::new(FailedToParse, message))
+        }
+    }
+}
+
+fn wrong(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
+    let found = found.kind().name();
+    let message = format!("\"{name}\" had the wrong type. Expected {expected}, found {found}");
+    Error::new(TypeMismatch, message)
+}
+
+fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
+    match value {
+        ValueRef::String(name) if PROVENANCES.contains(&name) => Ok(()),
+        ValueRef::String(name) => {
+            let message = format!(
+                "Enumeration value '{name}' for field '{of}.provenance' is not a valid value."
+            );
+            Err(Error::new(BadValue, message))
+        }
+        other => Err(wrong("provenance", "string", other)),
+    }
+}
+
+/// Checks the write concern of a command. What is acknowledged is durable, so that all that can be
+/// meant of one server is met.
+pub(crate) fn check_write(body: DocRef<'_>) -> Result<()> {
+    let concern = match body.get("writeConcern") {
+        None => return Ok(()),
+        Some(ValueRef::Document(concern)) => concern,
+        Some(other) => return Err(wrong("writeConcern", "object", other)),
+    };
+    let args = Args::new("writeConcern", concern);
+    args.only(&[
+        "w",
+        "j",
+        "fsync",
+        "wtimeout",
+        "provenance",
+        "getLastError",
+        "wElectionId",
+        "wOpTime",
+    ])?;
+    if args.lax_bool("j")?.unwrap_or(false) && args.lax_bool("fsync")?.unwrap_or(false) {
+        return Err(Error::new(FailedToParse, "fsync and j options cannot be used together"));
+    }
+    args.lax_bool("fsync")?;
+    if let Some(provenance) = args.get("provenance") {
+        check_provenance("writeConcern", provenance)?;
+    }
+    let wait = concern.get("wtimeout").and_then(Number::of).map(cut);
+    if wait.is_some_and(|wait| i32::try_from(wait).is_err()) {
+        return Err(Error::new(FailedToParse, "wtimeout must be a 32-bit integer"));
+    }
+    concern.get("w").map_or(Ok(()), check_nodes)
+}
+
+/// A number without its fraction.
+#[expect(clippy::cast_possible_truncation, reason = "beyond its range it is out of range here too")]
+fn cut(number: Number) -> i64 {
+    number.to_i64_exact().unwrap_or_else(|| number.to_f64() as i64)
+}
+
+fn check_nodes(w: ValueRef<'_>) -> Result<()> {
+    let mode = match w {
+        ValueRef::String("majority") => return Ok(()),
+        ValueRef::String(mode) => mode,
+        ValueRef::Null => "",
+        ValueRef::Document(tags) => return check_tags(tags),
+        other => {
+            let Some(count) = Number::of(other).map(cut) else {
+                let found = other.kind().name();
+                let message = format!("w has to be a number, string, or object; found: {found}");
+                return Err(Error::new(FailedToParse, message));
+            };
+            return check_count(count);
+        }
+    };
+    let message = format!(
+        "cannot use non-majority 'w' mode \"{mode}\" when a host is not a member of a replica set"
+    );
+    Err(Error::new(BadValue, message))
+}
+
+fn check_count(count: i64) -> Result<()> {
+    match count {
+        0 | 1 => Ok(()),
+        2..=50 => Err(Error::new(BadValue, "cannot use 'w' > 1 when a host is not replicated")),
+        _ => {
+            let message = format!(
+                "w has to be a non-negative number and not greater than 50; found: {count}"
+            );
+            Err(Error::new(FailedToParse, message))
+        }
+    }
+}
+
+fn check_tags(tags: DocRef<'_>) -> Result<()> {
+    if tags.is_empty() {
+        return Err(Error::new(FailedToParse, "tagged write concern requires tags"));
+    }
+    match tags.iter().find(|(_, count)| !count.is_number()) {
+        None => Ok(()),
+        Some((tag, _)) => {
+            let message = format!(
+                "tags must be a single level document with only number values; found: {tag}"
+            );
+            Err(Error::new(FailedToParse, message))
+        }
+    }
+}

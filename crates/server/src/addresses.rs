@@ -1,0 +1,40 @@
+//! The addresses of the settings: which are refused, and what is said of one that cannot be had.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use crate::{Config, Failure, failure::failed, listen};
+
+/// Refuses listeners that nobody can want: none at all, and one that lets other machines in unasked.
+pub(crate) async fn check(config: &Config) -> Result<(), Failure> {
+    if config.mongo_addr.is_none() && config.cosmos_addr.is_none() && config.admin_addr.is_none() {
+        let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    match &config.mongo_addr {
+        Some(address) if !config.mongo_no_auth && !listen::is_loopback(address).await => {
+            Err(Failure::Usage(format!(
+                "--mongo-addr {address} can be reached by other machines, and the MongoDB API asks \
+                 nobody who they are: listen on 127.0.0.1, or say --mongo-no-auth if whoever \
+                 reaches it may do everything"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Binds the address of a setting.
+pub(crate) async fn bind(
+    setting: &str,
+    address: &str,
+) -> Result<(TcpListener, SocketAddr), Failure> {
+    listen::bind(address).await.map_err(|error| {
+        let way_out = match error.kind() {
+            std::io::ErrorKind::AddrInUse => ": another program listens there, give another port",
+            std::io::ErrorKind::PermissionDenied => ": ports below 1024 are for root, give another",
+            _ => "",
+        };
+        failed(format!("--{setting} {address}: {error}{way_out} (or 'off')"))
+    })
+}

@@ -1,0 +1,32 @@
+//! Why a server did not start or ended, by the exit code that it ends with.
+
+use std::fmt;
+
+use crate::Refused;
+
+/// Why a server did not start or ended.
+#[derive(Debug)]
+pub enum Failure {
+    /// The settings do not go together or cannot be used here.
+    Usage(String),
+    /// The data directory was refused.
+    Refused(Refused),
+    /// It could not start or go on.
+    Failed(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refused) => refused.fmt(f),
+            Self::Usage(message) | Self::Failed(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// It could not start or go on, for this reason.
+pub(crate) fn failed(error: impl fmt::Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
