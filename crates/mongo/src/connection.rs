@@ -62,7 +62,7 @@ async fn converse<S: Store>(
             return Err(());
         };
         // Who has asked nothing yet shares a small part with all others like that.
-        let account = if is_known { &door.settings.memory } else { &door.settings.strangers };
+        let account = if is_known { &door.messages } else { &door.settings.strangers };
         let mut held = account.share();
         let (payload, refused) =
             match read_payload(&mut stream, &header, &mut held, is_known).await? {

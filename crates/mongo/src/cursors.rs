@@ -25,12 +25,17 @@ struct Open<S: Store> {
     cursor: Option<Cursor<S>>,
     used: Duration,
     keep: bool,
-    /// Bytes that it holds while nobody uses it.
-    memory: usize,
     /// The connection that opened it, and whether that has gone.
     connection: i32,
     orphan: bool,
     operation: Arc<Operation>,
+}
+
+impl<S: Store> Open<S> {
+    /// Bytes that it holds while nobody uses it.
+    fn memory(&self) -> usize {
+        self.cursor.as_ref().map_or(0, Cursor::memory)
+    }
 }
 
 /// All open cursors of the door.
@@ -117,7 +122,7 @@ impl<S: Store> Cursors<S> {
         loop {
             let id = fastrand::i64(1..i64::MAX);
             if let std::collections::hash_map::Entry::Vacant(vacant) = all.entry(id) {
-                let (memory, cursor) = (cursor.memory(), Some(cursor));
+                let cursor = Some(cursor);
                 let used = now;
                 let orphan = false;
                 vacant.insert(Open {
@@ -126,7 +131,6 @@ impl<S: Store> Cursors<S> {
                     cursor,
                     used,
                     keep,
-                    memory,
                     connection,
                     orphan,
                     operation,
@@ -168,7 +172,6 @@ impl<S: Store> Cursors<S> {
         match self.lock().get_mut(&taken.id) {
             Some(open) => {
                 taken.operation.rest(now);
-                open.memory = taken.cursor.memory();
                 open.cursor = Some(taken.cursor);
                 open.used = now;
                 true
@@ -207,7 +210,7 @@ impl<S: Store> Cursors<S> {
     /// Closes cursors that nobody asked for; answers how many.
     pub(crate) fn expire(&self, now: Duration) -> usize {
         let closed = self.remove(|open| {
-            let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.memory;
+            let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.memory();
             let most = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
             !open.keep && open.cursor.is_some() && most <= now.saturating_sub(open.used)
         });
@@ -225,10 +228,11 @@ impl<S: Store> Cursors<S> {
         let mut all = self.lock();
         let mut owners: HashMap<i32, Owner> = HashMap::new();
         let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
-        for (id, open) in idle.filter(|(_, open)| LIGHT_CURSOR_BYTES <= open.memory) {
+        let held = idle.map(|(id, open)| (id, open, open.memory()));
+        for (id, open, memory) in held.filter(|(_, _, memory)| LIGHT_CURSOR_BYTES <= *memory) {
             let owner = owners.entry(open.connection).or_default();
-            owner.memory += open.memory;
-            owner.cursors.push((open.used, *id, open.memory));
+            owner.memory += memory;
+            owner.cursors.push((open.used, *id, memory));
         }
         // The oldest one last.
         owners.values_mut().for_each(|owner| owner.cursors.sort_unstable_by(|a, b| b.cmp(a)));

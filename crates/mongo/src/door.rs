@@ -96,6 +96,8 @@ struct Connections {
 /// The MongoDB door.
 pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
+    /// What messages and their programs may hold together: others' answers have the rest.
+    pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors<S>>,
     pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
@@ -140,6 +142,7 @@ impl<S: Store> Door<S> {
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
             engine,
+            messages: settings.memory.part(settings.memory.limit() / 2),
             settings,
             cursors,
             latencies: Latencies::new(commands.len()),

@@ -5,9 +5,11 @@ use std::{
     collections::HashMap,
     convert::Infallible,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
@@ -31,25 +33,29 @@ impl Held {
     }
 }
 
+/// How often it is looked in the time that a client has to read.
+const LOOKS: u32 = 8;
+
 /// The answers of a connection that have not been sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unsent(Arc<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// When a part of each was sent last, on the machine's monotonic clock.
-    answers: Mutex<HashMap<u64, Duration>>,
+    /// At which look a part of each was sent last.
+    answers: Mutex<HashMap<u64, u64>>,
+    look: AtomicU64,
     next: Mutex<u64>,
     count: watch::Sender<usize>,
 }
 
 impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Duration>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, id: u64) {
-        self.lock().insert(id, clock::monotonic());
+        self.lock().insert(id, self.look.load(Relaxed));
     }
 }
 
@@ -70,11 +76,12 @@ impl Unsent {
                 return std::future::pending().await;
             }
             let none = count.wait_for(|count| *count == 0);
-            if tokio::time::timeout(WRITE_TIMEOUT / 8, none).await.is_ok() {
+            if tokio::time::timeout(WRITE_TIMEOUT / LOOKS, none).await.is_ok() {
                 continue;
             }
+            let look = self.0.look.fetch_add(1, Relaxed) + 1;
             let oldest = self.0.lock().values().min().copied();
-            if oldest.is_some_and(|at| WRITE_TIMEOUT <= clock::monotonic().saturating_sub(at)) {
+            if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
                 return;
             }
         }
@@ -162,6 +169,24 @@ mod tests {
     use memory::Account;
 
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_of_which_nothing_is_taken_stalls_its_connection() {
+        let unsent = Unsent::default();
+        let response = || Response::new(Full::new(Bytes::from(vec![0; 4 * ANSWER_PART_BYTES])));
+        let waits = |times: u32| tokio::time::timeout(WRITE_TIMEOUT * times, unsent.stalled());
+        assert!(waits(9).await.is_err(), "there is none");
+        let mut slow = Sent::of(response(), Some(&unsent), ()).into_body();
+        for _ in 0..4 {
+            let part = tokio::time::timeout(WRITE_TIMEOUT * 3 / 4, unsent.stalled());
+            assert!(part.await.is_err(), "it is taken slowly");
+            slow.frame().await.unwrap().unwrap();
+        }
+        drop(slow);
+        assert!(waits(9).await.is_err(), "it was sent");
+        let _never = Sent::of(response(), Some(&unsent), ()).into_body();
+        assert!(waits(2).await.is_ok());
+    }
 
     #[tokio::test]
     async fn an_answer_is_held_until_its_last_part_is_sent() {

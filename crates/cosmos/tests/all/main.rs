@@ -8,6 +8,7 @@ mod compat;
 mod connections;
 mod endings;
 mod expiry;
+mod memory;
 mod points;
 mod queries;
 mod refused_requests_change_nothing;

@@ -125,7 +125,9 @@ impl<S: Store> Cursor<S> {
             }
             match self.fill(&views, limit, &mut batch, first).await {
                 Ok(()) => {
-                    self.rest()?;
+                    if !batch.done {
+                        self.rest()?;
+                    }
                     return Ok(batch);
                 }
                 Err(Halt::Again) if !first && !batch.documents.is_empty() => {

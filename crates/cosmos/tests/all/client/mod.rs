@@ -110,6 +110,24 @@ impl Client {
         Self::of(Settings { enforce_throughput: true, ..given() }).await
     }
 
+    /// A door with so much memory, and a container.
+    pub(crate) async fn with_memory(memory: memory::Account) -> Self {
+        let mut client = Self::of(Settings { memory, ..given() }).await;
+        client.make_container("").await;
+        client
+    }
+
+    /// Another client of the same door.
+    pub(crate) async fn beside(&self) -> Self {
+        Self::at(self.door.upgrade().unwrap(), Kit::default()).await
+    }
+
+    /// Sends bytes and does not wait for an answer.
+    pub(crate) async fn begin_raw(&mut self, bytes: &[u8]) {
+        // It may be cut off before all are sent.
+        let _ = self.stream.write_all(bytes).await;
+    }
+
     /// A door that calls this while it computes for long.
     pub(crate) async fn with_give_way(give_way: fn()) -> Self {
         let mut client = Self::of(Settings { give_way, ..given() }).await;
@@ -120,6 +138,10 @@ impl Client {
     async fn of(settings: Settings) -> Self {
         let kit = Kit::default();
         let door: Arc<Door<PausingStore>> = Door::new(kit.engine.clone(), settings).unwrap();
+        Self::at(door, kit).await
+    }
+
+    async fn at(door: Arc<Door<PausingStore>>, kit: Kit) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (far, _) = listener.accept().await.unwrap();
