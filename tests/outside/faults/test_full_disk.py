@@ -67,7 +67,7 @@ def test_a_full_disk(disk):
             problems.append(f"/readyz does not say why: {ready(server)}")
         if metrics(server) == before:
             problems.append(f"no metric about the store has changed: {sorted(before)[:5]}")
-        if not lines(server):
+        if not waits(lambda: lines(server), KNOWN):
             problems.append("the log says nothing of it")
         disk.fill()
         problems += [f"after a while: {writers.write()}"] if any(writers.write()) else []
