@@ -37,6 +37,9 @@ class Attack:
     def wire(self, kind, address, new=False):
         if new or kind not in self.wires:
             wire = kind.Wire(address)
+            if kind is documents:
+                # As drivers do: before that a connection may not send much.
+                wire.run(("hello", 1), db="admin", within=self.within)
             self.wires[(kind, len(self.wires)) if new else kind] = wire
             return wire
         return self.wires[kind]

@@ -1,8 +1,11 @@
 """Memory is bounded, whatever is asked: the process never ends, holds no more than its account and a
 little, and an honest client is served beside every bomb, of one attacker and of sixteen.
 
-The ordinary run throws some of them, chosen by the seed; --torture all.
+The ordinary run throws some of them, chosen by the seed; BOMBS says how many (default 24); --torture
+all of them.
 """
+
+import os
 
 import pytest
 
@@ -10,8 +13,7 @@ from bombs.field import Field
 from bombs.table import selection, table
 from lib.seed import TORTURE
 
-#: How many bombs the ordinary run throws.
-SOME = 24
+SOME = int(os.environ.get("BOMBS", "24"))
 BOMBS = table() if TORTURE else selection(SOME)
 CROWDS = {"alone": 1, "sixteen": 16} if TORTURE else {"sixteen": 16}
 

@@ -16,7 +16,9 @@ CODES, STATUSES = {14031, 96}, {503, 507}
 #: What the reasons of a refusal are called, whichever it is.
 REASON = re.compile(r"space|full|disk|input/output|i/o error|storage|read.only|too many open files", re.I)
 #: An answer that says so may be true or not.
-UNKNOWN = re.compile(r"unknown|may have been", re.I)
+UNKNOWN = re.compile(r"unknown|not known|may have been", re.I)
+#: It says that the store comes back by itself, now: this a driver may well ask again at once.
+AGAIN = re.compile(r"being opened again", re.I)
 #: The metrics among which the state of the store is.
 METRICS = re.compile(r"^\w*(store|disk|storage|journal)\w*(\{[^}]*\})? ")
 
@@ -47,6 +49,9 @@ class Writers:
     def tell(self, id, error):
         """What an answer that is no success says."""
         text = str(error)
+        if AGAIN.search(text):
+            self.refused.add(id)
+            return
         (self.unknown if UNKNOWN.search(text) else self.refused).add(id)
         if not REASON.search(text):
             self.wrong.append(f"{id} was refused without the reason: {text[:300]}")
@@ -59,7 +64,7 @@ class Writers:
             self.rows.insert_one({"_id": id, "k": self.count, "pad": "x" * self.size})
         except (OperationFailure, NotPrimaryError) as error:
             code = (error.details or {}).get("code")
-            if code not in CODES:
+            if code not in CODES and not AGAIN.search(str(error)):
                 self.wrong.append(f"{id} was refused by code {code}: {str(error)[:200]}")
             self.tell(id, error)
             return False
