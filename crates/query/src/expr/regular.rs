@@ -36,7 +36,7 @@ impl RegexForm {
 
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
-pub struct Compiled(Arc<Regex>);
+pub struct Compiled(Arc<Pattern>);
 
 /// A regular expression applied to text.
 #[derive(Clone, Debug)]
@@ -83,7 +83,9 @@ impl RegexCall {
                 return Err(mismatch(51104, text));
             }
         };
-        let (Some(text), Some(Compiled(regex))) = (text, compiled) else {
+        let compiled =
+            compiled.filter(|Compiled(pattern)| text.is_none_or(|text| pattern.admits(text)));
+        let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
             return Ok(Got::Own(match self.form {
                 RegexForm::Match => Value::Bool(false),
                 RegexForm::Find => Value::Null,
@@ -91,12 +93,13 @@ impl RegexCall {
             }));
         };
         env.context.effort.charge(text.len())?;
+        let regex = pattern.regex();
         let value = match self.form {
             RegexForm::Match => Value::Bool(regex.is_match(text)),
             RegexForm::Find => {
                 regex.captures(text).map_or(Value::Null, |found| described(&found, text, 0, 0).0)
             }
-            RegexForm::FindAll => find_all(&regex, text, env)?,
+            RegexForm::FindAll => find_all(regex, text, env)?,
         };
         Ok(Got::Own(value))
     }
@@ -134,13 +137,17 @@ impl RegexCall {
             ));
         }
         let options = options.unwrap_or(own);
-        compile(name, pattern, options).map(Some)
+        compile(self.form, pattern, options).map(Some)
     }
 }
 
-fn compile(name: &str, pattern: &str, options: &str) -> Result<Compiled, Error> {
-    match Pattern::new(pattern, options) {
-        Ok(pattern) => Ok(Compiled(Arc::new(pattern.regex().clone()))),
+fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
+    let name = form.name();
+    match Pattern::with_look_ahead(pattern, options) {
+        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => {
+            Err(fail(51111, format!("{name} does not support look-ahead with groups in it")))
+        }
+        Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
         Err(error) if error.number == 51108 => {
             Err(Error { message: format!("{name} {}", error.message), ..error })
         }

@@ -3,6 +3,7 @@
 
 mod bits;
 mod compare;
+mod look_ahead;
 mod pattern;
 mod pattern_syntax;
 mod set;

@@ -3,7 +3,10 @@
 use document::ValueRef;
 use regex::{Regex, RegexBuilder};
 
-use super::pattern_syntax::{Flags, translate};
+use super::{
+    look_ahead,
+    pattern_syntax::{Flags, translate},
+};
 use crate::{Error, Kind};
 
 /// Largest compiled pattern, in bytes.
@@ -17,43 +20,50 @@ pub struct Pattern {
     source: String,
     options: String,
     regex: Regex,
+    /// What has to be met at the start of a text beside it, or must not be.
+    guards: Vec<(bool, Regex)>,
 }
 
 impl Pattern {
     /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Look-around, references
     /// back and other syntax that needs backtracking are refused by name.
     pub fn new(source: &str, options: &str) -> Result<Self, Error> {
-        let mut flags = Flags::default();
-        for option in options.chars() {
-            match option {
-                'i' => flags.ignore_case = true,
-                'm' => flags.multi_line = true,
-                's' => flags.dot_all = true,
-                'x' => flags.extended = true,
-                'u' => {}
-                other => {
-                    let text = format!("invalid flag in regex options: {other}");
-                    return Err(Error::new(Kind::Invalid, 51108, text));
-                }
-            }
+        let flags = flags(options)?;
+        short_enough(source)?;
+        let regex = compile(source, flags)?;
+        Ok(Self { source: source.to_owned(), options: sorted(options), regex, guards: Vec::new() })
+    }
+
+    /// The same, with look-ahead at the start of an anchored pattern.
+    pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
+        let split = match options.contains(['m', 'x']) {
+            true => None,
+            false => look_ahead::split(source),
+        };
+        let Some(split) = split else { return Self::new(source, options) };
+        let flags = flags(options)?;
+        short_enough(source)?;
+        let mut guards = Vec::with_capacity(split.guards.len());
+        for (wanted, guard) in split.guards {
+            guards.push((wanted, compile(&format!("^(?:{guard})"), flags)?));
         }
-        if source.len() > MAX_PATTERN_BYTES {
-            let text = "Regular expression is invalid: regular expression is too large";
-            return Err(Error::new(Kind::TooLarge, 51091, text));
-        }
-        let translated = translate(source, flags)?;
-        let regex = RegexBuilder::new(&translated)
-            .case_insensitive(flags.ignore_case)
-            .multi_line(flags.multi_line)
-            .dot_matches_new_line(flags.dot_all)
-            .ignore_whitespace(flags.extended)
-            .size_limit(MAX_COMPILED_BYTES)
-            .build()
-            .map_err(refused)?;
-        let mut options: Vec<char> = options.chars().collect();
-        options.sort_unstable();
-        options.dedup();
-        Ok(Self { source: source.to_owned(), options: options.into_iter().collect(), regex })
+        let regex = compile(&format!("^{}", split.rest), flags)?;
+        Ok(Self { source: source.to_owned(), options: sorted(options), regex, guards })
+    }
+
+    /// Whether a text meets it.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.admits(text) && self.regex.is_match(text)
+    }
+
+    /// Whether a text has what is looked for ahead of everything.
+    pub fn admits(&self, text: &str) -> bool {
+        self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
+    }
+
+    /// Whether what is looked for ahead has groups, which count among those of the whole.
+    pub fn has_groups_ahead(&self) -> bool {
+        self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
     }
 
     /// The text it came from.
@@ -66,7 +76,7 @@ impl Pattern {
         &self.options
     }
 
-    /// The compiled form.
+    /// The compiled form, without what is looked for ahead of it.
     pub fn regex(&self) -> &Regex {
         &self.regex
     }
@@ -74,7 +84,7 @@ impl Pattern {
     /// Whether a string matches, or a stored pattern is the same one.
     pub fn meets(&self, value: ValueRef<'_>) -> bool {
         match value {
-            ValueRef::String(text) | ValueRef::Symbol(text) => self.regex.is_match(text),
+            ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text),
             ValueRef::Regex { pattern, options } => {
                 pattern == self.source && options == self.options
             }
@@ -110,6 +120,51 @@ impl Pattern {
         }
         (!prefix.is_empty()).then_some(prefix)
     }
+}
+
+fn flags(options: &str) -> Result<Flags, Error> {
+    let mut flags = Flags::default();
+    for option in options.chars() {
+        match option {
+            'i' => flags.ignore_case = true,
+            'm' => flags.multi_line = true,
+            's' => flags.dot_all = true,
+            'x' => flags.extended = true,
+            'u' => {}
+            other => {
+                let text = format!("invalid flag in regex options: {other}");
+                return Err(Error::new(Kind::Invalid, 51108, text));
+            }
+        }
+    }
+    Ok(flags)
+}
+
+fn short_enough(source: &str) -> Result<(), Error> {
+    if source.len() > MAX_PATTERN_BYTES {
+        let text = "Regular expression is invalid: regular expression is too large";
+        return Err(Error::new(Kind::TooLarge, 51091, text));
+    }
+    Ok(())
+}
+
+fn compile(source: &str, flags: Flags) -> Result<Regex, Error> {
+    RegexBuilder::new(&translate(source, flags)?)
+        .case_insensitive(flags.ignore_case)
+        .multi_line(flags.multi_line)
+        .dot_matches_new_line(flags.dot_all)
+        .ignore_whitespace(flags.extended)
+        .size_limit(MAX_COMPILED_BYTES)
+        .build()
+        .map_err(refused)
+}
+
+/// Options in alphabetical order.
+fn sorted(options: &str) -> String {
+    let mut options: Vec<char> = options.chars().collect();
+    options.sort_unstable();
+    options.dedup();
+    options.into_iter().collect()
 }
 
 fn refused(error: regex::Error) -> Error {
