@@ -136,6 +136,7 @@ pub(crate) fn check_write(body: DocRef<'_>) -> Result<()> {
     if let Some(provenance) = args.get("provenance") {
         check_provenance("writeConcern", provenance)?;
     }
+    args.int("wtimeout")?;
     let wait = concern.get("wtimeout").and_then(Number::of).map(cut);
     if wait.is_some_and(|wait| i32::try_from(wait).is_err()) {
         return Err(Error::new(FailedToParse, "wtimeout must be a 32-bit integer"));

@@ -12,7 +12,7 @@ pub(crate) fn from_query_error(error: query::Error) -> Error {
 
 /// Compiles a pattern.
 pub(super) fn compile(pattern: &str, options: &str) -> Result<Pattern, Error> {
-    Pattern::new(pattern, options).map_err(from_query_error)
+    Pattern::with_look_ahead(pattern, options).map_err(from_query_error)
 }
 
 /// `$regex`, with the `$options` beside it.

@@ -83,6 +83,8 @@ impl RegexCall {
                 return Err(mismatch(51104, text));
             }
         };
+        let compiled =
+            compiled.filter(|Compiled(pattern)| text.is_none_or(|text| pattern.admits(text)));
         let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
             return Ok(Got::Own(match self.form {
                 RegexForm::Match => Value::Bool(false),
@@ -135,12 +137,16 @@ impl RegexCall {
             ));
         }
         let options = options.unwrap_or(own);
-        compile(name, pattern, options).map(Some)
+        compile(self.form, pattern, options).map(Some)
     }
 }
 
-fn compile(name: &str, pattern: &str, options: &str) -> Result<Compiled, Error> {
-    match Pattern::new(pattern, options) {
+fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
+    let name = form.name();
+    match Pattern::with_look_ahead(pattern, options) {
+        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => {
+            Err(fail(51111, format!("{name} does not support look-ahead with groups in it")))
+        }
         Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
         // The pattern is good, but there is no room for it.
         Err(error) if error.kind == Kind::Short || error.number == 146 => Err(error),

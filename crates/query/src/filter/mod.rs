@@ -4,6 +4,7 @@
 mod bits;
 mod compare;
 mod compiling;
+mod look_ahead;
 mod pattern;
 mod pattern_syntax;
 mod set;

@@ -7,7 +7,7 @@ use memory::Share;
 use regex::{Regex, RegexBuilder};
 
 use super::{
-    compiling,
+    compiling, look_ahead,
     pattern_syntax::{Flags, translate},
 };
 use crate::{Error, Kind};
@@ -21,49 +21,57 @@ pub struct Pattern {
     source: String,
     options: String,
     regex: Regex,
-    /// What the compiled form holds, clones of it included.
-    _held: Arc<Share>,
+    /// What has to be met at the start of a text beside it, or must not be.
+    guards: Vec<(bool, Regex)>,
+    /// What the compiled forms hold, clones of them included.
+    _held: Arc<Vec<Share>>,
 }
 
 impl Pattern {
     /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Look-around, references
     /// back and other syntax that needs backtracking are refused by name.
     pub fn new(source: &str, options: &str) -> Result<Self, Error> {
-        let mut flags = Flags::default();
-        for option in options.chars() {
-            match option {
-                'i' => flags.ignore_case = true,
-                'm' => flags.multi_line = true,
-                's' => flags.dot_all = true,
-                'x' => flags.extended = true,
-                'u' => {}
-                other => {
-                    let text = format!("invalid flag in regex options: {other}");
-                    return Err(Error::new(Kind::Invalid, 51108, text));
-                }
-            }
+        let flags = flags(options)?;
+        short_enough(source)?;
+        let (regex, held) = compile(source, flags)?;
+        let (source, options) = (source.to_owned(), sorted(options));
+        Ok(Self { source, options, regex, guards: Vec::new(), _held: Arc::new(vec![held]) })
+    }
+
+    /// The same, with look-ahead at the start of an anchored pattern.
+    pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
+        let split = match options.contains(['m', 'x']) {
+            true => None,
+            false => look_ahead::split(source),
+        };
+        let Some(split) = split else { return Self::new(source, options) };
+        let flags = flags(options)?;
+        short_enough(source)?;
+        let mut guards = Vec::with_capacity(split.guards.len());
+        let (regex, share) = compile(&format!("^{}", split.rest), flags)?;
+        let mut held = vec![share];
+        for (wanted, guard) in split.guards {
+            let (guard, share) = compile(&format!("^(?:{guard})"), flags)?;
+            guards.push((wanted, guard));
+            held.push(share);
         }
-        if source.len() > MAX_PATTERN_BYTES {
-            let text = "Regular expression is invalid: regular expression is too large";
-            return Err(Error::new(Kind::TooLarge, 51091, text));
-        }
-        let translated = translate(source, flags)?;
-        let mut builder = RegexBuilder::new(&translated);
-        builder
-            .case_insensitive(flags.ignore_case)
-            .multi_line(flags.multi_line)
-            .dot_matches_new_line(flags.dot_all)
-            .ignore_whitespace(flags.extended);
-        let (regex, held) = compiling::build(&mut builder)?.map_err(refused)?;
-        let mut options: Vec<char> = options.chars().collect();
-        options.sort_unstable();
-        options.dedup();
-        Ok(Self {
-            source: source.to_owned(),
-            options: options.into_iter().collect(),
-            regex,
-            _held: Arc::new(held),
-        })
+        let (source, options) = (source.to_owned(), sorted(options));
+        Ok(Self { source, options, regex, guards, _held: Arc::new(held) })
+    }
+
+    /// Whether a text meets it.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.admits(text) && self.regex.is_match(text)
+    }
+
+    /// Whether a text has what is looked for ahead of everything.
+    pub fn admits(&self, text: &str) -> bool {
+        self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
+    }
+
+    /// Whether what is looked for ahead has groups, which count among those of the whole.
+    pub fn has_groups_ahead(&self) -> bool {
+        self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
     }
 
     /// The text it came from.
@@ -76,7 +84,7 @@ impl Pattern {
         &self.options
     }
 
-    /// The compiled form.
+    /// The compiled form, without what is looked for ahead of it.
     pub fn regex(&self) -> &Regex {
         &self.regex
     }
@@ -84,7 +92,7 @@ impl Pattern {
     /// Whether a string matches, or a stored pattern is the same one.
     pub fn meets(&self, value: ValueRef<'_>) -> bool {
         match value {
-            ValueRef::String(text) | ValueRef::Symbol(text) => self.regex.is_match(text),
+            ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text),
             ValueRef::Regex { pattern, options } => {
                 pattern == self.source && options == self.options
             }
@@ -120,6 +128,51 @@ impl Pattern {
         }
         (!prefix.is_empty()).then_some(prefix)
     }
+}
+
+fn flags(options: &str) -> Result<Flags, Error> {
+    let mut flags = Flags::default();
+    for option in options.chars() {
+        match option {
+            'i' => flags.ignore_case = true,
+            'm' => flags.multi_line = true,
+            's' => flags.dot_all = true,
+            'x' => flags.extended = true,
+            'u' => {}
+            other => {
+                let text = format!("invalid flag in regex options: {other}");
+                return Err(Error::new(Kind::Invalid, 51108, text));
+            }
+        }
+    }
+    Ok(flags)
+}
+
+fn short_enough(source: &str) -> Result<(), Error> {
+    if source.len() > MAX_PATTERN_BYTES {
+        let text = "Regular expression is invalid: regular expression is too large";
+        return Err(Error::new(Kind::TooLarge, 51091, text));
+    }
+    Ok(())
+}
+
+fn compile(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
+    let translated = translate(source, flags)?;
+    let mut builder = RegexBuilder::new(&translated);
+    builder
+        .case_insensitive(flags.ignore_case)
+        .multi_line(flags.multi_line)
+        .dot_matches_new_line(flags.dot_all)
+        .ignore_whitespace(flags.extended);
+    compiling::build(&mut builder)?.map_err(refused)
+}
+
+/// Options in alphabetical order.
+fn sorted(options: &str) -> String {
+    let mut options: Vec<char> = options.chars().collect();
+    options.sort_unstable();
+    options.dedup();
+    options.into_iter().collect()
 }
 
 fn refused(error: regex::Error) -> Error {

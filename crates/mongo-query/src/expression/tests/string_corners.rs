@@ -45,6 +45,13 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "{$regexFindAll: {input: 'éaéa', regex: 'a'}}",
         "[{match: 'a', idx: 1, captures: []}, {match: 'a', idx: 3, captures: []}]",
     ),
+    ("{$regexMatch: {input: 'bd', regex: '^(?!(a|b)c)'}}", "true"),
+    ("{$regexFind: {input: 'abc', regex: '^(?!b)(a)b'}}", "{match: 'ab', idx: 0, captures: ['a']}"),
+    ("{$regexFindAll: {input: 'bb', regex: '^(?!b)'}}", "[]"),
+    (
+        "{$regexFind: {input: 'bd', regex: '^(?!(a|b)c)'}}",
+        "error 51111: $regexFind does not support look-ahead with groups in it",
+    ),
     ("{$regexFind: {input: 'x', regex: '(a)?x'}}", "{match: 'x', idx: 0, captures: [null]}"),
     (
         "{$regexFindAll: {input: 'aXbX', regex: 'X|$'}}",

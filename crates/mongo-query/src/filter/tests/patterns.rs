@@ -49,6 +49,25 @@ fn patterns_match_as_in_perl() {
 }
 
 #[test]
+fn look_ahead_at_the_start_is_followed() {
+    for (pattern, text, expected) in [
+        (r"/^(?!system\.)/", "system.views", false),
+        (r"/^(?!system\.)/", "systems", true),
+        (r"/^(?!system\.)/", "", true),
+        ("/^(?!A|B)[a-z]+$/i", "bc", false),
+        ("/^(?!A|B)[a-z]+$/i", "cb", true),
+        ("/^(?=.*[0-9])(?=.*[a-z])(?!.* ).{4,}$/", "abc1", true),
+        ("/^(?=.*[0-9])(?=.*[a-z])(?!.* ).{4,}$/", "abcd", false),
+        ("/^(?=.*[0-9])(?=.*[a-z])(?!.* ).{4,}$/", "ab 1", false),
+        ("/^(?!(a|b)c)/", "bc", false),
+        ("/^(?!(a|b)c)/", "bd", true),
+    ] {
+        let found = matches(&format!("{{a: {pattern}}}"), &doc! {"a": text});
+        assert_eq!(found, expected, "{pattern} {text:?}");
+    }
+}
+
+#[test]
 fn what_needs_backtracking_is_refused_by_name() {
     for (pattern, what) in [
         ("/a(?=b)/", "look-ahead"),

@@ -1,0 +1,92 @@
+//! Look-ahead at the start of an anchored pattern, taken off it: `^(?!a)(?=b)c` meets a text that
+//! `^c` and `^(?:b)` meet and `^(?:a)` does not. That needs no engine that goes back.
+
+/// What stands at the start of a pattern, and what follows it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Split<'a> {
+    /// Patterns that have to be met there, or must not be.
+    pub(super) guards: Vec<(bool, &'a str)>,
+    /// The pattern behind them.
+    pub(super) rest: &'a str,
+}
+
+/// Takes the look-ahead off a pattern; `None` where there is none at its start, or where the start
+/// is not that of the whole pattern.
+pub(super) fn split(source: &str) -> Option<Split<'_>> {
+    // Brackets inside of quotes and comments are no brackets.
+    if source.contains("\\Q") || source.contains("(?#") {
+        return None;
+    }
+    let mut rest = source.strip_prefix('^').or_else(|| source.strip_prefix("\\A"))?;
+    let mut guards = Vec::new();
+    loop {
+        let (wanted, inner) = match (rest.strip_prefix("(?="), rest.strip_prefix("(?!")) {
+            (Some(inner), _) => (true, inner),
+            (_, Some(inner)) => (false, inner),
+            _ => break,
+        };
+        let end = walk(inner, |depth, c| depth == 0 && c == ')')?;
+        guards.push((wanted, inner.get(..end)?));
+        rest = inner.get(end + 1..)?;
+    }
+    // A repeated look-ahead is another pattern, and an alternative is not anchored.
+    let repeated = rest.starts_with(['*', '+', '?', '{']);
+    let alternatives = walk(rest, |depth, c| depth == 0 && c == '|').is_some();
+    (!guards.is_empty() && !repeated && !alternatives).then_some(Split { guards, rest })
+}
+
+/// Where the first character stands that is outside of classes and escapes and meets a condition on
+/// it and on how many groups are open before it.
+fn walk(pattern: &str, found: impl Fn(usize, char) -> bool) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut chars = pattern.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if found(depth, c) {
+            return Some(at);
+        }
+        match c {
+            '\\' => drop(chars.next()),
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1)?,
+            '[' => {
+                chars.next_if(|(_, c)| *c == '^');
+                // A bracket that stands first is one of the class.
+                chars.next_if(|(_, c)| *c == ']');
+                loop {
+                    match chars.next()? {
+                        (_, '\\') => drop(chars.next()),
+                        (_, '[') if chars.next_if(|(_, c)| *c == ':').is_some() => {
+                            while chars.next()?.1 != ']' {}
+                        }
+                        (_, ']') => break,
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn look_ahead_is_taken_off_the_start() {
+        for (source, guards, rest) in [
+            (r"^(?!system\.)", &[(false, r"system\.")][..], ""),
+            (r"\A(?!a)(?=b)c", &[(false, "a"), (true, "b")], "c"),
+            ("^(?!(a|b)[)(]x)y(1|2)$", &[(false, "(a|b)[)(]x")], "y(1|2)$"),
+            (r"^(?!\)[]|]).", &[(false, r"\)[]|]")], "."),
+        ] {
+            assert_eq!(split(source), Some(Split { guards: guards.to_vec(), rest }), "{source}");
+        }
+        for source in
+            ["", "^a", "(?!a)b", "a(?=b)", "^(?!a", "^(?!a)b|c", "^(?!a)*b", r"^(?!\Q)\E)b"]
+        {
+            assert_eq!(split(source), None, "{source}");
+        }
+    }
+}
