@@ -149,7 +149,9 @@ impl<'a> Link<'a> {
     /// The link as it came, as it is decoded, and the resource id at its end in lower case.
     pub(crate) fn signed(&self) -> [Option<Cow<'a, str>>; 3] {
         let decoded = decode(self.signed).ok().filter(|text| *text != self.signed);
-        let last = self.signed.rsplit('/').next().unwrap_or_default();
+        // Encoded, an id would be lower case in its escapes too.
+        let whole = decoded.as_deref().unwrap_or(self.signed);
+        let last = whole.rsplit('/').next().unwrap_or_default();
         let is_id = Rid::parse(last).is_some() || self.kind == Resource::Offers;
         let last = is_id.then(|| Cow::Owned(last.to_ascii_lowercase()));
         [Some(Cow::Borrowed(self.signed)), decoded, last]

@@ -64,13 +64,18 @@ async fn converse<S: Store>(
         // Who has asked nothing yet shares a small part with all others like that.
         let account = if is_known { &door.messages } else { &door.settings.strangers };
         let mut held = account.share();
-        let (payload, refused) =
-            match read_payload(&mut stream, &header, &mut held, is_known).await? {
-                Arrived::Whole(payload) => (payload, None),
-                Arrived::Refused(_, _) if !is_known => return Err(()),
-                Arrived::Refused(beginning, short) => (beginning, Some(short)),
-                Arrived::Cut => return Err(()),
-            };
+        let arrived = tokio::select! {
+            biased;
+            arrived = read_payload(&mut stream, &header, &mut held, is_known) => arrived?,
+            // Half a message is no request yet.
+            _ = stop.changed() => return Ok(()),
+        };
+        let (payload, refused) = match arrived {
+            Arrived::Whole(payload) => (payload, None),
+            Arrived::Refused(_, _) if !is_known => return Err(()),
+            Arrived::Refused(beginning, short) => (beginning, Some(short)),
+            Arrived::Cut => return Err(()),
+        };
         let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let parsed = match refused {

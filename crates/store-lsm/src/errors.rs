@@ -11,7 +11,13 @@ pub(crate) fn from_fjall(context: &str, error: &fjall::Error) -> Error {
         fjall::Error::Poisoned | fjall::Error::KeyspaceDeleted => Kind::Unavailable,
         _ => Kind::Corrupt,
     };
-    Error::new(kind, format!("{context}: {error}"))
+    let why = match error {
+        // It says no more of what happened to one of its threads.
+        fjall::Error::Poisoned => "an earlier error of the disk stopped the tree".to_owned(),
+        fjall::Error::Io(io) => io.to_string(),
+        other => other.to_string(),
+    };
+    Error::new(kind, format!("{context}: {why}"))
 }
 
 /// Turns an I/O error into one of the contract.

@@ -190,7 +190,8 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     Pin::new(&mut connection).graceful_shutdown();
     if tokio::time::timeout(STOP_TIME, &mut connection).await.is_err() {
         client.stop(Why::Stopping);
-        let _ = connection.await;
+        // What is left then is a request that was sent by half.
+        let _ = tokio::time::timeout(STOP_TIME, connection).await;
     }
     None
 }

@@ -93,6 +93,9 @@ pub(super) async fn converse<S: Store>(
     }
     if *stop.borrow() {
         client.stop(Why::Stopping);
+        // What is left then are requests that were sent by half.
+        let _ = tokio::time::timeout(STOP_TIME, connection).await;
+        return;
     }
     tokio::select! {
         _ = connection => {}

@@ -17,6 +17,9 @@ use tower_service::Service;
 /// A head has to arrive within this long after the answer before it.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long an answer may take once the server stops; half a request is not waited for.
+const STOP_TIME: Duration = Duration::from_secs(2);
+
 /// Serves a client until it leaves or `stop` says so.
 pub(super) async fn converse(
     routes: Router,
@@ -53,5 +56,5 @@ pub(super) async fn converse(
         _ = stop.changed() => {}
     }
     connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
+    let _ = tokio::time::timeout(STOP_TIME, connection).await;
 }
