@@ -100,6 +100,8 @@ pub(crate) const PAGE_END: u64 = PAGE_WORK - query::limits::MAX_WORK;
 pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
 /// What a client may send before its first head is whole.
 pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
+/// What a connection takes beside that as soon as something has come.
+pub(crate) const BUFFERS_BYTES: usize = 16 * 1024;
 /// A client that reads nothing of an answer is given up after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What it has to read in that time.
