@@ -74,8 +74,8 @@ for, requests about items are 429 with sub-status 3200, `Request rate is large` 
 
 The values of one expression hold 100 MB at most, what a page keeps 256 MB, an answer 32 MB as text:
 400, or 413 with sub-status 3402. All requests together hold half of `--memory`; one that needs more
-than is left is 503 with `x-ms-retry-after-ms`, which SDKs follow. A connection may send 64 KB before
-its first head is whole, and an answer of which nothing is read for a minute ends it.
+than is left is 503 with `x-ms-retry-after-ms`, which SDKs follow. A head has 128 KB at
+most, and an answer of which nothing is read for a minute ends it.
 
 ## How long a query may take
 

@@ -106,8 +106,11 @@ pub(crate) const PAGE_WORK: u64 = 5 << 30;
 pub(crate) const PAGE_END: u64 = PAGE_WORK - query::limits::MAX_WORK;
 /// Bytes of bodies that a client of HTTP/2 may send before they are read.
 pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
-/// What a client may send before its first head is whole.
-pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
+/// What a client may send before its first head is whole; a head that is too large gets its answer
+/// before that.
+pub(crate) const MAX_FIRST_BYTES: usize = 2 * MAX_HEAD_BYTES;
+/// What a connection takes beside that as soon as something has come.
+pub(crate) const BUFFERS_BYTES: usize = 16 * 1024;
 /// A client that reads nothing of an answer is given up after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What it has to read in that time.

@@ -29,7 +29,7 @@ impl Plan {
 
     /// What connections may hold together before their first request is whole.
     pub fn strangers(self) -> usize {
-        self.process / 32
+        self.process / 16
     }
 
     /// Blocks of tables that the store keeps.

@@ -61,12 +61,16 @@ async fn converse<S: Store>(
             door.complaints.about(&connection.peer, "what is no message");
             return Err(());
         };
+        if !is_known && MAX_FIRST_BYTES < header.len {
+            door.complaints.about(&connection.peer, "a first message of more than 64 KB");
+            return Err(());
+        }
         // Who has asked nothing yet shares a small part with all others like that.
         let account = if is_known { &door.messages } else { &door.settings.strangers };
         let mut held = account.share();
         let arrived = tokio::select! {
             biased;
-            arrived = read_payload(&mut stream, &header, &mut held, is_known) => arrived?,
+            arrived = read_payload(&mut stream, &header, &mut held) => arrived?,
             // Half a message is no request yet.
             _ = stop.changed() => return Ok(()),
         };
@@ -121,17 +125,13 @@ async fn read_header(
     }))
 }
 
-/// Reads the rest of a message; of a client that has not asked anything yet only so much.
+/// Reads the rest of a message.
 async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,
     held: &mut Share,
-    is_known: bool,
 ) -> Result<Arrived, Ended> {
     let len = header.len - HEADER_BYTES;
-    if !is_known && MAX_FIRST_BYTES < len {
-        return Err(());
-    }
     let read = arriving::read(stream, len, held);
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
     read.map_err(|_| ())

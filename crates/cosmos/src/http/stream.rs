@@ -21,7 +21,7 @@ use tokio::{
 };
 
 use super::turns::Turns;
-use crate::limits::{STEADY_BYTES, WRITE_TIMEOUT};
+use crate::limits::{BUFFERS_BYTES, STEADY_BYTES, WRITE_TIMEOUT};
 
 /// Whether a client has asked something: its first head is whole.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,7 @@ impl Known {
 struct Stranger {
     known: Known,
     share: Share,
+    sent: usize,
     /// How much that may be.
     most: usize,
 }
@@ -67,7 +68,7 @@ impl<T> Stream<T> {
     /// One of a client that is not known yet: what it sends, no more than this, is held in this
     /// share.
     pub(super) fn of_stranger(io: T, share: Share, known: &Known, most: usize) -> Self {
-        let stranger = Stranger { known: known.clone(), share, most };
+        let stranger = Stranger { known: known.clone(), share, sent: 0, most };
         Self { stranger: Some(stranger), ..Self::new(io) }
     }
 
@@ -140,8 +141,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
             self.stranger = None;
             return Poll::Ready(Ok(()));
         }
-        let sent = stranger.share.held() + buffer.filled().len() - before;
-        if stranger.most < sent || stranger.share.set(sent).is_err() {
+        stranger.sent += buffer.filled().len() - before;
+        let sent = stranger.sent;
+        if stranger.most < sent || stranger.share.set(sent + BUFFERS_BYTES).is_err() {
             buffer.set_filled(before);
             let text = "a first request that is too large, or too many at once";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
@@ -215,7 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_stranger_may_send_only_so_much() {
-        let account = Account::new(100_000);
+        let account = Account::new(MAX_FIRST_BYTES + 50_000);
         for (first, known, good) in [
             (MAX_FIRST_BYTES, false, true),
             (MAX_FIRST_BYTES + 1, false, false),
