@@ -56,6 +56,13 @@ impl CheckpointFile {
         record.extend_from_slice(&crc32c::crc32c(&body).to_be_bytes());
         let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all_at(&record, checkpoint.number % 2 * SLOT)?;
+        file.sync_data()?;
+        if !checkpoint.manual {
+            return Ok(());
+        }
+        // No machine's clock says where a manual clock stood: whichever slot is damaged later, the
+        // other one has the last move too.
+        file.write_all_at(&record, (checkpoint.number + 1) % 2 * SLOT)?;
         file.sync_data()
     }
 }
@@ -97,6 +104,26 @@ pub(crate) fn boot_id() -> BootId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_move_of_a_manual_clock_stands_in_both_slots() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, _) = CheckpointFile::open(directory.path(), true).unwrap();
+        let clock =
+            clock::Clock::start(clock::Mode::Manual, Box::new(clock::Machine), boot_id(), None);
+        let clock = clock.unwrap();
+        file.write(&clock.tick()).unwrap();
+        let last = clock.tick();
+        file.write(&last).unwrap();
+        let path = directory.path().join(FILE);
+        let bytes = std::fs::read(&path).unwrap();
+        for slot in 0..2 {
+            let mut bytes = bytes.clone();
+            bytes[(slot * SLOT) as usize + 20] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(CheckpointFile::open(directory.path(), true).unwrap().1, Some(last));
+        }
+    }
 
     #[test]
     fn the_newest_whole_checkpoint_is_found() {
