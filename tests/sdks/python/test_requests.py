@@ -60,5 +60,7 @@ def test_an_operation_is_a_request(connect, db, container, name):
         assert before >= 2, "the client goes another way"
         for number in range(TIMES):
             OPERATIONS[name](mine, number)
-        kinds = Counter(re.sub(r"[0-9]+", "0", asked) for asked in relay.requests[before:])
-    assert len(relay.requests) - before == TIMES, f"{len(relay.requests) - before} requests: {kinds}"
+        # The SDK looks the account up again by the clock, from a thread of its own.
+        asked = [request for request in relay.requests[before:] if request != "GET /"]
+    kinds = Counter(re.sub(r"[0-9]+", "0", request) for request in asked)
+    assert len(asked) == TIMES, f"{len(asked)} requests: {kinds}"

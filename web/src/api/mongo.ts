@@ -155,8 +155,9 @@ async function all(database: string, command: Document, collection: string): Pro
   return found;
 }
 
+/** Those that have something: every server lists `admin`, `config` and `local` besides. */
 export async function listDatabases(): Promise<string[]> {
-  const reply = await run('admin', { listDatabases: 1, nameOnly: true });
+  const reply = await run('admin', { listDatabases: 1, nameOnly: true, filter: { empty: false } });
   return (reply['databases'] as Document[]).map((found) => String(found['name']));
 }
 
