@@ -104,7 +104,8 @@ test('find and pipeline: results, pages, figures', async ({ page, server }) => {
   await page.keyboard.press('Control+Enter');
   await expect(summary(page)).toContainText('2 results');
   await page.getByRole('tab', { name: 'Results' }).click();
-  expect((await results(page)).replace(/\s+/g, ' ')).toBe('[ { _id: "ada", all: 25 }, { _id: "bob", all: 225 } ]');
+  const shown = async () => (await results(page)).replace(/\s+/g, ' ');
+  await expect.poll(shown).toBe('[ { _id: "ada", all: 25 }, { _id: "bob", all: 225 } ]');
 
   await write(page, box(page, 'Pipeline'), '[{ $sort: { n: 1 } }]');
   await page.keyboard.press('Control+Enter');
