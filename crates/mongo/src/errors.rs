@@ -118,7 +118,8 @@ impl From<engine::Error> for Error {
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
-            Kind::Unavailable => ShutdownInProgress,
+            // Not one of the codes by which drivers take a server for gone: they would wait for it.
+            Kind::Unavailable => TemporarilyUnavailable,
             Kind::Corrupt => DataCorruptionDetected,
         };
         Self::new(code, message)
