@@ -3,7 +3,6 @@
 use std::{
     collections::HashSet,
     sync::{Arc, atomic::Ordering, mpsc},
-    time::Duration,
 };
 
 use fjall::{AbstractTree as _, PersistMode};
@@ -23,10 +22,6 @@ use crate::{
     judged::journals,
     spaces::Place,
 };
-
-/// How often and how many times a compaction looks whether memory has been flushed.
-const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(10);
-const FLUSH_LOOKS: u32 = 1_000;
 
 impl Store for LsmStore {
     type Snapshot = LsmSnapshot;
@@ -148,7 +143,6 @@ fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Re
     let seq = inner.published.load(Ordering::SeqCst);
     let newest = journals(&inner.tree).map(|(_, newest)| newest);
     inner.flush(&keyspace)?;
-    let flushed = is_flushed(&keyspace);
     let tables = || -> HashSet<_> {
         keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
     };
@@ -159,21 +153,10 @@ fn compact(inner: &Inner, committer: &mpsc::Sender<Message>, space: Space) -> Re
         let _ = refreshed.recv();
     }
     forget(inner, &keyspace).map_err(context)?;
-    if let (Some(newest), true, true) = (newest, flushed, before.is_disjoint(&tables())) {
+    if let (Some(newest), true) = (newest, before.is_disjoint(&tables())) {
         inner.judged.compacted(space, seq, newest);
     }
     inner.flush_all()
-}
-
-/// Whether no memory that was set aside before still waits to be written, after waiting a while.
-fn is_flushed(keyspace: &fjall::Keyspace) -> bool {
-    (0..FLUSH_LOOKS).any(|_| {
-        let flushed = keyspace.tree.sealed_memtable_count() == 0;
-        if !flushed {
-            std::thread::park_timeout(FLUSH_LOOK_EVERY);
-        }
-        flushed
-    })
 }
 
 /// Flushes everything, so that the next start has nothing to replay.

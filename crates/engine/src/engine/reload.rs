@@ -9,7 +9,7 @@ use super::{
     Engine,
     open::{next_id, records},
 };
-use crate::{Collection, Error, State, catalog::encode};
+use crate::{Collection, Error, Record, State, catalog::encode};
 
 impl<S: Store> Engine<S> {
     /// Makes a store that was opened again take commits. Answers whether it had to be done.
@@ -19,21 +19,21 @@ impl<S: Store> Engine<S> {
         }
         // Nobody changes names meanwhile, and no commit is taken before the end.
         let mut names = self.inner.names.lock().await;
-        self.reload_collections().await?;
-        self.inner.resources.reload(&self.inner.store).await?;
         let records = records(&self.inner.store).await?;
         names.at_least(next_id(&self.inner.store, &records).await?);
+        self.reload_collections(records)?;
+        self.inner.resources.reload(&self.inner.store).await?;
         self.inner.store.resume();
         drop(names);
         self.free_unfinished().await?;
         Ok(true)
     }
 
-    async fn reload_collections(&self) -> Result<(), Error> {
+    fn reload_collections(&self, records: Vec<Record>) -> Result<(), Error> {
         let before = self.inner.map.all();
         let mut gone: BTreeMap<u32, _> = before.values().map(|held| (held.id, held)).collect();
         let mut names = BTreeMap::new();
-        for record in records(&self.inner.store).await? {
+        for record in records {
             let name = (record.model, record.namespace.clone());
             let collection = match gone.remove(&record.id) {
                 Some(held) if encode(&held.state().record) == encode(&record) => Arc::clone(held),
