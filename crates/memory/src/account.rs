@@ -26,7 +26,13 @@ impl fmt::Display for Short {
 
 impl std::error::Error for Short {}
 
-/// So many bytes for everybody who has a clone of it; without limit by default.
+/// Who holds at most so much is small: the reserve is for these.
+pub const SMALL: usize = 256 * 1024;
+/// The part of an account that only small holders may take: one in so many bytes.
+const RESERVE: usize = 8;
+
+/// So many bytes for everybody who has a clone of it; without limit by default. Its last part is a
+/// reserve for those who need little, so that they are served while others hold all the rest.
 #[derive(Clone)]
 pub struct Account(Arc<Books>);
 
@@ -34,6 +40,8 @@ struct Books {
     /// The account that it is a part of.
     whole: Option<Account>,
     limit: usize,
+    /// Whether it is one holder: what it holds altogether says whether it is small.
+    is_one: bool,
     used: AtomicUsize,
     peak: AtomicUsize,
     refused: AtomicU64,
@@ -56,18 +64,25 @@ impl fmt::Debug for Account {
 impl Account {
     /// An account of so many bytes.
     pub fn new(limit: usize) -> Self {
-        Self::within(None, limit)
+        Self::within(None, limit, false)
     }
 
-    /// A part of the account, with a limit of its own: what it holds counts in both.
+    /// A part of the account for many holders, with a limit and a reserve of its own: what it holds
+    /// counts in both.
     pub fn part(&self, limit: usize) -> Self {
-        Self::within(Some(self.clone()), limit)
+        Self::within(Some(self.clone()), limit, false)
     }
 
-    fn within(whole: Option<Self>, limit: usize) -> Self {
+    /// The same for one holder, an operation, that has several shares.
+    pub fn operation(&self, limit: usize) -> Self {
+        Self::within(Some(self.clone()), limit, true)
+    }
+
+    fn within(whole: Option<Self>, limit: usize, is_one: bool) -> Self {
         Self(Arc::new(Books {
             whole,
             limit,
+            is_one,
             used: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             refused: AtomicU64::new(0),
@@ -106,21 +121,31 @@ impl Account {
         self.0.reliefs.write().unwrap_or_else(PoisonError::into_inner).push(relief);
     }
 
-    pub(crate) fn take(&self, bytes: usize) -> Result<(), Short> {
+    /// What all may take but those who need little.
+    fn common(&self) -> usize {
+        self.limit() - self.limit() / RESERVE
+    }
+
+    /// Takes so many bytes for a share that holds so many then; others are asked for relief when
+    /// there are not as many.
+    pub(crate) fn take(&self, bytes: usize, held: usize) -> Result<(), Short> {
+        let is_small = self.is_small(bytes, held);
         if let Some(whole) = &self.0.whole {
-            if !self.add(bytes) {
+            if !self.add(bytes, is_small) {
                 return Err(Short);
             }
-            return whole.take(bytes).inspect_err(|_| self.subtract(bytes));
+            let held = if is_small { held } else { usize::MAX };
+            return whole.take(bytes, held).inspect_err(|_| self.subtract(bytes));
         }
-        if self.add(bytes) {
+        if self.add(bytes, is_small) {
             return Ok(());
         }
+        let limit = if is_small { self.limit() } else { self.common() };
         // What could never fit shall cost nobody anything.
-        if bytes <= self.limit() {
-            let missing = self.used().saturating_add(bytes).saturating_sub(self.limit());
+        if bytes <= limit {
+            let missing = self.used().saturating_add(bytes).saturating_sub(limit);
             self.relieve(missing);
-            if self.add(bytes) {
+            if self.add(bytes, is_small) {
                 return Ok(());
             }
         }
@@ -129,15 +154,23 @@ impl Account {
     }
 
     /// Takes without asking anybody for relief.
-    pub(crate) fn try_take(&self, bytes: usize) -> bool {
-        if !self.add(bytes) {
+    pub(crate) fn try_take(&self, bytes: usize, held: usize) -> bool {
+        let is_small = self.is_small(bytes, held);
+        if !self.add(bytes, is_small) {
             return false;
         }
-        let taken = self.0.whole.as_ref().is_none_or(|whole| whole.try_take(bytes));
+        let held = if is_small { held } else { usize::MAX };
+        let taken = self.0.whole.as_ref().is_none_or(|whole| whole.try_take(bytes, held));
         if !taken {
             self.subtract(bytes);
         }
         taken
+    }
+
+    /// Whether a share that would hold so much, so many bytes of it new, may take of the reserve.
+    fn is_small(&self, bytes: usize, held: usize) -> bool {
+        let together = if self.0.is_one { self.used().saturating_add(bytes) } else { held };
+        held <= SMALL && together <= SMALL
     }
 
     pub(crate) fn give(&self, bytes: usize) {
@@ -153,8 +186,10 @@ impl Account {
 
     /// One addition that fails beyond the limit: two that ask at once cannot both get the last
     /// bytes.
-    fn add(&self, bytes: usize) -> bool {
-        let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= self.0.limit);
+    fn add(&self, bytes: usize, is_small: bool) -> bool {
+        // One holder has a limit that says what it may do, and nothing to keep for others.
+        let most = if is_small || self.0.is_one { self.limit() } else { self.common() };
+        let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
         match self.0.used.fetch_update(Relaxed, Relaxed, add) {
             Ok(before) => {
                 self.0.peak.fetch_max(before + bytes, Relaxed);

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use engine::Store;
 use http_body_util::Full;
 use hyper::{Method, Request, Response, http::request::Parts};
+use memory::Share;
 
 use super::{
     body::{self, Body},
     head,
     respond::{self, About},
-    sent::Held,
 };
 use crate::{
     call::Call,
@@ -58,7 +58,7 @@ pub(super) async fn answer<S: Store>(
     let finished = tokio::spawn(handled).await;
     finished.unwrap_or_else(|_| {
         let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
-        respond::response(refused(&failure, "", ""), About::default())
+        respond::response(refused(&failure, "", ""), About::default(), Share::default())
     })
 }
 
@@ -127,12 +127,17 @@ async fn handle<S: Store>(
         dispatch::run(&door, call, body).await
     };
     let mut answered: Result<Reply> = result.await;
-    // What is not read yet is held on. What was written is told in any case.
-    if let Ok(reply) = &answered
-        && held.set(reply.body.len()).is_err()
-        && only_reads
-    {
-        answered = Err(Failure::busy());
+    // What is not read yet is held on, and what asked for it is not.
+    if let Ok(reply) = &mut answered {
+        let mut text = std::mem::take(&mut reply.held);
+        if text.held() == 0 {
+            text = std::mem::take(&mut held);
+        }
+        held = text;
+        // What was written is told in any case.
+        if held.set(reply.body.capacity()).is_err() && only_reads {
+            answered = Err(Failure::busy());
+        }
     }
     let reply = match answered {
         Ok(reply) => reply,
@@ -155,9 +160,7 @@ async fn handle<S: Store>(
         location: (reply.status < 400).then(|| address(&door, scheme, &parts)),
         took: clock::monotonic().saturating_sub(began),
     };
-    let mut response = respond::response(reply, about);
-    response.extensions_mut().insert(Held::new(held));
-    response
+    respond::response(reply, about, held)
 }
 
 /// The portal knows whom it lets in.
