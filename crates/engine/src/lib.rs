@@ -14,6 +14,7 @@ mod feed;
 mod index;
 mod item;
 mod keys;
+mod lanes;
 pub mod limits;
 mod read;
 mod resource;
@@ -40,7 +41,9 @@ pub use item::{
     ItemRange, ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
+pub use lanes::{Lanes, leave_lane};
 pub use resource::{Expect, Resource};
+pub use rest::yield_now;
 pub use rules::Rules;
 pub use view::LiveView;
 // What a door needs of the layers below to name its types and say what it wants.

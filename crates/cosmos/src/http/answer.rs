@@ -51,7 +51,11 @@ pub(super) async fn answer<S: Store>(
         return page.await.map(Full::new);
     }
     let apart = has_steps(&parts) || is_query(&parts);
-    let handled = handle(Arc::clone(door), client, sender, scheme, parts, body);
+    let of = Arc::clone(door);
+    let handled = async move {
+        let handled = handle(Arc::clone(&of), client, sender, scheme, parts, body);
+        of.engine.lanes().run(handled).await
+    };
     if !apart {
         return handled.await;
     }

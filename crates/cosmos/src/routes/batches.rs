@@ -269,7 +269,7 @@ async fn one<S: Store>(
             Some(first) => {
                 if first.item.as_ref().is_some_and(|item| LONG_BODY_BYTES <= item.body.len()) {
                     // Others need not wait until all of them are written.
-                    tokio::task::yield_now().await;
+                    engine::yield_now().await;
                 }
                 (done(container, prepared, first, room), seq)
             }
