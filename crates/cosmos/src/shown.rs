@@ -6,8 +6,8 @@ use engine::Store;
 use memory::{Account, Share, Short};
 
 use crate::{
-    call::Call, charge::Work, continuation, door::Door, etag, failure,
-    limits::MAX_PAGE_ITEMS, reply::Reply, rid::Rid,
+    call::Call, charge::Work, continuation, door::Door, etag, failure, limits::MAX_PAGE_ITEMS,
+    reply::Reply, rid::Rid,
 };
 
 /// What the server sets in a resource.

@@ -194,7 +194,8 @@ mod tests {
         let lanes = Lanes::new(2);
         let tasks: Vec<_> = (0..50)
             .map(|_| {
-                let (lanes, running, most) = (lanes.clone(), Arc::clone(&running), Arc::clone(&most));
+                let (lanes, running, most) =
+                    (lanes.clone(), Arc::clone(&running), Arc::clone(&most));
                 runtime.spawn(async move {
                     lanes.run_long(steps(100, &running, &most)).await;
                 })

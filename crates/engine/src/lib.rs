@@ -40,8 +40,8 @@ pub use item::{
     Births, Change, Changes, Comes, Definition, Item, ItemAction, ItemDone, ItemFailure, ItemKey,
     ItemRange, ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
-pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
 pub use lanes::{Lanes, leave_lane};
+pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
 pub use resource::{Expect, Resource};
 pub use rest::yield_now;
 pub use rules::Rules;

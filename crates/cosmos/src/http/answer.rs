@@ -36,13 +36,22 @@ pub(crate) enum Sender {
     Known(Right),
 }
 
+/// Whether a request is computed at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// It is, until it turns out to be long.
+    Free,
+    /// It waits for its turn with what is long: its client asks much at the same time.
+    InTurn,
+}
+
 /// Answers a request. A change of resources that takes several steps is finished although its
 /// client has gone. A query may keep its thread for long: another one sees meanwhile whether its
 /// client is still there.
 pub(super) async fn answer<S: Store>(
     door: &Arc<Door<S>>,
     client: Arc<Client>,
-    sender: Sender,
+    (sender, pace): (Sender, Pace),
     scheme: &'static str,
     request: Request<Body>,
 ) -> Response<Full<Bytes>> {
@@ -54,7 +63,10 @@ pub(super) async fn answer<S: Store>(
     let of = Arc::clone(door);
     let handled = async move {
         let handled = handle(Arc::clone(&of), client, sender, scheme, parts, body);
-        of.engine.lanes().run(handled).await
+        match pace {
+            Pace::Free => of.engine.lanes().run(handled).await,
+            Pace::InTurn => of.engine.lanes().run_long(handled).await,
+        }
     };
     if !apart {
         return handled.await;

@@ -152,8 +152,8 @@ impl<T: Unpin> Body for Sent<T> {
 
 #[cfg(test)]
 mod tests {
-    use http_body_util::BodyExt;
     use super::*;
+    use http_body_util::BodyExt;
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_of_which_nothing_is_taken_stalls_its_connection() {

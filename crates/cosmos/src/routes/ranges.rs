@@ -41,8 +41,7 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
         "_ts": Value::Int64(container.changed_ts()),
     };
     let text = shown::text(&range);
-    let mut feed =
-        shown::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
+    let mut feed = shown::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
     feed.push(|out| out.extend_from_slice(&text))?;
     Ok(feed.into_reply().charged(Work::PointRead, 0).tagged(etag))
 }

@@ -13,7 +13,7 @@ use crate::{
     cursors::Opened,
     errors::{Error, Result},
     limits::{BATCH_BYTES, FIRST_BATCH},
-    session,
+    program, session,
 };
 
 /// What a client wants of the first batch.
@@ -51,6 +51,8 @@ pub(super) async fn first<S: Store>(
     let id = if batch.done || wanted.single {
         0
     } else {
+        // The message goes, and what it was parsed into stays.
+        cursor.keep(program::weight(call.message))?;
         let opened = Opened {
             cursor,
             keep: wanted.keep,
