@@ -56,14 +56,14 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
 }
 
 fn concat(call: &In<'_>) -> Answer {
-    let mut joined = String::new();
+    let mut parts = Vec::with_capacity(call.args.len());
     let mut growth = call.growth();
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
             ValueRef::String(v) | ValueRef::Symbol(v) => {
                 growth.add(Size { bytes: v.len(), memory: v.len() })?;
-                joined.push_str(v);
+                parts.push(v);
             }
             value => {
                 let text = format!("$concat only supports strings, not {}", value.kind().name());
@@ -71,7 +71,7 @@ fn concat(call: &In<'_>) -> Answer {
             }
         }
     }
-    Ok(Some(Value::String(joined)))
+    Ok(Some(Value::String(parts.concat())))
 }
 
 fn cased(call: &In<'_>, change: fn(&str) -> String) -> Answer {
