@@ -121,6 +121,7 @@ def test_an_open_cursor_holds_a_file_and_gives_it_back(server):
 def test_what_dies_while_it_waits_in_a_file_is_not_shown():
     with Server(data_dir=True, flags=MEMORY) as server:
         found = server.client.db.c
+        found.create_index("_ts", expireAfterSeconds=1_000_000)
         for begin in range(0, COUNT, 1000):
             found.insert_many([
                 {"_id": at, "rank": -at, "text": "x" * SIZE, **({"ttl": 60} if at % 2 else {})}
