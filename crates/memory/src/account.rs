@@ -115,6 +115,13 @@ impl Account {
         self.limit() < self.used().saturating_add(bytes)
     }
 
+    /// Whether less than an eighth of it is left, or of the account that it is a part of: whoever can
+    /// do with less memory should.
+    pub fn is_scarce(&self) -> bool {
+        let left = self.limit().saturating_sub(self.used());
+        left < self.limit() / 8 || self.0.whole.as_ref().is_some_and(Self::is_scarce)
+    }
+
     /// Asks this one to give something back before anybody is refused, as long as it lives.
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
@@ -275,6 +282,17 @@ mod tests {
         part.take(200).unwrap();
         part.give(600);
         assert_eq!((whole.used(), part.used()), (0, 0));
+    }
+
+    #[test]
+    fn the_last_eighth_is_scarce() {
+        let whole = Account::new(800);
+        let part = whole.part(usize::MAX);
+        whole.take(700).unwrap();
+        assert!(!whole.is_scarce() && !part.is_scarce());
+        whole.take(1).unwrap();
+        assert!(whole.is_scarce() && part.is_scarce());
+        assert!(!Account::default().is_scarce());
     }
 
     #[test]

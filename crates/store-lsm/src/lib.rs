@@ -24,6 +24,7 @@ mod store;
 mod syncer;
 mod writeback;
 
+pub use manifest::damaged_tables;
 pub use measured::Measured;
 pub use open::{LsmOptions, LsmStore};
 pub use snapshot::LsmSnapshot;

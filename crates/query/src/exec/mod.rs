@@ -19,6 +19,7 @@ mod rows;
 mod sample;
 mod slot;
 mod sort;
+mod spilling;
 mod unwind;
 
 pub use bucket::BucketAuto;

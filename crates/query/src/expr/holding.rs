@@ -70,6 +70,11 @@ impl Holding {
         self.0.account.is_beyond(bytes)
     }
 
+    /// Whether little is left for others.
+    pub(crate) fn is_scarce(&self) -> bool {
+        self.0.account.is_scarce()
+    }
+
     /// A share for a part of the operation that holds memory beside expressions.
     pub fn share(&self) -> Share {
         self.0.account.share()

@@ -14,9 +14,11 @@ mod path;
 mod patterns;
 mod regular;
 mod sorted;
+mod spill;
 #[cfg(test)]
 mod tests;
 
+pub use self::spill::Spill;
 pub use budget::memory;
 pub(crate) use budget::{Growth, Size, check_built, check_held, check_part, owned, too_large};
 pub use context::{Context, Random};
