@@ -118,8 +118,11 @@ impl<'a> DocRef<'a> {
     /// A tree of its own.
     pub fn to_tree(self) -> Document {
         match self {
-            Self::Raw(_) => {
-                self.iter().map(|(name, value)| (name.to_owned(), value.to_value())).collect()
+            Self::Raw(bytes) => {
+                let fields = self.iter().map(|(name, value)| (name.to_owned(), value.to_value()));
+                let mut all = room(bytes, || self.len());
+                all.extend(fields);
+                all.into_iter().collect()
             }
             Self::Tree(tree) => tree.clone(),
         }
@@ -138,6 +141,15 @@ impl std::fmt::Debug for DocRef<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", crate::shell(ValueRef::Document(*self)))
     }
+}
+
+/// Bytes of a document whose fields are counted before they are copied.
+const LONG_BYTES: usize = 16 * 1024;
+
+/// Room for what raw bytes hold: for exactly that where it is much, since what is not needed would be
+/// kept with the copy.
+fn room<T>(bytes: &[u8], count: impl FnOnce() -> usize) -> Vec<T> {
+    if LONG_BYTES <= bytes.len() { Vec::with_capacity(count()) } else { Vec::new() }
 }
 
 /// A borrowed array: raw bytes (a document with keys "0", "1", ...) or a tree.
@@ -183,7 +195,11 @@ impl<'a> ArrayRef<'a> {
     /// Owned elements.
     pub fn to_values(self) -> Vec<Value> {
         match self {
-            Self::Raw(_) => self.iter().map(ValueRef::to_value).collect(),
+            Self::Raw(bytes) => {
+                let mut values = room(bytes, || self.len());
+                values.extend(self.iter().map(ValueRef::to_value));
+                values
+            }
             Self::Tree(values) => values.to_vec(),
         }
     }
@@ -192,5 +208,24 @@ impl<'a> ArrayRef<'a> {
 impl std::fmt::Debug for ArrayRef<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", crate::shell(ValueRef::Array(*self)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doc;
+
+    #[test]
+    fn copies_of_long_raw_values_have_no_room_to_spare() {
+        for count in [3, 3_000, 5_000] {
+            let numbers = Value::Array((0..count).map(Value::Int32).collect());
+            let raw = doc! { "a": numbers.clone() }.to_buf();
+            let Some(ValueRef::Array(array)) = raw.as_ref().get("a") else { panic!("it is one") };
+            let values = array.to_values();
+            assert_eq!(Value::Array(values.clone()), numbers);
+            assert!(count < 3_000 || array.to_values().capacity() == values.len(), "{count}");
+            assert_eq!(raw.as_ref().to_tree(), doc! { "a": numbers });
+        }
     }
 }

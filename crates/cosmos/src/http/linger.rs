@@ -19,7 +19,7 @@ use crate::{
     operation::Client,
 };
 
-/// Bytes that are read at once.
+/// Bytes that are read at once: the buffer of whoever reads grows with what it gets.
 const STEP_BYTES: usize = 16 * 1024;
 
 /// When nothing is waited for any more.
@@ -118,7 +118,12 @@ impl<T: AsyncRead + Unpin> AsyncRead for Linger<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let most = buffer.remaining().min(STEP_BYTES);
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        let read = part.filled().len();
+        buffer.advance(read);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -127,6 +132,17 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     use super::*;
+
+    #[tokio::test]
+    async fn little_is_read_at_once() {
+        let (near, mut far) = duplex(200_000);
+        let mut near = Linger::new(near, Arc::default());
+        far.write_all(&[7; 100_000]).await.unwrap();
+        let mut all = vec![0; 100_000];
+        assert_eq!(near.read(&mut all).await.unwrap(), STEP_BYTES);
+        near.read_exact(&mut all[STEP_BYTES..]).await.unwrap();
+        assert_eq!(all, [7; 100_000]);
+    }
 
     #[tokio::test]
     async fn a_client_that_sends_is_read_until_it_ends() {

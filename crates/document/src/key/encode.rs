@@ -104,6 +104,8 @@ fn document(fields: DocRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
 
 /// Text with 0 and 1 escaped by a 1, closed by a 0.
 fn text(text: &str, out: &mut Vec<u8>) {
+    // At once: what grows step by step is in memory several times.
+    out.reserve(text.len() + 1);
     for byte in text.bytes() {
         if byte <= 1 {
             out.push(1);

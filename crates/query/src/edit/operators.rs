@@ -69,10 +69,9 @@ impl Operators {
             }
         }
         check_conflicts(&paths)?;
-        let mut sorted: Vec<(Vec<String>, Leaf)> =
-            leaves.into_iter().map(|leaf| (leaf.path.names(), leaf)).collect();
-        sorted.sort_by(|a, b| order(&a.0, &b.0));
-        let leaves: Vec<Leaf> = sorted.into_iter().map(|(_, leaf)| leaf).collect();
+        drop(paths);
+        let mut leaves = leaves;
+        leaves.sort_by(|a, b| a.path.order(&b.path));
         let dynamic = leaves.iter().any(|leaf| leaf.path.is_dynamic());
         Ok(Self { leaves, filters, by_name, dynamic })
     }

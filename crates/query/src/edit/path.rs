@@ -39,7 +39,9 @@ impl EditPath {
             );
             return Err(Error::new(Kind::Invalid, 56, text));
         }
-        let steps: Vec<Step> = text.split('.').map(step).collect();
+        // An update may have a great many: none has room to spare.
+        let mut steps = Vec::with_capacity(text.split('.').count());
+        steps.extend(text.split('.').map(step));
         if steps.len() > MAX_PARTS {
             return Err(Error::new(Kind::TooLarge, 15, "The update path is too long"));
         }
@@ -78,6 +80,11 @@ impl EditPath {
         self.steps.iter().any(|step| !matches!(step, Step::Name(_)))
     }
 
+    /// The order in which it is edited among others, as that of [`order`].
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        in_order(self.text.split('.'), other.text.split('.'))
+    }
+
     /// The parts as text.
     pub(super) fn names(&self) -> Vec<String> {
         self.text.split('.').map(str::to_owned).collect()
@@ -107,7 +114,18 @@ pub(super) fn index(part: &str) -> Option<usize> {
 
 /// The order in which edits take place: part by part, numbers by value, else by bytes.
 pub(super) fn order(a: &[String], b: &[String]) -> Ordering {
-    for (a, b) in a.iter().zip(b) {
+    in_order(a.iter().map(String::as_str), b.iter().map(String::as_str))
+}
+
+fn in_order<'t>(
+    mut a: impl Iterator<Item = &'t str>,
+    mut b: impl Iterator<Item = &'t str>,
+) -> Ordering {
+    loop {
+        let (a, b) = match (a.next(), b.next()) {
+            (Some(a), Some(b)) => (a, b),
+            (a, b) => return a.is_some().cmp(&b.is_some()),
+        };
         let order = match (index(a), index(b)) {
             (Some(m), Some(n)) => m.cmp(&n).then_with(|| a.cmp(b)),
             _ => a.cmp(b),
@@ -116,7 +134,6 @@ pub(super) fn order(a: &[String], b: &[String]) -> Ordering {
             return order;
         }
     }
-    a.len().cmp(&b.len())
 }
 
 /// What stands at the paths so far.

@@ -278,8 +278,8 @@ impl Exec {
                     Some(operator) => {
                         let bytes = row.document.bytes().len();
                         self.context.effort.pass(STEP + bytes)?;
-                        // Small ones cost nothing.
-                        self.moving.set(bytes)?;
+                        // Small ones cost nothing. A buffer may have room for as much again.
+                        self.moving.set(2 * bytes)?;
                         operator.accept(row, &self.context)?;
                         at += 1;
                     }

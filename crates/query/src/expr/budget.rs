@@ -113,6 +113,11 @@ impl<'a> Growth<'a> {
         self.add(Size { bytes: 0, memory })
     }
 
+    /// So many bytes have to be there for a moment beside it.
+    pub(crate) fn room_for(&self, bytes: usize) -> Result<(), Error> {
+        check_held(self.held.saturating_add(self.size.memory).saturating_add(bytes), self.holding)
+    }
+
     /// So many bytes more are written to a buffer beside it. They are no value of the expression,
     /// but have to be there.
     pub(crate) fn written(&mut self, bytes: usize) -> Result<(), Error> {
