@@ -226,14 +226,39 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_and_counted() {
         let account = Account::new(100);
-        account.take(60).unwrap();
-        assert_eq!(account.take(41), Err(Short));
-        account.take(40).unwrap();
+        account.take(60, 60).unwrap();
+        assert_eq!(account.take(41, 41), Err(Short));
+        account.take(40, 40).unwrap();
         assert_eq!((account.used(), account.refused()), (100, 1));
         account.give(100);
         assert_eq!((account.used(), account.peak()), (0, 100));
-        assert_eq!(account.take(usize::MAX), Err(Short));
+        assert_eq!(account.take(usize::MAX, usize::MAX), Err(Short));
         assert_eq!(account.used(), 0);
+    }
+
+    #[test]
+    fn the_last_eighth_is_for_those_who_need_little() {
+        let account = Account::new(8 << 20);
+        let mut large = account.share();
+        large.set(7 << 20).unwrap();
+        assert_eq!(large.grow(1), Err(Short), "the rest is the reserve");
+        let mut small = account.share();
+        small.set(SMALL).unwrap();
+        assert_eq!(small.grow(SMALL), Err(Short), "it is small no longer");
+        let one = account.operation(usize::MAX);
+        let (mut first, mut second) = (one.share(), one.share());
+        first.set(SMALL / 2).unwrap();
+        second.set(SMALL / 2).unwrap();
+        assert_eq!(second.grow(SMALL), Err(Short), "an operation is as large as all its shares");
+        let many = account.part(4 << 20);
+        many.share().set(SMALL).unwrap();
+        drop(large);
+        let mut held = many.share();
+        held.set(7 << 19).unwrap();
+        assert_eq!(held.grow(SMALL + 1), Err(Short), "a part has a reserve too");
+        many.share().set(SMALL).unwrap();
+        drop((small, first, second, held));
+        assert_eq!((account.used(), many.used()), (0, 0));
     }
 
     /// Holds memory until it is asked for it.
@@ -256,14 +281,14 @@ mod tests {
         let shares = (0..10).map(|_| account.share_of(100).unwrap()).collect();
         let idle = Arc::new(Idle(Mutex::new(shares)));
         account.relieved_by(&idle);
-        account.take(150).unwrap();
+        account.take(150, 150).unwrap();
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take(1001), Err(Short), "it could not fit in any case");
+        assert_eq!(account.take(1001, 1001), Err(Short), "it could not fit in any case");
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take(900), Err(Short), "somebody else holds 150");
+        assert_eq!(account.take(900, 900), Err(Short), "somebody else holds 150");
         drop(idle);
         assert_eq!(account.used(), 150);
-        account.take(850).unwrap();
+        account.take(850, 850).unwrap();
     }
 
     #[test]
@@ -271,15 +296,15 @@ mod tests {
         let whole = Account::new(1000);
         let part = whole.part(600);
         let other = whole.part(usize::MAX);
-        other.take(500).unwrap();
-        part.take(400).unwrap();
+        other.take(500, 500).unwrap();
+        part.take(400, 400).unwrap();
         assert_eq!((whole.used(), part.used()), (900, 400));
         assert!(part.is_beyond(201) && !part.is_beyond(200));
-        assert_eq!(part.take(201), Err(Short), "beyond its own limit");
-        assert_eq!(part.take(101), Err(Short), "others hold it");
+        assert_eq!(part.take(201, 201), Err(Short), "beyond its own limit");
+        assert_eq!(part.take(101, 101), Err(Short), "others hold it");
         assert_eq!((whole.used(), part.used()), (900, 400));
         other.give(500);
-        part.take(200).unwrap();
+        part.take(200, 200).unwrap();
         part.give(600);
         assert_eq!((whole.used(), part.used()), (0, 0));
     }
@@ -288,9 +313,9 @@ mod tests {
     fn the_last_eighth_is_scarce() {
         let whole = Account::new(800);
         let part = whole.part(usize::MAX);
-        whole.take(700).unwrap();
+        whole.take(700, 700).unwrap();
         assert!(!whole.is_scarce() && !part.is_scarce());
-        whole.take(1).unwrap();
+        whole.take(1, 1).unwrap();
         assert!(whole.is_scarce() && part.is_scarce());
         assert!(!Account::default().is_scarce());
     }
@@ -302,7 +327,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        if account.take(300).is_ok() {
+                        if account.take(300, 300).is_ok() {
                             assert!(account.used() <= 1000);
                             account.give(300);
                         }
