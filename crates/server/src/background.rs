@@ -21,6 +21,9 @@ use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
 /// How often the clock is compared with the wall and made durable.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
+/// How often the store is asked for its health, and does what it does unasked.
+const STORE_EVERY: Duration = Duration::from_millis(500);
+
 /// The clock's own thread: nothing else may hold up time.
 pub(crate) struct Timekeeper {
     stop: Arc<AtomicBool>,
@@ -121,7 +124,7 @@ pub(crate) async fn store(engine: Engine<AnyStore>, mut stop: watch::Receiver<bo
             tracing::error!(%error, "housekeeping of the store");
         }
         tokio::select! {
-            () = wait(CHECKPOINT_EVERY) => {}
+            () = wait(STORE_EVERY) => {}
             _ = stop.changed() => return,
         }
     }
