@@ -104,7 +104,13 @@ impl Room {
 
     fn verdict(&self, frees: bool) -> Result<(), Error> {
         let left = if frees { &self.left_for_freeing } else { &self.left };
-        if left.load(Ordering::SeqCst) == 0 { Err(full()) } else { Ok(()) }
+        if 0 < left.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        // Who was refused shall find the reason where it is told, also when memory that went to
+        // tables makes room in the next moment.
+        self.short.store(true, Ordering::SeqCst);
+        Err(full())
     }
 }
 
