@@ -19,7 +19,7 @@ use crate::{
     failure::failed,
     features::Features,
     give_way::give_way,
-    listen, logging, nosql,
+    listen, logging, machine, nosql,
     open::{Opened, open},
     ready::{self, Ready},
     shares::accounts,
@@ -150,7 +150,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
 fn mongo_settings(host: String, features: &Features, accounts: (&Account, &Account)) -> Settings {
     let (memory, strangers) = (accounts.0.clone(), accounts.1.clone());
     let per_document_ttl = features.per_document_ttl();
-    Settings { per_document_ttl, host, strangers, memory, give_way, ..Settings::default() }
+    let usage = machine::usage;
+    Settings { per_document_ttl, host, strangers, memory, give_way, usage, ..Settings::default() }
 }
 
 /// Says that every listener accepts, to whoever waits for it.

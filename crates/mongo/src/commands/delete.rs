@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, doc};
-use engine::Namespace;
-use engine::Store;
+use engine::{Find, Namespace, Store};
 use query::Context;
 
 use super::{
@@ -57,11 +56,24 @@ async fn apply<S: Store>(
     let args = Args::new("delete.deletes", statement);
     let find = find(&args, "q")?;
     let many = many(&args)?;
+    execute(call, namespace, &find, many, context).await
+}
+
+/// Removes what is found, and answers how many documents that were.
+pub(super) async fn execute<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    find: &Find,
+    many: bool,
+    context: &Arc<Context>,
+) -> Result<usize> {
     loop {
         let Some(collection) = call.find(namespace) else { return Ok(0) };
-        let removed = call.door.engine.remove(&collection, &find, many, context).await;
+        let removed = call.door.engine.remove(&collection, find, many, context).await;
         if !Call::<S>::came_late(&removed) {
-            return Ok(removed?.count);
+            let count = removed?.count;
+            Counters::add(&call.connection.counters.deleted, count as u64);
+            return Ok(count);
         }
     }
 }

@@ -61,12 +61,14 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
                 break removed?;
             }
         };
+        Counters::add(&call.connection.counters.deleted, u64::from(removed.is_some()));
         let last = doc! { "n": i32::from(removed.is_some()) };
         return reply(removed.as_deref(), last);
     };
     Counters::add(&call.connection.counters.update, 1);
     let edited = change(&call, &namespace, &find, &edit, upsert, &context).await?;
     let found = edited.before.is_some();
+    Counters::add(&call.connection.counters.updated, u64::from(found));
     let mut last = doc! {
         "n": i32::from(found || edited.upserted.is_some()),
         "updatedExisting": found,

@@ -201,7 +201,9 @@ pub(super) async fn execute<S: Store>(
         };
         let updated = call.door.engine.update(&collection, &update).await;
         if !Call::<S>::came_late(&updated) {
-            return Ok(updated?);
+            let updated = updated?;
+            Counters::add(&call.connection.counters.updated, updated.modified as u64);
+            return Ok(updated);
         }
     }
 }
