@@ -28,11 +28,16 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     statements.iter().try_for_each(|it| check_shape(&Args::new("delete.deletes", *it)))?;
     Counters::add(&call.connection.counters.delete, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let context = call.context().await?;
+    let context = call.context().await;
     let mut n = 0;
     let mut errors = Vec::new();
     for (at, statement) in statements.into_iter().enumerate() {
-        match apply(&call, &namespace, statement, &context).await {
+        // What is wrong with the command's constants is wrong with each statement.
+        let applied = match &context {
+            Ok(context) => apply(&call, &namespace, statement, context).await,
+            Err(error) => Err(error.clone()),
+        };
+        match applied {
             Ok(count) => n += count,
             Err(error) => {
                 errors.push((at, error));

@@ -39,6 +39,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let new = args.lax_bool("new")?.unwrap_or(false);
     check(remove, upsert, new, args.get("update").is_some())?;
+    args.lax_bool("bypassDocumentValidation")?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
     let mut edit = args.get("update").map(|update| edit(update, &args, false)).transpose()?;

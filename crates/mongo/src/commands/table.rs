@@ -111,7 +111,7 @@ rows! {
     "create" [] catalog::create, catalog::CREATE_FIELDS, "makes a collection";
     "drop" [] catalog::drop, &[], "drops a collection";
     "dropDatabase" [] catalog::drop_database, &[], "drops a database";
-    "renameCollection" [admin] catalog::rename, &["to", "dropTarget"], "gives a collection another name";
+    "renameCollection" [admin] catalog::rename, &["to", "dropTarget", "stayTemp", "collectionUUID"], "gives a collection another name";
     "collMod" [] coll_mod::run, coll_mod::FIELDS, "changes an index or a collection";
     "createIndexes" [] create_indexes::run, &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"], "makes indexes";
     "dropIndexes" [] drop_indexes::run, &["index"], "drops indexes";

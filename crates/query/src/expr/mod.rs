@@ -15,6 +15,7 @@ mod regular;
 mod sorted;
 #[cfg(test)]
 mod tests;
+mod visit;
 
 pub use budget::memory;
 pub(crate) use budget::{Growth, Size, check_built, check_held, check_part, owned, too_large};
