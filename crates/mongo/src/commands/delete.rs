@@ -85,7 +85,7 @@ pub(super) async fn execute<S: Store>(
 
 /// Checks what a statement looks like: one that is malformed spoils its command before any other
 /// statement runs.
-fn check_shape(args: &Args<'_>) -> Result<()> {
+pub(super) fn check_shape(args: &Args<'_>) -> Result<()> {
     args.only(FIELDS)?;
     args.need_document("q")?;
     args.document("collation")?;
@@ -94,7 +94,7 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
 }
 
 /// Whether all documents are meant, or one.
-fn many(args: &Args<'_>) -> Result<bool> {
+pub(super) fn many(args: &Args<'_>) -> Result<bool> {
     args.int("limit")?;
     let Some(limit) = args.get("limit") else { return Err(args.missing("limit")) };
     match document::Number::of(limit).and_then(document::Number::to_i64_exact) {

@@ -125,7 +125,7 @@ fn projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     Ok(Some(projection))
 }
 
-fn parse_find(args: &Args<'_>) -> Result<Find> {
+pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
         Some(_) => find(args, "query"),
         None => {

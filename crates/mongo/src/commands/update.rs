@@ -28,7 +28,7 @@ pub(super) struct Names {
     pub(super) all: &'static [&'static str],
 }
 
-const NAMES: Names = Names {
+pub(super) const NAMES: Names = Names {
     filter: "q",
     update: "u",
     constants: "c",

@@ -127,7 +127,7 @@ async fn a_count_without_a_filter_is_explained_as_what_it_is() {
     client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &documents)]).await;
     for (command, stage, examined) in [
         (doc! { "count": "c" }, "RECORD_STORE_FAST_COUNT", 0),
-        (doc! { "count": "c", "query": doc! { "a": 1 } }, "COLLSCAN", 3),
+        (doc! { "count": "c", "query": doc! { "a": 1 } }, "COUNT", 3),
         (doc! { "count": "none" }, "EOF", 0),
     ] {
         let reply = client.run(doc! { "explain": command.clone(), "$db": "db" }).await;

@@ -6,6 +6,7 @@ mod bulk_write;
 mod client;
 mod compat;
 mod databases;
+mod explain;
 mod fates;
 mod hints;
 mod indexes;

@@ -5,7 +5,7 @@ use document::{Document, Value, doc};
 use super::work::Tickets;
 
 fn zeros(names: &[&str]) -> Document {
-    names.iter().map(|name| ((*name).to_owned(), Value::Int64(0))).collect()
+    names.iter().map(|name| ((*name).to_owned(), Value::Int32(0))).collect()
 }
 
 /// A section that counts nothing.
