@@ -7,6 +7,7 @@ mod client;
 mod compat;
 mod databases;
 mod explain;
+mod fail_points;
 mod fates;
 mod hints;
 mod indexes;

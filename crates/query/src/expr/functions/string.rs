@@ -50,6 +50,8 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => v.to_owned(),
         ValueRef::Int32(v) => v.to_string(),
         ValueRef::Int64(v) => v.to_string(),
+        ValueRef::Double(v) if v.is_nan() && v.is_sign_negative() => "-nan".to_owned(),
+        ValueRef::Double(v) if v.is_nan() => "nan".to_owned(),
         ValueRef::Double(v) => double_text(v, 6),
         ValueRef::Decimal128(v) => v.to_string(),
         ValueRef::DateTime(v) => date_text(v)?,
