@@ -39,7 +39,7 @@ pub use item::{
     Births, Change, Changes, Comes, Definition, Item, ItemAction, ItemDone, ItemFailure, ItemKey,
     ItemRange, ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
-pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
+pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, IndexTraits, Plan};
 pub use resource::{Expect, Resource};
 pub use rules::Rules;
 pub use view::LiveView;

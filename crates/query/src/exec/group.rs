@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 
 use super::{
     Meter, Row,
+    group_error::in_group,
     operator::{Operator, Poll},
     sized,
     spilling::{
@@ -341,7 +342,25 @@ pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Resu
 impl Operator for Grouping {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         context.effort.pass(row.document.bytes().len() / 64)?;
+<<<<<<< HEAD
         self.take(row.document.as_ref(), context)
+=======
+        env.root.pick(&picked.names, &mut values);
+        let value = |place: usize| values.get(place).copied().flatten();
+        let at = match picked.id {
+            Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
+            None => self.find(group.id.get(&env).map_err(in_group)?.or_null(), context)?,
+        };
+        let Some((_, states)) = self.groups.get_mut(at) else { return Ok(()) };
+        let mut grown = 0;
+        for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(states) {
+            grown += match *place {
+                Some(place) => field.add_value(state, value(place), &env)?,
+                None => field.add(state, &env).map_err(in_group)?,
+            };
+        }
+        self.meter.add(grown)
+>>>>>>> mongoapi
     }
 
     fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
