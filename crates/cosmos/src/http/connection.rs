@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{
-    answer::{Sender, answer},
+    answer::{Pace, Sender, answer},
     body::Body,
     certificate, http2,
     linger::Linger,
@@ -178,7 +178,8 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let turn = rest.map(Turns::begin);
         async move {
             let request = request.map(Body::Arriving);
-            let response = answer(&door, client, Sender::Signs, scheme, request).await;
+            let response =
+                answer(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
             Ok::<_, Infallible>(Sent::of(response, None, turn))
         }
     });

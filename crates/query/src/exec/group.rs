@@ -297,7 +297,7 @@ impl Grouping {
         let value = |place: usize| values.get(place).copied().flatten();
         let found = match picked.id {
             Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
-            None => self.find(group.id.get(&env)?.or_null(), context)?,
+            None => self.find(group.id.get(&env).map_err(in_group)?.or_null(), context)?,
         };
         let at = match (found, &mut self.written) {
             (Ok(at), _) => at,
@@ -310,7 +310,7 @@ impl Grouping {
         {
             grown += match *place {
                 Some(place) => field.add_value(state, value(place), &env)?,
-                None => field.add(state, &env)?,
+                None => field.add(state, &env).map_err(in_group)?,
             };
         }
         self.grown(at, grown, context)
@@ -342,25 +342,7 @@ pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Resu
 impl Operator for Grouping {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         context.effort.pass(row.document.bytes().len() / 64)?;
-<<<<<<< HEAD
         self.take(row.document.as_ref(), context)
-=======
-        env.root.pick(&picked.names, &mut values);
-        let value = |place: usize| values.get(place).copied().flatten();
-        let at = match picked.id {
-            Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
-            None => self.find(group.id.get(&env).map_err(in_group)?.or_null(), context)?,
-        };
-        let Some((_, states)) = self.groups.get_mut(at) else { return Ok(()) };
-        let mut grown = 0;
-        for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(states) {
-            grown += match *place {
-                Some(place) => field.add_value(state, value(place), &env)?,
-                None => field.add(state, &env).map_err(in_group)?,
-            };
-        }
-        self.meter.add(grown)
->>>>>>> mongoapi
     }
 
     fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {

@@ -50,7 +50,7 @@ impl Holding {
     }
 
     fn within(account: &Account, limit: usize) -> Self {
-        let account = account.part(limit);
+        let account = account.operation(limit);
         let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
         Self(Arc::new(Held { account, covered: AtomicUsize::new(0), share, kept }))
     }

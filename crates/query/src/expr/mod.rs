@@ -5,6 +5,7 @@ pub(crate) mod budget;
 mod context;
 mod effort;
 mod env;
+mod fit;
 mod form;
 pub mod functions;
 mod got;
@@ -25,6 +26,7 @@ pub use context::{Context, Random};
 pub use effort::{Effort, Watch};
 pub use env::Env;
 pub(crate) use env::scope;
+pub(crate) use fit::{fitted, fitted_value};
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
 pub use got::Got;
@@ -118,7 +120,7 @@ impl Expr {
             Self::ClusterTime => Ok(Got::Own(Value::Timestamp(env.context.timestamp()))),
             Self::Remove => Ok(Got::Missing),
             Self::Call(function, args) => function.call(args, env),
-            _ => form::get(self, env),
+            _ => form::get(self, env).map(fitted),
         }
     }
 
