@@ -162,7 +162,7 @@ impl Decimal128 {
                 let magnitude = format!("{coefficient}e{exponent}").parse().unwrap_or(0.0);
                 if negative { -magnitude } else { magnitude }
             }
-            None if self.is_nan() => f64::NAN,
+            None if self.is_nan() => f64::NAN.copysign(if self.is_negative() { -1.0 } else { 1.0 }),
             None if self.is_negative() => f64::NEG_INFINITY,
             None => f64::INFINITY,
         }

@@ -41,7 +41,7 @@ pub use item::{
     ItemRange, ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
 pub use lanes::{Lanes, leave_lane};
-pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, Plan};
+pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, IndexTraits, Plan};
 pub use resource::{Expect, Resource};
 pub use rest::yield_now;
 pub use rules::Rules;

@@ -115,11 +115,11 @@ impl Account {
         self.limit() < self.used().saturating_add(bytes)
     }
 
-    /// Whether less than an eighth of it is left, or of the account that it is a part of: whoever can
-    /// do with less memory should.
+    /// Whether less than an eighth of it is left for all, or of the account that it is a part of:
+    /// whoever can do with less memory should.
     pub fn is_scarce(&self) -> bool {
-        let left = self.limit().saturating_sub(self.used());
-        left < self.limit() / 8 || self.0.whole.as_ref().is_some_and(Self::is_scarce)
+        let left = self.common().saturating_sub(self.used());
+        left < self.limit() / RESERVE || self.0.whole.as_ref().is_some_and(Self::is_scarce)
     }
 
     /// Asks this one to give something back before anybody is refused, as long as it lives.
@@ -313,7 +313,8 @@ mod tests {
     fn the_last_eighth_is_scarce() {
         let whole = Account::new(800);
         let part = whole.part(usize::MAX);
-        whole.take(700, 700).unwrap();
+        // The reserve of those who need little is not for all.
+        whole.take(600, 600).unwrap();
         assert!(!whole.is_scarce() && !part.is_scarce());
         whole.take(1, 1).unwrap();
         assert!(whole.is_scarce() && part.is_scarce());

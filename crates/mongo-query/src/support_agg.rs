@@ -175,9 +175,24 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$rand", Support::Works),
     ("$range", Support::Works),
     ("$reduce", Support::Works),
-    ("$regexFind", Support::Differs("no look-around and no references back")),
-    ("$regexFindAll", Support::Differs("no look-around and no references back")),
-    ("$regexMatch", Support::Differs("no look-around and no references back")),
+    (
+        "$regexFind",
+        Support::Differs(
+            "no look-behind and no references back; no groups in look-ahead, but for $regexMatch",
+        ),
+    ),
+    (
+        "$regexFindAll",
+        Support::Differs(
+            "no look-behind and no references back; no groups in look-ahead, but for $regexMatch",
+        ),
+    ),
+    (
+        "$regexMatch",
+        Support::Differs(
+            "no look-behind and no references back; no groups in look-ahead, but for $regexMatch",
+        ),
+    ),
     ("$replaceAll", Support::Works),
     ("$replaceOne", Support::Works),
     ("$reverseArray", Support::Works),

@@ -42,7 +42,7 @@ const fn row(part: Part, name: &'static str, support: Support) -> Row {
     Row { part, name, support }
 }
 
-const REGEX: &str = "matched in linear time, so look-around, references back, recursion, atomic \
+const REGEX: &str = "matched in linear time, so look-behind, look-ahead beside flags inside of the pattern, references back, recursion, atomic \
                      groups and possessive quantifiers are refused by name";
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
                           where MongoDB refuses them";

@@ -92,6 +92,20 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// A value of type bool itself; null is none.
+    pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
+        match self.body.get(name) {
+            None => Ok(None),
+            Some(ValueRef::Bool(value)) => Ok(Some(value)),
+            Some(value) => {
+                let kind = value.kind().name();
+                let message =
+                    format!("Field '{name}' should be a boolean value, but found: {kind}");
+                Err(Error::new(TypeMismatch, message))
+            }
+        }
+    }
+
     /// A bool, or a number that stands for one.
     pub(crate) fn lax_bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get(name) {

@@ -32,6 +32,17 @@ pub(crate) struct Connection {
     /// What the answer holds that is being made or sent.
     answer: Mutex<Share>,
     running: Mutex<Option<Running>>,
+    /// Who it is, if it came by another way than a socket of its own.
+    pub(crate) visitor: Option<Visitor>,
+}
+
+/// A sender whose commands somebody else received, each on a connection of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Visitor {
+    /// It may change things.
+    pub(crate) writes: bool,
+    /// What all its commands have in common.
+    pub(crate) session: [u8; 32],
 }
 
 /// The command under way; it ends with this.
@@ -44,7 +55,7 @@ impl Drop for Begun<'_> {
 }
 
 impl Connection {
-    pub(crate) fn new(id: i32, peer: String) -> Self {
+    pub(crate) fn new(id: i32, peer: String, visitor: Option<Visitor>) -> Self {
         Self {
             id,
             peer,
@@ -55,6 +66,7 @@ impl Connection {
             replies: AtomicI32::new(1),
             answer: Mutex::default(),
             running: Mutex::default(),
+            visitor,
         }
     }
 
@@ -86,9 +98,10 @@ impl Connection {
     }
 
     /// The command under way goes on with the operation that left a cursor behind.
-    pub(crate) fn go_on(&self, operation: &Arc<Operation>, now: Duration) {
+    pub(crate) fn go_on(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
         if let Some(running) = &mut *lock(&self.running) {
             operation.go_on(now, &running.operation);
+            running.cursor = Some(cursor);
             running.operation = Arc::clone(operation);
         }
     }

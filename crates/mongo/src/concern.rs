@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Commands that read data at a level of the client's choice; the others know only `local`.
-const LEVELLED: [&str; 4] = ["aggregate", "count", "distinct", "find"];
+const LEVELLED: [&str; 5] = ["aggregate", "count", "distinct", "find", "getMore"];
 
 /// Who may have chosen a concern.
 const PROVENANCES: [&str; 5] = [
@@ -26,14 +26,21 @@ const PROVENANCES: [&str; 5] = [
 pub(crate) fn check_read(command: &str, body: DocRef<'_>) -> Result<()> {
     let Some(concern) = body.get("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
+        if command == "aggregate" && !concern.is_nullish() {
+            return Err(Args::new(command, body).wrong("readConcern", concern, " 'object'"));
+        }
         return Err(Error::new(FailedToParse, "readConcern field should be an object"));
     };
     let mut level = None;
-    let (mut after, mut at) = (false, false);
+    let (mut after, mut at, mut optime) = (false, false, false);
     for (name, value) in concern.iter() {
         match (name, value) {
             ("level", ValueRef::String(text)) => level = Some(text),
             ("level", other) => return Err(wrong(name, "string", other)),
+            ("afterClusterTime", ValueRef::Timestamp(0)) => {
+                let message = "afterClusterTime cannot be a null timestamp";
+                return Err(Error::new(InvalidOptions, message));
+            }
             ("afterClusterTime", ValueRef::Timestamp(_)) => after = true,
             ("atClusterTime", ValueRef::Timestamp(_)) => at = true,
             ("afterClusterTime" | "atClusterTime", other) => {
@@ -41,10 +48,9 @@ pub(crate) fn check_read(command: &str, body: DocRef<'_>) -> Result<()> {
             }
             ("provenance", value) => check_provenance("readConcern", value)?,
             // Drivers' own bookkeeping of the replica set protocol.
-            (
-                "afterOpTime" | "allowTransactionTableSnapshot" | "waitLastStableRecoveryTimestamp",
-                _,
-            ) => {}
+            ("afterOpTime", ValueRef::Document(_)) => optime = true,
+            ("afterOpTime", other) => return Err(wrong(name, "object", other)),
+            ("allowTransactionTableSnapshot" | "waitLastStableRecoveryTimestamp", _) => {}
             _ => {
                 let message = format!("Unrecognized option in readConcern: {name}");
                 return Err(Error::new(InvalidOptions, message));
@@ -56,6 +62,10 @@ pub(crate) fn check_read(command: &str, body: DocRef<'_>) -> Result<()> {
         return Err(Error::new(InvalidOptions, message));
     }
     check_level(command, level)?;
+    if optime {
+        let message = "node needs to be a replica set member to use read concern";
+        return Err(Error::new(NotAReplicaSet, message));
+    }
     if after {
         let message = "Cannot specify afterClusterTime readConcern without replication enabled";
         return Err(Error::new(IllegalOperation, message));
@@ -67,7 +77,7 @@ fn check_level(command: &str, level: Option<&str>) -> Result<()> {
     match level {
         None | Some("local") => Ok(()),
         Some(level @ ("available" | "majority" | "linearizable" | "snapshot"))
-            if !LEVELLED.contains(&command) =>
+            if !LEVELLED.contains(&command) || (level, command) == ("snapshot", "count") =>
         {
             let message = format!(
                 "Command {command} does not support {{ readConcern: {{ level: \"{level}\" }} }}"

@@ -33,7 +33,7 @@ pub async fn serve<S: Store>(
     peer: String,
     stop: watch::Receiver<bool>,
 ) {
-    let connection = door.connect(peer);
+    let connection = door.connect(peer, None);
     // Whatever ended it, there is nobody left to tell.
     let _ = converse(&door, &connection, &mut stream, stop).await;
     let _ = stream.shutdown().await;

@@ -11,6 +11,8 @@ use engine::{Cursor, Namespace};
 use memory::Relief;
 
 use crate::{
+    client::Visitor,
+    cursor_about::{About, Told},
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
     operation::{Operation, Why},
@@ -29,9 +31,28 @@ struct Open<S: Store> {
     connection: i32,
     orphan: bool,
     operation: Arc<Operation>,
+    about: About,
+    /// Who opened it, if that is a guest.
+    owner: Option<Visitor>,
 }
 
 impl<S: Store> Open<S> {
+    /// Whether this sender may use it: a guest that may only read has only its own.
+    fn is_for(&self, visitor: Option<Visitor>) -> bool {
+        visitor.is_none_or(|visitor| visitor.writes || self.owner == Some(visitor))
+    }
+
+    fn told(&self, id: i64) -> Told {
+        Told {
+            id,
+            namespace: self.namespace.clone(),
+            session: self.session,
+            keep: self.keep,
+            used: self.used,
+            about: self.about.clone(),
+        }
+    }
+
     /// Bytes that it holds while nobody uses it.
     fn memory(&self) -> usize {
         self.cursor.as_ref().map_or(0, Cursor::memory)
@@ -56,6 +77,9 @@ pub(crate) struct Opened<S: Store> {
     pub(crate) session: Option<SessionId>,
     /// The connection that asked for it.
     pub(crate) connection: i32,
+    /// Who asked for it, if that is a guest.
+    pub(crate) owner: Option<Visitor>,
+    pub(crate) about: About,
 }
 
 /// A cursor that a request uses.
@@ -111,7 +135,7 @@ impl<S: Store> Cursors<S> {
         opened: Opened<S>,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
-        let Opened { cursor, keep, session, connection } = opened;
+        let Opened { cursor, keep, session, connection, owner, about } = opened;
         let now = clock::monotonic();
         operation.rest(now);
         let operation = Arc::clone(operation);
@@ -134,6 +158,8 @@ impl<S: Store> Cursors<S> {
                     connection,
                     orphan,
                     operation,
+                    about,
+                    owner,
                 });
                 return Ok(id);
             }
@@ -146,9 +172,11 @@ impl<S: Store> Cursors<S> {
         id: i64,
         namespace: &Namespace,
         session: Option<SessionId>,
+        visitor: Option<Visitor>,
     ) -> Result<Taken<S>> {
         let mut all = self.lock();
-        let open = all.get_mut(&id).ok_or_else(|| not_found(id))?;
+        let open = all.get_mut(&id).filter(|open| open.is_for(visitor));
+        let open = open.ok_or_else(|| not_found(id))?;
         if open.namespace != *namespace {
             let message = format!(
                 "Requested getMore on namespace '{namespace}', but cursor belongs to a different namespace {}",
@@ -166,11 +194,22 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// Gives a cursor back; one that was killed meanwhile is dropped.
-    pub(crate) fn give_back(&self, taken: Taken<S>) -> bool {
+    /// Gives a cursor back that was not read.
+    pub(crate) fn leave(&self, taken: Taken<S>) {
+        self.put(taken, |_| {});
+    }
+
+    /// Gives a cursor back that gave a batch of so many documents; one that was killed meanwhile is
+    /// dropped.
+    pub(crate) fn give_back(&self, taken: Taken<S>, documents: usize) -> bool {
+        self.put(taken, |about| about.gave(documents))
+    }
+
+    fn put(&self, taken: Taken<S>, note: impl FnOnce(&mut About)) -> bool {
         let now = clock::monotonic();
         match self.lock().get_mut(&taken.id) {
             Some(open) => {
+                note(&mut open.about);
                 taken.operation.rest(now);
                 open.cursor = Some(taken.cursor);
                 open.used = now;
@@ -198,11 +237,12 @@ impl<S: Store> Cursors<S> {
         self.lock().remove(&id).is_some()
     }
 
-    /// Closes a cursor if it belongs to a collection, and ends the request that uses it; answers
-    /// whether it was open there.
-    pub(crate) fn kill(&self, id: i64, namespace: &Namespace) -> bool {
+    /// Closes a cursor if it belongs to a collection and this sender may use it, and ends the
+    /// request that does; answers whether it was open there.
+    pub(crate) fn kill(&self, id: i64, namespace: &Namespace, visitor: Option<Visitor>) -> bool {
         let mut all = self.lock();
-        let there = all.get(&id).is_some_and(|open| open.namespace == *namespace);
+        let meant = |open: &Open<S>| open.namespace == *namespace && open.is_for(visitor);
+        let there = all.get(&id).is_some_and(meant);
         let killed = if there { all.remove(&id) } else { None };
         killed.inspect(|open| open.operation.stop(Why::CursorKilled)).is_some()
     }
@@ -245,6 +285,17 @@ impl<S: Store> Cursors<S> {
             closed.extend(all.remove(&id));
         }
         closed
+    }
+
+    /// What is told about one of them.
+    pub(crate) fn told(&self, id: i64) -> Option<Told> {
+        self.lock().get(&id).map(|open| open.told(id))
+    }
+
+    /// Those that nobody uses.
+    pub(crate) fn idle(&self) -> Vec<i64> {
+        let all = self.lock();
+        all.iter().filter(|(_, open)| open.cursor.is_some()).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn count(&self) -> usize {

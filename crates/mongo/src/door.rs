@@ -14,11 +14,12 @@ use engine::{Distribution, Engine, Latencies, Store};
 use memory::Account;
 
 use crate::{
-    client::Connection,
+    client::{Connection, Visitor},
     commands::{FailPoint, Row, Table},
     complaints::Complaints,
     cursors::Cursors,
     timestamps::Timestamps,
+    usage::Usage,
 };
 
 /// Settings of the door.
@@ -39,6 +40,8 @@ pub struct Settings {
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
+    /// What the process takes of its machine.
+    pub usage: fn() -> Usage,
 }
 
 impl Default for Settings {
@@ -51,9 +54,13 @@ impl Default for Settings {
             strangers: Account::default(),
             temporary: None,
             give_way: || {},
+            usage: Usage::default,
         }
     }
 }
+
+/// How many counters there are.
+const COUNTERS: usize = 11;
 
 /// Counters of one connection; summed when somebody asks.
 #[derive(Debug, Default)]
@@ -66,6 +73,10 @@ pub(crate) struct Counters {
     pub(crate) command: AtomicU64,
     pub(crate) bytes_in: AtomicU64,
     pub(crate) bytes_out: AtomicU64,
+    /// Documents that were answered, changed and removed.
+    pub(crate) returned: AtomicU64,
+    pub(crate) updated: AtomicU64,
+    pub(crate) deleted: AtomicU64,
 }
 
 impl Counters {
@@ -75,7 +86,7 @@ impl Counters {
         counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
     }
 
-    pub(crate) fn all(&self) -> [(&'static str, u64); 8] {
+    pub(crate) fn all(&self) -> [(&'static str, u64); COUNTERS] {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         [
             ("insert", read(&self.insert)),
@@ -86,6 +97,9 @@ impl Counters {
             ("command", read(&self.command)),
             ("bytesIn", read(&self.bytes_in)),
             ("bytesOut", read(&self.bytes_out)),
+            ("documentsReturned", read(&self.returned)),
+            ("documentsUpdated", read(&self.updated)),
+            ("documentsDeleted", read(&self.deleted)),
         ]
     }
 }
@@ -93,7 +107,7 @@ impl Counters {
 #[derive(Debug, Default)]
 struct Connections {
     open: Vec<Weak<Connection>>,
-    closed: [u64; 8],
+    closed: [u64; COUNTERS],
 }
 
 /// The MongoDB door.
@@ -105,6 +119,8 @@ pub struct Door<S: Store> {
     pub(crate) cursors: Arc<Cursors<S>>,
     pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
     pub(crate) latencies: Latencies,
+    /// How often commands failed, by their places in the table.
+    pub(crate) failed: Vec<AtomicU64>,
     pub(crate) complaints: Complaints,
     pub(crate) started: Duration,
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
@@ -149,6 +165,7 @@ impl<S: Store> Door<S> {
             settings,
             cursors,
             latencies: Latencies::new(commands.len()),
+            failed: commands.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
             complaints: Complaints::default(),
             started: clock::monotonic(),
@@ -185,12 +202,17 @@ impl<S: Store> Door<S> {
         self.next_operation.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn connect(&self, peer: String) -> Arc<Connection> {
+    pub(crate) fn connect(&self, peer: String, visitor: Option<Visitor>) -> Arc<Connection> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         let id = self.next_connection.fetch_add(1, Ordering::Relaxed);
-        let connection = Arc::new(Connection::new(id, peer));
+        let connection = Arc::new(Connection::new(id, peer, visitor));
         lock(&self.connections).open.push(Arc::downgrade(&connection));
         connection
+    }
+
+    /// How many connections there ever were.
+    pub(crate) fn connections_ever(&self) -> i32 {
+        self.next_connection.load(Ordering::Relaxed).saturating_sub(1)
     }
 
     /// All clients that are connected.

@@ -51,6 +51,7 @@ codes! {
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,
     NotAReplicaSet = 123, APIVersionError = 322, APIStrictError = 323, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107,
+    InvalidUUID = 207, CollectionUUIDMismatch = 361,
     TemporarilyUnavailable = 365,
     CursorKilled = 237, ClientDisconnect = 279, Interrupted = 11601, ConversionFailure = 241,
 }

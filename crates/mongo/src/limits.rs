@@ -24,6 +24,10 @@ pub(crate) const HEAVY_CURSOR_BYTES: usize = 1024 * 1024;
 pub(crate) const LIGHT_CURSOR_BYTES: usize = 64 * 1024;
 /// Cursors open at once.
 pub(crate) const MAX_CURSORS: usize = 100_000;
+/// Bytes of a command, or of a text about it, that others are shown.
+pub(crate) const SHOWN_BYTES: usize = 1024;
+/// Connections that there may be, as far as this door knows.
+pub(crate) const MAX_CONNECTIONS: i32 = 50_000;
 /// Minutes a session may be unused.
 pub(crate) const SESSION_MINUTES: i32 = 30;
 /// Bytes of client metadata.

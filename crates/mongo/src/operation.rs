@@ -84,12 +84,18 @@ impl Operation {
 
     /// Fails when it has to end.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        self.check_stopped()?;
+        match self.deadline.load(Relaxed) {
+            FOREVER => Ok(()),
+            deadline if nanos(clock::monotonic()) < deadline => Ok(()),
+            _ => Err(Error::new(Kind::Stopped, MaxTimeMSExpired, "operation exceeded time limit")),
+        }
+    }
+
+    /// Fails when it was told to stop.
+    pub(crate) fn check_stopped(&self) -> Result<(), Error> {
         let (number, text) = match self.why.load(Relaxed) {
-            0 => match self.deadline.load(Relaxed) {
-                FOREVER => return Ok(()),
-                deadline if nanos(clock::monotonic()) < deadline => return Ok(()),
-                _ => (MaxTimeMSExpired, "operation exceeded time limit"),
-            },
+            0 => return Ok(()),
             why if why == Why::ClientLeft as u8 => {
                 (ClientDisconnect, "operation was interrupted because a client disconnected")
             }
@@ -110,6 +116,8 @@ pub(crate) struct Running {
     /// On the machine's monotonic clock.
     pub(crate) began: Duration,
     pub(crate) operation: Arc<Operation>,
+    /// The cursor that it reads on.
+    pub(crate) cursor: Option<i64>,
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use document::{DocBuf, DocRef};
 use engine::Store;
 
 use crate::{
-    client::Connection,
+    client::{Connection, Visitor},
     commands::{self, Answer, Call, changes_nothing},
     door::{Counters, Door},
     errors::{Error, Unauthorized},
@@ -25,6 +25,18 @@ pub enum Right {
     Write,
     /// What changes nothing.
     Read,
+}
+
+/// Who sends a command.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// What it may do.
+    pub right: Right,
+    /// Where it is, as `currentOp` shows it.
+    pub peer: String,
+    /// What its commands have in common, each of which comes on a connection of its own: cursors of
+    /// others are nothing to one who may only read.
+    pub session: [u8; 32],
 }
 
 /// Why a command has no reply.
@@ -83,16 +95,18 @@ impl<S: Store> Door<S> {
     /// ends when the future is dropped, everything else is finished.
     pub async fn relay(
         self: &Arc<Self>,
-        right: Right,
-        peer: String,
+        sender: Sender,
         database: &str,
         command: &[u8],
     ) -> Result<Bytes, NoReply> {
         let message = message(database, command)?;
-        let visit = Visit { door: Arc::clone(self), connection: self.connect(peer) };
+        let writes = sender.right == Right::Write;
+        let visitor = Visitor { writes, session: sender.session };
+        let connection = self.connect(sender.peer, Some(visitor));
+        let visit = Visit { door: Arc::clone(self), connection };
         let connection = Arc::clone(&visit.connection);
         Counters::add(&connection.counters.bytes_in, command.len() as u64);
-        if right == Right::Read && !changes_nothing(message.body()) {
+        if !writes && !changes_nothing(message.body()) {
             let refused = Error::new(Unauthorized, "The key that was used may only read.");
             return Ok(counted(&connection, &refused.reply().to_buf()));
         }

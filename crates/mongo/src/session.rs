@@ -50,12 +50,22 @@ impl Generic {
             check_session(lsid)?;
         }
         concern::check_read(command, body)?;
-        let deadline = match args.get("maxTimeMS") {
+        let deadline = match body.get("maxTimeMS") {
             None => None,
+            // Its arguments are read strictly before this one is looked at.
+            Some(value) if command == "aggregate" && !value.is_number() && !value.is_nullish() => {
+                return Err(args.wrong("maxTimeMS", value, "s '[long, int, decimal, double]'"));
+            }
+            Some(_)
+                if command == "aggregate" && args.int("maxTimeMS")?.is_some_and(|it| it < 0) =>
+            {
+                args.count("maxTimeMS")?;
+                None
+            }
             Some(value) => max_time(value)?,
         };
         if (READS.contains(&command) || ASKS.contains(&command))
-            && args.get("writeConcern").is_some()
+            && body.get("writeConcern").is_some()
         {
             let message = "Command does not support writeConcern";
             return Err(Error::new(InvalidOptions, message));

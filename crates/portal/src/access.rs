@@ -47,8 +47,8 @@ pub(crate) struct Access {
 pub(crate) enum By {
     /// By nothing: the address is open.
     Nothing,
-    /// By a key in this request.
-    Key,
+    /// By a key in this request: the account's key at this place.
+    Key(usize),
     Session(Session),
 }
 
@@ -74,8 +74,8 @@ impl Doorman {
             Login::Required => {}
         }
         if let Some(key) = bearer(headers) {
-            let (_, right) = self.check(key, peer)?;
-            return Ok(Some(Access { right, by: By::Key }));
+            let (place, right) = self.check(key, peer)?;
+            return Ok(Some(Access { right, by: By::Key(place) }));
         }
         let session = self.session(headers);
         Ok(session.map(|session| Access { right: session.right, by: By::Session(session) }))
@@ -113,7 +113,7 @@ impl Doorman {
             match &access.by {
                 By::Session(session) => self.check_token(of.headers, Some(session))?,
                 By::Nothing if of.is_page => self.check_token(of.headers, None)?,
-                By::Nothing | By::Key => {}
+                By::Nothing | By::Key(_) => {}
             }
             if access.right == Right::Read && !of.only_asks {
                 return Err(Error::read_only());

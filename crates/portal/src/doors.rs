@@ -19,6 +19,17 @@ pub enum Refused {
     Ended(String),
 }
 
+/// Who sends a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    /// What he may do.
+    pub right: Right,
+    /// Where he is.
+    pub peer: Option<IpAddr>,
+    /// What all his requests have in common and nobody else's have: what he leaves open is his.
+    pub session: [u8; 32],
+}
+
 /// The doors, for senders who are known.
 pub trait Doors: Send + Sync + 'static {
     /// Answers a request as the NoSQL door does for a key with this right; `None`: it is off.
@@ -31,8 +42,7 @@ pub trait Doors: Send + Sync + 'static {
     /// Runs one command on a database as the MongoDB door does, and answers the reply's bytes.
     fn mongo(
         &self,
-        right: Right,
-        peer: Option<IpAddr>,
+        sender: Sender,
         database: String,
         command: Bytes,
     ) -> impl Future<Output = Result<Bytes, Refused>> + Send;

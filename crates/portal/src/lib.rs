@@ -18,6 +18,6 @@ mod security;
 mod session;
 
 pub use access::Login;
-pub use doors::{Doors, Refused};
+pub use doors::{Doors, Refused, Sender};
 pub use files::BUILT;
 pub use mount::{Addresses, Portal, Settings, mount};

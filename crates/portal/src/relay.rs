@@ -14,7 +14,7 @@ use crate::{
     access::Access,
     activity::{self, ACTIVITY},
     body,
-    doors::{Doors, Refused},
+    doors::{Doors, Refused, Sender},
     error::{Error, Result},
     limits::MAX_BODY_BYTES,
     mount::{NOSQL, Portal},
@@ -58,7 +58,9 @@ pub(crate) async fn mongo<D: Doors>(
     let (parts, body) = request.into_parts();
     let command = body::read(&parts, body, MAX_BODY_BYTES).await?;
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
-    let ran = portal.doors.mongo(access.right, peer, database, command).await;
+    let session = portal.doorman.sessions.identity(&access.by);
+    let sender = Sender { right: access.right, peer, session };
+    let ran = portal.doors.mongo(sender, database, command).await;
     let reply = ran.map_err(|refused| match refused {
         Refused::DoorClosed => Error::door_closed(),
         Refused::Malformed(why) => Error::bad_request(why),

@@ -4,13 +4,15 @@
 use auth::{Key, Keys, NotAKey, Right};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use crate::limits::SESSION_SECONDS;
+use crate::{access::By, limits::SESSION_SECONDS};
 
 /// What keys of sessions are derived for.
 const LABEL: &[u8] = b"ebb portal session 1";
 /// What is sealed in a cookie, and signed as a token.
 const COOKIE: &[u8] = b"cookie\0";
 const TOKEN: &[u8] = b"token\0";
+/// What is signed as the name of a session, or of who sends a key.
+const IDENTITY: &[u8] = b"identity\0";
 /// Name of the cookie.
 const NAME: &str = "ebb_session";
 
@@ -80,6 +82,17 @@ impl Sessions {
     pub(crate) fn knows(&self, session: Option<&Session>, token: &str) -> bool {
         let (key, subject) = self.signer(session);
         decoded(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())
+    }
+
+    /// What the requests of one session have in common, or those that carry one key.
+    pub(crate) fn identity(&self, by: &By) -> [u8; 32] {
+        match by {
+            By::Nothing => self.own.sign(&[IDENTITY]),
+            By::Key(place) => self.own.sign(&[IDENTITY, b"key\0", &place.to_le_bytes()]),
+            By::Session(session) => {
+                self.own.sign(&[IDENTITY, b"session\0", session.sealed.as_bytes()])
+            }
+        }
     }
 
     fn signer<'a>(&'a self, session: Option<&'a Session>) -> (&'a Key, &'a [u8]) {

@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use mongo::Usage;
+
 /// Where a container's limit stands, by the version of control groups.
 const LIMITS: [&str; 2] =
     ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
@@ -20,6 +22,43 @@ pub(crate) fn memory() -> usize {
 /// Bytes of this process that are in memory now.
 pub(crate) fn resident() -> Option<usize> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
+/// What this process takes of its machine.
+pub(crate) fn usage() -> Usage {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let bytes = |name| kilobytes(&status, name).and_then(|bytes| u64::try_from(bytes).ok());
+    let ticks = rustix::param::clock_ticks_per_second().max(1);
+    let time = |place| numbered(&stat, place).saturating_mul(1_000_000) / ticks;
+    Usage {
+        resident: bytes("VmRSS:").unwrap_or(0),
+        peak: bytes("VmHWM:").unwrap_or(0),
+        mapped: bytes("VmSize:").unwrap_or(0),
+        user_us: time(14),
+        system_us: time(15),
+        minor_faults: numbered(&stat, 10),
+        major_faults: numbered(&stat, 12),
+        voluntary_switches: named(&status, "voluntary_ctxt_switches:"),
+        involuntary_switches: named(&status, "nonvoluntary_ctxt_switches:"),
+        blocks_in: named(&io, "read_bytes:") / 512,
+        blocks_out: named(&io, "write_bytes:") / 512,
+    }
+}
+
+/// The number of a line of the kind `name: 12345`; 0 where there is none.
+fn named(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The number at a place, counted from 1, of what the system says in one line. The second one is a
+/// name in brackets, which may have spaces.
+fn numbered(line: &str, place: usize) -> u64 {
+    let behind = line.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let number = place.checked_sub(3).and_then(|at| behind.split_whitespace().nth(at));
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// A line of the kind `Name:   12345 kB`, in bytes.
@@ -42,9 +81,23 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_a_process_are_found_behind_its_name() {
+        let line = "7 (a b) c) S 1 7 7 0 -1 4194560 1100 0 60 0 15 4 0 0 20 0 9";
+        for (place, want) in [(4, 1), (10, 1100), (12, 60), (14, 15), (15, 4), (99, 0), (1, 0)] {
+            assert_eq!(numbered(line, place), want, "{place}");
+        }
+        assert_eq!(numbered("", 10), 0);
+        assert_eq!(named("a: 1\nread_bytes: 1024\n", "read_bytes:"), 1024);
+        assert_eq!(named("a: 1\n", "read_bytes:"), 0);
+    }
+
+    #[test]
     #[cfg(target_os = "linux")]
     fn this_process_is_smaller_than_its_machine() {
         let resident = resident().unwrap();
         assert!(0 < resident && resident < memory(), "{resident} {}", memory());
+        let usage = usage();
+        assert!(0 < usage.resident && usage.resident <= usage.mapped, "{usage:?}");
+        assert!(0 < usage.minor_faults && usage.resident <= usage.peak, "{usage:?}");
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     failure::failed,
     features::Features,
     give_way::give_way,
-    listen, logging, nosql,
+    listen, logging, machine, nosql,
     open::{Opened, open},
     ready::{self, Ready},
     shares::{accounts, temporary},
@@ -159,6 +159,7 @@ fn mongo_settings(
 ) -> Settings {
     let (memory, strangers) = (accounts.0.clone(), accounts.1.clone());
     let per_document_ttl = features.per_document_ttl();
+    let usage = machine::usage;
     Settings {
         per_document_ttl,
         host,
@@ -166,6 +167,7 @@ fn mongo_settings(
         memory,
         temporary,
         give_way,
+        usage,
         ..Settings::default()
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::Model;
 
-use crate::{ClockMode, Config, Failure, Refused, nosql, open::open};
+use crate::{ClockMode, Config, Failure, Refused, features::Features, nosql, open::open};
 
 /// What one collection's walk found.
 #[derive(Clone, Debug)]
@@ -43,6 +43,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             }
             opened => opened?,
         };
+        Features::open(Some(data_dir), None).map_err(Failure::Refused)?;
         let mut found = Vec::from_iter(beside);
         for model in [Model::Documents, Model::Items] {
             for (namespace, collection) in opened.engine.collections(model) {

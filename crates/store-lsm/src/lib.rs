@@ -17,6 +17,7 @@ mod memory;
 mod meta;
 mod open;
 mod pins;
+mod reserve;
 mod room;
 mod snapshot;
 mod spaces;

@@ -61,7 +61,7 @@ pub async fn serve<S: Store>(
         (Some(Opening::Tls), Some(certificate)) => {
             let accepted = certificate.acceptor().accept(guard(stream));
             // Who does not finish a handshake has nobody to tell.
-            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await {
+            if let Some(stream) = finished(accepted, &mut stop).await {
                 let agreed = stream.get_ref().1.alpn_protocol();
                 match agreed == Some(certificate::HTTP2) {
                     true => {
@@ -82,6 +82,17 @@ pub async fn serve<S: Store>(
         }
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// What comes of a handshake, if it is finished in time.
+async fn finished<T, E>(
+    handshake: impl Future<Output = Result<T, E>>,
+    stop: &mut watch::Receiver<bool>,
+) -> Option<T> {
+    tokio::select! {
+        finished = tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake) => finished.ok()?.ok(),
+        _ = stop.changed() => None,
+    }
 }
 
 /// A client whose first bytes come one by one.

@@ -38,6 +38,19 @@ impl Find {
     }
 }
 
+/// What an index is like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexTraits {
+    /// No two live documents share a value.
+    pub unique: bool,
+    /// Documents without any of its fields are left out.
+    pub sparse: bool,
+    /// Only documents that meet a filter of its own are in it.
+    pub partial: bool,
+    /// Some document has more than one entry in it.
+    pub multikey: bool,
+}
+
 /// How a query was or would be run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explain {
@@ -45,6 +58,8 @@ pub struct Explain {
     pub index: Option<String>,
     /// Its key pattern.
     pub pattern: Document,
+    /// What the index is like.
+    pub traits: IndexTraits,
     /// Point reads by id.
     pub by_id: bool,
     /// Whether rows come in the order of the sort.

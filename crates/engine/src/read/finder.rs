@@ -11,7 +11,7 @@ use memory::Share;
 use query::{Context, Filter};
 use store::{Limit, Range, Store};
 
-use super::{Explain, Find};
+use super::{Explain, Find, IndexTraits};
 use crate::{
     Error, IndexSpec, LiveView, State,
     access::{Access, Chosen, choose},
@@ -76,6 +76,12 @@ impl Finder {
             Access::Index { index, .. } => {
                 explain.index = Some(index.name.clone());
                 explain.pattern = index.pattern();
+                explain.traits = IndexTraits {
+                    unique: index.unique,
+                    sparse: index.sparse,
+                    partial: index.partial.is_some(),
+                    multikey: index.multikey,
+                };
                 seen = index.multikey.then(HashSet::new);
             }
         }

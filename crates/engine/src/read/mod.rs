@@ -10,6 +10,6 @@ mod other;
 mod plan;
 
 pub use cursor::Cursor;
-pub use find::{Explain, Find, Hint};
+pub use find::{Explain, Find, Hint, IndexTraits};
 pub(crate) use finder::Finder;
 pub use plan::{Batch, BatchLimit, Plan};

@@ -14,6 +14,18 @@ pub(super) fn all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error>
     }
 }
 
+/// Operators that stand for a `$convert`, which say it in their own way.
+const CONVERSIONS: [&str; 8] = [
+    "$toBool",
+    "$toDate",
+    "$toDecimal",
+    "$toDouble",
+    "$toInt",
+    "$toLong",
+    "$toObjectId",
+    "$toString",
+];
+
 /// Exactly so many arguments.
 pub(super) fn exactly(
     name: &str,
@@ -24,6 +36,10 @@ pub(super) fn exactly(
     let args = all(value, scope)?;
     if args.len() != count {
         let given = args.len();
+        if CONVERSIONS.contains(&name) {
+            let text = format!("{name} requires a single argument, got {given}");
+            return Err(Error::new(50723, text));
+        }
         let text = format!("takes exactly {count} arguments. {given} were passed in.");
         return Err(Error::new(16020, format!("Expression {name} {text}")));
     }

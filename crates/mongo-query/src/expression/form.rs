@@ -86,6 +86,13 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
     if branches.is_empty() {
         return Err(Error::new(40068, format!("{name} requires at least one branch")));
     }
+    let is_never =
+        |(case, _): &(Expr, Expr)| case.as_literal().is_some_and(|it| !it.as_ref().is_truthy());
+    if default.is_none() && branches.iter().all(is_never) {
+        let text = "Cannot execute a switch statement where all the cases evaluate to false \
+                    without a default";
+        return Err(Error::new(40069, text));
+    }
     Ok(Expr::Switch(branches, default))
 }
 

@@ -156,11 +156,28 @@ pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
     special::TABLE.iter().map(|(name, _)| *name)
 }
 
+/// What is constant and no set is found before anything is evaluated.
+fn check_sets(args: &[Expr]) -> Result<(), Error> {
+    let constants = args.iter().enumerate().filter_map(|(at, arg)| Some((at, arg.as_literal()?)));
+    for (at, value) in constants {
+        if !matches!(value, Value::Array(_)) {
+            let kind = value.as_ref().kind().name();
+            let text = format!("{}-th argument is of type: {kind}", at + 1);
+            let text = format!("All operands of $setEquals must be arrays. {text}");
+            return Err(Error::new(5_887_502, text));
+        }
+    }
+    Ok(())
+}
+
 fn call(function: &'static Function, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let args = match function.takes {
         Takes::Named(params) => named::arguments(function.name, params, value, scope)?,
         Takes::DateOrNamed => argument::date(function.name, value, scope)?,
         takes => argument::list(function.name, takes, value, scope)?,
     };
+    if function.name == "$setEquals" {
+        check_sets(&args)?;
+    }
     Ok(Expr::Call(function, args))
 }

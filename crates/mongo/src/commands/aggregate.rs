@@ -34,7 +34,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
     let namespace = source(&call)?;
-    if args.bool("explain")?.unwrap_or(false) {
+    args.strict_bool("allowDiskUse")?;
+    args.lax_bool("bypassDocumentValidation")?;
+    if args.strict_bool("explain")?.unwrap_or(false) {
         return super::explain::of_aggregate(&call, &namespace).await;
     }
     let Some(cursor) = args.document("cursor")? else {

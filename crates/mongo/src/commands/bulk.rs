@@ -10,6 +10,7 @@ use query::{Context, Expr, Filter, exec::Stage};
 use super::{
     Call,
     cursor_reply::limit,
+    delete,
     find::hint,
     finish,
     insert::{check_batch, insert},
@@ -17,6 +18,7 @@ use super::{
 };
 use crate::{
     args::Args,
+    cursor_about::About,
     cursors::Opened,
     errors::{BadValue, Error, Result},
     names, session,
@@ -223,10 +225,7 @@ async fn delete_one<S: Store>(
 ) -> Result<Document> {
     let find = find(args, "filter")?;
     let many = args.bool("multi")?.unwrap_or(false);
-    let count = match call.find(namespace) {
-        Some(collection) => call.door.engine.remove(&collection, &find, many, context).await?.count,
-        None => 0,
-    };
+    let count = delete::execute(call, namespace, &find, many, context).await?;
     totals.deleted += count;
     Ok(doc! { "n": i32::try_from(count).unwrap_or(i32::MAX) })
 }
@@ -253,11 +252,15 @@ async fn answer<S: Store>(
     let id = match batch.done {
         true => 0,
         false => {
+            let mut about = About::new(call.body, &cursor.explain());
+            about.gave(batch.documents.len());
             let opened = Opened {
                 cursor,
                 keep: false,
                 session: session::id(call.body),
                 connection: call.connection.id,
+                owner: call.connection.visitor,
+                about,
             };
             call.door.cursors.open(namespace, opened, &call.operation)?
         }

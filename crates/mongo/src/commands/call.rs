@@ -136,6 +136,12 @@ impl<'a, S: Store> Call<'a, S> {
             for (name, value) in bound.iter() {
                 constant_name(name)?;
                 let expr = mongo_query::expression::parse(value)?;
+                if expr.reads_document() {
+                    let message = "Command let Expression tried to access a field, but this is \
+                                   not allowed because Command let Expressions run before the \
+                                   query examines any documents.";
+                    return Err(Error::new(4_890_500, message));
+                }
                 let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
                 let env = env.holding(held)?;
                 let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);

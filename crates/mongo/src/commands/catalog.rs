@@ -1,15 +1,15 @@
 //! Collections and databases come, get other names and go.
 
-use document::{DocBuf, Document, doc};
+use document::{DocBuf, Document, ValueRef, doc};
 use engine::Store;
 use engine::{Collection, Model, Namespace};
 
-use super::{Call, index_spec, ok};
+use super::{Call, index_spec, list::uuid, ok};
 use crate::{
     args::Args,
     errors::{
-        BadValue, CommandNotSupported, Error, IllegalOperation, InvalidOptions, NamespaceNotFound,
-        Result,
+        BadValue, CollectionUUIDMismatch, CommandNotSupported, Error, IllegalOperation,
+        InvalidOptions, InvalidUUID, NamespaceNotFound, Result,
     },
     names,
 };
@@ -142,10 +142,32 @@ pub(super) async fn drop_database<S: Store>(call: Call<'_, S>) -> Result<DocBuf>
 
 pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    let from = full_name(args.need_str("renameCollection")?)?;
+    let from = match call.body.get("renameCollection") {
+        Some(ValueRef::String(from)) => full_name(from)?,
+        other => {
+            let kind = other.map_or("missing", |value| value.kind().name());
+            let message = format!("collection name has invalid type {kind}");
+            return Err(Error::new(BadValue, message));
+        }
+    };
     let to = full_name(args.need_str("to")?)?;
-    names::new_collection(&to.database, &to.collection)?;
-    let replace = args.bool("dropTarget")?.unwrap_or(false);
+    names::new_collection(&to.database, &to.collection).map_err(|error| {
+        Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
+    })?;
+    // There are no temporary collections.
+    args.bool("stayTemp")?;
+    let (target, replace) = match args.body.get("dropTarget") {
+        None => (None, false),
+        Some(ValueRef::Bool(replace)) => (None, replace),
+        Some(ValueRef::Binary { subtype: 4, bytes }) if bytes.len() == 16 => (Some(bytes), true),
+        Some(ValueRef::Binary { .. }) => {
+            let message = "uuid must be a 16-byte binary field with UUID (4) subtype";
+            return Err(Error::new(InvalidUUID, message));
+        }
+        Some(other) => return Err(args.wrong("dropTarget", other, "s '[bool, binData]'")),
+    };
+    check_uuid(&call, &from, source_uuid(&args)?)?;
+    check_uuid(&call, &to, target)?;
     if from == to {
         let message = "Can't rename a collection to itself";
         return Err(Error::new(IllegalOperation, message));
@@ -156,6 +178,33 @@ pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     call.door.engine.rename(Model::Documents, &from, &to, replace).await?;
     ok(doc! {})
+}
+
+/// The UUID that the source has to have.
+fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
+    match args.get("collectionUUID") {
+        None => Ok(None),
+        Some(ValueRef::Binary { subtype: 4, bytes }) => Ok(Some(bytes)),
+        Some(other @ ValueRef::Binary { .. }) => {
+            Err(args.wrong("collectionUUID", other, " 'UUID'"))
+        }
+        Some(other) => Err(args.wrong("collectionUUID", other, " 'binData'")),
+    }
+}
+
+/// A collection that is known by its UUID has to be that one.
+fn check_uuid<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    wanted: Option<&[u8]>,
+) -> Result<()> {
+    let Some(wanted) = wanted else { return Ok(()) };
+    let own = call.find(namespace).map(|collection| uuid(&collection));
+    if own.is_some_and(|own| own == wanted) {
+        return Ok(());
+    }
+    let message = "Collection UUID does not match that specified";
+    Err(Error::new(CollectionUUIDMismatch, message))
 }
 
 fn full_name(name: &str) -> Result<Namespace> {

@@ -10,7 +10,9 @@ use query::{Context, Expr, Filter, exec::Stage};
 
 use super::{Call, finish};
 use crate::{
+    cursor_about::About,
     cursors::Opened,
+    door::Counters,
     errors::{Error, Result},
     limits::{BATCH_BYTES, FIRST_BATCH},
     program, session,
@@ -43,14 +45,11 @@ pub(super) async fn first<S: Store>(
         Some(0) if !wanted.single => Batch::default(),
         size => cursor.next(limit(size, FIRST_BATCH)).await?,
     };
-    let reply_of = |batch: Batch, id| {
-        let reply = reply("firstBatch", &batch.documents, id, namespace);
-        call.connection.holds(batch.held);
-        reply
-    };
     let id = if batch.done || wanted.single {
         0
     } else {
+        let mut about = About::new(call.body, &cursor.explain());
+        about.gave(batch.documents.len());
         // The message goes, and what it was parsed into stays.
         cursor.keep(program::weight(call.message))?;
         let opened = Opened {
@@ -58,10 +57,21 @@ pub(super) async fn first<S: Store>(
             keep: wanted.keep,
             session: session::id(call.body),
             connection: call.connection.id,
+            owner: call.connection.visitor,
+            about,
         };
         call.door.cursors.open(namespace.clone(), opened, &call.operation)?
     };
-    Ok(reply_of(batch, id))
+    // Who was to be told of the cursor has gone, or does not want it any more.
+    if let Err(stopped) = call.operation.check_stopped() {
+        call.door.cursors.close(id);
+        return Err(stopped.into());
+    }
+    let returned = batch.documents.len() as u64;
+    Counters::add(&call.connection.counters.returned, returned);
+    let reply = reply("firstBatch", &batch.documents, id, namespace);
+    call.connection.holds(batch.held);
+    Ok(reply)
 }
 
 /// A reply with a batch.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, doc};
-use engine::Namespace;
-use engine::Store;
+use engine::{Find, Namespace, Store};
 use query::Context;
 
 use super::{
@@ -29,11 +28,16 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     statements.iter().try_for_each(|it| check_shape(&Args::new("delete.deletes", *it)))?;
     Counters::add(&call.connection.counters.delete, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let context = call.context().await?;
+    let context = call.context().await;
     let mut n = 0;
     let mut errors = Vec::new();
     for (at, statement) in statements.into_iter().enumerate() {
-        match apply(&call, &namespace, statement, &context).await {
+        // What is wrong with the command's constants is wrong with each statement.
+        let applied = match &context {
+            Ok(context) => apply(&call, &namespace, statement, context).await,
+            Err(error) => Err(error.clone()),
+        };
+        match applied {
             Ok(count) => n += count,
             Err(error) => {
                 errors.push((at, error));
@@ -57,18 +61,31 @@ async fn apply<S: Store>(
     let args = Args::new("delete.deletes", statement);
     let find = find(&args, "q")?;
     let many = many(&args)?;
+    execute(call, namespace, &find, many, context).await
+}
+
+/// Removes what is found, and answers how many documents that were.
+pub(super) async fn execute<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    find: &Find,
+    many: bool,
+    context: &Arc<Context>,
+) -> Result<usize> {
     loop {
         let Some(collection) = call.find(namespace) else { return Ok(0) };
-        let removed = call.door.engine.remove(&collection, &find, many, context).await;
+        let removed = call.door.engine.remove(&collection, find, many, context).await;
         if !Call::<S>::came_late(&removed) {
-            return Ok(removed?.count);
+            let count = removed?.count;
+            Counters::add(&call.connection.counters.deleted, count as u64);
+            return Ok(count);
         }
     }
 }
 
 /// Checks what a statement looks like: one that is malformed spoils its command before any other
 /// statement runs.
-fn check_shape(args: &Args<'_>) -> Result<()> {
+pub(super) fn check_shape(args: &Args<'_>) -> Result<()> {
     args.only(FIELDS)?;
     args.need_document("q")?;
     args.document("collation")?;
@@ -77,7 +94,7 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
 }
 
 /// Whether all documents are meant, or one.
-fn many(args: &Args<'_>) -> Result<bool> {
+pub(super) fn many(args: &Args<'_>) -> Result<bool> {
     args.int("limit")?;
     let Some(limit) = args.get("limit") else { return Err(args.missing("limit")) };
     match document::Number::of(limit).and_then(document::Number::to_i64_exact) {

@@ -46,8 +46,8 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let context = call.context().await?;
     let wanted = FirstBatch {
         size: args.count("batchSize")?,
-        single: args.bool("singleBatch")?.unwrap_or(false),
-        keep: args.bool("noCursorTimeout")?.unwrap_or(false),
+        single: args.strict_bool("singleBatch")?.unwrap_or(false),
+        keep: args.strict_bool("noCursorTimeout")?.unwrap_or(false),
     };
     let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     first(&call, &namespace, cursor, wanted).await
@@ -103,8 +103,10 @@ fn finish(
 }
 
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
+    args.strict_bool("allowDiskUse")?;
+    args.strict_bool("allowPartialResults")?;
     for name in ["tailable", "awaitData", "returnKey", "showRecordId", "oplogReplay"] {
-        if args.bool(name)?.unwrap_or(false) {
+        if args.strict_bool(name)?.unwrap_or(false) {
             let message = format!("find with '{name}' is not supported");
             return Err(Error::new(CommandNotSupported, message));
         }

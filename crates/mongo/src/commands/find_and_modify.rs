@@ -39,6 +39,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let new = args.lax_bool("new")?.unwrap_or(false);
     check(remove, upsert, new, args.get("update").is_some())?;
+    args.lax_bool("bypassDocumentValidation")?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
     let mut edit = args.get("update").map(|update| edit(update, &args, false)).transpose()?;
@@ -61,12 +62,14 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
                 break removed?;
             }
         };
+        Counters::add(&call.connection.counters.deleted, u64::from(removed.is_some()));
         let last = doc! { "n": i32::from(removed.is_some()) };
         return reply(removed.as_deref(), last);
     };
     Counters::add(&call.connection.counters.update, 1);
     let edited = change(&call, &namespace, &find, &edit, upsert, &context).await?;
     let found = edited.before.is_some();
+    Counters::add(&call.connection.counters.updated, u64::from(found));
     let mut last = doc! {
         "n": i32::from(found || edited.upserted.is_some()),
         "updatedExisting": found,
@@ -122,7 +125,7 @@ fn projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     Ok(Some(projection))
 }
 
-fn parse_find(args: &Args<'_>) -> Result<Find> {
+pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
         Some(_) => find(args, "query"),
         None => {

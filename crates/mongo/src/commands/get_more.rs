@@ -26,17 +26,27 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let namespace = names::collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
-    let mut taken = cursors.take(id, &namespace, session::id(call.body))?;
-    call.connection.go_on(&taken.operation, clock::monotonic());
+    let mut taken =
+        cursors.take(id, &namespace, session::id(call.body), call.connection.visitor)?;
+    call.connection.go_on(id, &taken.operation, clock::monotonic());
     if args.get("maxTimeMS").is_some() {
-        cursors.give_back(taken);
+        cursors.leave(taken);
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
     }
     let batch = taken.cursor.next(cursor_reply::limit(size, usize::MAX)).await;
+    // Nobody waits for a batch of an operation that was told to stop meanwhile.
+    let batch = match (batch, taken.operation.check_stopped()) {
+        (Ok(batch), Ok(())) => Ok(batch),
+        (Ok(_), Err(stopped)) => Err(Error::from(stopped)),
+        (Err(error), _) => Err(error.into()),
+    };
     match batch {
         Ok(batch) => {
-            let kept = if batch.done { cursors.end(taken) } else { cursors.give_back(taken) };
+            let count = batch.documents.len();
+            let kept =
+                if batch.done { cursors.end(taken) } else { cursors.give_back(taken, count) };
+            Counters::add(&call.connection.counters.returned, count as u64);
             let id = if kept { id } else { 0 };
             let reply = cursor_reply::reply("nextBatch", &batch.documents, id, &namespace);
             call.connection.holds(batch.held);
@@ -44,7 +54,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         }
         Err(error) => {
             cursors.close(id);
-            Err(error.into())
+            Err(error)
         }
     }
 }

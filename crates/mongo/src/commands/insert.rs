@@ -17,6 +17,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let documents = call.documents("documents")?;
     check_batch(documents.len())?;
     Counters::add(&call.connection.counters.insert, documents.len() as u64);
+    call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let context = call.context().await?;
     let writer = call.writer(&context);

@@ -98,13 +98,20 @@ pub(super) async fn collections<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     listed(&call, entries, &namespace, size).await
 }
 
-fn collection_entry(namespace: &Namespace, collection: &Collection) -> Document {
+/// What stands for a collection's UUID.
+pub(super) fn uuid(collection: &Collection) -> [u8; 16] {
     let state = collection.state();
-    let mut bytes = vec![0; 16];
+    let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&state.record.id.to_be_bytes());
     bytes[8..].copy_from_slice(&state.record.created.to_be_bytes());
     bytes[6] = 0x40;
     bytes[8] = 0x80;
+    bytes
+}
+
+fn collection_entry(namespace: &Namespace, collection: &Collection) -> Document {
+    let state = collection.state();
+    let bytes = uuid(collection).to_vec();
     doc! {
         "name": namespace.collection.as_str(),
         "type": "collection",

@@ -44,7 +44,7 @@ pub(crate) use reads::changes_nothing;
 pub use table::{CommandRow, NOT_YET, table};
 pub(crate) use table::{Row, Table};
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use document::{DocBuf, DocBuilder, Document, ValueRef};
 use engine::Store;
@@ -110,8 +110,14 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         command: call.message.own(call.body),
         began,
         operation: Arc::clone(&call.operation),
+        cursor: None,
     });
     let reply = (row.run)(Call { generic, ..call.clone() }).await;
+    if reply.is_err()
+        && let Some(failed) = call.door.failed.get(*at)
+    {
+        failed.fetch_add(1, Relaxed);
+    }
     // How long a client chose to wait for news says nothing about the server.
     if call.body.get("maxAwaitTimeMS").is_none() {
         call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));

@@ -3,18 +3,26 @@
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
+use memory::Share;
 
 use super::{Call, ok};
 use crate::{
     args::Args,
     client::Connection,
+    cursor_about::{Clocks, Told, lsid, shown},
     errors::{
         BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
     },
+    limits::SHOWN_BYTES,
     operation::{Running, Why},
+    session,
 };
 
-/// Options of `$currentOp`; only the second changes what is shown.
+/// How often a command that is shown is there until it is answered, and what is told beside it.
+const SHOWN_COPIES: usize = 4;
+
+/// Options of `$currentOp`; idle connections and cursors are shown on demand, other options change
+/// nothing here.
 const OPTIONS: &[&str] = &[
     "allUsers",
     "idleConnections",
@@ -38,7 +46,8 @@ pub(super) async fn current<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     let filter = mongo_query::filter::parse(DocRef::Tree(&filter))?;
     let mut shown = Vec::new();
-    for operation in operations(&call, idle).await {
+    let (operations, _held) = operations(&call, Shown { idle, cursors: false }).await?;
+    for operation in operations {
         if filter.matches(DocRef::Tree(&operation), &query::Context::default())? {
             shown.push(Value::Document(operation));
         }
@@ -65,21 +74,37 @@ pub(super) async fn stage<S: Store>(
         args.lax_bool(option)?;
     }
     let idle = args.lax_bool("idleConnections")?.unwrap_or(false);
-    Ok(operations(call, idle).await)
+    let cursors = args.lax_bool("idleCursors")?.unwrap_or(false);
+    let (operations, _held) = operations(call, Shown { idle, cursors }).await?;
+    Ok(operations)
 }
 
-/// All operations under way, this one among them, and on demand connections without one.
-async fn operations<S: Store>(call: &Call<'_, S>, idle: bool) -> Vec<Document> {
-    let now = call.door.engine.now().await;
+/// What is shown beside operations under way.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    /// Connections without one.
+    idle: bool,
+    /// Cursors that wait for the next request.
+    cursors: bool,
+}
+
+/// All operations under way, this one among them, and what else is asked for; and the memory that
+/// these take.
+async fn operations<S: Store>(call: &Call<'_, S>, asked: Shown) -> Result<(Vec<Document>, Share)> {
+    let now_ms = call.door.engine.now().await.ms;
+    let clocks = Clocks { now_ms, monotonic: clock::monotonic() };
+    let host = call.door.settings.host.as_str();
+    let mut held = call.door.settings.memory.share();
     let mut shown = Vec::new();
     for connection in call.door.connected() {
         let running = connection.running();
-        if running.is_none() && !idle {
+        if running.is_none() && !asked.idle {
             continue;
         }
+        held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
         let mut out = doc! {
             "type": "op",
-            "host": call.door.settings.host.as_str(),
+            "host": host,
             "desc": format!("conn{}", connection.id),
             "connectionId": connection.id,
             "client": connection.peer.as_str(),
@@ -88,16 +113,22 @@ async fn operations<S: Store>(call: &Call<'_, S>, idle: bool) -> Vec<Document> {
             out.push("appName", name);
         }
         out.push("active", running.is_some());
-        out.push("currentOpTime", Value::DateTime(now.ms));
+        out.push("currentOpTime", Value::DateTime(now_ms));
         if let Some(running) = running {
-            describe(&running, &mut out);
+            let cursor = running.cursor.and_then(|id| call.door.cursors.told(id));
+            describe(&running, cursor.map(|cursor| (cursor, clocks)), &mut out);
         }
         shown.push(out);
     }
-    shown
+    let idle = if asked.cursors { call.door.cursors.idle() } else { Vec::new() };
+    for cursor in idle.into_iter().filter_map(|id| call.door.cursors.told(id)) {
+        held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
+        shown.push(cursor.idle(host, clocks));
+    }
+    Ok((shown, held))
 }
 
-fn describe(running: &Running, out: &mut Document) {
+fn describe(running: &Running, cursor: Option<(Told, Clocks)>, out: &mut Document) {
     let took = clock::monotonic().saturating_sub(running.began);
     let command = running.command.as_ref();
     out.push("opid", running.id);
@@ -105,7 +136,14 @@ fn describe(running: &Running, out: &mut Document) {
     out.push("microsecs_running", whole(took.as_micros()));
     out.push("op", kind(running.name));
     out.push("ns", namespace(running.name, command));
-    out.push("command", command.to_tree());
+    out.push("command", shown(command).as_ref().to_tree());
+    if let Some(session) = session::id(command) {
+        out.push("lsid", lsid(session));
+    }
+    if let Some((cursor, clocks)) = cursor {
+        out.push("planSummary", cursor.summary());
+        out.push("cursor", cursor.cursor(clocks, Some(running.id)));
+    }
     if running.operation.is_stopped() {
         out.push("killPending", true);
     }

@@ -20,14 +20,19 @@ fn scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
     }
 }
 
+/// A 32-bit number while it fits, as MongoDB gives sizes and counts.
+fn whole(value: i64) -> Value {
+    i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
+}
+
 fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
     let total = call.door.engine.store().space_bytes(Space::Index(collection.id));
     let count = state.record.indexes.len().max(1) as u64;
     let each = i64::try_from(total / count).unwrap_or(i64::MAX) / scale;
-    let mut sizes = doc! { "_id_": 0_i64 };
+    let mut sizes = doc! { "_id_": 0 };
     for index in &state.record.indexes {
-        sizes.push(index.name.as_str(), each);
+        sizes.push(index.name.as_str(), whole(each));
     }
     sizes
 }
@@ -48,7 +53,7 @@ async fn storage<S: Store>(
         return Ok(doc! {
             "ns": namespace.to_string(), "size": 0, "count": 0, "numOrphanDocs": 0,
             "storageSize": 0, "totalSize": 0, "nindexes": 0, "totalIndexSize": 0,
-            "indexDetails": doc! {}, "indexSizes": doc! {}, "scaleFactor": scale,
+            "indexDetails": doc! {}, "indexSizes": doc! {}, "scaleFactor": whole(scale),
         });
     };
     let live = call.door.engine.live(&collection).await?;
@@ -59,23 +64,23 @@ async fn storage<S: Store>(
     let count = collection.state().record.indexes.len() + 1;
     let mut reply = doc! {
         "ns": namespace.to_string(),
-        "size": live.bytes / scale,
-        "count": live.documents,
+        "size": whole(live.bytes / scale),
+        "count": whole(live.documents),
         "numOrphanDocs": 0,
     };
     if 0 < live.documents {
-        reply.push("avgObjSize", average);
+        reply.push("avgObjSize", whole(average));
     }
     for (name, value) in doc! {
-        "storageSize": (stored - indexes) / scale,
-        "freeStorageSize": 0_i64,
+        "storageSize": whole((stored - indexes) / scale),
+        "freeStorageSize": 0,
         "capped": false,
         "nindexes": i32::try_from(count).unwrap_or(i32::MAX),
         "indexBuilds": Value::Array(Vec::new()),
-        "totalIndexSize": indexes / scale,
-        "totalSize": stored / scale,
+        "totalIndexSize": whole(indexes / scale),
+        "totalSize": whole(stored / scale),
         "indexSizes": index_sizes(call, &collection, scale),
-        "scaleFactor": scale,
+        "scaleFactor": whole(scale),
     } {
         reply.push(name, value);
     }
@@ -113,7 +118,7 @@ pub(super) async fn stage<S: Store>(
             Some(collection) => call.door.engine.live(&collection).await?.documents,
             None => 0,
         };
-        out.push("count", live);
+        out.push("count", whole(live));
     }
     Ok(out)
 }
@@ -135,21 +140,23 @@ pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         indexes += collection.state().record.indexes.len() + 1;
     }
     let average = if objects == 0 { 0.0 } else { size as f64 / objects as f64 };
+    // A database's sizes are doubles.
+    let scaled = |bytes: i64| bytes as f64 / scale as f64;
     ok(doc! {
         "db": call.database,
-        "collections": i64::try_from(own.len()).unwrap_or(i64::MAX),
-        "views": 0_i64,
-        "objects": objects,
+        "collections": i32::try_from(own.len()).unwrap_or(i32::MAX),
+        "views": 0,
+        "objects": whole(objects),
         "avgObjSize": average,
-        "dataSize": size / scale,
-        "storageSize": stored / scale,
-        "freeStorageSize": 0_i64,
-        "indexes": i64::try_from(indexes).unwrap_or(i64::MAX),
-        "indexSize": 0_i64,
-        "totalSize": stored / scale,
-        "scaleFactor": scale,
-        "fsUsedSize": 0_i64,
-        "fsTotalSize": 0_i64,
+        "dataSize": scaled(size),
+        "storageSize": scaled(stored),
+        "freeStorageSize": 0.0,
+        "indexes": i32::try_from(indexes).unwrap_or(i32::MAX),
+        "indexSize": 0.0,
+        "totalSize": scaled(stored),
+        "scaleFactor": scale as f64,
+        "fsUsedSize": 0.0,
+        "fsTotalSize": 0.0,
     })
 }
 
@@ -159,17 +166,17 @@ pub(super) async fn validate<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let collection = call.expect(&namespace)?;
     let checked = call.door.engine.check(&collection).await?;
     let records = i64::try_from(checked.rows).unwrap_or(i64::MAX);
-    let mut keys = doc! { "_id_": records };
+    let mut keys = doc! { "_id_": whole(records) };
     for index in &collection.state().record.indexes {
         let count = checked.entries.get(&index.id).copied().unwrap_or(0);
-        keys.push(index.name.as_str(), i64::try_from(count).unwrap_or(i64::MAX));
+        keys.push(index.name.as_str(), whole(i64::try_from(count).unwrap_or(i64::MAX)));
     }
     let errors: Vec<Value> = checked.differences.iter().map(|it| it.as_str().into()).collect();
     ok(doc! {
         "ns": namespace.to_string(),
         "nInvalidDocuments": 0,
         "nNonCompliantDocuments": 0,
-        "nrecords": records,
+        "nrecords": whole(records),
         "nIndexes": i32::try_from(collection.state().record.indexes.len() + 1).unwrap_or(i32::MAX),
         "keysPerIndex": keys,
         "indexDetails": doc! {},

@@ -100,7 +100,7 @@ rows! {
     "getLog" [admin] diagnosis::get_log, &[], "log lines kept in memory: none";
     "getCmdLineOpts" [admin] diagnosis::command_line, &[], "how the server was started";
     "listCommands" [open] diagnosis::list_commands, &[], "this table";
-    "serverStatus" [] server_status::run, &["repl", "metrics", "locks", "network", "wiredTiger", "tcmalloc", "opcounters", "connections", "storageEngine", "asserts", "transactions", "logicalSessionRecordCache", "security", "mem", "oplog", "sharding"], "state and counters, metrics.ttl among them";
+    "serverStatus" [] server_status::run, &[ANY], "state and counters, metrics.ttl among them";
     "getParameter" [admin] parameters::get, parameters::NAMES, "a setting, or all of them";
     "setParameter" [admin] parameters::set, parameters::NAMES, "changes a setting";
     "getDefaultRWConcern" [admin] parameters::concerns, &["inMemory"], "default concerns";
@@ -111,7 +111,7 @@ rows! {
     "create" [] catalog::create, catalog::CREATE_FIELDS, "makes a collection";
     "drop" [] catalog::drop, &[], "drops a collection";
     "dropDatabase" [] catalog::drop_database, &[], "drops a database";
-    "renameCollection" [admin] catalog::rename, &["to", "dropTarget"], "gives a collection another name";
+    "renameCollection" [admin] catalog::rename, &["to", "dropTarget", "stayTemp", "collectionUUID"], "gives a collection another name";
     "collMod" [] coll_mod::run, coll_mod::FIELDS, "changes an index or a collection";
     "createIndexes" [] create_indexes::run, &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"], "makes indexes";
     "dropIndexes" [] drop_indexes::run, &["index"], "drops indexes";

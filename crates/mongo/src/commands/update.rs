@@ -28,7 +28,7 @@ pub(super) struct Names {
     pub(super) all: &'static [&'static str],
 }
 
-const NAMES: Names = Names {
+pub(super) const NAMES: Names = Names {
     filter: "q",
     update: "u",
     constants: "c",
@@ -55,12 +55,18 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         }
     }
     Counters::add(&call.connection.counters.update, statements.len() as u64);
+    call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let context = call.context().await?;
+    let context = call.context().await;
     let (mut n, mut modified) = (0, 0);
     let (mut upserted, mut errors) = (Vec::new(), Vec::new());
     for (at, statement) in statements.into_iter().enumerate() {
-        match apply(&call, &namespace, statement, &context).await {
+        // What is wrong with the command's constants is wrong with each statement.
+        let applied = match &context {
+            Ok(context) => apply(&call, &namespace, statement, context).await,
+            Err(error) => Err(error.clone()),
+        };
+        match applied {
             Ok(updated) => {
                 n += updated.matched + usize::from(updated.upserted.is_some());
                 modified += updated.modified;
@@ -201,7 +207,9 @@ pub(super) async fn execute<S: Store>(
         };
         let updated = call.door.engine.update(&collection, &update).await;
         if !Call::<S>::came_late(&updated) {
-            return Ok(updated?);
+            let updated = updated?;
+            Counters::add(&call.connection.counters.updated, updated.modified as u64);
+            return Ok(updated);
         }
     }
 }

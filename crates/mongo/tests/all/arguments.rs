@@ -127,7 +127,7 @@ async fn a_count_without_a_filter_is_explained_as_what_it_is() {
     client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &documents)]).await;
     for (command, stage, examined) in [
         (doc! { "count": "c" }, "RECORD_STORE_FAST_COUNT", 0),
-        (doc! { "count": "c", "query": doc! { "a": 1 } }, "COLLSCAN", 3),
+        (doc! { "count": "c", "query": doc! { "a": 1 } }, "COUNT", 3),
         (doc! { "count": "none" }, "EOF", 0),
     ] {
         let reply = client.run(doc! { "explain": command.clone(), "$db": "db" }).await;
@@ -154,6 +154,11 @@ async fn of_every_command() {
         bound.push(name, 1);
         doc! { "find": "c", "let": bound }
     };
+    let aggregate = |name: &str, value: Value| {
+        let mut command = doc! { "aggregate": "c", "pipeline": array![], "cursor": doc! {} };
+        command.push(name, value);
+        command
+    };
     let time = || Value::Timestamp(1 << 32 | 1);
     let mut rows = vec![
         (read(doc! {}.into()), 0),
@@ -166,6 +171,17 @@ async fn of_every_command() {
         (read(doc! { "provenance": "nope" }.into()), 2),
         (read(doc! { "nope": 1 }.into()), 72),
         (read(Value::Null), 9),
+        (read(doc! { "afterClusterTime": Value::Timestamp(0) }.into()), 72),
+        (read(doc! { "afterOpTime": 1 }.into()), 14),
+        (read(doc! { "afterOpTime": doc! {} }.into()), 123),
+        (read(doc! { "level": "snapshot" }.into()), 123),
+        (doc! { "count": "c", "readConcern": doc! { "level": "snapshot" } }, 72),
+        (
+            doc! { "getMore": 5_i64, "collection": "c", "readConcern": doc! { "level": "majority" } },
+            43,
+        ),
+        (doc! { "aggregate": "c", "pipeline": array![], "cursor": doc! {}, "readConcern": 1 }, 14),
+        (doc! { "find": "c", "writeConcern": Value::Null }, 72),
         (doc! { "ping": 1, "readConcern": doc! { "level": "majority" } }, 72),
         (doc! { "ping": 1, "readConcern": doc! { "level": "local" } }, 0),
         (doc! { "dbStats": 1, "writeConcern": doc! {} }, 72),
@@ -175,6 +191,41 @@ async fn of_every_command() {
         (constant(""), 9),
         (constant("NOW"), 4_738_901),
         (doc! { "find": "c", "singleBatch": 1 }, 14),
+        (doc! { "find": "c", "singleBatch": Value::Null }, 14),
+        (doc! { "find": "c", "allowDiskUse": 1 }, 14),
+        (doc! { "find": "c", "allowPartialResults": Value::Null }, 14),
+        (doc! { "find": "c", "tailable": Value::Null }, 14),
+        (aggregate("explain", Value::Null), 14),
+        (aggregate("allowDiskUse", 1.into()), 14),
+        (aggregate("bypassDocumentValidation", "x".into()), 14),
+        (aggregate("bypassDocumentValidation", 1.into()), 0),
+        (aggregate("maxTimeMS", "x".into()), 14),
+        (aggregate("maxTimeMS", (-1).into()), 51024),
+        (aggregate("maxTimeMS", Value::Null), 2),
+        (doc! { "insert": "c", "documents": array![doc! {}], "bypassDocumentValidation": "x" }, 14),
+        (doc! { "find": "c", "maxTimeMS": Value::Null }, 2),
+        (doc! { "find": "c", "maxTimeMS": "x" }, 2),
+        (doc! { "find": "c", "maxTimeMS": 1.5 }, 2),
+        (doc! { "find": "c", "let": doc! { "x": "$a" } }, 4_890_500),
+        (
+            doc! { "find": "c", "let": doc! { "x": doc! { "$cond": array![false, "$$ROOT", 1] } } },
+            4_890_500,
+        ),
+        (doc! { "find": "c", "let": doc! { "x": doc! { "$getField": "a" } } }, 4_890_500),
+        (
+            aggregate(
+                "let",
+                doc! { "x": array![doc! { "$add": array![1, "$$CURRENT.a"] }] }.into(),
+            ),
+            4_890_500,
+        ),
+        (
+            aggregate(
+                "let",
+                doc! { "x": "$$NOW", "y": "$$x", "z": doc! { "$literal": "$a" } }.into(),
+            ),
+            0,
+        ),
         (doc! { "listCollections": 1, "nameOnly": 1 }, 14),
     ];
     for (concern, code) in [
@@ -194,4 +245,73 @@ async fn of_every_command() {
         rows.push((write(concern), code));
     }
     check(rows).await;
+}
+
+#[tokio::test]
+async fn a_constant_that_is_wrong_is_wrong_with_each_statement() {
+    let mut client = Client::new();
+    let constants = || doc! { "x": "$a" };
+    let update = || doc! { "q": doc! {}, "u": doc! { "$set": doc! { "a": 1 } } };
+    let delete = || doc! { "q": doc! {}, "limit": 1 };
+    for (command, errors) in [
+        (doc! { "update": "c", "updates": array![update(), update()] }, 1),
+        (doc! { "update": "c", "updates": array![update(), update()], "ordered": false }, 2),
+        (doc! { "delete": "c", "deletes": array![delete(), delete()] }, 1),
+        (doc! { "delete": "c", "deletes": array![delete(), delete()], "ordered": false }, 2),
+    ] {
+        let mut command = command;
+        command.push("let", constants());
+        command.push("$db", "db");
+        let reply = client.run(command).await;
+        assert_eq!((number(&reply, "ok"), number(&reply, "n")), (1, 0));
+        let Some(Value::Array(wrong)) = reply.get("writeErrors") else { panic!("{reply:?}") };
+        let codes: Vec<i64> = wrong
+            .iter()
+            .map(|it| number(&it.as_ref().as_document().unwrap().to_tree(), "code"))
+            .collect();
+        assert_eq!(codes, vec![4_890_500; errors], "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_collection_is_renamed_by_its_uuid() {
+    let mut client = Client::new();
+    let documents = [doc! { "_id": 1 }];
+    for name in ["c", "d"] {
+        let insert = doc! { "insert": name, "$db": "db" };
+        client.send(insert, &[("documents", &documents)]).await;
+    }
+    let listed = first_batch(&client.run(doc! { "listCollections": 1, "$db": "db" }).await);
+    let uuid = |name: &str| {
+        let entry = listed.iter().find(|entry| entry.get("name") == Some(&name.into())).unwrap();
+        let Some(Value::Document(info)) = entry.get("info") else { panic!("{entry:?}") };
+        info.get("uuid").unwrap().clone()
+    };
+    let binary = |subtype: u8| Value::Binary { subtype, bytes: vec![1; 16] };
+    let rename = |to: &str, option: &str, value: Value| {
+        let mut command = doc! { "renameCollection": "db.c", "to": to };
+        command.push(option, value);
+        command.push("$db", "admin");
+        command
+    };
+    for (to, option, value, code) in [
+        ("db.e", "stayTemp", Value::Int32(1), 14),
+        ("db.e", "collectionUUID", Value::Int32(1), 14),
+        ("db.e", "collectionUUID", binary(0), 14),
+        ("db.e", "collectionUUID", binary(4), 361),
+        ("db.d", "dropTarget", Value::Null, 14),
+        ("db.d", "dropTarget", binary(3), 207),
+        ("db.d", "dropTarget", binary(4), 361),
+        ("db.d", "collectionUUID", uuid("c"), 48),
+        ("db.d", "dropTarget", uuid("c"), 361),
+        ("db.system.x", "stayTemp", Value::Bool(true), 20),
+        ("db.$x", "stayTemp", Value::Bool(true), 20),
+        ("db.d", "dropTarget", uuid("d"), 0),
+    ] {
+        let reply = client.run(rename(to, option, value.clone())).await;
+        let got = reply.get("code").map_or(0, |_| number(&reply, "code"));
+        assert_eq!(got, code, "{to} {option} {value:?}: {reply:?}");
+    }
+    let reply = client.run(doc! { "renameCollection": 1, "to": "db.e", "$db": "admin" }).await;
+    assert_eq!(number(&reply, "code"), 2);
 }

@@ -6,6 +6,8 @@ mod bulk_write;
 mod client;
 mod compat;
 mod databases;
+mod explain;
+mod fail_points;
 mod fates;
 mod hints;
 mod indexes;

@@ -165,6 +165,146 @@ async fn operations_are_shown_with_what_they_were_asked() {
     }
 }
 
+/// What `$currentOp` shows with these options and this filter.
+async fn stage(client: &mut Client, options: Document, filter: Document) -> Vec<Document> {
+    let pipeline = array![doc! { "$currentOp": options }, doc! { "$match": filter }];
+    let command = doc! { "aggregate": 1, "pipeline": pipeline, "cursor": doc! {}, "$db": "admin" };
+    first_batch(&client.run(command).await)
+}
+
+fn inner(of: &Document, name: &str) -> Document {
+    let value = of.get(name).unwrap_or_else(|| panic!("{name} of {of:?}"));
+    value.as_ref().as_document().unwrap().to_tree()
+}
+
+#[tokio::test]
+async fn idle_cursors_are_shown() {
+    let mut client = client().await;
+    let id = Value::Binary { subtype: 4, bytes: vec![7; 16] };
+    let session = doc! { "id": id };
+    let find = doc! {
+        "find": "c", "filter": doc! { "_id": doc! { "$gte": 5 } }, "batchSize": 3,
+        "comment": "mine", "lsid": session.clone(), "$db": "db",
+    };
+    let cursor = cursor_id(&client.run(find.clone()).await);
+    let of_idle = doc! { "type": "idleCursor" };
+    assert_eq!(stage(&mut client, doc! {}, of_idle.clone()).await, []);
+    let options = || doc! { "idleCursors": true };
+    let shown = stage(&mut client, options(), of_idle.clone()).await;
+    let [shown] = shown.as_slice() else { panic!("{shown:?}") };
+    assert_eq!(shown.get("ns"), Some(&"db.c".into()));
+    assert_eq!(shown.get("planSummary"), Some(&"COLLSCAN".into()));
+    assert_eq!(inner(shown, "lsid"), session);
+    let about = inner(shown, "cursor");
+    assert_eq!(inner(&about, "originatingCommand"), find);
+    assert_eq!((number(&about, "cursorId"), number(&about, "nDocsReturned")), (cursor, 3));
+    assert_eq!(number(&about, "nBatchesReturned"), 1);
+    for name in ["createdDate", "lastAccessDate"] {
+        assert!(matches!(about.get(name), Some(Value::DateTime(_))), "{about:?}");
+    }
+    let more = doc! {
+        "getMore": cursor, "collection": "c", "batchSize": 4, "lsid": session, "$db": "db",
+    };
+    client.run(more).await;
+    let shown = stage(&mut client, options(), of_idle.clone()).await;
+    let about = inner(&shown[0], "cursor");
+    assert_eq!((number(&about, "nDocsReturned"), number(&about, "nBatchesReturned")), (7, 2));
+    client.run(doc! { "killCursors": "c", "cursors": array![cursor], "$db": "db" }).await;
+    assert_eq!(stage(&mut client, options(), of_idle).await, []);
+}
+
+#[tokio::test]
+async fn a_running_get_more_is_shown_with_its_cursor() {
+    let mut reader = client().await;
+    let mut other = reader.beside();
+    let find = doc! { "find": "c", "filter": slow(), "batchSize": 0, "$db": "db" };
+    let id = cursor_id(&reader.run(find).await);
+    reader.ask(doc! { "getMore": id, "collection": "c", "$db": "db" }, &[]).await;
+    let op = number_of(&mut other, "getmore").await;
+    let shown = current(&mut other, doc! { "op": "getmore" }).await;
+    let [shown] = shown.as_slice() else { panic!("{shown:?}") };
+    assert_eq!(shown.get("planSummary"), Some(&"COLLSCAN".into()));
+    let about = inner(shown, "cursor");
+    assert_eq!((number(&about, "cursorId"), number(&about, "operationUsingCursorId")), (id, op));
+    assert_eq!(inner(&about, "originatingCommand").get("find"), Some(&"c".into()));
+    let idle = stage(&mut other, doc! { "idleCursors": true }, doc! { "type": "idleCursor" });
+    assert_eq!(idle.await, [], "it is in use");
+    kill(&mut other, op).await;
+    assert_eq!(number(&reader.reply().await, "code"), 11601);
+}
+
+#[tokio::test]
+async fn the_state_of_the_server_is_told_in_sections() {
+    let mut client = client().await;
+    client.run(doc! { "find": "c", "batchSize": 2, "$db": "db" }).await;
+    client.run(doc! { "find": 1, "$db": "db" }).await;
+    let delete = doc! { "q": doc! { "_id": 1 }, "limit": 1 };
+    client.run(doc! { "delete": "c", "deletes": array![delete], "$db": "db" }).await;
+    let status = client.run(doc! { "serverStatus": 1, "$db": "admin" }).await;
+    for section in [
+        "mem",
+        "asserts",
+        "globalLock",
+        "extra_info",
+        "locks",
+        "transactions",
+        "security",
+        "wiredTiger",
+        "network",
+        "opcounters",
+        "opcountersRepl",
+        "opLatencies",
+        "connections",
+        "storageEngine",
+        "logicalSessionRecordCache",
+        "metrics",
+        "ebbClock",
+    ] {
+        assert!(!inner(&status, section).is_empty(), "{section}");
+    }
+    assert_eq!(inner(&status, "asserts").get("user"), Some(&Value::Int32(1)));
+    let metrics = inner(&status, "metrics");
+    let documents = inner(&metrics, "document");
+    let counts = ["inserted", "returned", "updated", "deleted"].map(|it| number(&documents, it));
+    assert_eq!(counts, [1000, 2, 0, 1]);
+    let open = inner(&inner(&metrics, "cursor"), "open");
+    assert_eq!((number(&open, "total"), number(&open, "pinned")), (1, 0));
+    let find = inner(&inner(&metrics, "commands"), "find");
+    assert_eq!((number(&find, "total"), number(&find, "failed")), (2, 1));
+    let reads = inner(&inner(&status, "opLatencies"), "reads");
+    assert_eq!(number(&reads, "ops"), 2);
+    let tickets = inner(&inner(&status, "wiredTiger"), "concurrentTransactions");
+    assert_eq!(number(&inner(&tickets, "read"), "out"), 0);
+}
+
+#[tokio::test]
+async fn sections_are_left_out_and_asked_for() {
+    let mut client = client().await;
+    let all = client.run(doc! { "serverStatus": 1, "$db": "admin" }).await;
+    let names = |of: &Document| -> Vec<String> {
+        of.fields().iter().map(|(name, _)| name.clone()).collect()
+    };
+    for (asked, left_out) in [
+        (doc! { "metrics": 0 }, &["metrics"][..]),
+        (
+            doc! { "metrics": false, "locks": 0.0, "wiredTiger": Value::Null },
+            &["locks", "wiredTiger", "metrics"],
+        ),
+        (doc! { "metrics": 1, "repl": 1, "no": doc! {} }, &[]),
+    ] {
+        let mut command = doc! { "serverStatus": 1 };
+        asked.clone().into_iter().for_each(|(name, value)| command.push(name, value));
+        command.push("$db", "admin");
+        let reply = client.run(command).await;
+        let mut want = names(&all);
+        want.retain(|name| !left_out.contains(&name.as_str()));
+        assert_eq!(names(&reply), want, "{asked:?}");
+    }
+    let few = doc! { "serverStatus": 1, "none": 1, "mem": 1, "$db": "admin" };
+    let few = names(&client.run(few).await);
+    assert!(few.contains(&"mem".to_owned()) && !few.contains(&"metrics".to_owned()), "{few:?}");
+}
+
 #[tokio::test]
 async fn what_is_wrong_is_said() {
     let mut client = client().await;

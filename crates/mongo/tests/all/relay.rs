@@ -3,13 +3,21 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value, array, doc};
-use mongo::{NoReply, Right};
+use mongo::{NoReply, Right, Sender};
 
 use crate::client::{Client, cursor_id, first_batch, number};
 
+fn sender(right: Right, session: u8) -> Sender {
+    Sender { right, peer: "test".to_owned(), session: [session; 32] }
+}
+
 async fn relay(client: &Client, right: Right, database: &str, command: &Document) -> Document {
+    relay_of(client, sender(right, 1), database, command).await
+}
+
+async fn relay_of(client: &Client, sender: Sender, database: &str, command: &Document) -> Document {
     let bytes = command.to_buf();
-    let relayed = client.door.relay(right, "test".to_owned(), database, bytes.bytes()).await;
+    let relayed = client.door.relay(sender, database, bytes.bytes()).await;
     DocRef::Raw(&relayed.unwrap()).to_tree()
 }
 
@@ -25,7 +33,7 @@ async fn a_command_is_answered_as_from_a_socket() {
     let client = filled(5).await;
     let before = client.door.counters();
     let find = doc! { "find": "c", "batchSize": 2 };
-    let reply = relay(&client, Right::Write, "db", &find).await;
+    let reply = relay(&client, Right::Read, "db", &find).await;
     assert_eq!(first_batch(&reply).len(), 2);
     let more = doc! { "getMore": cursor_id(&reply), "collection": "c" };
     let reply = relay(&client, Right::Read, "db", &more).await;
@@ -76,16 +84,16 @@ async fn what_is_no_command_is_refused() {
         deep,
         named,
     ] {
-        let relayed = client.door.relay(Right::Write, String::new(), "admin", &bytes).await;
+        let relayed = client.door.relay(sender(Right::Write, 1), "admin", &bytes).await;
         assert!(matches!(relayed, Err(NoReply::Malformed(_))), "{bytes:?}: {relayed:?}");
     }
     let large = doc! { "ping": "x".repeat(17 << 20) }.to_buf();
-    let relayed = client.door.relay(Right::Write, String::new(), "admin", large.bytes()).await;
+    let relayed = client.door.relay(sender(Right::Write, 1), "admin", large.bytes()).await;
     assert_eq!(relayed, Err(NoReply::TooLarge));
     let fail = doc! { "configureFailPoint": "failCommand", "mode": doc! { "times": 1 },
     "data": doc! { "failCommands": array!["ping"], "closeConnection": true } };
     relay(&client, Right::Write, "admin", &fail).await;
-    let relayed = client.door.relay(Right::Write, String::new(), "admin", &good).await;
+    let relayed = client.door.relay(sender(Right::Write, 1), "admin", &good).await;
     assert_eq!(relayed, Err(NoReply::Closed));
 }
 
@@ -142,6 +150,34 @@ async fn whoever_may_read_changes_nothing() {
     }
 }
 
+#[tokio::test]
+async fn whoever_may_only_read_has_only_the_cursors_of_its_session() {
+    let mut client = filled(10).await;
+    let find = |batch: i32| doc! { "find": "c", "batchSize": batch, "$db": "db" };
+    let (reader, other) = (|| sender(Right::Read, 1), || sender(Right::Read, 2));
+    let writer = || sender(Right::Write, 3);
+    let bare = || doc! { "find": "c", "batchSize": 1 };
+    let of_socket = cursor_id(&client.run(find(1)).await);
+    let of_writer = cursor_id(&relay_of(&client, writer(), "db", &bare()).await);
+    let of_other = cursor_id(&relay_of(&client, other(), "db", &bare()).await);
+    let own = cursor_id(&relay_of(&client, reader(), "db", &bare()).await);
+    let kill = doc! { "killCursors": "c", "cursors": array![of_socket, of_writer, of_other, own] };
+    let more = |id: i64| doc! { "getMore": id, "collection": "c", "batchSize": 1 };
+    for id in [of_socket, of_writer, of_other] {
+        let refused = relay_of(&client, reader(), "db", &more(id)).await;
+        assert_eq!(number(&refused, "code"), 43, "{refused:?}");
+    }
+    assert_eq!(cursor_id(&relay_of(&client, reader(), "db", &more(own)).await), own);
+    let reply = relay_of(&client, reader(), "db", &kill).await;
+    assert_eq!(reply.get("cursorsKilled"), Some(&array![own]));
+    assert_eq!(reply.get("cursorsNotFound"), Some(&array![of_socket, of_writer, of_other]));
+    let mut getmore = more(of_socket);
+    getmore.push("$db", "db");
+    assert_eq!(cursor_id(&client.run(getmore).await), of_socket);
+    let reply = relay_of(&client, writer(), "db", &kill).await;
+    assert_eq!(reply.get("cursorsKilled"), Some(&array![of_socket, of_writer, of_other]));
+}
+
 /// Waits until this many operations of a kind are under way.
 async fn until(client: &mut Client, op: &str, count: usize) {
     for _ in 0..10_000 {
@@ -164,7 +200,7 @@ async fn a_read_that_nobody_waits_for_ends_and_a_write_does_not() {
         let door = Arc::clone(&door);
         tokio::spawn(async move {
             let bytes = command.to_buf();
-            door.relay(Right::Write, "test".to_owned(), "db", bytes.bytes()).await
+            door.relay(sender(Right::Write, 1), "db", bytes.bytes()).await
         })
     };
     let reads = ask(doc! { "find": "c", "filter": slow });

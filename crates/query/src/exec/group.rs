@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 
 use super::{
     Meter, Row,
+    group_error::in_group,
     operator::{Operator, Poll},
     sized,
     spilling::{
@@ -296,7 +297,7 @@ impl Grouping {
         let value = |place: usize| values.get(place).copied().flatten();
         let found = match picked.id {
             Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
-            None => self.find(group.id.get(&env)?.or_null(), context)?,
+            None => self.find(group.id.get(&env).map_err(in_group)?.or_null(), context)?,
         };
         let at = match (found, &mut self.written) {
             (Ok(at), _) => at,
@@ -309,7 +310,7 @@ impl Grouping {
         {
             grown += match *place {
                 Some(place) => field.add_value(state, value(place), &env)?,
-                None => field.add(state, &env)?,
+                None => field.add(state, &env).map_err(in_group)?,
             };
         }
         self.grown(at, grown, context)

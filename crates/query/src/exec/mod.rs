@@ -9,6 +9,7 @@ mod facet;
 mod fields;
 mod graph;
 mod group;
+mod group_error;
 mod joins;
 mod lookup;
 mod meter;

@@ -6,7 +6,7 @@ use memory::Share;
 use super::{Context, Env, Got, Holding};
 use crate::{
     Error, Kind,
-    limits::{MAX_HELD_BYTES, MAX_MADE_BYTES, MAX_VALUE_DEPTH},
+    limits::{MAX_DOCUMENT_BYTES, MAX_HELD_BYTES, MAX_MADE_BYTES, MAX_VALUE_DEPTH},
 };
 
 /// Fixed cost of a value, close to what BSON needs for its type and position.
@@ -176,6 +176,10 @@ fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Resul
         size.memory += memory;
     };
     match value {
+        ValueRef::String(text) if most != usize::MAX => check_text(text.len())?,
+        _ => {}
+    }
+    match value {
         ValueRef::Document(fields) => {
             for (name, value) in fields.iter() {
                 size.bytes += name.len() + 1;
@@ -198,6 +202,15 @@ fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Resul
         _ => {}
     }
     if size.bytes > most { Err(too_large(size.bytes)) } else { Ok(()) }
+}
+
+/// Fails when an expression would make a text of so many bytes, which no document has room for.
+pub(crate) fn check_text(bytes: usize) -> Result<(), Error> {
+    if bytes < MAX_DOCUMENT_BYTES {
+        return Ok(());
+    }
+    let text = "Tried to create string longer than 16MB";
+    Err(Error::new(Kind::TooLarge, 16_493, text))
 }
 
 /// A value of so many bytes is too large.

@@ -17,6 +17,7 @@ mod sorted;
 mod spill;
 #[cfg(test)]
 mod tests;
+mod visit;
 
 pub use self::spill::Spill;
 pub use budget::memory;

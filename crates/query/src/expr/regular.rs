@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use document::{Document, Value, ValueRef};
-use regex::Regex;
 
 use super::{
     Env, Expr, Got,
@@ -83,8 +82,6 @@ impl RegexCall {
                 return Err(mismatch(51104, text));
             }
         };
-        let compiled =
-            compiled.filter(|Compiled(pattern)| text.is_none_or(|text| pattern.admits(text)));
         let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
             return Ok(Got::Own(match self.form {
                 RegexForm::Match => Value::Bool(false),
@@ -93,13 +90,14 @@ impl RegexCall {
             }));
         };
         env.context.effort.charge(text.len())?;
-        let regex = pattern.regex();
+        let count = |units: usize| env.context.effort.charge(units);
         let value = match self.form {
-            RegexForm::Match => Value::Bool(regex.is_match(text)),
+            RegexForm::Match => Value::Bool(pattern.is_match(text, &count)?),
             RegexForm::Find => {
-                regex.captures(text).map_or(Value::Null, |found| described(&found, text, 0, 0).0)
+                let found = pattern.finder(text, &count)?.find_at(0, &count)?;
+                found.map_or(Value::Null, |found| described(&found, text, 0, 0).0)
             }
-            RegexForm::FindAll => find_all(regex, text, env)?,
+            RegexForm::FindAll => find_all(&pattern, text, env)?,
         };
         Ok(Got::Own(value))
     }
@@ -163,17 +161,18 @@ fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Er
 /// A match as a document, and how many characters lie before its start, counting on from
 /// `counted` characters at byte `from`.
 fn described(
-    found: &regex::Captures<'_>,
+    found: &[Option<(usize, usize)>],
     text: &str,
     from: usize,
     counted: usize,
 ) -> (Value, usize, usize) {
-    let (start, matched) = found.get(0).map_or((0, ""), |whole| (whole.start(), whole.as_str()));
+    let part = |(start, end): (usize, usize)| text.get(start..end).unwrap_or_default();
+    let (start, matched) = whole(found).map_or((0, ""), |span| (span.0, part(span)));
     let before = text.get(from..start).unwrap_or_default().chars().count() + counted;
     let captures = found
         .iter()
         .skip(1)
-        .map(|group| group.map_or(Value::Null, |group| Value::from(group.as_str())))
+        .map(|group| group.map_or(Value::Null, |group| Value::from(part(group))))
         .collect();
     let mut fields = Document::new();
     fields.push("match", matched);
@@ -182,17 +181,20 @@ fn described(
     (Value::Document(fields), start, before)
 }
 
-fn find_all(regex: &Regex, text: &str, env: &Env<'_>) -> Result<Value, Error> {
+/// The span of a whole match.
+fn whole(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
+    found.first().copied().flatten()
+}
+
+fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
+    let count = |units: usize| env.context.effort.charge(units);
+    let finder = pattern.finder(text, &count)?;
     let mut all = Vec::new();
     let mut growth = Growth::new(env);
     let (mut next, mut from, mut counted) = (0, 0, 0);
-    while let Some(found) = regex.captures_at(text, next) {
-        let end = found.get(0).map_or(text.len(), |whole| whole.end());
+    while let Some(found) = finder.find_at(next, &count)? {
+        let end = whole(&found).map_or(text.len(), |(_, end)| end);
         let (value, start, before) = described(&found, text, from, counted);
-        // An empty match behind the last character is not reported.
-        if start == text.len() && !text.is_empty() {
-            break;
-        }
         (from, counted) = (start, before);
         let size = Size::of(value.as_ref());
         env.context.effort.charge(size.memory)?;

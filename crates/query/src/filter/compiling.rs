@@ -65,7 +65,8 @@ pub(super) fn build(
     Ok(built.map(|regex| (regex, Share::default())))
 }
 
-fn spend(bytes: usize) -> Result<Share, Error> {
+/// Takes so many bytes for a compiled pattern.
+pub(super) fn spend(bytes: usize) -> Result<Share, Error> {
     if let Some(before) = PROGRAM.get() {
         let spent = before.saturating_add(bytes);
         if MAX_PATTERNS_BYTES < spent {

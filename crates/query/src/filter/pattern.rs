@@ -8,7 +8,8 @@ use regex::{Regex, RegexBuilder};
 
 use super::{
     compiling, look_ahead,
-    pattern_syntax::{Flags, translate},
+    looking::{self, Count, Known, Looking, Spans},
+    pattern_syntax::{Flags, translate, translate_aheads},
 };
 use crate::{Error, Kind};
 
@@ -23,6 +24,8 @@ pub struct Pattern {
     regex: Regex,
     /// What has to be met at the start of a text beside it, or must not be.
     guards: Vec<(bool, Regex)>,
+    /// The form of a pattern with look-ahead elsewhere; `regex` is nothing then.
+    looking: Option<Arc<Looking>>,
     /// What the compiled forms hold, clones of them included.
     _held: Arc<Vec<Share>>,
 }
@@ -35,11 +38,38 @@ impl Pattern {
         short_enough(source)?;
         let (regex, held) = compile(source, flags)?;
         let (source, options) = (source.to_owned(), sorted(options));
-        Ok(Self { source, options, regex, guards: Vec::new(), _held: Arc::new(vec![held]) })
+        let (guards, looking) = (Vec::new(), None);
+        Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
     }
 
-    /// The same, with look-ahead at the start of an anchored pattern.
+    /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
+        match Self::with_guards(source, options) {
+            Err(error) if error.kind == Kind::Unsupported && looks_ahead(source) => {
+                Self::looking(source, options)
+            }
+            built => built,
+        }
+    }
+
+    fn looking(source: &str, options: &str) -> Result<Self, Error> {
+        let mut flags = flags(options)?;
+        let rest = own_flags(source, &mut flags);
+        let (main, aheads) = translate_aheads(rest, flags)?;
+        let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
+        let share = looking::hold(bytes)?;
+        let (regex, held) = compile("", Flags::default())?;
+        Ok(Self {
+            source: source.to_owned(),
+            options: sorted(options),
+            regex,
+            guards: Vec::new(),
+            looking: Some(Arc::new(looking)),
+            _held: Arc::new(vec![held, share]),
+        })
+    }
+
+    fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
         let split = match options.contains(['m', 'x']) {
             true => None,
             false => look_ahead::split(source),
@@ -56,22 +86,38 @@ impl Pattern {
             held.push(share);
         }
         let (source, options) = (source.to_owned(), sorted(options));
-        Ok(Self { source, options, regex, guards, _held: Arc::new(held) })
+        Ok(Self { source, options, regex, guards, looking: None, _held: Arc::new(held) })
     }
 
-    /// Whether a text meets it.
-    pub fn is_match(&self, text: &str) -> bool {
-        self.admits(text) && self.regex.is_match(text)
+    /// Whether a text meets it. `count` is told of work beyond that of reading the text.
+    pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
+        match &self.looking {
+            Some(looking) => looking.is_match(text, count),
+            None => Ok(self.admits(text) && self.regex.is_match(text)),
+        }
+    }
+
+    /// Prepares to find matches in a text, one after the other.
+    pub fn finder<'t>(&self, text: &'t str, count: Count<'_>) -> Result<Found<'_, 't>, Error> {
+        let known = match &self.looking {
+            Some(looking) => {
+                looking.may_find()?;
+                Some(looking.know(text, count)?)
+            }
+            None => None,
+        };
+        Ok(Found { pattern: self, text, known, admitted: self.admits(text) })
     }
 
     /// Whether a text has what is looked for ahead of everything.
-    pub fn admits(&self, text: &str) -> bool {
+    fn admits(&self, text: &str) -> bool {
         self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
     }
 
     /// Whether what is looked for ahead has groups, which count among those of the whole.
     pub fn has_groups_ahead(&self) -> bool {
-        self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
+        let looking = self.looking.as_ref().is_some_and(|looking| looking.has_groups_ahead());
+        looking || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
     }
 
     /// The text it came from.
@@ -90,13 +136,13 @@ impl Pattern {
     }
 
     /// Whether a string matches, or a stored pattern is the same one.
-    pub fn meets(&self, value: ValueRef<'_>) -> bool {
+    pub fn meets(&self, value: ValueRef<'_>, count: Count<'_>) -> Result<bool, Error> {
         match value {
-            ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text),
+            ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text, count),
             ValueRef::Regex { pattern, options } => {
-                pattern == self.source && options == self.options
+                Ok(pattern == self.source && options == self.options)
             }
-            _ => false,
+            _ => Ok(false),
         }
     }
 
@@ -128,6 +174,54 @@ impl Pattern {
         }
         (!prefix.is_empty()).then_some(prefix)
     }
+}
+
+/// Finds matches in a text, with what is known of it.
+#[derive(Debug)]
+pub struct Found<'p, 't> {
+    pattern: &'p Pattern,
+    text: &'t str,
+    known: Option<Known>,
+    admitted: bool,
+}
+
+impl Found<'_, '_> {
+    /// The first match from a position on: the spans of the whole and of its groups, bytes.
+    pub fn find_at(&self, from: usize, count: Count<'_>) -> Result<Option<Spans>, Error> {
+        if let (Some(looking), Some(known)) = (&self.pattern.looking, &self.known) {
+            return looking.find_at(self.text, known, from, count);
+        }
+        if !self.admitted {
+            return Ok(None);
+        }
+        let found = self.pattern.regex.captures_at(self.text, from);
+        let span = |group: Option<regex::Match<'_>>| group.map(|it| (it.start(), it.end()));
+        Ok(found.map(|found| found.iter().map(span).collect()))
+    }
+}
+
+/// Whether a pattern seems to have a look-ahead.
+fn looks_ahead(source: &str) -> bool {
+    source.contains("(?=") || source.contains("(?!")
+}
+
+/// Takes flags off the start of a pattern, which hold for all of it.
+fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
+    let Some((letters, rest)) = source.strip_prefix("(?").and_then(|it| it.split_once(')')) else {
+        return source;
+    };
+    let mut own = *flags;
+    for letter in letters.chars() {
+        match letter {
+            'i' => own.ignore_case = true,
+            'm' => own.multi_line = true,
+            's' => own.dot_all = true,
+            'x' => own.extended = true,
+            _ => return source,
+        }
+    }
+    *flags = own;
+    rest
 }
 
 fn flags(options: &str) -> Result<Flags, Error> {
@@ -181,20 +275,20 @@ fn refused(error: regex::Error) -> Error {
             let text = "Regular expression is invalid: regular expression is too large";
             Error::new(Kind::TooLarge, 51091, text)
         }
-        other => {
-            let text = other.to_string();
-            let reason = text.lines().last().unwrap_or_default();
-            let reason = reason.trim_start_matches("error: ");
-            let reason = match reason {
-                "unclosed group" => "missing closing parenthesis",
-                "unopened group" => "unmatched closing parenthesis",
-                "repetition operator missing expression" => {
-                    "quantifier does not follow a repeatable item"
-                }
-                other => other,
-            };
-            let text = format!("Regular expression is invalid: {reason}");
-            Error::new(Kind::Invalid, 51091, text)
-        }
+        other => refused_syntax(&other.to_string()),
     }
+}
+
+/// What is wrong with a pattern, from the text of the compiler's error.
+pub(super) fn refused_syntax(text: &str) -> Error {
+    let reason = text.lines().last().unwrap_or_default();
+    let reason = reason.trim_start_matches("error: ");
+    let reason = match reason {
+        "unclosed group" => "missing closing parenthesis",
+        "unopened group" => "unmatched closing parenthesis",
+        "repetition operator missing expression" => "quantifier does not follow a repeatable item",
+        other => other,
+    };
+    let text = format!("Regular expression is invalid: {reason}");
+    Error::new(Kind::Invalid, 51091, text)
 }

@@ -15,14 +15,31 @@ pub(super) struct Flags {
     pub(super) extended: bool,
 }
 
+/// A look-ahead that was taken out of a pattern.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    /// It has to be met, or must not be.
+    pub(super) wanted: bool,
+    /// Rewritten.
+    pub(super) pattern: String,
+}
+
+/// What stands in a rewritten pattern for a look-ahead, in front of its number: an empty group.
+const AHEAD: &str = "__ahead_";
+
+/// The number of the look-ahead that a group of this name stands for.
+pub(super) fn ahead_of(group: &str) -> Option<usize> {
+    group.strip_prefix(AHEAD)?.parse().ok()
+}
+
 /// Rewrites a pattern.
 pub(super) fn translate(source: &str, flags: Flags) -> Result<String, Error> {
-    let mut rewrite =
-        Rewrite { rest: source.chars().peekable(), out: String::with_capacity(64), flags };
-    while let Some(next) = rewrite.rest.next() {
-        rewrite.outside(next)?;
-    }
-    Ok(rewrite.out)
+    Rewrite::new(source, flags, None).whole().map(|(out, _)| out)
+}
+
+/// Rewrites a pattern with look-aheads in it; those inside of others come before them.
+pub(super) fn translate_aheads(source: &str, flags: Flags) -> Result<(String, Vec<Ahead>), Error> {
+    Rewrite::new(source, flags, Some(Vec::new())).whole()
 }
 
 fn unsupported(what: &str) -> Error {
@@ -38,9 +55,68 @@ struct Rewrite<'a> {
     rest: Peekable<Chars<'a>>,
     out: String,
     flags: Flags,
+    /// Look-aheads so far, where they are taken out.
+    aheads: Option<Vec<Ahead>>,
+    /// Some of the pattern has flags of its own.
+    has_flags: bool,
 }
 
-impl Rewrite<'_> {
+impl<'a> Rewrite<'a> {
+    fn new(source: &'a str, flags: Flags, aheads: Option<Vec<Ahead>>) -> Self {
+        let out = String::with_capacity(64);
+        Self { rest: source.chars().peekable(), out, flags, aheads, has_flags: false }
+    }
+
+    fn whole(mut self) -> Result<(String, Vec<Ahead>), Error> {
+        while let Some(next) = self.rest.next() {
+            self.outside(next)?;
+        }
+        let aheads = self.aheads.unwrap_or_default();
+        if self.has_flags && !aheads.is_empty() {
+            return Err(unsupported("look-ahead beside flags inside of the pattern"));
+        }
+        Ok((self.out, aheads))
+    }
+
+    /// The end of the text, or the line break before it: that is read where nothing can look ahead.
+    fn end(&mut self) -> Result<(), Error> {
+        match self.aheads {
+            Some(_) => self.stand(true, r"\n?\z".to_owned()),
+            None => {
+                self.out.push_str(r"(?:\n?\z)");
+                Ok(())
+            }
+        }
+    }
+
+    /// A look-ahead stands here.
+    fn stand(&mut self, wanted: bool, pattern: String) -> Result<(), Error> {
+        let Some(aheads) = &mut self.aheads else { return Err(unsupported("look-ahead")) };
+        self.out.push_str(&format!("(?P<{AHEAD}{}>)", aheads.len()));
+        aheads.push(Ahead { wanted, pattern });
+        Ok(())
+    }
+
+    /// Takes out a look-ahead whose beginning was read.
+    fn ahead(&mut self, wanted: bool) -> Result<(), Error> {
+        let around = std::mem::take(&mut self.out);
+        let mut depth = 0_usize;
+        loop {
+            match self.rest.next() {
+                None => return Err(invalid("missing closing parenthesis")),
+                Some(')') if depth == 0 => break,
+                Some(')') => {
+                    depth -= 1;
+                    self.out.push(')');
+                }
+                Some('(') => depth += usize::from(self.group()?),
+                Some(other) => self.outside(other)?,
+            }
+        }
+        let pattern = std::mem::replace(&mut self.out, around);
+        self.stand(wanted, pattern)
+    }
+
     fn starts_with(&self, text: &str) -> bool {
         let mut rest = self.rest.clone();
         text.chars().all(|wanted| rest.next() == Some(wanted))
@@ -56,9 +132,9 @@ impl Rewrite<'_> {
         match next {
             '\\' => self.escape()?,
             '[' => self.class()?,
-            '(' => self.group()?,
+            '(' => drop(self.group()?),
             '$' if self.flags.multi_line => self.out.push('$'),
-            '$' => self.out.push_str(r"(?:\n?\z)"),
+            '$' => self.end()?,
             '*' | '+' | '?' => self.repeat(next)?,
             '{' if self.is_count() => {
                 self.out.push('{');
@@ -98,10 +174,18 @@ impl Rewrite<'_> {
         closed && !low.is_empty() && digits(low) && digits(high)
     }
 
-    fn group(&mut self) -> Result<(), Error> {
+    /// Reads what a bracket opens; answers whether it is still open.
+    fn group(&mut self) -> Result<bool, Error> {
         if self.starts_with("?#") {
             while self.rest.next().is_some_and(|c| c != ')') {}
-            return Ok(());
+            return Ok(false);
+        }
+        for (text, wanted) in [("?=", true), ("?!", false)] {
+            if self.aheads.is_some() && self.starts_with(text) {
+                self.skip(2);
+                self.ahead(wanted)?;
+                return Ok(false);
+            }
         }
         let refused = [
             ("?=", "look-ahead"),
@@ -130,8 +214,9 @@ impl Rewrite<'_> {
         } else if self.starts_with("?") {
             self.skip(1);
             self.out.push('?');
+            self.has_flags |= self.rest.peek().is_some_and(|c| c.is_ascii_lowercase() || *c == '-');
         }
-        Ok(())
+        Ok(true)
     }
 
     fn escape(&mut self) -> Result<(), Error> {
@@ -149,7 +234,7 @@ impl Rewrite<'_> {
             'R' => self.out.push_str(r"(?:\r\n|[\n\x0B\f\r\u{85}\u{2028}\u{2029}])"),
             'b' => self.out.push_str(r"(?-u:\b)"),
             'B' => self.out.push_str(r"\B"),
-            'Z' => self.out.push_str(r"(?:\n?\z)"),
+            'Z' => self.end()?,
             'Q' => self.quoted(),
             'E' => {}
             'K' | 'G' | 'X' | 'C' => return Err(unsupported(&format!("\\{next}"))),

@@ -3,6 +3,7 @@
 use document::{Kind, Value, ValueRef, compare};
 
 use super::Pattern;
+use crate::{Context, Error};
 
 /// Values and patterns of which one has to match.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +33,16 @@ impl InSet {
     }
 
     /// Whether a value (`None`: missing) is in the set or meets a pattern.
-    pub fn meets(&self, value: Option<ValueRef<'_>>) -> bool {
-        let Some(value) = value else { return self.has_null };
-        self.values.binary_search_by(|held| compare(held.as_ref(), value)).is_ok()
-            || self.patterns.iter().any(|pattern| pattern.meets(value))
+    pub fn meets(&self, value: Option<ValueRef<'_>>, context: &Context) -> Result<bool, Error> {
+        let Some(value) = value else { return Ok(self.has_null) };
+        if self.values.binary_search_by(|held| compare(held.as_ref(), value)).is_ok() {
+            return Ok(true);
+        }
+        for pattern in &self.patterns {
+            if pattern.meets(value, &|units| context.effort.pass(units))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -92,7 +92,7 @@ impl Test {
             (Self::Compare(comparison, operand), value) => {
                 return Ok(compare::meets(*comparison, value, operand.as_ref()));
             }
-            (Self::In(set), value) => return Ok(set.meets(value)),
+            (Self::In(set), value) => return set.meets(value, context),
             (Self::Exists, value) => return Ok(value.is_some()),
             _ => {}
         }
@@ -101,7 +101,9 @@ impl Test {
             (Self::Type(types), value) => types.contains(value.kind()),
             (Self::Mod { divisor, remainder }, value) => bits::truncated(value)
                 .is_some_and(|number| number.wrapping_rem(*divisor) == *remainder),
-            (Self::Pattern(pattern), value) => pattern.meets(value),
+            (Self::Pattern(pattern), value) => {
+                return pattern.meets(value, &|units| context.effort.pass(units));
+            }
             (Self::Bits(test), value) => test.meets(value),
             (Self::Size(size), ValueRef::Array(array)) => {
                 usize::try_from(*size).is_ok_and(|size| array.len() == size)

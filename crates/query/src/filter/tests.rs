@@ -74,8 +74,10 @@ fn comparisons_stay_within_a_class() {
 fn sets_and_masks() {
     let set = InSet::new(vec![3.into(), 1.into(), 3.0.into(), "x".into()], Vec::new());
     assert_eq!(set.values().len(), 3);
-    assert!(set.meets(Some(Value::from(3i64).as_ref())) && !set.meets(None));
-    assert!(InSet::new(vec![Value::Null], Vec::new()).meets(None));
+    let context = Context::default();
+    assert_eq!(set.meets(Some(Value::from(3i64).as_ref()), &context), Ok(true));
+    assert_eq!(set.meets(None, &context), Ok(false));
+    assert_eq!(InSet::new(vec![Value::Null], Vec::new()).meets(None, &context), Ok(true));
     for (mask, expected) in [
         (Mask::from_number(5), vec![0, 2]),
         (Mask::from_positions(vec![9, 0, 9]), vec![0, 9]),

@@ -1,7 +1,7 @@
 //! The doors as the portal asks them: for senders that it knows, until the server stops. What they
 //! answer is their own business.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use auth::Right;
 use axum::{
@@ -11,7 +11,7 @@ use axum::{
 };
 use bytes::Bytes;
 use mongo::NoReply;
-use portal::Refused;
+use portal::{Refused, Sender};
 use tokio::sync::watch;
 
 use super::Doors;
@@ -53,18 +53,19 @@ impl portal::Doors for Relayed {
 
     async fn mongo(
         &self,
-        right: Right,
-        peer: Option<IpAddr>,
+        sender: Sender,
         database: String,
         command: Bytes,
     ) -> Result<Bytes, Refused> {
         let door = self.doors.mongo.as_ref().ok_or(Refused::DoorClosed)?;
-        let right = match right {
+        let right = match sender.right {
             Right::Write => mongo::Right::Write,
             Right::Read => mongo::Right::Read,
         };
-        let peer = peer.map_or_else(|| "portal".to_owned(), |peer| format!("portal of {peer}"));
-        let ran = self.until_stop(door.relay(right, peer, &database, &command)).await;
+        let portal = || "portal".to_owned();
+        let peer = sender.peer.map_or_else(portal, |peer| format!("portal of {peer}"));
+        let sender = mongo::Sender { right, peer, session: sender.session };
+        let ran = self.until_stop(door.relay(sender, &database, &command)).await;
         let ran = ran.ok_or_else(|| Refused::Ended("the server is stopping".to_owned()))?;
         ran.map_err(|none| match none {
             NoReply::Malformed(why) => Refused::Malformed(why),

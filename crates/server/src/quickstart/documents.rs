@@ -4,7 +4,7 @@ use auth::Right;
 use bytes::Bytes;
 use clock::Instant;
 use document::{DocRef, Document, Number, Value, array, doc};
-use portal::{Doors, Refused};
+use portal::{Doors, Refused, Sender};
 
 use super::{
     COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result,
@@ -86,7 +86,8 @@ fn good(reply: Option<Document>) -> Result<Document> {
 /// Runs a command; `None`: the door is off.
 async fn run(doors: &Relayed, command: Document) -> Result<Option<Document>> {
     let command = Bytes::copy_from_slice(command.to_buf().bytes());
-    match doors.mongo(Right::Write, None, DATABASE.to_owned(), command).await {
+    let sender = Sender { right: Right::Write, peer: None, session: [0; 32] };
+    match doors.mongo(sender, DATABASE.to_owned(), command).await {
         Ok(reply) => Ok(Some(DocRef::Raw(&reply).to_tree())),
         Err(Refused::DoorClosed) => Ok(None),
         Err(Refused::Malformed(why) | Refused::TooLarge(why) | Refused::Ended(why)) => {

@@ -42,6 +42,14 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$setIntersection: []}", "[]"),
     ("{$setIntersection: [[1], '$n']}", "null"),
     ("{$setEquals: [[1, 1], [1.0]]}", "true"),
+    (
+        "{$setEquals: ['$arr', 3]}",
+        "error 5887502: All operands of $setEquals must be arrays. 2-th argument is of type: int",
+    ),
+    (
+        "{$setEquals: [null, '$zz']}",
+        "error 5887502: All operands of $setEquals must be arrays. 1-th argument is of type: null",
+    ),
     ("{$setUnion: [['b', 'a'], [[1]], [null]]}", "[null, 'a', 'b', [1]]"),
     ("{$setDifference: [[1, 'a', null], ['a']]}", "[1, null]"),
     ("{$isArray: ['$arr']}", "true"),

@@ -1,6 +1,9 @@
 //! Corner cases of types, conversions between them and sizes of values.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
+    ("{$toInt: [1, 2]}", "error 50723: $toInt requires a single argument, got 2"),
+    ("{$toString: []}", "error 50723: $toString requires a single argument, got 0"),
+    ("{$toBool: [[1, 2]]}", "true"),
     ("{$type: '$aa.b.c'}", "'array'"),
     ("{$toInt: NumberDecimal('3.9')}", "3"),
     ("{$toLong: '-5'}", "NumberLong(-5)"),

@@ -42,8 +42,17 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$switch: {}}", "error 40068: $switch requires at least one branch"),
     (
         "{$switch: {branches: [{case: false, then: 1}]}}",
+        "error 40069: Cannot execute a switch statement where all the cases evaluate to false without a default",
+    ),
+    (
+        "{$switch: {branches: [{case: null, then: 1}, {case: 0, then: 2}]}}",
+        "error 40069: Cannot execute a switch statement where all the cases evaluate to false without a default",
+    ),
+    (
+        "{$switch: {branches: [{case: false, then: 1}, {case: '$zz', then: 2}]}}",
         "error 40066: $switch could not find a matching branch for an input, and no default was specified.",
     ),
+    ("{$switch: {branches: [{case: false, then: 1}], default: 2}}", "2"),
     (
         "{$switch: {branches: [{case: false}]}}",
         "error 40065: $switch requires each branch have a 'then' expression.",

@@ -45,7 +45,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     (
         "{$reduce: {input: {$range: [0, 60]}, initialValue: 'x', in: {$concat: ['$$value', '$$value']}}}",
-        "error 10334: BSONObj size: 33554432 (0x2000000) is invalid. Size must be between 0 and 16793600(16MB)",
+        "error 16493: Tried to create string longer than 16MB",
     ),
     (
         "{$size: {$reduce: {input: {$range: [0, 60]}, initialValue: [1], in: {$concatArrays: ['$$value', '$$value']}}}}",

@@ -1,6 +1,17 @@
 //! Corner cases of arithmetic and of accumulators as functions.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
+    ("{$avg: [NumberLong(9223372036854775807), NumberLong(-9223372036854775808)]}", "0.0"),
+    (
+        "{$avg: [NumberLong(9223372036854775807), NumberLong(9223372036854775807)]}",
+        "9223372036854775807.0",
+    ),
+    ("{$substr: [{$toDouble: {$toDecimal: '-NaN'}}, 0, 9]}", "'-nan'"),
+    ("{$substr: [{$toDouble: {$toDecimal: 'NaN'}}, 0, 9]}", "'nan'"),
+    ("{$toUpper: {$multiply: [{$toDouble: 'NaN'}, {$toDouble: {$toDecimal: '-NaN'}}]}}", "'-NAN'"),
+    ("{$toUpper: {$multiply: [{$toDouble: {$toDecimal: '-NaN'}}, {$toDouble: 'NaN'}]}}", "'NAN'"),
+    ("{$toLower: {$toDouble: '-Infinity'}}", "'-inf'"),
+    ("{$toString: {$toDouble: {$toDecimal: '-NaN'}}}", "'NaN'"),
     ("{$add: [1, NumberLong(2)]}", "NumberLong(3)"),
     ("{$add: [1, 2.5, NumberDecimal('0.5')]}", "NumberDecimal('4.0')"),
     ("{$add: [1.5, '$d']}", "Date(1709211907090)"),

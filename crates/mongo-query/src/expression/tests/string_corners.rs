@@ -1,5 +1,34 @@
 //! Corner cases of strings and patterns.
 
+/// 8 MB of text.
+const EIGHT: &str = "{$reduce: {input: {$range: [0, 23]}, initialValue: 'x', in: {$concat: ['$$value', '$$value']}}}";
+
+/// Expressions with `EIGHT` in them, whose texts are as large as none may be, or not.
+pub(super) const LARGE: &[(&str, Option<i32>)] = &[
+    ("{$concat: ['$$t', '$$t']}", Some(16_493)),
+    ("{$concat: ['$$t', 'y']}", None),
+    ("{$replaceAll: {input: '$$t', find: 'x', replacement: 'yy'}}", Some(16_493)),
+    ("{$replaceAll: {input: '$$t', find: 'x', replacement: 'y'}}", None),
+    (
+        "{$replaceOne: {input: '$$t', find: 'x', replacement: {$concat: ['$$t', 'y']}}}",
+        Some(16_493),
+    ),
+    ("{$replaceOne: {input: '$$t', find: 'z', replacement: '$$t'}}", None),
+];
+
+#[test]
+fn texts_have_room_in_a_document() {
+    for (expression, want) in LARGE {
+        let text =
+            format!("{{$strLenBytes: {{$let: {{vars: {{t: {EIGHT}}}, in: {expression}}}}}}}");
+        let parsed = crate::expression::parse(crate::shell_text::value(&text).as_ref()).unwrap();
+        let (nothing, context) = (document::Document::new(), query::Context::default());
+        let env = query::Env::new(document::DocRef::Tree(&nothing), &context);
+        let number = parsed.eval(&env).err().map(|error| error.number);
+        assert_eq!(number, *want, "{expression}");
+    }
+}
+
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$indexOfCP: ['cafétéria', 'té']}", "4"),
     ("{$indexOfCP: ['abcabc', 'c', 3]}", "5"),

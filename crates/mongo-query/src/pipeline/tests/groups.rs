@@ -138,6 +138,22 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "error 40148: the sortByCount field must be defined as a $-prefixed path or an expression inside an object",
     ),
     (
+        "[{$group: {_id: null, n: {$sum: {$divide: [1, {$subtract: ['$_id', '$_id']}]}}}}]",
+        "error 4848401: can't $divide by zero",
+    ),
+    (
+        "[{$group: {_id: {$mod: ['$_id', {$subtract: ['$_id', '$_id']}]}}}]",
+        "error 4848403: can't $mod by zero",
+    ),
+    (
+        "[{$group: {_id: {$switch: {branches: [{case: '$zz', then: 1}]}}}}]",
+        "error 4934200: $switch could not find a matching branch for an input, and no default was specified.",
+    ),
+    (
+        "[{$project: {n: {$divide: [1, {$subtract: ['$_id', '$_id']}]}}}]",
+        "error 2: can't $divide by zero",
+    ),
+    (
         "[{$sortByCount: 1}]",
         "error 40149: the sortByCount field must be specified as a string or as an object",
     ),
@@ -151,7 +167,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     (
         "[{$bucket: {groupBy: '$_id', boundaries: [1, 3, 5]}}]",
-        "error 40066: $switch could not find a matching branch for an input, and no default was specified.",
+        "error 4934200: $switch could not find a matching branch for an input, and no default was specified.",
     ),
     (
         "[{$bucket: {groupBy: '$_id', boundaries: [1, 3, 9], output: {n: {$sum: 1}, l: {$push: '$a'}}}}]",

@@ -55,7 +55,13 @@ fn sum(call: &In<'_>) -> Answer {
 
 fn avg(call: &In<'_>) -> Answer {
     let mut avg = Avg::default();
-    each(call, |value| avg.add(value));
+    // As MongoDB does here, and not in groups, each number becomes a double before it is added.
+    each(call, |value| {
+        avg.add(match value {
+            ValueRef::Int64(number) => ValueRef::Double(number as f64),
+            other => other,
+        });
+    });
     Ok(Some(avg.value()))
 }
 

@@ -159,6 +159,8 @@ fn multiply(call: &In<'_>) -> Answer {
             (Number::Int(a), Number::Int(b)) => {
                 a.checked_mul(b).map_or(Number::Double(a as f64 * b as f64), Number::Int)
             }
+            // The sign of the last NaN is kept.
+            (_, b) if b.is_nan() => b,
             (a, b) => Number::Double(a.to_f64() * b.to_f64()),
         };
     }

@@ -4,7 +4,13 @@ use std::cmp::Ordering;
 
 use document::{Value, ValueRef};
 
-use super::super::{Answer, Got, budget::Size, fail, got::shown, mismatch};
+use super::super::{
+    Answer, Got,
+    budget::{Size, check_text},
+    fail,
+    got::shown,
+    mismatch,
+};
 use super::arithmetic::NULL;
 use super::{
     Function, In, Param,
@@ -44,6 +50,8 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => v.to_owned(),
         ValueRef::Int32(v) => v.to_string(),
         ValueRef::Int64(v) => v.to_string(),
+        ValueRef::Double(v) if v.is_nan() && v.is_sign_negative() => "-nan".to_owned(),
+        ValueRef::Double(v) if v.is_nan() => "nan".to_owned(),
         ValueRef::Double(v) => double_text(v, 6),
         ValueRef::Decimal128(v) => v.to_string(),
         ValueRef::DateTime(v) => date_text(v)?,
@@ -57,11 +65,13 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
 
 fn concat(call: &In<'_>) -> Answer {
     let mut parts = Vec::with_capacity(call.args.len());
-    let mut growth = call.growth();
+    let (mut length, mut growth) = (0_usize, call.growth());
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
             ValueRef::String(v) | ValueRef::Symbol(v) => {
+                length = v.len().saturating_add(length);
+                check_text(length)?;
                 growth.add(Size { bytes: v.len(), memory: v.len() })?;
                 parts.push(v);
             }
@@ -135,12 +145,17 @@ fn replace(call: &In<'_>, all: bool) -> Answer {
     let (Some(input), Some(find), Some(replacement)) = (input, find, replacement) else {
         return NULL;
     };
+    if !all && !input.contains(find) {
+        return Ok(Some(Value::from(input)));
+    }
     if !all {
+        check_text(input.len().saturating_add(replacement.len()).saturating_sub(find.len()))?;
         return Ok(Some(Value::String(input.replacen(find, replacement, 1))));
     }
     call.env.context.effort.charge(input.len().saturating_mul(4))?;
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
+    check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;
     call.growth().add(Size::of_text(grown))?;
     Ok(Some(Value::String(input.replace(find, replacement))))
 }

@@ -1,0 +1,220 @@
+//! `explain`: the access path that was chosen and, when asked for, what it looked at. A write is
+//! explained by the search it begins with, and changes nothing.
+
+mod shape;
+mod write;
+
+use document::{DocBuf, DocRef, Document, ValueRef, doc};
+use engine::{BatchLimit, Hint, Model, Namespace, Plan, Store};
+use query::exec::Stage;
+
+use self::{
+    shape::{Stats, finish, planner, winning},
+    write::Change,
+};
+use super::{Call, aggregate, count::means_all, find};
+use crate::{
+    args::{Args, named},
+    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+    names,
+};
+
+/// What a command looks for, and what it does with what it finds.
+struct Explained {
+    plan: Plan,
+    /// The last stage is the command's own, and none that is shown.
+    bounded: bool,
+    /// The filter as it came.
+    filter: Document,
+    then: Then,
+}
+
+enum Then {
+    /// The documents are the answer.
+    Answer,
+    /// They are counted.
+    Count,
+    /// They are changed or removed.
+    Change(Box<Change>),
+}
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let Some(command) = call.args().document("explain")? else {
+        return Err(Error::new(FailedToParse, "explain takes a command"));
+    };
+    let execute = match call.args().str("verbosity")? {
+        None | Some("allPlansExecution" | "executionStats") => true,
+        Some("queryPlanner") => false,
+        Some(other) => {
+            let message = format!(
+                "verbosity '{other}' is not one of queryPlanner, executionStats, allPlansExecution"
+            );
+            return Err(Error::new(BadValue, message));
+        }
+    };
+    let name = command.iter().next().map_or("", |(name, _)| name);
+    let args = Args::new(name, command);
+    let namespace = match name {
+        "aggregate" => aggregate::source(&Call { body: command, ..call.clone() })?,
+        _ => names::collection(call.database, named(command, name)?)?,
+    };
+    let explained = of_command(name, &args)?;
+    let plan = &explained.plan;
+    if name == "count" && plan.filter.is_always() && means_all(&plan.hint) {
+        return of_books(&call, &namespace, command, execute).await;
+    }
+    answer(&call, &namespace, explained, command, execute).await
+}
+
+/// A count without a filter, which looks at no document.
+async fn of_books<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    command: DocRef<'_>,
+    execute: bool,
+) -> Result<DocBuf> {
+    let there = call.find(namespace).is_some();
+    let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
+    let planned = planner(namespace, Document::new(), stage.clone());
+    let stats = if execute {
+        let counted = super::count::run(Call { name: "count", body: command, ..call.clone() });
+        let counted = counted.await?;
+        if let Some(n) = counted.get("n") {
+            stage.push("nCounted", n.to_value());
+        }
+        Some(Stats { stage, ..Stats::default() })
+    } else {
+        None
+    };
+    finish(call, planned, stats, command)
+}
+
+/// What a command does.
+fn of_command(name: &str, args: &Args<'_>) -> Result<Explained> {
+    let filter_of = |field: &str| -> Result<Document> {
+        Ok(args.document(field)?.map(DocRef::to_tree).unwrap_or_default())
+    };
+    let plain = |plan: Plan, filter: Document, then: Then| {
+        Ok(Explained { plan, bounded: false, filter, then })
+    };
+    match name {
+        "find" => plain(find::plan(args)?, filter_of("filter")?, Then::Answer),
+        "aggregate" => plain(aggregate::plan(args)?, first_match(args), Then::Answer),
+        "count" => plain(by_query(args)?, filter_of("query")?, Then::Count),
+        "distinct" => plain(by_query(args)?, filter_of("query")?, Then::Answer),
+        "findAndModify" | "findandmodify" => write::find_and_modify(args),
+        "update" => write::update(&statement(args, "updates")?),
+        "delete" => write::delete(&statement(args, "deletes")?),
+        other => {
+            Err(Error::new(CommandNotSupported, format!("explain of '{other}' is not supported")))
+        }
+    }
+}
+
+fn by_query(args: &Args<'_>) -> Result<Plan> {
+    let filter = match args.document("query")? {
+        Some(filter) => mongo_query::filter::parse(filter)?,
+        None => query::Filter::always(),
+    };
+    Ok(Plan { hint: find::hint(args)?, ..Plan::new(filter) })
+}
+
+/// The first statement of a list.
+fn statement<'a>(args: &Args<'a>, list: &'a str) -> Result<Args<'a>> {
+    let first = args.documents(list)?.into_iter().next();
+    Ok(Args::new(list, first.ok_or_else(|| args.missing(list))?))
+}
+
+/// The filter of a pipeline that begins with one.
+fn first_match(args: &Args<'_>) -> Document {
+    let stages = args.body.get("pipeline").and_then(ValueRef::as_array);
+    let first = stages.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);
+    let filter = first.and_then(|stage| stage.get("$match")).and_then(ValueRef::as_document);
+    filter.map(DocRef::to_tree).unwrap_or_default()
+}
+
+/// A search for documents, or for the first one.
+fn search(find: engine::Find, many: bool) -> (Plan, bool) {
+    let filter = std::sync::Arc::unwrap_or_clone(find.filter);
+    let hint: Hint = find.hint;
+    let mut stages = Vec::new();
+    stages.extend(find.sort.map(|sort| Stage::Sort { sort, limit: None }));
+    if !many {
+        stages.push(Stage::Limit(1));
+    }
+    (Plan { filter, stages, hint }, !many)
+}
+
+/// `aggregate` with `explain: true`.
+pub(super) async fn of_aggregate<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+) -> Result<DocBuf> {
+    let args = call.args();
+    let (plan, filter) = (aggregate::plan(&args)?, first_match(&args));
+    let explained = Explained { plan, bounded: false, filter, then: Then::Answer };
+    answer(call, namespace, explained, call.body, false).await
+}
+
+async fn answer<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    explained: Explained,
+    command: DocRef<'_>,
+    execute: bool,
+) -> Result<DocBuf> {
+    let Explained { plan, bounded, filter, mut then } = explained;
+    let context = call.context().await?;
+    let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
+    if bounded {
+        stages.pop();
+    }
+    let searched = plan.filter.clone();
+    let query =
+        call.door.engine.query(Model::Documents, namespace, plan, std::sync::Arc::clone(&context));
+    let mut cursor = query?;
+    let sorts = cursor.sorts();
+    let mut found = 0;
+    let started = clock::monotonic();
+    if execute {
+        loop {
+            let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
+            let batch = cursor.next(limit).await?;
+            found += batch.documents.len();
+            if let Then::Change(change) = &mut then {
+                for document in &batch.documents {
+                    change.would(DocRef::Raw(document), &searched, &context)?;
+                }
+            }
+            if batch.done {
+                break;
+            }
+        }
+    }
+    let millis = clock::monotonic().saturating_sub(started).as_millis();
+    let explain = cursor.explain();
+    let top = match &then {
+        Then::Answer => None,
+        Then::Count => Some(doc! { "stage": "COUNT" }),
+        Then::Change(change) => Some(doc! { "stage": change.stage() }),
+    };
+    let planned = planner(namespace, filter, winning(&explain, &stages, sorts, None, top.clone()));
+    let returned = match &then {
+        Then::Answer => found,
+        Then::Count => 0,
+        Then::Change(change) => change.returned(),
+    };
+    let stats = execute.then(|| {
+        let top = match &then {
+            Then::Answer => None,
+            Then::Count => Some(
+                doc! { "stage": "COUNT", "nReturned": 0, "nCounted": shape::int(found as u64) },
+            ),
+            Then::Change(change) => Some(change.stats()),
+        };
+        let (keys, documents) = (explain.keys_examined, explain.documents_examined);
+        let stage = winning(&explain, &stages, sorts, Some(found), top);
+        Stats { returned, millis, keys, documents, stage }
+    });
+    finish(call, planned, stats, command)
+}

@@ -1,0 +1,140 @@
+//! What an explanation looks like, with MongoDB's names of stages. Numbers are of MongoDB's types.
+
+use document::{DocBuf, DocRef, Document, Value, doc};
+use engine::{Explain, Namespace, Store};
+
+use crate::{
+    commands::{Call, ok},
+    errors::Result,
+    limits::SERVER_VERSION,
+};
+
+/// What a run looked at.
+#[derive(Default)]
+pub(super) struct Stats {
+    pub(super) returned: usize,
+    pub(super) millis: u128,
+    pub(super) keys: u64,
+    pub(super) documents: u64,
+    pub(super) stage: Document,
+}
+
+/// A 32-bit number, as MongoDB gives it while it fits.
+pub(super) fn int(value: u64) -> Value {
+    match i32::try_from(value) {
+        Ok(value) => Value::Int32(value),
+        Err(_) => Value::Int64(i64::try_from(value).unwrap_or(i64::MAX)),
+    }
+}
+
+pub(super) fn planner(namespace: &Namespace, filter: Document, winning: Document) -> Document {
+    doc! {
+        "namespace": namespace.to_string(),
+        "indexFilterSet": false,
+        "parsedQuery": filter,
+        "winningPlan": winning,
+        "rejectedPlans": Value::Array(Vec::new()),
+    }
+}
+
+pub(super) fn finish<S: Store>(
+    call: &Call<'_, S>,
+    planned: Document,
+    stats: Option<Stats>,
+    command: DocRef<'_>,
+) -> Result<DocBuf> {
+    let mut reply = doc! { "explainVersion": "1", "queryPlanner": planned };
+    if let Some(stats) = stats {
+        reply.push(
+            "executionStats",
+            doc! {
+                "executionSuccess": true,
+                "nReturned": int(stats.returned as u64),
+                "executionTimeMillis": int(u64::try_from(stats.millis).unwrap_or(u64::MAX)),
+                "totalKeysExamined": int(stats.keys),
+                "totalDocsExamined": int(stats.documents),
+                "executionStages": stats.stage,
+            },
+        );
+    }
+    reply.push("command", command.to_tree());
+    reply.push(
+        "serverInfo",
+        doc! {
+            "host": call.door.settings.host.as_str(),
+            "version": SERVER_VERSION,
+        },
+    );
+    ok(reply)
+}
+
+/// MongoDB's names for what was chosen. Where it was run, `found` is how many documents came out of
+/// the last of these stages; `top` stands above them.
+pub(super) fn winning(
+    explain: &Explain,
+    stages: &[&'static str],
+    sorts: bool,
+    found: Option<usize>,
+    top: Option<Document>,
+) -> Document {
+    let mut plan = access(explain, found.is_some());
+    for stage in stages {
+        let name = match *stage {
+            "$sort" if !sorts => continue,
+            "$sort" => "SORT",
+            "$limit" => "LIMIT",
+            "$skip" => "SKIP",
+            "$project" => "PROJECTION_DEFAULT",
+            "$group" => "GROUP",
+            "$lookup" => "EQ_LOOKUP",
+            other => other,
+        };
+        plan = doc! { "stage": name, "inputStage": plan };
+    }
+    if let Some(found) = found {
+        plan.push("nReturned", int(found as u64));
+    }
+    match top {
+        None => plan,
+        Some(mut top) => {
+            top.push("inputStage", plan);
+            top
+        }
+    }
+}
+
+/// The way to the documents. It always ends at the documents themselves: an index tells which, not
+/// what they are.
+fn access(explain: &Explain, run: bool) -> Document {
+    let direction = if explain.backward { "backward" } else { "forward" };
+    let (keys, documents) = (int(explain.keys_examined), int(explain.documents_examined));
+    let mut plan = if explain.by_id {
+        doc! { "stage": "IDHACK" }
+    } else if let Some(name) = &explain.index {
+        let traits = explain.traits;
+        let mut scan = doc! {
+            "stage": "IXSCAN",
+            "keyPattern": explain.pattern.clone(),
+            "indexName": name.as_str(),
+            "isMultiKey": traits.multikey,
+            "isUnique": traits.unique,
+            "isSparse": traits.sparse,
+            "isPartial": traits.partial,
+            "indexVersion": 2,
+            "direction": direction,
+        };
+        if run {
+            scan.push("keysExamined", keys.clone());
+        }
+        doc! { "stage": "FETCH", "inputStage": scan }
+    } else {
+        doc! { "stage": "COLLSCAN", "direction": direction }
+    };
+    if run {
+        if explain.by_id {
+            plan.push("keysExamined", keys);
+        }
+        plan.push("docsExamined", documents);
+    }
+    plan
+}

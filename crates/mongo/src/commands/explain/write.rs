@@ -1,0 +1,107 @@
+//! What a write would do to what it finds. Nothing is written.
+
+use document::{DocRef, Document, doc};
+use engine::{Find, Plan};
+use query::{Context, Filter, edit::Edit};
+
+use super::{Explained, Then, search, shape::int};
+use crate::{
+    args::Args,
+    commands::{delete, find_and_modify, update},
+    errors::{BadValue, Error, Result},
+};
+
+/// A write, and what it would have done so far.
+pub(super) struct Change {
+    /// None: what is found is removed.
+    edit: Option<Edit>,
+    upsert: bool,
+    /// It answers the document that it found.
+    answers: bool,
+    found: u64,
+    modified: u64,
+}
+
+/// An update's statement.
+pub(super) fn update(args: &Args<'_>) -> Result<Explained> {
+    update::check_shape(args, &update::NAMES)?;
+    let many = args.bool("multi")?.unwrap_or(false);
+    let update = args.get("u").ok_or_else(|| args.missing("u"))?;
+    let edit = update::edit(update, args, many)?;
+    let upsert = args.bool("upsert")?.unwrap_or(false);
+    explained(args, "q", update::find(args, "q")?, many, Change::new(Some(edit), upsert, false))
+}
+
+/// A delete's statement.
+pub(super) fn delete(args: &Args<'_>) -> Result<Explained> {
+    delete::check_shape(args)?;
+    let many = delete::many(args)?;
+    explained(args, "q", update::find(args, "q")?, many, Change::new(None, false, false))
+}
+
+pub(super) fn find_and_modify(args: &Args<'_>) -> Result<Explained> {
+    let remove = args.lax_bool("remove")?.unwrap_or(false);
+    let upsert = args.lax_bool("upsert")?.unwrap_or(false);
+    let edit = args.get("update").map(|update| update::edit(update, args, false)).transpose()?;
+    if edit.is_none() != remove {
+        let message = "Either an update or remove=true must be specified";
+        return Err(Error::new(BadValue, message));
+    }
+    let find = find_and_modify::parse_find(args)?;
+    explained(args, "query", find, false, Change::new(edit, upsert, true))
+}
+
+fn explained(
+    args: &Args<'_>,
+    filter: &str,
+    find: Find,
+    many: bool,
+    change: Change,
+) -> Result<Explained> {
+    let filter = args.document(filter)?.map(DocRef::to_tree).unwrap_or_default();
+    let (plan, bounded): (Plan, bool) = search(find, many);
+    Ok(Explained { plan, bounded, filter, then: Then::Change(Box::new(change)) })
+}
+
+impl Change {
+    fn new(edit: Option<Edit>, upsert: bool, answers: bool) -> Self {
+        Self { edit, upsert, answers, found: 0, modified: 0 }
+    }
+
+    /// A document is found.
+    pub(super) fn would(
+        &mut self,
+        document: DocRef<'_>,
+        filter: &Filter,
+        context: &Context,
+    ) -> Result<()> {
+        self.found += 1;
+        if let Some(edit) = &self.edit {
+            self.modified += u64::from(edit.apply(document, Some(filter), context)?.changed);
+        }
+        Ok(())
+    }
+
+    /// MongoDB's name for it.
+    pub(super) fn stage(&self) -> &'static str {
+        if self.edit.is_some() { "UPDATE" } else { "DELETE" }
+    }
+
+    /// How many documents it answers.
+    pub(super) fn returned(&self) -> usize {
+        usize::from(self.answers && 0 < self.found)
+    }
+
+    /// The stage with what it would have done.
+    pub(super) fn stats(&self) -> Document {
+        let mut out = doc! { "stage": self.stage(), "nReturned": int(self.returned() as u64) };
+        if self.edit.is_some() {
+            out.push("nMatched", int(self.found));
+            out.push("nWouldModify", int(self.modified));
+            out.push("nWouldUpsert", int(u64::from(self.upsert && self.found == 0)));
+        } else {
+            out.push("nWouldDelete", int(self.found));
+        }
+        out
+    }
+}

@@ -1,0 +1,135 @@
+//! Sections about what does not exist here, for exporters that read them: all is 0.
+
+use document::{Document, Value, doc};
+
+use super::work::Tickets;
+
+fn zeros(names: &[&str]) -> Document {
+    names.iter().map(|name| ((*name).to_owned(), Value::Int32(0))).collect()
+}
+
+/// A section that counts nothing.
+pub(super) fn section(name: &str) -> Document {
+    match name {
+        "locks" => locks(),
+        "logicalSessionRecordCache" => zeros(&[
+            "activeSessionsCount",
+            "sessionsCollectionJobCount",
+            "lastSessionsCollectionJobDurationMillis",
+            "transactionReaperJobCount",
+            "sessionCatalogSize",
+        ]),
+        "opcountersRepl" => zeros(&["insert", "query", "update", "delete", "getmore", "command"]),
+        "security" => security(),
+        "transactions" => zeros(&[
+            "retriedCommandsCount",
+            "retriedStatementsCount",
+            "transactionsCollectionWriteCount",
+            "currentActive",
+            "currentInactive",
+            "currentOpen",
+            "totalAborted",
+            "totalCommitted",
+            "totalStarted",
+            "totalPrepared",
+            "totalPreparedThenCommitted",
+            "totalPreparedThenAborted",
+            "currentPrepared",
+        ]),
+        _ => Document::new(),
+    }
+}
+
+/// Nothing is locked: writers meet when they commit.
+fn locks() -> Document {
+    let one = || doc! { "acquireCount": zeros(&["r", "w", "R", "W"]) };
+    doc! { "Global": one(), "Database": one(), "Collection": one() }
+}
+
+fn security() -> Document {
+    let one = || {
+        let tries = || zeros(&["received", "successful"]);
+        doc! {
+            "speculativeAuthenticate": tries(),
+            "clusterAuthenticate": tries(),
+            "authenticate": tries(),
+        }
+    };
+    let mechanisms = doc! {
+        "MONGODB-X509": one(),
+        "SCRAM-SHA-1": one(),
+        "SCRAM-SHA-256": one(),
+    };
+    doc! { "authentication": doc! { "saslSupportedMechsReceived": 0_i64, "mechanisms": mechanisms } }
+}
+
+/// `wiredTiger`: there is another store, but operations do run beside each other.
+pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
+    let concurrent: Document = tickets
+        .iter()
+        .map(|(name, tickets)| {
+            let of = doc! {
+                "out": tickets.out,
+                "available": tickets.total.saturating_sub(tickets.out),
+                "totalTickets": tickets.total,
+            };
+            ((*name).to_owned(), Value::Document(of))
+        })
+        .collect();
+    doc! {
+        "block-manager": zeros(&[
+            "blocks pre-loaded",
+            "blocks read",
+            "blocks written",
+            "bytes read",
+            "bytes written",
+            "mapped blocks read",
+            "mapped bytes read",
+        ]),
+        "cache": zeros(&[
+            "bytes currently in the cache",
+            "bytes read into cache",
+            "bytes written from cache",
+            "eviction server evicting pages",
+            "maximum bytes configured",
+            "modified pages evicted",
+            "pages currently held in the cache",
+            "pages evicted by application threads",
+            "pages read into cache",
+            "pages written from cache",
+            "percentage overhead",
+            "tracked dirty bytes in the cache",
+            "tracked dirty pages in the cache",
+            "unmodified pages evicted",
+        ]),
+        "log": zeros(&[
+            "log bytes of payload data",
+            "log bytes written",
+            "log flush operations",
+            "log read operations",
+            "log records compressed",
+            "log records not compressed",
+            "log scan operations",
+            "log scan records requiring two reads",
+            "log sync operations",
+            "log sync time duration (usecs)",
+            "log sync_dir operations",
+            "log write operations",
+            "total log buffer size",
+        ]),
+        "session": zeros(&["open cursor count", "open session count"]),
+        "transaction": zeros(&[
+            "transaction begins",
+            "transaction checkpoint currently running",
+            "transaction checkpoint generation",
+            "transaction checkpoint max time (msecs)",
+            "transaction checkpoint min time (msecs)",
+            "transaction checkpoint most recent time (msecs)",
+            "transaction checkpoint total time (msecs)",
+            "transaction checkpoints",
+            "transactions committed",
+            "transactions rolled back",
+        ]),
+        "concurrentTransactions": concurrent,
+    }
+}

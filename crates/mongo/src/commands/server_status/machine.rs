@@ -1,0 +1,32 @@
+//! What the process takes of its machine, in MongoDB's sections.
+
+use document::{Document, doc};
+
+use super::{int, long};
+use crate::usage::Usage;
+
+/// `mem`: megabytes.
+pub(super) fn memory(usage: &Usage) -> Document {
+    doc! {
+        "bits": 64,
+        "resident": int(usage.resident >> 20),
+        "virtual": int(usage.mapped >> 20),
+        "supported": true,
+    }
+}
+
+/// `extra_info`
+pub(super) fn extra(usage: &Usage) -> Document {
+    doc! {
+        "note": "fields vary by platform",
+        "user_time_us": long(usage.user_us),
+        "system_time_us": long(usage.system_us),
+        "maximum_resident_set_kb": long(usage.peak >> 10),
+        "input_blocks": long(usage.blocks_in),
+        "output_blocks": long(usage.blocks_out),
+        "page_reclaims": long(usage.minor_faults),
+        "page_faults": long(usage.major_faults),
+        "voluntary_context_switches": long(usage.voluntary_switches),
+        "involuntary_context_switches": long(usage.involuntary_switches),
+    }
+}

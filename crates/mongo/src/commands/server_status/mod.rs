@@ -1,0 +1,154 @@
+//! `serverStatus`: state and counters, in sections that exporters know. Figures are true where there
+//! is something to count, and 0 where MongoDB counts what does not exist here. Users' tests wait for
+//! `metrics.ttl.passes` to grow.
+
+mod absent;
+mod machine;
+mod work;
+
+use document::{DocBuf, Document, Value, ValueRef, doc};
+use engine::Store;
+
+use super::{Call, ok};
+use crate::{args::Args, errors::Result, limits::SERVER_VERSION};
+use work::Work;
+
+/// The sections that may be left out, or asked for by name.
+pub(super) const SECTIONS: &[&str] = &[
+    "asserts",
+    "connections",
+    "extra_info",
+    "globalLock",
+    "locks",
+    "logicalSessionRecordCache",
+    "network",
+    "opLatencies",
+    "opcounters",
+    "opcountersRepl",
+    "security",
+    "storageEngine",
+    "transactions",
+    "wiredTiger",
+    "mem",
+    "metrics",
+    "ebbClock",
+];
+
+fn long(value: u64) -> Value {
+    Value::Int64(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+fn int(value: u64) -> Value {
+    Value::Int32(i32::try_from(value).unwrap_or(i32::MAX))
+}
+
+/// Which sections a command wants: what it does not name it gets, unless it wants `none`.
+struct Wanted<'a> {
+    args: Args<'a>,
+    others: bool,
+}
+
+impl Wanted<'_> {
+    fn wants(&self, section: &str) -> bool {
+        match self.args.body.get(section) {
+            Some(asked) => is_true(asked),
+            None => self.others,
+        }
+    }
+}
+
+/// As MongoDB takes any value for a flag here.
+fn is_true(value: ValueRef<'_>) -> bool {
+    !value.is_nullish()
+        && (value.is_truthy() || !matches!(value, ValueRef::Bool(_)) && !value.is_number())
+}
+
+pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+    let door = call.door;
+    let now = door.engine.now().await;
+    let uptime = clock::monotonic().saturating_sub(door.started);
+    let micros = u64::try_from(uptime.as_micros()).unwrap_or(u64::MAX);
+    let mut reply = doc! {
+        "host": door.settings.host.as_str(),
+        "version": SERVER_VERSION,
+        "process": "ebb",
+        "pid": i64::from(std::process::id()),
+        "uptime": uptime.as_secs_f64().floor(),
+        "uptimeMillis": long(micros / 1000),
+        "uptimeEstimate": long(micros / 1_000_000),
+        "localTime": Value::DateTime(now.ms),
+    };
+    let wanted = Wanted { args: call.args(), others: !call.body.get("none").is_some_and(is_true) };
+    let work = Work::of(&call);
+    let usage = (door.settings.usage)();
+    for section in SECTIONS.iter().filter(|section| wanted.wants(section)) {
+        let content = match *section {
+            "asserts" => work.asserts(),
+            "connections" => work.connections(),
+            "extra_info" => machine::extra(&usage),
+            "globalLock" => work.lock(micros),
+            "network" => work.network(),
+            "opLatencies" => work.latencies(),
+            "opcounters" => work.operations(),
+            "storageEngine" => engine(),
+            "wiredTiger" => absent::wired_tiger(&work.tickets()),
+            "mem" => machine::memory(&usage),
+            "metrics" => metrics(&call, &work),
+            "ebbClock" => clock_of(&call),
+            name => absent::section(name),
+        };
+        reply.push(*section, content);
+    }
+    ok(reply)
+}
+
+fn engine() -> Document {
+    doc! {
+        "name": "ebb",
+        "supportsCommittedReads": true,
+        "supportsPendingDrops": true,
+        "supportsSnapshotReadConcern": false,
+        "readOnly": false,
+        "persistent": true,
+        "backupCursorOpen": false,
+    }
+}
+
+fn metrics<S: Store>(call: &Call<'_, S>, work: &Work) -> Document {
+    let (passes, deleted) = call.door.engine.reaped();
+    let backlog = call.door.engine.backlog();
+    doc! {
+        "commands": work.commands(),
+        "cursor": work.cursors(),
+        "document": work.documents(),
+        "getLastError": doc! {
+            "wtime": doc! { "num": 0, "totalMillis": 0 },
+            "wtimeouts": 0_i64,
+        },
+        "ttl": doc! {
+            "passes": long(passes),
+            "subPasses": long(passes),
+            "deletedDocuments": long(deleted),
+            "deletedKeys": 0_i64,
+            "invalidTTLIndexSkips": 0_i64,
+            "lateness": 0_i64,
+            "backlogDocuments": backlog.amount.documents,
+            "backlogBytes": backlog.amount.bytes,
+            "lagSeconds": backlog.oldest_dead_seconds,
+        },
+    }
+}
+
+fn clock_of<S: Store>(call: &Call<'_, S>) -> Document {
+    let clock = call.door.engine.clock().status();
+    let mode = match clock.mode {
+        clock::Mode::System => "system",
+        clock::Mode::Manual => "manual",
+    };
+    doc! {
+        "mode": mode,
+        "now": Value::DateTime(clock.now.ms),
+        "offsetMillis": clock.offset_ms,
+        "unconfirmed": clock.unconfirmed,
+    }
+}

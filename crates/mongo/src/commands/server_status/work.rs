@@ -1,0 +1,198 @@
+//! What clients did and do, counted, in MongoDB's sections.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use document::{Document, Value, doc};
+use engine::Store;
+
+use super::{int, long};
+use crate::{commands::Call, limits::MAX_CONNECTIONS};
+
+/// How a command is counted where reads, writes and others are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Read,
+    Write,
+    Other,
+}
+
+fn kind(command: &str) -> Kind {
+    match command {
+        "find" | "getMore" | "aggregate" | "count" | "distinct" => Kind::Read,
+        "insert" | "update" | "delete" | "bulkWrite" | "findAndModify" | "findandmodify" => {
+            Kind::Write
+        }
+        _ => Kind::Other,
+    }
+}
+
+/// How many operations of a kind run beside each other, and how many might.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tickets {
+    pub(super) out: i32,
+    pub(super) total: i32,
+}
+
+/// A command that was called: how often, how often in vain, and how long it took in all.
+struct Called {
+    name: &'static str,
+    times: u64,
+    failed: u64,
+    nanos: u64,
+}
+
+/// What there is to count, at one moment.
+pub(super) struct Work {
+    counters: Vec<(&'static str, u64)>,
+    called: Vec<Called>,
+    connections: i64,
+    connections_ever: i32,
+    cursors: (usize, usize),
+    /// Commands under way, by name.
+    running: Vec<&'static str>,
+}
+
+impl Work {
+    pub(super) fn of<S: Store>(call: &Call<'_, S>) -> Self {
+        let door = call.door;
+        let (connections, cursors) = door.open();
+        let read = |name: &'static str, at: usize| {
+            let times = door.latencies.read(at);
+            let failed = door.failed.get(at).map_or(0, |failed| failed.load(Relaxed));
+            let (times, nanos) = times.map_or((0, 0), |times| (times.count(), times.sum));
+            Called { name, times, failed, nanos }
+        };
+        let called = door.commands.iter().map(|(name, (at, _))| read(name, *at));
+        let mut called: Vec<Called> = called.filter(|called| 0 < called.times).collect();
+        called.sort_unstable_by_key(|called| called.name);
+        let running = door.connected();
+        let running = running.iter().filter_map(|connection| Some(connection.running()?.name));
+        Self {
+            counters: door.counters(),
+            called,
+            connections,
+            connections_ever: door.connections_ever(),
+            cursors: (cursors, door.cursors.idle().len()),
+            running: running.collect(),
+        }
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        self.counters.iter().find(|(held, _)| *held == name).map_or(0, |(_, count)| *count)
+    }
+
+    fn under_way(&self, wanted: Kind) -> i32 {
+        let count = self.running.iter().filter(|name| kind(name) == wanted).count();
+        i32::try_from(count).unwrap_or(i32::MAX)
+    }
+
+    /// `asserts`: commands that failed are those of users.
+    pub(super) fn asserts(&self) -> Document {
+        let failed = self.called.iter().map(|called| called.failed).sum();
+        doc! {
+            "regular": 0, "warning": 0, "msg": 0, "user": int(failed), "tripwire": 0,
+            "rollovers": 0,
+        }
+    }
+
+    /// `connections`
+    pub(super) fn connections(&self) -> Document {
+        let current = i32::try_from(self.connections).unwrap_or(i32::MAX);
+        let active = i32::try_from(self.running.len()).unwrap_or(i32::MAX);
+        doc! {
+            "current": current,
+            "available": MAX_CONNECTIONS.saturating_sub(current),
+            "totalCreated": self.connections_ever,
+            "active": active,
+            "threaded": 0,
+            "exhaustIsMaster": 0,
+            "exhaustHello": 0,
+            "awaitingTopologyChanges": 0,
+        }
+    }
+
+    /// `globalLock`: nobody waits for a lock.
+    pub(super) fn lock(&self, micros: u64) -> Document {
+        let (readers, writers) = (self.under_way(Kind::Read), self.under_way(Kind::Write));
+        doc! {
+            "totalTime": long(micros),
+            "currentQueue": doc! { "total": 0, "readers": 0, "writers": 0 },
+            "activeClients": doc! {
+                "total": readers.saturating_add(writers),
+                "readers": readers,
+                "writers": writers,
+            },
+        }
+    }
+
+    /// What may run beside each other: as much as there may be connections.
+    pub(super) fn tickets(&self) -> [(&'static str, Tickets); 2] {
+        let of = |kind| Tickets { out: self.under_way(kind), total: MAX_CONNECTIONS };
+        [("write", of(Kind::Write)), ("read", of(Kind::Read))]
+    }
+
+    /// `network`
+    pub(super) fn network(&self) -> Document {
+        let (read, sent) = (self.counter("bytesIn"), self.counter("bytesOut"));
+        doc! {
+            "bytesIn": long(read),
+            "bytesOut": long(sent),
+            "physicalBytesIn": long(read),
+            "physicalBytesOut": long(sent),
+            "numRequests": long(self.counter("command")),
+        }
+    }
+
+    /// `opcounters`: what has a counter of its own is no command.
+    pub(super) fn operations(&self) -> Document {
+        let names = ["insert", "query", "update", "delete", "getmore", "command"];
+        names.iter().map(|name| ((*name).to_owned(), long(self.counter(name)))).collect()
+    }
+
+    /// `opLatencies`: microseconds.
+    pub(super) fn latencies(&self) -> Document {
+        let of = |wanted| {
+            let called = self.called.iter().filter(|called| kind(called.name) == wanted);
+            let sum =
+                |(times, nanos), called: &Called| (times + called.times, nanos + called.nanos);
+            let (times, nanos): (u64, u64) = called.fold((0, 0), sum);
+            doc! { "latency": long(nanos / 1000), "ops": long(times) }
+        };
+        doc! {
+            "reads": of(Kind::Read),
+            "writes": of(Kind::Write),
+            "commands": of(Kind::Other),
+            "transactions": doc! { "latency": 0_i64, "ops": 0_i64 },
+        }
+    }
+
+    /// `metrics.commands`
+    pub(super) fn commands(&self) -> Document {
+        let one = |called: &Called| {
+            let counts = doc! { "failed": long(called.failed), "total": long(called.times) };
+            (called.name.to_owned(), Value::Document(counts))
+        };
+        self.called.iter().map(one).collect()
+    }
+
+    /// `metrics.cursor`
+    pub(super) fn cursors(&self) -> Document {
+        let (all, idle) = self.cursors;
+        doc! {
+            "open": doc! {
+                "total": long(all as u64),
+                "pinned": long(all.saturating_sub(idle) as u64),
+            },
+        }
+    }
+
+    /// `metrics.document`
+    pub(super) fn documents(&self) -> Document {
+        doc! {
+            "inserted": long(self.counter("insert")),
+            "returned": long(self.counter("documentsReturned")),
+            "updated": long(self.counter("documentsUpdated")),
+            "deleted": long(self.counter("documentsDeleted")),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What is told about a cursor that stays open: which command opened it, how it is run, and what it
+//! gave so far.
+
+use std::{fmt::Write as _, time::Duration};
+
+use bytes::Bytes;
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc, shell};
+use engine::{Explain, Namespace};
+
+use crate::{limits::SHOWN_BYTES, session::SessionId};
+
+/// Text that is cut at a length.
+#[derive(Default)]
+struct Beginning(String);
+
+impl std::fmt::Write for Beginning {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        let room = SHOWN_BYTES.saturating_sub(self.0.len());
+        if part.len() <= room {
+            self.0.push_str(part);
+            return Ok(());
+        }
+        let end = (0..=room).rev().find(|at| part.is_char_boundary(*at)).unwrap_or(0);
+        self.0.push_str(part.get(..end).unwrap_or_default());
+        Err(std::fmt::Error)
+    }
+}
+
+/// A command as others are shown it: whole while it is small, else the beginning of its text and
+/// its comment, if that is small.
+pub(crate) fn shown(command: DocRef<'_>) -> DocBuf {
+    let is_small = |bytes: &[u8]| bytes.len() <= SHOWN_BYTES;
+    if let DocRef::Raw(bytes) = command
+        && is_small(bytes)
+    {
+        // A copy: a small command may stand in a large message.
+        return DocBuf::from_trusted(Bytes::copy_from_slice(bytes));
+    }
+    let mut text = Beginning::default();
+    // It fails where the text is cut.
+    let _ = write!(text, "{}", shell(ValueRef::Document(command)));
+    let mut cut = doc! { "$truncated": text.0 };
+    if let Some(ValueRef::String(comment)) = command.get("comment")
+        && is_small(comment.as_bytes())
+    {
+        cut.push("comment", comment);
+    }
+    cut.to_buf()
+}
+
+/// MongoDB's short text for an access path.
+pub(crate) fn summary(explain: &Explain) -> String {
+    match &explain.index {
+        _ if explain.by_id => "IDHACK".to_owned(),
+        Some(_) => {
+            let mut text = Beginning::default();
+            let pattern = ValueRef::Document(DocRef::Tree(&explain.pattern));
+            // It fails where the text is cut.
+            let _ = write!(text, "IXSCAN {}", shell(pattern));
+            text.0
+        }
+        None => "COLLSCAN".to_owned(),
+    }
+}
+
+/// What is told about a cursor.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    /// The command that opened it.
+    command: DocBuf,
+    summary: String,
+    /// On the machine's monotonic clock.
+    opened: Duration,
+    batches: i64,
+    documents: i64,
+}
+
+impl About {
+    /// A cursor that this command opens now.
+    pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
+        let opened = clock::monotonic();
+        let summary = summary(explain);
+        Self { command: shown(command), summary, opened, batches: 0, documents: 0 }
+    }
+
+    /// It gave a batch.
+    pub(crate) fn gave(&mut self, documents: usize) {
+        self.batches += 1;
+        self.documents += i64::try_from(documents).unwrap_or(i64::MAX);
+    }
+}
+
+/// A cursor as it is found when somebody asks what there is.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) id: i64,
+    pub(crate) namespace: Namespace,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) keep: bool,
+    /// When it was used last, on the machine's monotonic clock.
+    pub(crate) used: Duration,
+    pub(crate) about: About,
+}
+
+/// Two clocks at one instant: milliseconds of the database clock, and the machine's monotonic one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocks {
+    pub(crate) now_ms: i64,
+    pub(crate) monotonic: Duration,
+}
+
+impl Clocks {
+    /// A monotonic instant of the past as a date.
+    fn date(self, at: Duration) -> Value {
+        let ago = self.monotonic.saturating_sub(at).as_millis();
+        Value::DateTime(self.now_ms.saturating_sub(i64::try_from(ago).unwrap_or(i64::MAX)))
+    }
+}
+
+/// The id of a session as a command carries it.
+pub(crate) fn lsid(session: SessionId) -> Document {
+    doc! { "id": Value::Binary { subtype: 4, bytes: session.to_vec() } }
+}
+
+impl Told {
+    /// How it is run.
+    pub(crate) fn summary(&self) -> &str {
+        &self.about.summary
+    }
+
+    /// The `cursor` of an operation that uses it, or of its own entry while nobody does.
+    pub(crate) fn cursor(&self, clocks: Clocks, user: Option<i32>) -> Document {
+        let about = &self.about;
+        let mut out = doc! {
+            "cursorId": self.id,
+            "createdDate": clocks.date(about.opened),
+            "lastAccessDate": clocks.date(self.used),
+            "nDocsReturned": about.documents,
+            "nBatchesReturned": about.batches,
+            "noCursorTimeout": self.keep,
+            "tailable": false,
+            "awaitData": false,
+            "originatingCommand": about.command.as_ref().to_tree(),
+        };
+        if let Some(user) = user {
+            out.push("operationUsingCursorId", i64::from(user));
+        }
+        out
+    }
+
+    /// The entry of a cursor that nobody uses.
+    pub(crate) fn idle(&self, host: &str, clocks: Clocks) -> Document {
+        let mut out = doc! {
+            "type": "idleCursor",
+            "host": host,
+            "ns": self.namespace.to_string(),
+            "planSummary": self.summary(),
+        };
+        if let Some(session) = self.session {
+            out.push("lsid", lsid(session));
+        }
+        out.push("cursor", self.cursor(clocks, None));
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::array;
+
+    use super::*;
+
+    #[test]
+    fn a_large_command_is_cut() {
+        let small = doc! { "find": "c", "filter": doc! { "a": 1 } };
+        assert_eq!(shown(small.to_buf().as_ref()).as_ref().to_tree(), small);
+        let large = "ü".repeat(SHOWN_BYTES);
+        let command = doc! { "find": "c", "filter": doc! { "a": large }, "comment": "mine" };
+        let cut = shown(command.to_buf().as_ref());
+        let text = cut.get("$truncated").and_then(|text| text.as_str()).unwrap();
+        assert!(text.starts_with("{ find: \"c\", filter: { a: \"üü"), "{text}");
+        assert!((SHOWN_BYTES - 1..=SHOWN_BYTES).contains(&text.len()), "{}", text.len());
+        assert_eq!(cut.get("comment").and_then(ValueRef::as_str), Some("mine"));
+        let command = doc! { "find": "c", "x": array![1], "comment": "c".repeat(2 * SHOWN_BYTES) };
+        assert!(shown(command.to_buf().as_ref()).get("comment").is_none());
+    }
+
+    #[test]
+    fn a_path_has_a_short_text() {
+        let index = Explain {
+            index: Some("i".to_owned()),
+            pattern: doc! { "a": 1, "b": -1 },
+            ..Explain::default()
+        };
+        assert_eq!(summary(&index), "IXSCAN { a: 1, b: -1 }");
+        assert_eq!(summary(&Explain::default()), "COLLSCAN");
+        assert_eq!(summary(&Explain { by_id: true, ..Explain::default() }), "IDHACK");
+    }
+}

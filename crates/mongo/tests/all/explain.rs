@@ -1,0 +1,158 @@
+//! What `explain` says of indexes and of writes that it does not make.
+
+use crate::client::{Client, number};
+use document::{Document, Value, array, doc};
+
+/// Twenty documents, and indexes of several kinds.
+async fn client() -> Client {
+    let mut client = Client::new();
+    let row = |id: i32| doc! { "_id": id, "a": id, "b": id % 3, "list": array![id, 0], "s": id };
+    let rows: Vec<Document> = (0..20).map(row).collect();
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &rows)]).await;
+    let part = doc! { "a": doc! { "$gt": 3 } };
+    let indexes = array![
+        doc! { "key": doc! { "a": 1, "b": -1 }, "name": "plain" },
+        doc! { "key": doc! { "s": 1 }, "name": "one", "unique": true, "sparse": true },
+        doc! { "key": doc! { "list": 1 }, "name": "many" },
+        doc! { "key": doc! { "b": 1 }, "name": "part", "partialFilterExpression": part },
+    ];
+    let reply = client.run(doc! { "createIndexes": "c", "indexes": indexes, "$db": "db" }).await;
+    assert_eq!(number(&reply, "numIndexesAfter"), 5, "{reply:?}");
+    client
+}
+
+fn inner(of: &Document, path: &[&str]) -> Document {
+    let value = path.iter().fold(Value::Document(of.clone()), |value, name| {
+        value
+            .as_ref()
+            .as_document()
+            .unwrap()
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} of {of:?}"))
+            .to_value()
+    });
+    value.as_ref().as_document().unwrap().to_tree()
+}
+
+async fn explain(client: &mut Client, command: Document) -> Document {
+    let reply = client.run(doc! { "explain": command.clone(), "$db": "db" }).await;
+    assert_eq!(number(&reply, "ok"), 1, "{command:?}: {reply:?}");
+    reply
+}
+
+#[tokio::test]
+async fn an_index_is_described() {
+    let mut client = client().await;
+    for (filter, hint, flags) in [
+        (doc! { "a": doc! { "$gte": 5 } }, "plain", [false, false, false, false]),
+        (doc! { "s": 4 }, "one", [false, true, true, false]),
+        (doc! { "list": 7 }, "many", [true, false, false, false]),
+        (doc! { "b": 1, "a": doc! { "$gt": 5 } }, "part", [false, false, false, true]),
+    ] {
+        let find = doc! { "find": "c", "filter": filter.clone(), "hint": hint };
+        let reply = explain(&mut client, find).await;
+        assert_eq!(inner(&reply, &["queryPlanner", "parsedQuery"]), filter);
+        let scan = inner(&reply, &["queryPlanner", "winningPlan", "inputStage"]);
+        assert_eq!(scan.get("stage"), Some(&"IXSCAN".into()));
+        let shown = ["isMultiKey", "isUnique", "isSparse", "isPartial"];
+        assert_eq!(shown.map(|name| scan.get(name).cloned().unwrap()), flags.map(Value::Bool));
+        let stats = inner(&reply, &["executionStats"]);
+        for name in ["nReturned", "executionTimeMillis", "totalKeysExamined", "totalDocsExamined"] {
+            assert!(matches!(stats.get(name), Some(Value::Int32(_))), "{name} of {stats:?}");
+        }
+        let run = inner(&stats, &["executionStages"]);
+        assert_eq!(run.get("docsExamined"), stats.get("totalDocsExamined"));
+        assert_eq!(run.get("nReturned"), stats.get("nReturned"));
+        let keys = inner(&run, &["inputStage"]);
+        assert_eq!(keys.get("keysExamined"), stats.get("totalKeysExamined"));
+    }
+}
+
+#[tokio::test]
+async fn a_write_is_explained_and_not_made() {
+    let mut client = client().await;
+    let before = client.all("c").await;
+    let set = || doc! { "$set": doc! { "b": 1 } };
+    let update = |q: Document, more: Document| {
+        let mut statement = doc! { "q": q, "u": set() };
+        more.into_iter().for_each(|(name, value)| statement.push(name, value));
+        doc! { "update": "c", "updates": array![statement] }
+    };
+    let delete = |q: Document, limit: i32| {
+        doc! { "delete": "c", "deletes": array![doc! { "q": q, "limit": limit }] }
+    };
+    let small = || doc! { "a": doc! { "$lt": 6 } };
+    let many = || doc! { "multi": true };
+    let modify = |more: Document| {
+        let mut command = doc! { "findAndModify": "c", "query": small(), "sort": doc! { "b": -1 } };
+        more.into_iter().for_each(|(name, value)| command.push(name, value));
+        command
+    };
+    for (command, stage, counts) in [
+        (
+            update(small(), many()),
+            "UPDATE",
+            doc! { "nMatched": 6, "nWouldModify": 4, "nWouldUpsert": 0, "nReturned": 0 },
+        ),
+        (
+            update(doc! { "_id": 3 }, doc! {}),
+            "UPDATE",
+            doc! { "nMatched": 1, "nWouldModify": 1, "nWouldUpsert": 0 },
+        ),
+        (
+            update(doc! { "a": 99 }, doc! { "upsert": true }),
+            "UPDATE",
+            doc! { "nMatched": 0, "nWouldModify": 0, "nWouldUpsert": 1 },
+        ),
+        (delete(small(), 0), "DELETE", doc! { "nWouldDelete": 6, "nReturned": 0 }),
+        (delete(small(), 1), "DELETE", doc! { "nWouldDelete": 1 }),
+        (
+            modify(doc! { "update": set() }),
+            "UPDATE",
+            doc! { "nMatched": 1, "nWouldModify": 1, "nReturned": 1 },
+        ),
+        (modify(doc! { "remove": true }), "DELETE", doc! { "nWouldDelete": 1, "nReturned": 1 }),
+        (doc! { "count": "c", "query": small() }, "COUNT", doc! { "nCounted": 6, "nReturned": 0 }),
+    ] {
+        let reply = explain(&mut client, command.clone()).await;
+        let planned = inner(&reply, &["queryPlanner", "winningPlan"]);
+        assert_eq!(planned.get("stage"), Some(&stage.into()), "{command:?}");
+        assert!(planned.get("inputStage").is_some(), "{planned:?}");
+        let run = inner(&reply, &["executionStats", "executionStages"]);
+        for (name, count) in counts {
+            assert_eq!(run.get(&name), Some(&count), "{name} of {command:?}: {run:?}");
+        }
+    }
+    assert_eq!(client.all("c").await, before);
+}
+
+#[tokio::test]
+async fn small_counts_and_sizes_have_32_bits() {
+    let mut client = client().await;
+    let pipeline =
+        array![doc! { "$collStats": doc! { "storageStats": doc! {}, "count": doc! {} } }];
+    let stage = doc! { "aggregate": "c", "pipeline": pipeline, "cursor": doc! {}, "$db": "db" };
+    let stage = client.run(stage).await;
+    let stage = crate::client::first_batch(&stage).remove(0);
+    let all = client.run(doc! { "collStats": "c", "$db": "db" }).await;
+    let database = client.run(doc! { "dbStats": 1, "$db": "db" }).await;
+    let checked = client.run(doc! { "validate": "c", "$db": "db" }).await;
+    let stored = inner(&stage, &["storageStats"]);
+    for (reply, names) in [
+        (&all, &["size", "count", "avgObjSize", "storageSize", "totalSize", "scaleFactor"][..]),
+        (&stored, &["size", "count", "avgObjSize", "totalIndexSize", "nindexes"]),
+        (&stage, &["count"]),
+        (&database, &["collections", "objects", "indexes", "views"]),
+        (&checked, &["nrecords", "nIndexes"]),
+        (&inner(&all, &["indexSizes"]), &["_id_", "plain"]),
+        (&inner(&checked, &["keysPerIndex"]), &["_id_", "plain"]),
+    ] {
+        for name in names {
+            let value = reply.get(name);
+            assert!(matches!(value, Some(Value::Int32(_))), "{name}: {value:?} in {reply:?}");
+        }
+    }
+    for name in ["dataSize", "storageSize", "indexSize", "totalSize", "scaleFactor"] {
+        assert!(matches!(database.get(name), Some(Value::Double(_))), "{name}: {database:?}");
+    }
+}
