@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(small.grow(SMALL), Err(Short), "it is small no longer");
         let one = account.operation(usize::MAX);
         let (mut first, mut second) = (one.share(), one.share());
-        first.set(SMALL / 2).unwrap();
-        second.set(SMALL / 2).unwrap();
+        first.set(SMALL / 4).unwrap();
+        second.set(SMALL / 4).unwrap();
         assert_eq!(second.grow(SMALL), Err(Short), "an operation is as large as all its shares");
         let many = account.part(4 << 20);
         many.share().set(SMALL).unwrap();

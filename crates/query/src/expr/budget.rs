@@ -113,9 +113,16 @@ impl<'a> Growth<'a> {
         self.add(Size { bytes: 0, memory })
     }
 
-    /// So many bytes have to be there for a moment beside it.
-    pub(crate) fn room_for(&self, bytes: usize) -> Result<(), Error> {
-        check_held(self.held.saturating_add(self.size.memory).saturating_add(bytes), self.holding)
+    /// Puts a value that was added into the array under construction. A full one moves to where there
+    /// is room for as many again, which has to be there but is no part of the value.
+    pub(crate) fn push(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
+        if values.len() == values.capacity() {
+            let room = values.len().saturating_mul(2 * size_of::<Value>());
+            let held = self.held.saturating_add(self.size.memory);
+            self.holding.cover(held.saturating_add(room))?;
+        }
+        values.push(value);
+        Ok(())
     }
 
     /// So many bytes more are written to a buffer beside it. They are no value of the expression,

@@ -231,7 +231,7 @@ fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Got<'e>, Error> {
         let scope = Scope { name: &mapping.name, value: Some(value), outer };
         let made = inside(&mapping.body, &env.within(&scope))?.unwrap_or(Value::Null);
         growth.add(Size::of(made.as_ref()))?;
-        built.push(made);
+        growth.push(&mut built, made)?;
     }
     made(Value::Array(built), env)
 }
@@ -253,7 +253,8 @@ fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Got<'e>, Error>
         env.context.effort.charge(STEP)?;
         let scope = Scope { name: &filtering.name, value: Some(value), outer: env.scope() };
         if filtering.condition.is_true(&env.within(&scope))? {
-            kept.push(growth.copy(value)?);
+            let value = growth.copy(value)?;
+            growth.push(&mut kept, value)?;
             if kept.len() >= most {
                 break;
             }

@@ -34,7 +34,8 @@ fn concat(call: &In<'_>) -> Answer {
             value if value.is_nullish() => return NULL,
             ValueRef::Array(values) => {
                 for value in values.iter() {
-                    joined.push(growth.copy(value)?);
+                    let value = growth.copy(value)?;
+                    growth.push(&mut joined, value)?;
                 }
             }
             value => {

@@ -37,7 +37,10 @@ fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let mut all = Vec::new();
     for at in 0..call.args.len() {
         let Some(array) = call.array(at) else { return UNDEFINED };
-        all.extend(growth.copies(array.iter())?);
+        for value in array.iter() {
+            let value = growth.copy(value)?;
+            growth.push(&mut all, value)?;
+        }
     }
     Ok(Got::Own(Value::Array(all)))
 }

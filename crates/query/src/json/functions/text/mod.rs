@@ -38,11 +38,7 @@ fn strings<'t>(
     for text in texts {
         let text = text?;
         growth.add(Size::of_text(text.len()))?;
-        if all.len() == all.capacity() {
-            // It is copied to where there is room for as many again.
-            growth.room_for(2 * all.len() * size_of::<Value>())?;
-        }
-        all.push(Value::from(text));
+        growth.push(&mut all, Value::from(text))?;
     }
     Ok(Got::Own(Value::Array(all)))
 }
