@@ -7,7 +7,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
     future::poll_fn,
-    pin::pin,
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
@@ -100,18 +100,22 @@ impl Lanes {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs an operation: once it is long it takes turns with others.
-    pub async fn run<T>(&self, operation: impl Future<Output = T>) -> T {
+    /// Runs an operation: once it is long it takes turns with others. It stays where it is: an
+    /// operation that is handed on by value would be in the memory of its connection twice.
+    pub async fn run<T>(&self, operation: Pin<&mut impl Future<Output = T>>) -> T {
         self.take_turns(operation, false).await
     }
 
     /// Runs something that is known to take long from its beginning.
-    pub async fn run_long<T>(&self, operation: impl Future<Output = T>) -> T {
+    pub async fn run_long<T>(&self, operation: Pin<&mut impl Future<Output = T>>) -> T {
         self.take_turns(operation, true).await
     }
 
-    async fn take_turns<T>(&self, operation: impl Future<Output = T>, is_long: bool) -> T {
-        let mut operation = pin!(operation);
+    async fn take_turns<T>(
+        &self,
+        mut operation: Pin<&mut impl Future<Output = T>>,
+        is_long: bool,
+    ) -> T {
         let mut place = Place { lanes: self.clone(), is_long, number: None };
         poll_fn(|context| {
             if place.is_long && !self.enter(&mut place, context) {
@@ -170,7 +174,10 @@ impl Lanes {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::{
+        pin::pin,
+        sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    };
 
     use super::*;
     use crate::rest::yield_now;
@@ -197,7 +204,7 @@ mod tests {
                 let (lanes, running, most) =
                     (lanes.clone(), Arc::clone(&running), Arc::clone(&most));
                 runtime.spawn(async move {
-                    lanes.run_long(steps(100, &running, &most)).await;
+                    lanes.run_long(pin!(steps(100, &running, &most))).await;
                 })
             })
             .collect();
@@ -217,15 +224,16 @@ mod tests {
     #[test]
     fn an_operation_is_short_until_it_lets_others_run() {
         let lanes = Lanes::new(1);
-        let waits = || Box::pin(lanes.run(std::future::pending::<()>()));
-        let long = || Box::pin(lanes.run_long(std::future::pending::<()>()));
-        let (mut short, mut first) = (waits(), long());
+        let (one, other) = (&mut std::future::pending::<()>(), &mut std::future::pending::<()>());
+        let mut short = Box::pin(lanes.run(Pin::new(one)));
+        let mut first = Box::pin(lanes.run_long(Pin::new(other)));
         assert!(poll(&mut short).is_pending() && poll(&mut first).is_pending());
         assert_eq!(lanes.lock().taken, 0, "nobody keeps a lane while it waits for something else");
-        let mut rests = Box::pin(lanes.run(async {
+        let rests = pin!(async {
             yield_now().await;
             lanes.lock().taken
-        }));
+        });
+        let mut rests = Box::pin(lanes.run(rests));
         assert!(poll(&mut rests).is_pending());
         assert_eq!(poll(&mut rests), Poll::Ready(1));
         assert_eq!(lanes.lock().taken, 0);
@@ -234,13 +242,13 @@ mod tests {
     #[test]
     fn who_leaves_while_it_waits_gives_its_turn_to_the_next() {
         let lanes = Lanes::new(1);
-        let taken = Box::pin(lanes.run_long(async {
-            let mut others: Vec<_> =
-                (0..3).map(|_| Box::pin(lanes.run_long(std::future::ready(())))).collect();
+        let one = || async { lanes.run_long(pin!(std::future::ready(()))).await };
+        let taken = pin!(async {
+            let mut others: Vec<_> = (0..3).map(|_| Box::pin(one())).collect();
             assert!(others.iter_mut().all(|other| poll(other).is_pending()));
             others
-        }));
-        let mut taken = taken;
+        });
+        let mut taken = Box::pin(lanes.run_long(taken));
         let Poll::Ready(mut others) = poll(&mut taken) else { panic!("it waited") };
         assert_eq!(lanes.lock().given.len(), 1);
         drop(others.remove(0));
@@ -253,10 +261,11 @@ mod tests {
     #[test]
     fn what_gives_its_worker_away_leaves_its_lane() {
         let lanes = Lanes::new(1);
-        let mut long = Box::pin(lanes.run_long(async {
+        let long = pin!(async {
             leave_lane();
             lanes.lock().taken
-        }));
+        });
+        let mut long = Box::pin(lanes.run_long(long));
         assert_eq!(poll(&mut long), Poll::Ready(0));
         assert_eq!(lanes.lock().taken, 0);
     }

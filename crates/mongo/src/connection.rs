@@ -89,8 +89,8 @@ async fn converse<S: Store>(
         let malformed = match parsed {
             Ok(message) => {
                 is_known = true;
-                let answered = answer(door, connection, &mut stream, &message, &mut stop);
-                let answered = program::run(&message, door.settings.give_way, answered);
+                let answered = pin!(answer(door, connection, &mut stream, &message, &mut stop));
+                let answered = pin!(program::run(&message, door.settings.give_way, answered));
                 let answered = door.engine.lanes().run(answered).await;
                 connection.answered();
                 answered?;
@@ -153,7 +153,7 @@ async fn understand<S: Store>(
 ) -> Result<Message, Malformed> {
     let bytes = payload.len().saturating_add(wire::unpacked(header, &payload));
     held.set(bytes).map_err(busy)?;
-    let parsed = async { wire::parse(header, payload) };
+    let parsed = pin!(async { wire::parse(header, payload) });
     let message = match LONG_BYTES <= bytes {
         true => door.engine.lanes().run_long(parsed).await,
         false => parsed.await,
@@ -286,7 +286,7 @@ async fn packed<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> 
     match message.compressor {
         Some(compressor) if !commands::is_never_compressed(message) => {
             let long = LONG_BYTES <= reply.len();
-            let packed = async { wire::compress(reply, compressor) };
+            let packed = pin!(async { wire::compress(reply, compressor) });
             if long { door.engine.lanes().run_long(packed).await } else { packed.await }
         }
         _ => reply,

@@ -1,7 +1,7 @@
 //! What a command takes once it is parsed, and how a large one is run. What it means is not known
 //! here.
 
-use std::pin::pin;
+use std::pin::Pin;
 
 use crate::{
     limits::{ELEMENT_BYTES, LONG_BYTES},
@@ -19,11 +19,14 @@ pub(crate) fn weight(message: &Message) -> usize {
 
 /// Runs a command. While a large one is parsed, kept or dropped others would wait: whenever it goes
 /// on, the worker of its thread is given to them first.
-pub(crate) async fn run<T>(message: &Message, give_way: fn(), run: impl Future<Output = T>) -> T {
+pub(crate) async fn run<T>(
+    message: &Message,
+    give_way: fn(),
+    mut run: Pin<&mut impl Future<Output = T>>,
+) -> T {
     if weight(message) < LONG_BYTES {
         return run.await;
     }
-    let mut run = pin!(run);
     std::future::poll_fn(|context| {
         give_way();
         run.as_mut().poll(context)

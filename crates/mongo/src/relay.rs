@@ -1,7 +1,7 @@
 //! One command that somebody else received, for a sender who is known there: bytes in, bytes out,
 //! through what a message from a socket goes through. It knows no command.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef};
@@ -136,7 +136,8 @@ async fn run<S: Store>(
     let answer = match Call::new(&visit.door, &visit.connection, &message) {
         Ok(call) => {
             let call = Call { operation, ..call };
-            let run = program::run(&message, settings.give_way, commands::run(&call));
+            let run = pin!(commands::run(&call));
+            let run = pin!(program::run(&message, settings.give_way, run));
             visit.door.engine.lanes().run(run).await
         }
         Err(error) => Answer::Reply(error.reply().to_buf()),

@@ -16,6 +16,8 @@ from lib.server import Server
 #: Connections at once, and the bytes of resident memory that each of them may cost.
 MANY = int(os.environ.get("CONNECTIONS", "4000"))
 PER_CONNECTION = 8 << 10
+#: Seconds after which a connection that asks nothing has given up its buffers.
+REST = 4
 PING = msg(command(("ping", 1), db="admin"))
 GET = request("GET", "/dbs")
 #: Seconds after which an answer is given up that nobody reads, and those that a test waits longer.
@@ -57,7 +59,7 @@ def test_idle_connections_cost_little(server, state, torture):
             for one in held.sockets if first else ():
                 one.settimeout(10)
                 assert one.recv(65536), "closed instead of an answer"
-            time.sleep(1)
+            time.sleep(REST)
             each = (server.rss() - before) / count
         assert each <= PER_CONNECTION, f"{each / 1024:.1f} KB for each of {count} connections"
 

@@ -1,7 +1,10 @@
 //! One request, whoever brought it: counted, let in or not, dispatched, answered. How its bytes came
 //! is not known here.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    pin::pin,
+    sync::{Arc, atomic::Ordering},
+};
 
 use auth::Right;
 use bytes::Bytes;
@@ -61,13 +64,14 @@ pub(super) async fn answer<S: Store>(
     }
     let apart = has_steps(&parts) || is_query(&parts);
     let of = Arc::clone(door);
-    let handled = async move {
-        let handled = handle(Arc::clone(&of), client, sender, scheme, parts, body);
+    // In a place of its own: a connection that asks nothing has no room for it.
+    let handled = Box::pin(async move {
+        let handled = pin!(handle(Arc::clone(&of), client, sender, scheme, parts, body));
         match pace {
             Pace::Free => of.engine.lanes().run(handled).await,
             Pace::InTurn => of.engine.lanes().run_long(handled).await,
         }
-    };
+    });
     if !apart {
         return handled.await;
     }

@@ -59,20 +59,10 @@ pub async fn serve<S: Store>(
     match (opening, &door.settings.certificate) {
         (None, _) => {}
         (Some(Opening::Tls), Some(certificate)) => {
-            let accepted = certificate.acceptor().accept(guard(stream));
-            // Who does not finish a handshake has nobody to tell.
-            if let Some(stream) = finished(accepted, &mut stop).await {
-                let agreed = stream.get_ref().1.alpn_protocol();
-                match agreed == Some(certificate::HTTP2) {
-                    true => {
-                        Box::pin(http2::converse(&door, peer, stream, "https", &known, stop)).await
-                    }
-                    false => converse(&door, peer, stream, "https", &known, stop).await,
-                }
-            }
+            Box::pin(secured(&door, peer, guard(stream), certificate, &known, stop)).await;
         }
         (Some(Opening::Tls | Opening::Http1), _) => {
-            keep(&door, peer, guard(stream), &known, stop).await;
+            Box::pin(keep(&door, peer, guard(stream), &known, stop)).await;
         }
         (Some(Opening::Http2), _) => {
             Box::pin(http2::converse(&door, peer, guard(stream), "http", &known, stop)).await;
@@ -92,6 +82,25 @@ async fn finished<T, E>(
     tokio::select! {
         finished = tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake) => finished.ok()?.ok(),
         _ = stop.changed() => None,
+    }
+}
+
+/// A client that speaks TLS, in which both versions of HTTP may be spoken.
+async fn secured<S: Store>(
+    door: &Arc<Door<S>>,
+    peer: Option<IpAddr>,
+    stream: Stream<TcpStream>,
+    certificate: &certificate::Certificate,
+    known: &Known,
+    stop: watch::Receiver<bool>,
+) {
+    let accepted = certificate.acceptor().accept(stream);
+    // Who does not finish a handshake has nobody to tell.
+    let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await else { return };
+    let agreed = stream.get_ref().1.alpn_protocol();
+    match agreed == Some(certificate::HTTP2) {
+        true => Box::pin(http2::converse(door, peer, stream, "https", known, stop)).await,
+        false => Box::pin(converse(door, peer, stream, "https", known, stop)).await,
     }
 }
 
@@ -130,7 +139,8 @@ async fn keep<S: Store>(
     loop {
         stream.tells(&turns);
         let rest = rests.then_some(&turns);
-        let talked = talk(door, (peer, "http", known), stream, &mut stop, rest).await;
+        // In a place of its own, which is given up while the client rests.
+        let talked = Box::pin(talk(door, (peer, "http", known), stream, &mut stop, rest)).await;
         let Some((io, read)) = talked else { return };
         stream = io;
         if !read.is_empty() {

@@ -217,7 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_stranger_may_send_only_so_much() {
-        let account = Account::new(MAX_FIRST_BYTES + 50_000);
+        let account = Account::new(2 * MAX_FIRST_BYTES);
         for (first, known, good) in [
             (MAX_FIRST_BYTES, false, true),
             (MAX_FIRST_BYTES + 1, false, false),
