@@ -92,11 +92,11 @@ async fn secured<S: Store>(
     stream: Stream<TcpStream>,
     certificate: &certificate::Certificate,
     known: &Known,
-    stop: watch::Receiver<bool>,
+    mut stop: watch::Receiver<bool>,
 ) {
     let accepted = certificate.acceptor().accept(stream);
     // Who does not finish a handshake has nobody to tell.
-    let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await else { return };
+    let Some(stream) = finished(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(certificate::HTTP2) {
         true => Box::pin(http2::converse(door, peer, stream, "https", known, stop)).await,
