@@ -89,7 +89,10 @@ async fn converse<S: Store>(
         let malformed = match parsed {
             Ok(message) => {
                 is_known = true;
-                let answered = pin!(answer(door, connection, &mut stream, &message, &mut stop));
+                // In a place of its own: a connection that asks nothing has no room for it.
+                let mut answered =
+                    Box::pin(answer(door, connection, &mut stream, &message, &mut stop));
+                let answered = answered.as_mut();
                 let answered = pin!(program::run(&message, door.settings.give_way, answered));
                 let answered = door.engine.lanes().run(answered).await;
                 connection.answered();

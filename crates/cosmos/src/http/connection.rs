@@ -149,6 +149,8 @@ async fn keep<S: Store>(
             rests = false;
             continue;
         }
+        // It is empty, but holds on to the buffer that it was a part of.
+        drop(read);
         let begun = tokio::select! {
             begun = Opening::of(stream.inner()) => begun,
             _ = stop.changed() => None,
