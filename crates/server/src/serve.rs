@@ -150,8 +150,18 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
 fn mongo_settings(host: String, features: &Features, accounts: (&Account, &Account)) -> Settings {
     let (memory, strangers) = (accounts.0.clone(), accounts.1.clone());
     let per_document_ttl = features.per_document_ttl();
+    let carry_timestamps = features.carry_timestamps();
     let usage = machine::usage;
-    Settings { per_document_ttl, host, strangers, memory, give_way, usage, ..Settings::default() }
+    Settings {
+        per_document_ttl,
+        carry_timestamps,
+        host,
+        strangers,
+        memory,
+        give_way,
+        usage,
+        ..Settings::default()
+    }
 }
 
 /// Says that every listener accepts, to whoever waits for it.

@@ -22,8 +22,11 @@ use crate::{
     error::Halt,
     limits::{BATCH_COPIES, CURSOR_BYTES, PAGE_ROWS, SEEN_BYTES},
     rest::yield_now,
-    view::{Views, open_together},
+    view::{Row, Views, open_together},
 };
+
+/// The beginning of a field `_ts` with a 64-bit number.
+const SECOND_FIELD: &[u8] = b"\x12_ts\0";
 
 /// A query and how far it got.
 pub struct Cursor<S: Store> {
@@ -49,6 +52,8 @@ pub struct Cursor<S: Store> {
     /// What it holds between two requests, beside what its stages do.
     pub(super) rests: Share,
     pub(super) began: bool,
+    /// Documents that are answered as they are stored say in which second they were written.
+    pub(super) dated: bool,
     pub(super) fed: bool,
 }
 
@@ -93,6 +98,12 @@ impl<S: Store> Cursor<S> {
     /// How it runs.
     pub fn explain(&self) -> Explain {
         self.finder.as_ref().map(|finder| finder.explain.clone()).unwrap_or_default()
+    }
+
+    /// Documents that are answered as they are stored get a last field of this name: the second
+    /// since 1970 in which they were written. Those that stages made do not.
+    pub fn date(&mut self) {
+        self.dated = true;
     }
 
     /// What a sort stage is left to do because no index gives its order.
@@ -277,7 +288,7 @@ impl<S: Store> Cursor<S> {
     }
 
     async fn walk(&mut self, views: &Views<S>, wanted: usize) -> Result<Step, Halt> {
-        let place = self.place;
+        let (place, dated) = (self.place, self.dated);
         let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
             return Ok(Step::End);
         };
@@ -286,7 +297,7 @@ impl<S: Store> Cursor<S> {
         let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| Held {
             source: Source::stored(Some(origin::of(&row, place))),
-            document: row.value.slice(row.start..),
+            document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
         });
         match held.next() {
             Some(first) => {
@@ -349,6 +360,23 @@ impl<S: Store> Cursor<S> {
         }
         Ok(())
     }
+}
+
+/// A stored document with the second of its write behind its own fields.
+fn with_second(row: &Row) -> Bytes {
+    let body = row.value.slice(row.start..);
+    let Some(header) = row.header() else { return body };
+    let Some((_, fields)) = body.split_last() else { return body };
+    let mut out = Vec::with_capacity(body.len() + SECOND_FIELD.len() + 9);
+    out.extend_from_slice(fields);
+    out.extend_from_slice(SECOND_FIELD);
+    out.extend_from_slice(&header.ts.to_le_bytes());
+    out.push(0);
+    let len = u32::try_from(out.len()).unwrap_or(u32::MAX);
+    if let Some(place) = out.get_mut(..4) {
+        place.copy_from_slice(&len.to_le_bytes());
+    }
+    out.into()
 }
 
 /// Whether stored documents can come out of the stages, so that it matters where they are from.

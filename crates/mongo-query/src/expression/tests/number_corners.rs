@@ -4,7 +4,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$avg: [NumberLong(9223372036854775807), NumberLong(-9223372036854775808)]}", "0.0"),
     (
         "{$avg: [NumberLong(9223372036854775807), NumberLong(9223372036854775807)]}",
-        "9223372036854775807.0",
+        "9.223372036854776e+18",
     ),
     ("{$substr: [{$toDouble: {$toDecimal: '-NaN'}}, 0, 9]}", "'-nan'"),
     ("{$substr: [{$toDouble: {$toDecimal: 'NaN'}}, 0, 9]}", "'nan'"),
