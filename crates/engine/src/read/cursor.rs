@@ -14,6 +14,7 @@ use store::Store;
 
 use super::{
     Batch, BatchLimit, Explain, Find, Finder,
+    dated::with_second,
     held::{Held, dead_in},
     origin,
 };
@@ -22,11 +23,8 @@ use crate::{
     error::Halt,
     limits::{BATCH_COPIES, CURSOR_BYTES, PAGE_ROWS, SEEN_BYTES},
     rest::yield_now,
-    view::{Row, Views, open_together},
+    view::{Views, open_together},
 };
-
-/// The beginning of a field `_ts` with a 64-bit number.
-const SECOND_FIELD: &[u8] = b"\x12_ts\0";
 
 /// A query and how far it got.
 pub struct Cursor<S: Store> {
@@ -360,23 +358,6 @@ impl<S: Store> Cursor<S> {
         }
         Ok(())
     }
-}
-
-/// A stored document with the second of its write behind its own fields.
-fn with_second(row: &Row) -> Bytes {
-    let body = row.value.slice(row.start..);
-    let Some(header) = row.header() else { return body };
-    let Some((_, fields)) = body.split_last() else { return body };
-    let mut out = Vec::with_capacity(body.len() + SECOND_FIELD.len() + 9);
-    out.extend_from_slice(fields);
-    out.extend_from_slice(SECOND_FIELD);
-    out.extend_from_slice(&header.ts.to_le_bytes());
-    out.push(0);
-    let len = u32::try_from(out.len()).unwrap_or(u32::MAX);
-    if let Some(place) = out.get_mut(..4) {
-        place.copy_from_slice(&len.to_le_bytes());
-    }
-    out.into()
 }
 
 /// Whether stored documents can come out of the stages, so that it matters where they are from.

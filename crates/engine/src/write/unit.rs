@@ -236,9 +236,7 @@ impl<S: Store> Draft<'_, S> {
         value.resize(room, 0);
         value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
-            let now = stamp.at_ms.div_euclid(1000);
-            // Nothing is written later than now.
-            let ts = since.map_or(now, |since| since.min(now));
+            let ts = second(stamp, since);
             let birth = position.map(|position| birth(stamp.seq, position));
             draft.birth = draft.birth.or(birth);
             let header = draft.stamp(stamp.seq, ts);
@@ -299,6 +297,12 @@ impl<S: Store> Draft<'_, S> {
         });
         unit.freeing()
     }
+}
+
+/// The second that a write counts as made in: that of its commit, or an earlier one.
+fn second(stamp: Stamp, since: Option<i64>) -> i64 {
+    let now = stamp.at_ms.div_euclid(1000);
+    since.map_or(now, |since| since.min(now))
 }
 
 /// The birth of an item: that of no other, also not of those that the same commit creates.
