@@ -140,14 +140,20 @@ impl Operator for Grouping {
         let value = |place: usize| values.get(place).copied().flatten();
         let at = match picked.id {
             Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
-            None => self.find(group.id.get(&env).map_err(in_group)?.or_null(), context)?,
+            None => self.find(
+                group.id.get(&env).map_err(|error| in_group(error, &group.id))?.or_null(),
+                context,
+            )?,
         };
         let Some((_, states)) = self.groups.get_mut(at) else { return Ok(()) };
         let mut grown = 0;
         for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(states) {
             grown += match *place {
                 Some(place) => field.add_value(state, value(place), &env)?,
-                None => field.add(state, &env).map_err(in_group)?,
+                None => {
+                    let failed = |error| in_group(error, &field.taken.input);
+                    field.add(state, &env).map_err(failed)?
+                }
             };
         }
         self.meter.add(grown)
