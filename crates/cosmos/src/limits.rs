@@ -84,6 +84,8 @@ pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
 pub(crate) const MAX_HEADERS: usize = 200;
 /// Requests at once of one connection of HTTP/2.
 pub(crate) const MAX_STREAMS: u32 = 100;
+/// So many of them run at once; further ones wait for their turn with what is long.
+pub(crate) const FREE_STREAMS: usize = 8;
 /// A head has to arrive within this long after the answer before it: clients keep connections for
 /// their next request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);

@@ -1,14 +1,17 @@
 //! What a route answers: a status, a body and the few headers that are not the same for all.
 
 use http::HeaderValue;
+use memory::Share;
 
 use crate::charge;
 
 /// An answer to a request.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
+    /// What was taken for the body while it was written; nothing where it is small.
+    pub(crate) held: Share,
     /// Hundredths of a request unit.
     pub(crate) charge: u64,
     /// The newest commit the answer knows of.

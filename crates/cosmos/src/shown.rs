@@ -3,10 +3,11 @@
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::Store;
+use memory::{Account, Share, Short};
 
 use crate::{
-    call::Call, charge::Work, continuation, door::Door, etag, failure::Result,
-    limits::MAX_PAGE_ITEMS, reply::Reply, rid::Rid,
+    call::Call, charge::Work, continuation, door::Door, etag, failure, limits::MAX_PAGE_ITEMS,
+    reply::Reply, rid::Rid,
 };
 
 /// What the server sets in a resource.
@@ -56,31 +57,33 @@ pub(crate) fn one(status: u16, resource: &Document) -> Reply {
     Reply { body, ..reply }
 }
 
-/// The body of a feed.
+/// The body of a feed; what its text takes is taken from the account while it grows.
 #[derive(Debug)]
 pub(crate) struct Feed {
     text: Vec<u8>,
     count: usize,
+    held: Share,
 }
 
 impl Feed {
     /// One without entries: of what has this resource id, under this name.
-    pub(crate) fn new(rid: &str, name: &str) -> Self {
+    pub(crate) fn new(rid: &str, name: &str, account: &Account) -> Self {
         let mut text = b"{\"_rid\":".to_vec();
         json::write_string(rid, &mut text);
         text.push(b',');
         json::write_string(name, &mut text);
         text.extend_from_slice(b":[");
-        Self { text, count: 0 }
+        Self { text, count: 0, held: account.share() }
     }
 
     /// One more entry.
-    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Short> {
         if 0 < self.count {
             self.text.push(b',');
         }
         self.count += 1;
         write(&mut self.text);
+        self.held.set(self.text.capacity())
     }
 
     /// How many entries there are.
@@ -93,10 +96,10 @@ impl Feed {
         self.text.len()
     }
 
-    /// Its text.
-    pub(crate) fn into_text(mut self) -> Vec<u8> {
+    /// The answer with it.
+    pub(crate) fn into_reply(mut self) -> Reply {
         self.text.extend_from_slice(format!("],\"_count\":{}}}", self.count).as_bytes());
-        self.text
+        Reply { count: Some(self.count), held: self.held, ..Reply::json(200, self.text) }
     }
 }
 
@@ -107,7 +110,7 @@ pub(crate) fn page<S: Store>(
     rid: &str,
     name: &str,
     mut resources: Vec<Document>,
-) -> Result<Reply> {
+) -> failure::Result<Reply> {
     let about: [&[u8]; 2] = [rid.as_bytes(), name.as_bytes()];
     if let Some(token) = call.headers.continuation.filter(|token| !token.is_empty()) {
         let after = continuation::open(&door.secret, &about, token)?;
@@ -118,13 +121,13 @@ pub(crate) fn page<S: Store>(
     resources.truncate(most);
     let last = resources.last().filter(|_| more).map(id);
     let continuation = last.map(|id| continuation::seal(&door.secret, &about, id.as_bytes()));
-    let mut feed = Feed::new(rid, name);
+    let mut feed = Feed::new(rid, name, &door.settings.memory);
     for resource in &resources {
-        feed.push(|out| json::write(ValueRef::Document(DocRef::Tree(resource)), out));
+        feed.push(|out| json::write(ValueRef::Document(DocRef::Tree(resource)), out))?;
     }
-    let (count, body) = (Some(feed.count()), feed.into_text());
-    let reply = Reply::json(200, Vec::new()).charged(Work::PointRead, body.len());
-    Ok(Reply { body, continuation, count, ..reply })
+    let reply = feed.into_reply();
+    let bytes = reply.body.len();
+    Ok(Reply { continuation, ..reply.charged(Work::PointRead, bytes) })
 }
 
 fn id(resource: &Document) -> &str {
@@ -148,13 +151,31 @@ mod tests {
         );
         let text = text(&shown);
         assert_eq!(String::from_utf8(text.clone()).unwrap(), want);
-        let mut feed = Feed::new("r", "Things");
+        let account = Account::default();
+        let mut feed = Feed::new("r", "Things", &account);
         for entry in [text.as_slice(), b"1"] {
-            feed.push(|out| out.extend_from_slice(entry));
+            feed.push(|out| out.extend_from_slice(entry)).unwrap();
         }
         assert_eq!(feed.count(), 2);
         let want = format!(r#"{{"_rid":"r","Things":[{want},1],"_count":2}}"#);
-        assert_eq!(String::from_utf8(feed.into_text()).unwrap(), want);
-        assert_eq!(Feed::new("", "X").into_text(), br#"{"_rid":"","X":[],"_count":0}"#);
+        assert_eq!(String::from_utf8(feed.into_reply().body).unwrap(), want);
+        let empty = Feed::new("", "X", &account).into_reply();
+        assert_eq!(empty.body, br#"{"_rid":"","X":[],"_count":0}"#);
+    }
+
+    #[test]
+    fn a_feed_takes_what_its_text_takes_until_its_answer_is_dropped() {
+        let account = Account::new(1_000_000);
+        let mut feed = Feed::new("r", "Things", &account);
+        while feed.push(|out| out.extend_from_slice(&[b'1'; 10_000])).is_ok() {
+            assert!(feed.text.capacity() <= account.used().max(20_000), "{}", feed.count());
+            assert!(feed.bytes() < 1_000_000);
+        }
+        let held = account.used();
+        assert!(400_000 < held);
+        let reply = feed.into_reply();
+        assert_eq!(account.used(), held);
+        drop(reply);
+        assert_eq!(account.used(), 0);
     }
 }

@@ -115,6 +115,8 @@ impl From<query::Error> for Error {
         let kind = match error.kind {
             query::Kind::Stopped => Kind::Stopped(error),
             query::Kind::Short => Kind::Busy,
+            query::Kind::Full => Kind::Full,
+            query::Kind::Device => Kind::Unavailable,
             _ => Kind::Query(error),
         };
         Self::new(kind, message)

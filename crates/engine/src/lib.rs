@@ -14,6 +14,7 @@ mod feed;
 mod index;
 mod item;
 mod keys;
+mod lanes;
 pub mod limits;
 mod read;
 mod resource;
@@ -39,8 +40,10 @@ pub use item::{
     Births, Change, Changes, Comes, Definition, Item, ItemAction, ItemDone, ItemFailure, ItemKey,
     ItemRange, ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
+pub use lanes::{Lanes, leave_lane};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, IndexTraits, Plan};
 pub use resource::{Expect, Resource};
+pub use rest::yield_now;
 pub use rules::Rules;
 pub use view::LiveView;
 // What a door needs of the layers below to name its types and say what it wants.

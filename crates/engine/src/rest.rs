@@ -7,8 +7,11 @@ use std::{
 
 use query::Error;
 
+use crate::lanes;
+
 /// Lets whatever else waits for this thread run first.
-pub(crate) async fn yield_now() {
+pub async fn yield_now() {
+    lanes::rested();
     let mut yielded = false;
     poll_fn(|context: &mut Context<'_>| {
         if std::mem::replace(&mut yielded, true) {

@@ -26,7 +26,13 @@ impl fmt::Display for Short {
 
 impl std::error::Error for Short {}
 
-/// So many bytes for everybody who has a clone of it; without limit by default.
+/// Who holds at most so much is small: the reserve is for these.
+pub const SMALL: usize = 256 * 1024;
+/// The part of an account that only small holders may take: one in so many bytes.
+const RESERVE: usize = 8;
+
+/// So many bytes for everybody who has a clone of it; without limit by default. Its last part is a
+/// reserve for those who need little, so that they are served while others hold all the rest.
 #[derive(Clone)]
 pub struct Account(Arc<Books>);
 
@@ -34,6 +40,8 @@ struct Books {
     /// The account that it is a part of.
     whole: Option<Account>,
     limit: usize,
+    /// Whether it is one holder: what it holds altogether says whether it is small.
+    is_one: bool,
     used: AtomicUsize,
     peak: AtomicUsize,
     refused: AtomicU64,
@@ -56,18 +64,25 @@ impl fmt::Debug for Account {
 impl Account {
     /// An account of so many bytes.
     pub fn new(limit: usize) -> Self {
-        Self::within(None, limit)
+        Self::within(None, limit, false)
     }
 
-    /// A part of the account, with a limit of its own: what it holds counts in both.
+    /// A part of the account for many holders, with a limit and a reserve of its own: what it holds
+    /// counts in both.
     pub fn part(&self, limit: usize) -> Self {
-        Self::within(Some(self.clone()), limit)
+        Self::within(Some(self.clone()), limit, false)
     }
 
-    fn within(whole: Option<Self>, limit: usize) -> Self {
+    /// The same for one holder, an operation, that has several shares.
+    pub fn operation(&self, limit: usize) -> Self {
+        Self::within(Some(self.clone()), limit, true)
+    }
+
+    fn within(whole: Option<Self>, limit: usize, is_one: bool) -> Self {
         Self(Arc::new(Books {
             whole,
             limit,
+            is_one,
             used: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             refused: AtomicU64::new(0),
@@ -100,27 +115,44 @@ impl Account {
         self.limit() < self.used().saturating_add(bytes)
     }
 
+    /// Whether less than an eighth of it is left for all, or of the account that it is a part of:
+    /// whoever can do with less memory should.
+    pub fn is_scarce(&self) -> bool {
+        let left = self.common().saturating_sub(self.used());
+        left < self.limit() / RESERVE || self.0.whole.as_ref().is_some_and(Self::is_scarce)
+    }
+
     /// Asks this one to give something back before anybody is refused, as long as it lives.
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
         self.0.reliefs.write().unwrap_or_else(PoisonError::into_inner).push(relief);
     }
 
-    pub(crate) fn take(&self, bytes: usize) -> Result<(), Short> {
+    /// What all may take but those who need little.
+    fn common(&self) -> usize {
+        self.limit() - self.limit() / RESERVE
+    }
+
+    /// Takes so many bytes for a share that holds so many then; others are asked for relief when
+    /// there are not as many.
+    pub(crate) fn take(&self, bytes: usize, held: usize) -> Result<(), Short> {
+        let is_small = self.is_small(bytes, held);
         if let Some(whole) = &self.0.whole {
-            if !self.add(bytes) {
+            if !self.add(bytes, is_small) {
                 return Err(Short);
             }
-            return whole.take(bytes).inspect_err(|_| self.subtract(bytes));
+            let held = if is_small { held } else { usize::MAX };
+            return whole.take(bytes, held).inspect_err(|_| self.subtract(bytes));
         }
-        if self.add(bytes) {
+        if self.add(bytes, is_small) {
             return Ok(());
         }
+        let limit = if is_small { self.limit() } else { self.common() };
         // What could never fit shall cost nobody anything.
-        if bytes <= self.limit() {
-            let missing = self.used().saturating_add(bytes).saturating_sub(self.limit());
+        if bytes <= limit {
+            let missing = self.used().saturating_add(bytes).saturating_sub(limit);
             self.relieve(missing);
-            if self.add(bytes) {
+            if self.add(bytes, is_small) {
                 return Ok(());
             }
         }
@@ -129,15 +161,23 @@ impl Account {
     }
 
     /// Takes without asking anybody for relief.
-    pub(crate) fn try_take(&self, bytes: usize) -> bool {
-        if !self.add(bytes) {
+    pub(crate) fn try_take(&self, bytes: usize, held: usize) -> bool {
+        let is_small = self.is_small(bytes, held);
+        if !self.add(bytes, is_small) {
             return false;
         }
-        let taken = self.0.whole.as_ref().is_none_or(|whole| whole.try_take(bytes));
+        let held = if is_small { held } else { usize::MAX };
+        let taken = self.0.whole.as_ref().is_none_or(|whole| whole.try_take(bytes, held));
         if !taken {
             self.subtract(bytes);
         }
         taken
+    }
+
+    /// Whether a share that would hold so much, so many bytes of it new, may take of the reserve.
+    fn is_small(&self, bytes: usize, held: usize) -> bool {
+        let together = if self.0.is_one { self.used().saturating_add(bytes) } else { held };
+        held <= SMALL && together <= SMALL
     }
 
     pub(crate) fn give(&self, bytes: usize) {
@@ -153,8 +193,10 @@ impl Account {
 
     /// One addition that fails beyond the limit: two that ask at once cannot both get the last
     /// bytes.
-    fn add(&self, bytes: usize) -> bool {
-        let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= self.0.limit);
+    fn add(&self, bytes: usize, is_small: bool) -> bool {
+        // One holder has a limit that says what it may do, and nothing to keep for others.
+        let most = if is_small || self.0.is_one { self.limit() } else { self.common() };
+        let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
         match self.0.used.fetch_update(Relaxed, Relaxed, add) {
             Ok(before) => {
                 self.0.peak.fetch_max(before + bytes, Relaxed);
@@ -184,13 +226,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_and_counted() {
         let account = Account::new(100);
-        account.take(60).unwrap();
-        assert_eq!(account.take(41), Err(Short));
-        account.take(40).unwrap();
+        account.take(60, 60).unwrap();
+        assert_eq!(account.take(41, 41), Err(Short));
+        account.take(40, 40).unwrap();
         assert_eq!((account.used(), account.refused()), (100, 1));
         account.give(100);
         assert_eq!((account.used(), account.peak()), (0, 100));
-        assert_eq!(account.take(usize::MAX), Err(Short));
+        assert_eq!(account.take(usize::MAX, usize::MAX), Err(Short));
         assert_eq!(account.used(), 0);
     }
 
@@ -214,14 +256,14 @@ mod tests {
         let shares = (0..10).map(|_| account.share_of(100).unwrap()).collect();
         let idle = Arc::new(Idle(Mutex::new(shares)));
         account.relieved_by(&idle);
-        account.take(150).unwrap();
+        account.take(150, 150).unwrap();
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take(1001), Err(Short), "it could not fit in any case");
+        assert_eq!(account.take(1001, 1001), Err(Short), "it could not fit in any case");
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take(900), Err(Short), "somebody else holds 150");
+        assert_eq!(account.take(900, 900), Err(Short), "somebody else holds 150");
         drop(idle);
         assert_eq!(account.used(), 150);
-        account.take(850).unwrap();
+        account.take(850, 850).unwrap();
     }
 
     #[test]
@@ -229,17 +271,29 @@ mod tests {
         let whole = Account::new(1000);
         let part = whole.part(600);
         let other = whole.part(usize::MAX);
-        other.take(500).unwrap();
-        part.take(400).unwrap();
+        other.take(500, 500).unwrap();
+        part.take(400, 400).unwrap();
         assert_eq!((whole.used(), part.used()), (900, 400));
         assert!(part.is_beyond(201) && !part.is_beyond(200));
-        assert_eq!(part.take(201), Err(Short), "beyond its own limit");
-        assert_eq!(part.take(101), Err(Short), "others hold it");
+        assert_eq!(part.take(201, 201), Err(Short), "beyond its own limit");
+        assert_eq!(part.take(101, 101), Err(Short), "others hold it");
         assert_eq!((whole.used(), part.used()), (900, 400));
         other.give(500);
-        part.take(200).unwrap();
+        part.take(200, 200).unwrap();
         part.give(600);
         assert_eq!((whole.used(), part.used()), (0, 0));
+    }
+
+    #[test]
+    fn the_last_eighth_is_scarce() {
+        let whole = Account::new(800);
+        let part = whole.part(usize::MAX);
+        // The reserve of those who need little is not for all.
+        whole.take(600, 600).unwrap();
+        assert!(!whole.is_scarce() && !part.is_scarce());
+        whole.take(1, 1).unwrap();
+        assert!(whole.is_scarce() && part.is_scarce());
+        assert!(!Account::default().is_scarce());
     }
 
     #[test]
@@ -249,7 +303,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        if account.take(300).is_ok() {
+                        if account.take(300, 300).is_ok() {
                             assert!(account.used() <= 1000);
                             account.give(300);
                         }

@@ -5,6 +5,6 @@ mod account;
 mod plan;
 mod share;
 
-pub use account::{Account, Relief, Short};
+pub use account::{Account, Relief, SMALL, Short};
 pub use plan::{LEAST, Plan};
 pub use share::Share;

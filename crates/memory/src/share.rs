@@ -28,7 +28,7 @@ impl Account {
 
     /// A share of exactly so many bytes.
     pub fn share_of(&self, bytes: usize) -> Result<Share, Short> {
-        self.take(bytes)?;
+        self.take(bytes, bytes)?;
         Ok(Share { account: self.clone(), held: bytes, taken: bytes })
     }
 }
@@ -59,10 +59,10 @@ impl Share {
             let ahead = bytes.clamp(FIRST, CHUNK);
             let wanted = bytes.saturating_add(ahead);
             // Near the end of the account what is needed is enough.
-            if self.account.try_take(wanted - self.taken) {
+            if self.account.try_take(wanted - self.taken, bytes) {
                 self.taken = wanted;
             } else {
-                self.account.take(bytes - self.taken)?;
+                self.account.take(bytes - self.taken, bytes)?;
                 self.taken = bytes;
             }
         }

@@ -84,13 +84,14 @@ async fn converse<S: Store>(
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let parsed = match refused {
             Some(short) => Err(busy(short)),
-            None => understand(door, &header, payload, &mut held),
+            None => understand(door, &header, payload, &mut held).await,
         };
         let malformed = match parsed {
             Ok(message) => {
                 is_known = true;
                 let answered = answer(door, connection, &mut stream, &message, &mut stop);
-                let answered = program::run(&message, door.settings.give_way, answered).await;
+                let answered = program::run(&message, door.settings.give_way, answered);
+                let answered = door.engine.lanes().run(answered).await;
                 connection.answered();
                 answered?;
                 continue;
@@ -143,17 +144,20 @@ fn busy(short: Short) -> Malformed {
 }
 
 /// Takes a message apart, and takes what its command will be parsed into. A large one takes long
-/// enough that others should not wait for it: from here on it has no worker to itself.
-fn understand<S: Store>(
+/// enough that others should not wait for it: it waits for its turn.
+async fn understand<S: Store>(
     door: &Door<S>,
     header: &Header,
     payload: Vec<u8>,
     held: &mut Share,
 ) -> Result<Message, Malformed> {
-    if LONG_BYTES <= payload.len() {
-        (door.settings.give_way)();
-    }
-    let message = wire::parse(header, payload)?;
+    let bytes = payload.len().saturating_add(wire::unpacked(header, &payload));
+    held.set(bytes).map_err(busy)?;
+    let parsed = async { wire::parse(header, payload) };
+    let message = match LONG_BYTES <= bytes {
+        true => door.engine.lanes().run_long(parsed).await,
+        false => parsed.await,
+    }?;
     held.set(message.bytes.len().saturating_add(program::weight(&message))).map_err(busy)?;
     Ok(message)
 }
@@ -228,7 +232,7 @@ async fn answer<S: Store>(
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
             // The reply is there twice, and no longer.
             drop(body);
-            send(connection, stream, packed(message, reply)).await
+            send(connection, stream, packed(door, message, reply).await).await
         }
         Shape::Query => {
             let id = connection.reply_id();
@@ -264,7 +268,7 @@ async fn exhaust<S: Store>(
         let more = open_cursor(&body).is_some();
         let id = connection.reply_id();
         let reply = msg_reply(id, answers, body.bytes(), more, checksum);
-        send(connection, stream, packed(message, reply)).await?;
+        send(connection, stream, packed(door, message, reply).await).await?;
         if !more {
             return Ok(());
         }
@@ -277,11 +281,13 @@ async fn exhaust<S: Store>(
     }
 }
 
-/// A reply is compressed when its request was.
-fn packed(message: &Message, reply: Vec<u8>) -> Vec<u8> {
+/// A reply is compressed when its request was. A large one waits for its turn.
+async fn packed<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> Vec<u8> {
     match message.compressor {
         Some(compressor) if !commands::is_never_compressed(message) => {
-            wire::compress(reply, compressor)
+            let long = LONG_BYTES <= reply.len();
+            let packed = async { wire::compress(reply, compressor) };
+            if long { door.engine.lanes().run_long(packed).await } else { packed.await }
         }
         _ => reply,
     }

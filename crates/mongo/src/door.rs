@@ -37,6 +37,8 @@ pub struct Settings {
     pub memory: Account,
     /// The same for clients that have not asked anything yet.
     pub strangers: Account,
+    /// Where stages put what they cannot hold; `None` where the server writes no files.
+    pub temporary: Option<spill::Area>,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
@@ -53,6 +55,7 @@ impl Default for Settings {
             host: "localhost".to_owned(),
             memory: Account::default(),
             strangers: Account::default(),
+            temporary: None,
             give_way: || {},
             usage: Usage::default,
         }

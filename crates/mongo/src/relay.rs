@@ -136,7 +136,8 @@ async fn run<S: Store>(
     let answer = match Call::new(&visit.door, &visit.connection, &message) {
         Ok(call) => {
             let call = Call { operation, ..call };
-            program::run(&message, settings.give_way, commands::run(&call)).await
+            let run = program::run(&message, settings.give_way, commands::run(&call));
+            visit.door.engine.lanes().run(run).await
         }
         Err(error) => Answer::Reply(error.reply().to_buf()),
     };

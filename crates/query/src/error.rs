@@ -23,6 +23,10 @@ pub enum Kind {
     Stopped,
     /// Other operations hold the memory that it needs: try again later.
     Short,
+    /// No space is left for temporary files.
+    Full,
+    /// A temporary file failed: try again later.
+    Device,
 }
 
 /// A failed evaluation.

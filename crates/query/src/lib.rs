@@ -1,6 +1,6 @@
 //! What both query languages lower to, and its evaluator: filters, expressions, projections, edits
-//! and pipelines over documents. Pure: no I/O, not async, and it cannot see a store. Where a
-//! pipeline needs another collection it asks for it (`exec::Next::Want`) and is supplied.
+//! and pipelines over documents. It is not async and cannot see a store; its only I/O are temporary
+//! files for what stages cannot hold. Where a pipeline needs another collection it asks for it (`exec::Next::Want`) and is supplied.
 
 pub mod edit;
 mod error;

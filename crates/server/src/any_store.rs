@@ -112,6 +112,10 @@ impl Store for AnyStore {
         each!(self, inner => inner.space_bytes(space))
     }
 
+    fn disk_bytes(&self) -> u64 {
+        each!(self, inner => inner.disk_bytes())
+    }
+
     fn tick(&self) -> Result<(), Error> {
         each!(self, inner => inner.tick())
     }

@@ -21,6 +21,11 @@ use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
 /// How often the clock is compared with the wall and made durable.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
+/// How often the store is asked for its health, and how many of these looks it does what it does
+/// unasked.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOKS_A_TICK: u32 = 5;
+
 /// The clock's own thread: nothing else may hold up time.
 pub(crate) struct Timekeeper {
     stop: Arc<AtomicBool>,
@@ -102,6 +107,7 @@ fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) 
 /// to refuse commits.
 pub(crate) async fn store(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     let mut refusing = false;
+    let mut looks = 0_u32;
     loop {
         if let Health::Anew = engine.store().health()
             && let Err(error) = engine.recover().await
@@ -115,13 +121,16 @@ pub(crate) async fn store(engine: Engine<AnyStore>, mut stop: watch::Receiver<bo
             _ => {}
         }
         refusing = health != Health::Good;
-        let ticked = engine.clone();
-        let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
-        if let (Ok(Err(error)), false) = (ticked, refusing) {
-            tracing::error!(%error, "housekeeping of the store");
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(LOOKS_A_TICK) {
+            let ticked = engine.clone();
+            let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
+            if let (Ok(Err(error)), false) = (ticked, refusing) {
+                tracing::error!(%error, "housekeeping of the store");
+            }
         }
         tokio::select! {
-            () = wait(CHECKPOINT_EVERY) => {}
+            () = wait(LOOK_EVERY) => {}
             _ = stop.changed() => return,
         }
     }

@@ -13,6 +13,8 @@ const OWNER_ONLY: u32 = 0o700;
 const FORMAT_FILE: &str = "EBB";
 /// The same while it is written; left over when a first start ends in the middle.
 const NEW_FORMAT_FILE: &str = "EBB.new";
+/// Temporary files have no names; those of a system that needs one for a moment are here.
+const TEMPORARY: &str = "tmp";
 const FORMAT: &str = "ebb data directory, format 1\n";
 
 /// Why a data directory is not used, and what to do.
@@ -77,6 +79,18 @@ impl DataDir {
         }
         check_format(path)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+}
+
+impl DataDir {
+    /// The folder of temporary files, empty: what an earlier process may have left there is removed.
+    pub(crate) fn temporary(&self) -> io::Result<PathBuf> {
+        let path = self.path.join(TEMPORARY);
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => DirBuilder::new().mode(OWNER_ONLY).create(&path)?,
+        }
+        Ok(path)
     }
 }
 

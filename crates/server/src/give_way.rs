@@ -11,6 +11,7 @@ const HANDOVER: Duration = Duration::from_micros(200);
 /// runs here goes on without a worker; then this does nothing but wait for a moment.
 pub(crate) fn give_way() {
     if Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == MultiThread) {
+        engine::leave_lane();
         tokio::task::block_in_place(pause);
     }
 }

@@ -22,6 +22,7 @@ mod open;
 mod process;
 mod quickstart;
 mod ready;
+mod sealed;
 mod serve;
 mod shares;
 mod test_wall;

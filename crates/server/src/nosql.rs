@@ -14,13 +14,15 @@ use crate::{
     explorer::{AtDoor, Explorer},
     failure::Failure,
     give_way::give_way,
-    listen,
-    whole_file::write,
+    listen, sealed,
 };
 
 /// Folder of these files in a data directory.
 const FOLDER: &str = "nosql";
+const SECRET: &str = "secret";
 const SECRET_BYTES: usize = 32;
+const CERTIFICATE: &str = "certificate.pem";
+const KEY: &str = "key.pem";
 /// What others than the owner and the group of a file may do with it.
 const OTHERS: u32 = 0o007;
 
@@ -107,18 +109,17 @@ pub fn first_key(file: &Path) -> Result<String, Failure> {
 
 fn secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
     let Some(folder) = folder else { return random() };
-    let file = folder.join("secret");
-    match fs::read(&file) {
-        Ok(bytes) => bytes.try_into().map_err(|_| {
-            let text = format!("{} has not {SECRET_BYTES} bytes; remove it", file.display());
-            io::Error::new(io::ErrorKind::InvalidData, text)
-        }),
+    match sealed::read(&folder.join(SECRET)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let made = random()?;
-            write(folder, "secret", &made)?;
+            sealed::write(folder, SECRET, &made)?;
             Ok(made)
         }
-        Err(error) => Err(error),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let text = format!("{error}: restore it, or remove it to have all tokens end");
+            Err(io::Error::new(error.kind(), text))
+        }
+        read => read,
     }
 }
 
@@ -137,8 +138,7 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
     let wrong = |error: &dyn std::fmt::Display| failed(what, error);
     let read = |certificate: &Path, key: &Path| -> Result<Certificate, Failure> {
         let text = |path: &Path| {
-            let read = fs::read_to_string(path);
-            read.map_err(|error| failed(&path.display().to_string(), error))
+            sealed::read_text(path).map_err(|error| failed(&path.display().to_string(), error))
         };
         Certificate::read(text(certificate)?, text(key)?).map_err(|error| wrong(&error))
     };
@@ -149,7 +149,7 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
         (None, None) => {}
         _ => return Err(wrong(&"--tls-cert and --tls-key belong together")),
     }
-    let kept = folder.map(|folder| (folder.join("certificate.pem"), folder.join("key.pem")));
+    let kept = folder.map(|folder| (folder.join(CERTIFICATE), folder.join(KEY)));
     if let Some((certificate, key)) = &kept
         && certificate.exists()
         && key.exists()
@@ -162,11 +162,21 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
     let made = Certificate::make(&node_name()).map_err(|error| wrong(&error))?;
     if let Some(folder) = folder {
         // The certificate goes last: it says that both are there.
-        write(folder, "key.pem", made.key().as_bytes()).map_err(|error| wrong(&error))?;
-        let text = made.certificate().as_bytes();
-        write(folder, "certificate.pem", text).map_err(|error| wrong(&error))?;
+        sealed::write_text(folder, KEY, made.key()).map_err(|error| wrong(&error))?;
+        let text = made.certificate();
+        sealed::write_text(folder, CERTIFICATE, text).map_err(|error| wrong(&error))?;
     }
     Ok(made)
+}
+
+/// What is wrong with the files that are kept in a data directory, which nobody has open.
+pub(crate) fn damage(data_dir: &Path) -> Vec<String> {
+    let folder = data_dir.join(FOLDER);
+    let secret = sealed::read::<SECRET_BYTES>(&folder.join(SECRET)).map(drop);
+    let texts = [CERTIFICATE, KEY].map(|name| sealed::read_text(&folder.join(name)).map(drop));
+    let wrong = [secret].into_iter().chain(texts).filter_map(Result::err);
+    let damaged = wrong.filter(|error| error.kind() == io::ErrorKind::InvalidData);
+    damaged.map(|error| error.to_string()).collect()
 }
 
 /// The machine's name.

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use engine::Engine;
 use memory::Account;
 use mongo::{Door, Settings};
+use spill::Area;
 use store::Store;
 use tokio::{sync::watch, task::JoinHandle};
 
@@ -22,7 +23,7 @@ use crate::{
     listen, logging, machine, nosql,
     open::{Opened, open},
     ready::{self, Ready},
-    shares::accounts,
+    shares::{accounts, temporary},
 };
 
 /// A running server.
@@ -86,6 +87,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
     let (plan, memory, strangers) = accounts(config);
+    let files = data_dir.as_ref().map(temporary).transpose().map_err(failed)?;
     let (stop, stopped) = watch::channel(false);
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
@@ -100,7 +102,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.mongo_addr {
         let (listener, bound) = addresses::bind("mongo-addr", address).await?;
         let host = bound.to_string();
-        let settings = mongo_settings(host, &features, (&memory, &strangers));
+        let files = files.clone();
+        let settings = mongo_settings(host, &features, (&memory, &strangers), files);
         let made = Door::new(engine.clone(), settings);
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept(
@@ -135,7 +138,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
         let stopping = stopped.clone();
-        let shared = Shared { engine, plan, memory, doors, features, explorer, stopping };
+        let shared =
+            Shared { engine, plan, memory, temporary: files, doors, features, explorer, stopping };
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
         ready.admin = Some(bound.to_string());
     }
@@ -147,7 +151,12 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
 }
 
-fn mongo_settings(host: String, features: &Features, accounts: (&Account, &Account)) -> Settings {
+fn mongo_settings(
+    host: String,
+    features: &Features,
+    accounts: (&Account, &Account),
+    temporary: Option<Area>,
+) -> Settings {
     let (memory, strangers) = (accounts.0.clone(), accounts.1.clone());
     let per_document_ttl = features.per_document_ttl();
     let carry_timestamps = features.carry_timestamps();
@@ -158,6 +167,7 @@ fn mongo_settings(host: String, features: &Features, accounts: (&Account, &Accou
         host,
         strangers,
         memory,
+        temporary,
         give_way,
         usage,
         ..Settings::default()

@@ -1,8 +1,14 @@
-//! What each part of the process may hold of its memory.
+//! What each part of the process may hold of its memory, and where it puts the rest.
+
+use std::io;
 
 use memory::{Account, Plan};
+use spill::{Area, Limits};
 
-use crate::{Config, machine};
+use crate::{Config, data_dir::DataDir, listen, machine};
+
+/// Temporary files have this part of all descriptors at most.
+const DESCRIPTORS: u64 = 16;
 
 /// How the memory of a server of this configuration is divided.
 pub(crate) fn plan(config: &Config) -> Plan {
@@ -10,6 +16,14 @@ pub(crate) fn plan(config: &Config) -> Plan {
         Some(process) => Plan { process },
         None => Plan::usual(machine::memory()),
     }
+}
+
+/// Where operations put what they cannot hold: beside the data, with a part of the descriptors.
+pub(crate) fn temporary(directory: &DataDir) -> io::Result<Area> {
+    let most = listen::descriptor_limit().map_or(u64::MAX, |limit| limit / DESCRIPTORS);
+    let limits = Limits::default();
+    let files = limits.files.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+    Ok(Area::new(directory.temporary()?, Limits { files, ..limits }))
 }
 
 /// How memory is divided, the account of all operations, and the part of it for clients that have not asked anything yet.

@@ -66,8 +66,10 @@ fn look_after(shared: &Arc<Shared>) {
 
 /// Closes a tree that stopped and opens it again, as at a start, if the disk seems to be well.
 fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
+    // Deletes shall go on, whoever has filled the device: what gives them room goes first.
+    shared.room.look(0);
+    shared.room.check(true)?;
     probe(&shared.options.path).map_err(|error| from_io("try the disk", &error))?;
-    shared.room.check(false)?;
     shared.tell(None);
     if let Some(stopped) = shared.generation.swap(None) {
         stopped.inner.closing.store(true, Ordering::SeqCst);

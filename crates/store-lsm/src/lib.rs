@@ -17,6 +17,7 @@ mod memory;
 mod meta;
 mod open;
 mod pins;
+mod reserve;
 mod room;
 mod snapshot;
 mod spaces;
@@ -24,6 +25,7 @@ mod store;
 mod syncer;
 mod writeback;
 
+pub use manifest::damaged_tables;
 pub use measured::Measured;
 pub use open::{LsmOptions, LsmStore};
 pub use snapshot::LsmSnapshot;

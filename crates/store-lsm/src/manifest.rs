@@ -4,18 +4,20 @@
 
 use std::{
     fs::File,
-    io,
+    io::{self, Read},
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
 };
 
 use store::{Error, Kind};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::errors::from_io;
+use crate::{errors::from_io, generation::TREE};
 
 /// `"SFA!"`, version, kind of checksum, checksum u128, place and length of the contents list u64.
 const TRAILER_BYTES: usize = 4 + 1 + 1 + 16 + 8 + 8;
+/// Bytes of a table that are read at once.
+const READ_BYTES: usize = 256 * 1024;
 /// `"TOC!"` and the number of sections, u32.
 const LIST_HEAD: usize = 4 + 4;
 /// Longest contents list that is believed, bytes: a table has a dozen sections.
@@ -23,41 +25,86 @@ const MOST_LIST_BYTES: u64 = 1024 * 1024;
 
 /// Refuses lists of tables, and tables, that are damaged where nobody else would notice.
 pub(crate) fn check(tree: &Path) -> Result<(), Error> {
-    let keyspaces = tree.join("keyspaces");
-    if !keyspaces.exists() {
-        return Ok(());
-    }
-    let context = |error: io::Error| from_io("read the lists of tables", &error);
-    for entry in std::fs::read_dir(keyspaces).map_err(context)? {
-        let folder = entry.map_err(context)?.path();
-        let damaged = damaged(&folder).map_err(context)?;
-        if let Some(path) = damaged {
-            let text = format!("{} is damaged", path.display());
-            return Err(Error::new(Kind::Corrupt, text));
+    for folder in keyspaces(tree)? {
+        for table in listed(&folder)? {
+            if !has_good_end(&table.path).map_err(unread)? {
+                return Err(damaged(&table.path));
+            }
         }
     }
     Ok(())
 }
 
-/// The file of a keyspace that is damaged, if there is one.
-fn damaged(folder: &Path) -> io::Result<Option<PathBuf>> {
-    let current = folder.join("current");
-    // A keyspace that was about to be made has none.
-    let Some(held) = read(&current)? else { return Ok(None) };
-    let Some((number, checksum)) = version(&held) else { return Ok(Some(current)) };
-    let list = folder.join(format!("v{number}"));
-    let bytes = match read(&list)? {
-        Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
-        _ => return Ok(Some(list)),
-    };
-    let Some(tables) = tables(&bytes) else { return Ok(Some(list)) };
-    for table in tables {
-        let path = folder.join("tables").join(table.to_string());
-        if !has_good_end(&path)? {
-            return Ok(Some(path));
+/// Tables of a closed store that are not what was written, by their checksums: every byte is read,
+/// those too that no walk over the rows needs.
+pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for folder in keyspaces(&store.join(TREE))? {
+        for table in listed(&folder)? {
+            if checksum(&table.path).map_err(unread)? != Some(table.checksum) {
+                found.push(table.path);
+            }
         }
     }
-    Ok(None)
+    Ok(found)
+}
+
+fn unread(error: io::Error) -> Error {
+    from_io("read the lists of tables", &error)
+}
+
+fn damaged(path: &Path) -> Error {
+    Error::new(Kind::Corrupt, format!("{} is damaged", path.display()))
+}
+
+fn keyspaces(tree: &Path) -> Result<Vec<PathBuf>, Error> {
+    match std::fs::read_dir(tree.join("keyspaces")) {
+        Ok(entries) => entries.map(|entry| entry.map(|it| it.path()).map_err(unread)).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(unread(error)),
+    }
+}
+
+/// A table, and the checksum of its whole file.
+#[derive(Debug)]
+struct Table {
+    path: PathBuf,
+    checksum: u128,
+}
+
+/// The tables of a keyspace.
+fn listed(folder: &Path) -> Result<Vec<Table>, Error> {
+    let current = folder.join("current");
+    // A keyspace that was about to be made has none.
+    let Some(held) = read(&current).map_err(unread)? else { return Ok(Vec::new()) };
+    let (number, checksum) = version(&held).ok_or_else(|| damaged(&current))?;
+    let list = folder.join(format!("v{number}"));
+    let bytes = match read(&list).map_err(unread)? {
+        Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
+        _ => return Err(damaged(&list)),
+    };
+    let tables = tables(&bytes).ok_or_else(|| damaged(&list))?;
+    let table = |(number, checksum): (u64, u128)| {
+        let path = folder.join("tables").join(number.to_string());
+        Table { path, checksum }
+    };
+    Ok(tables.into_iter().map(table).collect())
+}
+
+/// The checksum of a whole file, if it is there.
+fn checksum(path: &Path) -> io::Result<Option<u128>> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let (mut hash, mut buffer) = (Xxh3::new(), vec![0; READ_BYTES]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(Some(hash.digest128())),
+            read => hash.update(buffer.get(..read).unwrap_or_default()),
+        }
+    }
 }
 
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -85,8 +132,8 @@ fn trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
     (end == len).then(|| (u128::from_le_bytes(*checksum), at, list))
 }
 
-/// Numbers of the tables in a list whose checksum agrees.
-fn tables(bytes: &[u8]) -> Option<Vec<u64>> {
+/// Numbers and checksums of the tables in a list whose own checksum agrees.
+fn tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
     let (_, at, len) = trailer(end, bytes.len() as u64)?;
     let at = usize::try_from(at).ok()?;
@@ -114,7 +161,10 @@ fn tables(bytes: &[u8]) -> Option<Vec<u64>> {
             for _ in 0..u32::from_le_bytes(*count) {
                 // Number, kind of checksum, checksum, sequence number.
                 let (table, behind) = rest.split_at_checked(8 + 1 + 16 + 8)?;
-                found.push(u64::from_le_bytes(*table.first_chunk()?));
+                let (number, table) = table.split_first_chunk()?;
+                let (_kind, table) = table.split_first()?;
+                let checksum = u128::from_le_bytes(*table.first_chunk()?);
+                found.push((u64::from_le_bytes(*number), checksum));
                 rest = behind;
             }
         }
@@ -150,36 +200,52 @@ mod tests {
     #[test]
     fn every_flipped_bit_of_a_list_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
-        let database = Database::builder(directory.path()).open().unwrap();
+        let tree = directory.path().join(TREE);
+        let database = Database::builder(&tree).open().unwrap();
         let rows = crate::spaces::keyspace(&database, "rows").unwrap();
         for n in 0..3_u8 {
             rows.insert([n], [n; 2_000]).unwrap();
             rows.rotate_memtable_and_wait().unwrap();
         }
         drop((rows, database));
-        check(directory.path()).unwrap();
+        check(&tree).unwrap();
+        assert!(damaged_tables(directory.path()).unwrap().is_empty());
         let (mut lists, mut tables) = (0, 0);
-        for folder in std::fs::read_dir(directory.path().join("keyspaces")).unwrap() {
+        for folder in std::fs::read_dir(tree.join("keyspaces")).unwrap() {
             let folder = folder.unwrap().path();
             let current = std::fs::read(folder.join("current")).unwrap();
             let (number, _) = version(&current).unwrap();
             for name in ["current".to_owned(), format!("v{number}")] {
                 lists += 1;
-                flip_each(directory.path(), &folder.join(name), 0);
+                flip_each(&tree, &folder.join(name), 0);
             }
             let list = std::fs::read(folder.join(format!("v{number}"))).unwrap();
-            for table in super::tables(&list).unwrap() {
+            for (table, _) in super::tables(&list).unwrap() {
                 tables += 1;
                 let path = folder.join("tables").join(table.to_string());
                 let len = std::fs::metadata(&path).unwrap().len();
                 let bytes = std::fs::read(&path).unwrap();
                 let end = &bytes[bytes.len() - TRAILER_BYTES..];
                 let (_, at, _) = trailer(end, len).unwrap();
-                flip_each(directory.path(), &path, usize::try_from(at).unwrap());
+                flip_each(&tree, &path, usize::try_from(at).unwrap());
+                flip_some(directory.path(), &path);
             }
         }
         assert!(4 <= lists && 3 <= tables, "{lists} {tables}");
-        check(directory.path()).unwrap();
+        check(&tree).unwrap();
+    }
+
+    /// Bytes of a table are changed in turn, and a look at everything names it each time.
+    fn flip_some(store: &Path, path: &Path) {
+        let bytes = std::fs::read(path).unwrap();
+        // Not those at its end, which are looked at first and refused.
+        for at in (0..bytes.len() - 500).step_by(61) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            std::fs::write(path, changed).unwrap();
+            assert_eq!(damaged_tables(store).unwrap(), [path.to_owned()], "byte {at}");
+        }
+        std::fs::write(path, bytes).unwrap();
     }
 
     /// Every byte of a file from a place on is changed in turn, and each time it is noticed.

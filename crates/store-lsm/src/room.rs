@@ -1,5 +1,6 @@
 //! Room on the device: commits are refused by name before the tree runs out of space in the middle
-//! of a write, and what gives space back goes on from a reserve.
+//! of a write, and what gives space back goes on from a reserve: from what is kept free, and when
+//! others have taken that, from a file that takes room until then.
 
 use std::{
     path::PathBuf,
@@ -8,12 +9,18 @@ use std::{
 
 use store::{Error, Kind};
 
+use crate::reserve::Reserve;
+
 /// What is kept free for commits that give space back: a part of the device, within bounds.
 const PART: u64 = 20;
 const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
 const MOST_RESERVE: u64 = 32 * 1024 * 1024;
 /// The part of the reserve that nobody may use.
 const LAST_PART: u64 = 4;
+/// The part of the reserve that is in the file.
+const FILE_PART: u64 = 2;
+/// What others may take between two looks: with less, commits that give space back look themselves.
+const NEAR: u64 = 256 * 1024 * 1024;
 
 /// Space on the device of a folder.
 pub(crate) struct Room {
@@ -22,38 +29,57 @@ pub(crate) struct Room {
     left: AtomicU64,
     /// The same for commits that do.
     left_for_freeing: AtomicU64,
+    /// What was in memory at the last look.
+    in_memory: AtomicU64,
     short: AtomicBool,
+    file: Reserve,
 }
 
 impl Room {
     /// Room that was not looked at yet.
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self {
+            file: Reserve::new(&folder),
             folder,
+            in_memory: AtomicU64::new(0),
             left: AtomicU64::new(u64::MAX),
             left_for_freeing: AtomicU64::new(u64::MAX),
             short: AtomicBool::new(false),
         }
     }
 
-    /// Looks how much is free. So much is in memory and will be written to tables.
+    /// Looks how much is free, and puts room into the file when there is plenty. So much is in
+    /// memory and will be written to tables.
     pub(crate) fn look(&self, in_memory: u64) {
-        let Ok(stat) = rustix::fs::statvfs(&self.folder) else { return };
+        self.in_memory.store(in_memory, Ordering::SeqCst);
+        let Some((free, total)) = self.measure() else { return };
+        let wanted = reserve(total) / FILE_PART;
+        let plenty = reserve(total).saturating_mul(2).saturating_add(in_memory);
+        if self.file.held() < wanted && plenty.saturating_add(wanted) < free {
+            // A device that cannot do that has no such reserve.
+            let _ = self.file.hold(wanted);
+        }
+    }
+
+    /// Sets what is left by what the device says; answers what is free, and all there is.
+    fn measure(&self) -> Option<(u64, u64)> {
+        let stat = rustix::fs::statvfs(&self.folder).ok()?;
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
         let total = stat.f_blocks.saturating_mul(stat.f_frsize);
-        self.set(free, total, in_memory);
+        self.set(free, total, self.in_memory.load(Ordering::SeqCst));
+        Some((free, total))
     }
 
     fn set(&self, free: u64, total: u64, in_memory: u64) {
-        let reserve = (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE);
-        let kept = |reserve: u64| free.saturating_sub(reserve.saturating_add(in_memory));
-        let left = kept(reserve);
+        let reserve = reserve(total);
+        let left = free.saturating_sub(reserve.saturating_add(in_memory));
         // Once short, it has to be clearly better before commits are taken again.
         let was_short = self.short.load(Ordering::SeqCst);
         let short = if was_short { left < reserve / LAST_PART } else { left == 0 };
         self.short.store(short, Ordering::SeqCst);
         self.left.store(if short { 0 } else { left }, Ordering::SeqCst);
-        self.left_for_freeing.store(kept(reserve / LAST_PART), Ordering::SeqCst);
+        // What is in memory needs no room before it goes to tables, and that may wait.
+        self.left_for_freeing.store(free.saturating_sub(reserve / LAST_PART), Ordering::SeqCst);
     }
 
     /// So many bytes were written to the journal, and are in memory until they go to tables.
@@ -66,9 +92,31 @@ impl Room {
 
     /// Whether a commit may be written.
     pub(crate) fn check(&self, frees: bool) -> Result<(), Error> {
-        let left = if frees { &self.left_for_freeing } else { &self.left };
-        if left.load(Ordering::SeqCst) == 0 { Err(full()) } else { Ok(()) }
+        // Others may have taken the rest since the last look.
+        if frees && self.left_for_freeing.load(Ordering::SeqCst) < NEAR {
+            self.measure();
+            if self.verdict(frees).is_err() && self.file.release() {
+                self.measure();
+            }
+        }
+        self.verdict(frees)
     }
+
+    fn verdict(&self, frees: bool) -> Result<(), Error> {
+        let left = if frees { &self.left_for_freeing } else { &self.left };
+        if 0 < left.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        // Who was refused shall find the reason where it is told, also when memory that went to
+        // tables makes room in the next moment.
+        self.short.store(true, Ordering::SeqCst);
+        Err(full())
+    }
+}
+
+/// What is kept free on a device of so many bytes.
+fn reserve(total: u64) -> u64 {
+    (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE)
 }
 
 fn full() -> Error {
@@ -84,7 +132,7 @@ mod tests {
     #[test]
     fn what_gives_space_back_goes_on_longer_and_nobody_takes_the_last() {
         let room = Room::new(PathBuf::from("/"));
-        room.check(false).unwrap();
+        room.verdict(false).unwrap();
         // Free, in memory, whether a plain commit and one that frees are taken.
         for (free, in_memory, plain, freeing) in [
             (100, 0, true, true),
@@ -97,7 +145,7 @@ mod tests {
             (40, 0, true, true),
         ] {
             room.set(free * MB, 100_000 * MB, in_memory * MB);
-            let taken = (room.check(false).is_ok(), room.check(true).is_ok());
+            let taken = (room.verdict(false).is_ok(), room.verdict(true).is_ok());
             assert_eq!(taken, (plain, freeing), "{free} {in_memory}");
         }
     }
@@ -107,20 +155,34 @@ mod tests {
         let room = Room::new(PathBuf::from("/"));
         room.set(64 * MB, 100_000 * MB, 0);
         room.written(15 * MB);
-        room.check(false).unwrap();
+        room.verdict(false).unwrap();
         room.written(MB);
-        assert_eq!(room.check(false).unwrap_err().kind, Kind::Full);
-        room.check(true).unwrap();
+        assert_eq!(room.verdict(false).unwrap_err().kind, Kind::Full);
+        room.verdict(true).unwrap();
         room.written(12 * MB);
-        assert_eq!(room.check(true).unwrap_err().kind, Kind::Full);
+        assert_eq!(room.verdict(true).unwrap_err().kind, Kind::Full);
     }
 
     #[test]
     fn a_small_device_keeps_a_small_reserve() {
         let room = Room::new(PathBuf::from("/"));
         room.set(11 * MB, 200 * MB, 0);
-        room.check(false).unwrap();
+        room.verdict(false).unwrap();
         room.set(10 * MB, 200 * MB, 0);
-        room.check(false).unwrap_err();
+        room.verdict(false).unwrap_err();
+    }
+
+    #[test]
+    fn deletes_go_on_from_a_file_when_others_took_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::new(folder.path().to_owned());
+        room.look(0);
+        let held = room.file.held();
+        assert!(LEAST_RESERVE / FILE_PART <= held, "{held}");
+        // As if there were nothing left; the look that a delete takes finds what there is.
+        room.set(0, 100_000 * MB, 0);
+        assert_eq!(room.verdict(true).unwrap_err().kind, Kind::Full);
+        room.check(true).unwrap();
+        assert_eq!(room.file.held(), held, "there was room without it");
     }
 }

@@ -100,6 +100,11 @@ impl Store for LsmStore {
         live.inner.spaces.with(space, |place| place.keyspace.disk_space()).unwrap_or(0)
     }
 
+    fn disk_bytes(&self) -> u64 {
+        let Ok(live) = self.shared.live() else { return 0 };
+        live.inner.database.disk_space().unwrap_or(0)
+    }
+
     fn tick(&self) -> Result<(), Error> {
         let Ok(live) = self.shared.live() else { return Ok(()) };
         live.inner.move_mark()?;

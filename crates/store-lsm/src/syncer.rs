@@ -65,11 +65,10 @@ pub(crate) fn run(
                     inner.measured.group_size.observe(commits);
                 }
                 Err(error) => {
+                    inner.stop(&from_io("sync the journal", &error));
                     let context =
                         "sync the journal, so that it is not known whether the write took place";
-                    let error = from_io(context, &error);
-                    inner.stop(&error);
-                    broken = Some(error);
+                    broken = Some(from_io(context, &error));
                 }
             }
         }

@@ -185,6 +185,11 @@ pub trait Store: Send + Sync + 'static {
     /// Bytes a space takes, roughly.
     fn space_bytes(&self, space: Space) -> u64;
 
+    /// Bytes of everything it keeps: of all spaces, and of what is not in a space yet.
+    fn disk_bytes(&self) -> u64 {
+        self.spaces().into_iter().map(|space| self.space_bytes(space)).sum()
+    }
+
     /// Housekeeping about once a second: notes how far commits are durable.
     fn tick(&self) -> Result<(), Error> {
         Ok(())

@@ -12,7 +12,7 @@ from lib.nosql import Client
 
 #: What says of a write that it failed for want of room or because the disk did: codes of the MongoDB
 #: door, none of which makes a driver ask the same again at once, and statuses of the other.
-CODES, STATUSES = {14031, 96}, {503, 507}
+CODES, STATUSES = {14031, 365}, {503, 507}
 #: What the reasons of a refusal are called, whichever it is.
 REASON = re.compile(r"space|full|disk|input/output|i/o error|storage|read.only|too many open files", re.I)
 #: An answer that says so may be true or not.

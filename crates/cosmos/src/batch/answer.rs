@@ -2,31 +2,77 @@
 
 use std::{
     io::Write,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use document::json;
+use memory::{Account, Share, Short};
 
-use crate::{charge, etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES};
+use crate::{charge, etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply};
 
-/// The room that is left for items in an answer.
+/// About what an outcome takes in the answer beside its item.
+const OUTCOME_BYTES: usize = 128;
+
+/// The room that is left for items in an answer, and the memory that they take in it.
 #[derive(Debug)]
-pub(crate) struct Room(AtomicUsize);
+pub(crate) struct Room {
+    left: AtomicUsize,
+    /// Stored bytes of the smallest item for which there was none.
+    refused: AtomicUsize,
+    held: Mutex<Share>,
+}
 
 impl Room {
-    pub(crate) fn new() -> Self {
-        Self(AtomicUsize::new(MAX_BATCH_ANSWER_BYTES))
+    pub(crate) fn new(account: &Account) -> Self {
+        Self::of(MAX_BATCH_ANSWER_BYTES, account)
     }
 
-    /// For what is limited elsewhere.
+    /// For what is limited elsewhere, and paid for before it is there.
     pub(crate) fn any() -> Self {
-        Self(AtomicUsize::new(usize::MAX))
+        Self::of(usize::MAX, &Account::default())
     }
 
-    /// Whether there was room for so many bytes more, which they have now.
-    pub(crate) fn take(&self, bytes: usize) -> bool {
-        let less = |left: usize| left.checked_sub(bytes);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    /// Takes what it may hold at most, where it is too late for a refusal once it is known.
+    pub(crate) fn pay(&self) -> Result<(), Short> {
+        self.held().grow(MAX_BATCH_ANSWER_BYTES)
+    }
+
+    fn of(bytes: usize, account: &Account) -> Self {
+        let (left, refused) = (AtomicUsize::new(bytes), AtomicUsize::new(usize::MAX));
+        Self { left, refused, held: Mutex::new(account.share()) }
+    }
+
+    /// Whether it is worth writing an item of so many stored bytes: not when there was no room for
+    /// one that is no larger, so that a long answer costs no more than it holds.
+    pub(crate) fn may_hold(&self, stored: usize) -> bool {
+        stored < self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Room for this text of an item of so many stored bytes, or why it has none.
+    pub(crate) fn take(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
+        let less = |left: usize| left.checked_sub(text.len());
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        if text.is_empty() || taken.is_err() {
+            self.refused.fetch_min(stored, Ordering::Relaxed);
+            return Err(Failure::answer_too_large());
+        }
+        Ok(self.held().grow(text.capacity())?)
+    }
+
+    /// The answer.
+    pub(crate) fn reply(&self, status: u16, outcomes: Vec<Outcome>) -> Reply {
+        let body = write(outcomes);
+        let mut held = std::mem::take(&mut *self.held());
+        // What was done is told in any case.
+        let _ = held.set(body.capacity());
+        Reply { held, ..Reply::json(status, body) }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Share> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -57,11 +103,12 @@ impl Outcome {
     }
 }
 
-/// The body of the answer.
-pub(crate) fn write(outcomes: &[Outcome]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(outcomes.len() * 128);
+/// The body of the answer. Each item is let go as soon as it is written.
+fn write(outcomes: Vec<Outcome>) -> Vec<u8> {
+    let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
+    let mut out = Vec::with_capacity(bytes);
     out.push(b'[');
-    for (at, outcome) in outcomes.iter().enumerate() {
+    for (at, outcome) in outcomes.into_iter().enumerate() {
         if 0 < at {
             out.push(b',');
         }
@@ -98,11 +145,30 @@ mod tests {
 
     #[test]
     fn room_is_taken_once() {
-        let room = Room::new();
-        assert!(room.take(MAX_BATCH_ANSWER_BYTES - 1));
-        assert!(!room.take(2));
-        assert!(room.take(1));
-        assert!(!room.take(usize::MAX));
+        let account = Account::default();
+        let room = Room::new(&account);
+        let take = |bytes: usize, stored: usize| room.take(&vec![0; bytes], stored).is_ok();
+        assert!(take(MAX_BATCH_ANSWER_BYTES - 1, 90));
+        assert!(!take(2, 70));
+        assert!(room.may_hold(69) && !room.may_hold(70));
+        assert!(take(1, 60));
+        assert!(!take(1, 60) && !room.may_hold(60));
+        assert!(MAX_BATCH_ANSWER_BYTES <= account.used());
+        drop(room);
+        assert_eq!(account.used(), 0);
+    }
+
+    #[test]
+    fn there_is_no_room_without_memory() {
+        let account = Account::new(100_000);
+        let room = Room::new(&account);
+        room.take(&vec![0; 90_000], 1).unwrap();
+        assert_eq!(room.take(&vec![0; 90_000], 1).unwrap_err().fault.status(), 503);
+        let outcome = Outcome { status: 200, body: vec![b'1'; 90_000], ..Outcome::default() };
+        let reply = room.reply(200, vec![outcome]);
+        assert!(90_000 <= reply.body.len() && 90_000 <= account.used());
+        drop(reply);
+        assert_eq!(account.used(), 0);
     }
 
     #[test]
@@ -121,6 +187,6 @@ mod tests {
             r#"{"statusCode":400,"subStatusCode":1001,"requestCharge":0,"#,
             r#""message":"PartitionKey extracted from document doesn't match the one specified in the header."}]"#,
         );
-        assert_eq!(String::from_utf8(write(&[made, failed])).unwrap(), want);
+        assert_eq!(String::from_utf8(write(vec![made, failed])).unwrap(), want);
     }
 }

@@ -4,5 +4,5 @@
 mod answer;
 mod read;
 
-pub(crate) use answer::{Outcome, Room, write};
+pub(crate) use answer::{Outcome, Room};
 pub(crate) use read::{Action, Operation, read};

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use engine::Store;
 use http_body_util::Full;
 use hyper::{Method, Request, Response, http::request::Parts};
+use memory::Share;
 
 use super::{
     body::{self, Body},
     head,
     respond::{self, About},
-    sent::Held,
 };
 use crate::{
     call::Call,
@@ -36,13 +36,22 @@ pub(crate) enum Sender {
     Known(Right),
 }
 
+/// Whether a request is computed at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// It is, until it turns out to be long.
+    Free,
+    /// It waits for its turn with what is long: its client asks much at the same time.
+    InTurn,
+}
+
 /// Answers a request. A change of resources that takes several steps is finished although its
 /// client has gone. A query may keep its thread for long: another one sees meanwhile whether its
 /// client is still there.
 pub(super) async fn answer<S: Store>(
     door: &Arc<Door<S>>,
     client: Arc<Client>,
-    sender: Sender,
+    (sender, pace): (Sender, Pace),
     scheme: &'static str,
     request: Request<Body>,
 ) -> Response<Full<Bytes>> {
@@ -51,14 +60,21 @@ pub(super) async fn answer<S: Store>(
         return page.await.map(Full::new);
     }
     let apart = has_steps(&parts) || is_query(&parts);
-    let handled = handle(Arc::clone(door), client, sender, scheme, parts, body);
+    let of = Arc::clone(door);
+    let handled = async move {
+        let handled = handle(Arc::clone(&of), client, sender, scheme, parts, body);
+        match pace {
+            Pace::Free => of.engine.lanes().run(handled).await,
+            Pace::InTurn => of.engine.lanes().run_long(handled).await,
+        }
+    };
     if !apart {
         return handled.await;
     }
     let finished = tokio::spawn(handled).await;
     finished.unwrap_or_else(|_| {
         let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
-        respond::response(refused(&failure, "", ""), About::default())
+        respond::response(refused(&failure, "", ""), About::default(), Share::default())
     })
 }
 
@@ -127,12 +143,17 @@ async fn handle<S: Store>(
         dispatch::run(&door, call, body).await
     };
     let mut answered: Result<Reply> = result.await;
-    // What is not read yet is held on. What was written is told in any case.
-    if let Ok(reply) = &answered
-        && held.set(reply.body.len()).is_err()
-        && only_reads
-    {
-        answered = Err(Failure::busy());
+    // What is not read yet is held on, and what asked for it is not.
+    if let Ok(reply) = &mut answered {
+        let mut text = std::mem::take(&mut reply.held);
+        if text.held() == 0 {
+            text = std::mem::take(&mut held);
+        }
+        held = text;
+        // What was written is told in any case.
+        if held.set(reply.body.capacity()).is_err() && only_reads {
+            answered = Err(Failure::busy());
+        }
     }
     let reply = match answered {
         Ok(reply) => reply,
@@ -155,9 +176,7 @@ async fn handle<S: Store>(
         location: (reply.status < 400).then(|| address(&door, scheme, &parts)),
         took: clock::monotonic().saturating_sub(began),
     };
-    let mut response = respond::response(reply, about);
-    response.extensions_mut().insert(Held::new(held));
-    response
+    respond::response(reply, about, held)
 }
 
 /// The portal knows whom it lets in.

@@ -1,6 +1,6 @@
 //! Bodies of requests: whole, within a limit and a time.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use memory::Share;
@@ -70,27 +70,61 @@ pub(super) fn check(body: &Body) -> Result<()> {
 
 /// Memory grows with what arrives, not with what a header claims.
 async fn collect(body: &mut Incoming, held: &mut Share) -> Result<Bytes> {
-    let claimed = claimed(body);
+    let most = body.size_hint().upper().and_then(|most| usize::try_from(most).ok());
+    let most = most.map_or(MAX_BODY_BYTES, |most| most.min(MAX_BODY_BYTES));
     let mut first = Bytes::new();
-    let mut whole: Option<BytesMut> = None;
+    let mut whole: Option<Vec<u8>> = None;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Failure::bad("The request's body ended early."))?;
         let Ok(data) = frame.into_data() else { continue };
-        let len = whole.as_ref().map_or(first.len(), BytesMut::len);
-        if MAX_BODY_BYTES < len + data.len() {
+        let len = whole.as_ref().map_or(first.len(), Vec::len) + data.len();
+        if MAX_BODY_BYTES < len {
             return Err(Failure::too_large());
         }
-        held.grow(data.len())?;
         match &mut whole {
-            Some(whole) => whole.extend_from_slice(&data),
-            None if first.is_empty() => first = data,
-            None => {
-                let mut joined = BytesMut::with_capacity(claimed.min(TRUSTED_BYTES));
-                joined.extend_from_slice(&first);
-                joined.extend_from_slice(&data);
-                whole = Some(joined);
+            None if first.is_empty() => {
+                held.set(len)?;
+                first = data;
+                continue;
             }
+            None => whole = Some(Vec::new()),
+            Some(_) => {}
+        }
+        let Some(whole) = &mut whole else { continue };
+        if whole.capacity() < len {
+            let room = room(len, most);
+            held.set(room)?;
+            whole.reserve_exact(room - whole.len());
+        }
+        if whole.is_empty() {
+            whole.extend_from_slice(&std::mem::take(&mut first));
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.map_or(first, Bytes::from))
+}
+
+/// How much room is made for a body of which so much has come: for twice as much, so that it is
+/// seldom moved, but for no more than it can become.
+fn room(len: usize, most: usize) -> usize {
+    (2 * len).max(TRUSTED_BYTES).min(most).max(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_made_for_what_came_and_not_for_what_is_claimed() {
+        for (len, most, want) in [
+            (100, 1_000, 1_000),
+            (100, 1_000_000, TRUSTED_BYTES),
+            (500_000, 2_000_000, 1_000_000),
+            (1_500_000, 2_000_000, 2_000_000),
+            (MAX_BODY_BYTES - 1, MAX_BODY_BYTES, MAX_BODY_BYTES),
+            (100, 0, 100),
+        ] {
+            assert_eq!(room(len, most), want, "{len} {most}");
         }
     }
-    Ok(whole.map_or(first, BytesMut::freeze))
 }

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{
-    answer::{Sender, answer},
+    answer::{Pace, Sender, answer},
     body::Body,
     certificate, http2,
     linger::Linger,
@@ -61,7 +61,7 @@ pub async fn serve<S: Store>(
         (Some(Opening::Tls), Some(certificate)) => {
             let accepted = certificate.acceptor().accept(guard(stream));
             // Who does not finish a handshake has nobody to tell.
-            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, accepted).await {
+            if let Some(stream) = finished(accepted, &mut stop).await {
                 let agreed = stream.get_ref().1.alpn_protocol();
                 match agreed == Some(certificate::HTTP2) {
                     true => {
@@ -82,6 +82,17 @@ pub async fn serve<S: Store>(
         }
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// What comes of a handshake, if it is finished in time.
+async fn finished<T, E>(
+    handshake: impl Future<Output = Result<T, E>>,
+    stop: &mut watch::Receiver<bool>,
+) -> Option<T> {
+    tokio::select! {
+        finished = tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake) => finished.ok()?.ok(),
+        _ = stop.changed() => None,
+    }
 }
 
 /// A client whose first bytes come one by one.
@@ -167,7 +178,8 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let turn = rest.map(Turns::begin);
         async move {
             let request = request.map(Body::Arriving);
-            let response = answer(&door, client, Sender::Signs, scheme, request).await;
+            let response =
+                answer(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
             Ok::<_, Infallible>(Sent::of(response, None, turn))
         }
     });

@@ -15,14 +15,17 @@ use tokio::{
 };
 
 use super::{
-    answer::{Sender, answer},
+    answer::{Pace, Sender, answer},
     body::Body as Given,
     sent::{Sent, Unsent},
     stream::Known,
 };
 use crate::{
     door::Door,
-    limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME, WINDOW_BYTES},
+    limits::{
+        FREE_STREAMS, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME,
+        WINDOW_BYTES,
+    },
     operation::{Client, Presence, Why},
 };
 
@@ -59,13 +62,14 @@ pub(super) async fn converse<S: Store>(
     let _presence = Presence(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, running) = (Arc::clone(door), Running::begin(&count));
+        let pace = if FREE_STREAMS < *count.borrow() { Pace::InTurn } else { Pace::Free };
         let (client, unsent) = (Arc::clone(&client), unsent.clone());
         known.set();
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
                     let request = request.map(Given::Arriving);
-                    answer(&door, client, Sender::Signs, scheme, request).await
+                    answer(&door, client, (Sender::Signs, pace), scheme, request).await
                 }
                 false => too_many_headers(),
             };

@@ -6,6 +6,7 @@ mod body;
 mod certificate;
 mod connection;
 mod head;
+mod held;
 mod http2;
 mod linger;
 mod opening;

@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::{Request, Response};
 
 use super::{
-    answer::{Sender, answer},
+    answer::{Pace, Sender, answer},
     body::Body,
 };
 use crate::{
@@ -29,6 +29,6 @@ impl<S: Store> Door<S> {
         let client = Arc::new(Client::default());
         let _presence = Presence(Arc::clone(&client));
         let request = request.map(Body::Whole);
-        answer(self, client, Sender::Known(right), "http", request).await
+        answer(self, client, (Sender::Known(right), Pace::Free), "http", request).await
     }
 }

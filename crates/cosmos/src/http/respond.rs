@@ -6,7 +6,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_body_util::Full;
 use hyper::Response;
+use memory::Share;
 
+use super::held;
 use crate::{charge, reply::Reply, session};
 
 /// What an answer's headers say of its request.
@@ -38,8 +40,8 @@ const FIXED: [(&str, &str); 7] = [
     ("cache-control", "no-store, no-cache"),
 ];
 
-/// An answer.
-pub(super) fn response(reply: Reply, about: About) -> Response<Full<Bytes>> {
+/// An answer, whose body counts until its last part is forgotten.
+pub(super) fn response(reply: Reply, about: About, held: Share) -> Response<Full<Bytes>> {
     let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = HeaderMap::with_capacity(24);
     for (name, text) in FIXED {
@@ -78,7 +80,7 @@ pub(super) fn response(reply: Reply, about: About) -> Response<Full<Bytes>> {
     for (name, text) in reply.extra {
         put(&mut headers, name, text);
     }
-    let mut response = Response::new(Full::new(Bytes::from(reply.body)));
+    let mut response = Response::new(Full::new(held::bytes(reply.body, held)));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
     *response.headers_mut() = headers;
     response
@@ -122,7 +124,7 @@ mod tests {
             location: Some("http://x/dbs/d".to_owned()),
             took: Duration::from_micros(12_034),
         };
-        let response = response(Reply { owner, ..reply }, about);
+        let response = response(Reply { owner, ..reply }, about, Share::default());
         let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
         assert_eq!(response.status(), 201);
         for (name, want) in [

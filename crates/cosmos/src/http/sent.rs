@@ -18,20 +18,9 @@ use hyper::{
     Response,
     body::{Body, Frame, SizeHint},
 };
-use memory::Share;
 use tokio::sync::watch;
 
 use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
-
-/// What an answer holds until it is sent; goes with the response.
-#[derive(Clone, Debug)]
-pub(super) struct Held(#[expect(dead_code, reason = "it is there to be dropped")] Arc<Share>);
-
-impl Held {
-    pub(super) fn new(share: Share) -> Self {
-        Self(Arc::new(share))
-    }
-}
 
 /// How often it is looked in the time that a client has to read.
 const LOOKS: u32 = 8;
@@ -107,22 +96,20 @@ impl Drop for Sending {
 pub(super) struct Sent<T> {
     rest: Bytes,
     sending: Option<Sending>,
-    _held: Option<Held>,
     _with: T,
 }
 
 impl<T> Sent<T> {
     /// The response with a body that is sent in parts; one that is small is sent at once.
     pub(super) fn of(
-        mut response: Response<Full<Bytes>>,
+        response: Response<Full<Bytes>>,
         unsent: Option<&Unsent>,
         with: T,
     ) -> Response<Self> {
-        let held = response.extensions_mut().remove::<Held>();
         let (parts, body) = response.into_parts();
         let rest = whole(body);
         let sending = unsent.filter(|_| !rest.is_empty()).map(Unsent::begin);
-        Response::from_parts(parts, Self { rest, sending, _held: held, _with: with })
+        Response::from_parts(parts, Self { rest, sending, _with: with })
     }
 }
 
@@ -165,10 +152,8 @@ impl<T: Unpin> Body for Sent<T> {
 
 #[cfg(test)]
 mod tests {
-    use http_body_util::BodyExt;
-    use memory::Account;
-
     use super::*;
+    use http_body_util::BodyExt;
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_of_which_nothing_is_taken_stalls_its_connection() {
@@ -189,11 +174,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_held_until_its_last_part_is_sent() {
-        let account = Account::new(1_000_000);
+    async fn an_answer_is_sent_in_parts() {
         let bytes: Vec<u8> = (0..300_000_u32).map(|at| at as u8).collect();
-        let mut response = Response::new(Full::new(Bytes::from(bytes.clone())));
-        response.extensions_mut().insert(Held::new(account.share_of(bytes.len()).unwrap()));
+        let response = Response::new(Full::new(Bytes::from(bytes.clone())));
         let unsent = Unsent::default();
         let mut body = Sent::of(response, Some(&unsent), ()).into_body();
         assert_eq!(body.size_hint().exact(), Some(300_000));
@@ -202,10 +185,9 @@ mod tests {
             let part = frame.unwrap().into_data().unwrap();
             assert!(part.len() <= ANSWER_PART_BYTES);
             sent.extend_from_slice(&part);
-            assert_eq!(account.used(), bytes.len());
         }
         assert_eq!((sent, *unsent.0.count.borrow()), (bytes, 1));
         drop(body);
-        assert_eq!((account.used(), *unsent.0.count.borrow()), (0, 0));
+        assert_eq!(*unsent.0.count.borrow(), 0);
     }
 }

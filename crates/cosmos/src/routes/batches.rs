@@ -17,6 +17,7 @@ use crate::{
     etag,
     failure::{Failure, Fault, Result},
     item::{self, Lifetimes},
+    limits::LONG_BODY_BYTES,
     partition_key::Scope,
     reply::Reply,
 };
@@ -31,14 +32,15 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     if call.headers.minimal() {
         operations.iter_mut().flatten().for_each(|operation| operation.minimal = true);
     }
+    let room = Room::new(&door.settings.memory);
     let (outcomes, seq) = match call.headers.atomic {
-        true => atomic(door, call, &container, operations).await?,
-        false => bulk(door, call, &container, operations).await?,
+        true => atomic(door, call, &container, operations, &room).await?,
+        false => bulk(door, call, &container, operations, &room).await?,
     };
     let failed = outcomes.iter().any(|outcome| 400 <= outcome.status);
     let status = if failed { 207 } else { 200 };
     let charge = outcomes.iter().map(|outcome| outcome.charge).sum();
-    Ok(Reply { charge, seq, ..Reply::json(status, batch::write(&outcomes)) })
+    Ok(Reply { charge, seq, ..room.reply(status, outcomes) })
 }
 
 /// A batch in another binary form begins with a byte that no JSON begins with.
@@ -117,10 +119,13 @@ fn done(container: &Container, prepared: &Prepared, done: &ItemDone, room: &Room
     };
     let mut body = Vec::new();
     if !prepared.minimal || prepared.reads {
-        item::write(&container.frame, item, &mut body);
-        if !room.take(body.len()) {
+        let stored = item.body.len();
+        if room.may_hold(stored) {
+            item::write(&container.frame, item, &mut body);
+        }
+        if let Err(failure) = room.take(&body, stored) {
             if prepared.reads {
-                return Outcome { charge, ..Outcome::failed(&Failure::answer_too_large()) };
+                return Outcome { charge, ..Outcome::failed(&failure) };
             }
             body = Vec::new();
         }
@@ -134,6 +139,7 @@ async fn atomic<S: Store>(
     call: &Call<'_>,
     container: &Arc<Container>,
     operations: Vec<Result<Operation>>,
+    room: &Room,
 ) -> Result<(Vec<Outcome>, u64)> {
     // The partition key is that of the whole request.
     if let Some(header) = call.headers.partition_key
@@ -156,13 +162,16 @@ async fn atomic<S: Store>(
             Err(failure) => return Ok((rolled_back(count, at, &failure), 0)),
         }
     }
+    if prepared.iter().any(|prepared| prepared.reads) {
+        room.pay()?;
+    }
     let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
     match door.engine.write_items(&container.collection, &writes, &Lifetimes).await {
         Ok((all, seq)) => {
             // What is read has been limited before anything was written.
-            let (reads, writes) = (Room::any(), Room::new());
+            let reads = Room::any();
             let each = prepared.iter().zip(&all).map(|(prepared, one)| {
-                let room = if prepared.reads { &reads } else { &writes };
+                let room = if prepared.reads { &reads } else { room };
                 done(container, prepared, one, room)
             });
             Ok((each.collect(), seq))
@@ -197,6 +206,7 @@ async fn bulk<S: Store>(
     call: &Call<'_>,
     container: &Arc<Container>,
     operations: Vec<Result<Operation>>,
+    room: &Room,
 ) -> Result<(Vec<Outcome>, u64)> {
     let mut waiting = Vec::with_capacity(operations.len());
     for operation in operations {
@@ -212,7 +222,6 @@ async fn bulk<S: Store>(
             Err(failure) => Err(failure),
         });
     }
-    let room = Room::new();
     let (mut outcomes, mut seq, mut stopped) = (Vec::with_capacity(waiting.len()), 0, false);
     let mut waiting = waiting.into_iter().peekable();
     while waiting.peek().is_some() {
@@ -230,7 +239,7 @@ async fn bulk<S: Store>(
             }
             wave.push(next);
         }
-        let wave = wave.iter().map(|next| one(door, container, next, stopped, &room));
+        let wave = wave.iter().map(|next| one(door, container, next, stopped, room));
         for (outcome, known) in join_all(wave).await {
             stopped |= 400 <= outcome.status && !call.headers.continue_on_error;
             seq = seq.max(known);
@@ -257,7 +266,13 @@ async fn one<S: Store>(
     let writes = std::slice::from_ref(&prepared.write);
     match door.engine.write_items(&container.collection, writes, &Lifetimes).await {
         Ok((all, seq)) => match all.first() {
-            Some(first) => (done(container, prepared, first, room), seq),
+            Some(first) => {
+                if first.item.as_ref().is_some_and(|item| LONG_BODY_BYTES <= item.body.len()) {
+                    // Others need not wait until all of them are written.
+                    engine::yield_now().await;
+                }
+                (done(container, prepared, first, room), seq)
+            }
             None => (Outcome::failed(&Failure::no_entity()), seq),
         },
         Err(failure) => (Outcome::failed(&failure.error.into()), 0),

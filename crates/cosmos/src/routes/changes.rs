@@ -6,7 +6,6 @@ use super::{common, scope, versions};
 use crate::{
     call::Call,
     charge::Work,
-    containers::Container,
     door::Door,
     failure::{Failure, Result},
     item::{self, Frame},
@@ -43,32 +42,29 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     session::check(call.seen, found.seq)?;
     let wrapped = call.headers.wire_format.is_some();
     let items = found.items.iter().filter(|item| part.holds(&container, item));
-    let texts = items.map(|item| entry(&container.frame, item, wrapped)).collect();
-    let reply = page(&container, texts, found.next, found.more);
+    let mut feed = shown::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    for item in items {
+        feed.push(|out| entry(&container.frame, item, wrapped, out))?;
+    }
+    let reply = page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }
 
 /// A page of either feed: 304 where there is nothing, and the position where the next one begins.
-pub(super) fn page(container: &Container, texts: Vec<Vec<u8>>, next: u64, more: bool) -> Reply {
-    let reply =
-        Reply::empty(304).charged(Work::Rows(texts.len() as u64), 0).tagged(format!("\"{next}\""));
-    if texts.is_empty() && !more {
-        return reply;
-    }
-    let mut feed = shown::Feed::new(&container.rid, "Documents");
-    texts.iter().for_each(|text| feed.push(|out| out.extend_from_slice(text)));
+pub(super) fn page(feed: shown::Feed, next: u64, more: bool) -> Reply {
+    let count = feed.count();
+    let reply = if count == 0 && !more { Reply::empty(304) } else { feed.into_reply() };
     // The position is in the etag alone: a continuation would mean that there is more already.
-    Reply { status: 200, body: feed.into_text(), count: Some(texts.len()), ..reply }
+    reply.charged(Work::Rows(count as u64), 0).tagged(format!("\"{next}\""))
 }
 
 /// An entry of the feed: the item with its place in the order of changes, or both side by side where
 /// the client asks for the form of the other feed.
-fn entry(frame: &Frame, item: &Item, wrapped: bool) -> Vec<u8> {
-    let mut text = Vec::new();
+fn entry(frame: &Frame, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
     if wrapped {
         text.extend_from_slice(b"{\"current\":");
     }
-    item::write(frame, item, &mut text);
+    item::write(frame, item, text);
     if wrapped {
         let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
         text.extend_from_slice(metadata.as_bytes());
@@ -76,7 +72,6 @@ fn entry(frame: &Frame, item: &Item, wrapped: bool) -> Vec<u8> {
         text.pop();
         text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
     }
-    text
 }
 
 /// The position that an etag of the feed names.
@@ -106,7 +101,9 @@ mod tests {
                 ",\"_ts\":7},\"metadata\":{\"lsn\":9,\"crts\":7}}",
             ),
         ] {
-            let text = String::from_utf8(entry(&Frame::new(1, 2), &item, wrapped)).unwrap();
+            let mut text = Vec::new();
+            entry(&Frame::new(1, 2), &item, wrapped, &mut text);
+            let text = String::from_utf8(text).unwrap();
             assert!(text.starts_with(start) && text.ends_with(end), "{text}");
         }
     }

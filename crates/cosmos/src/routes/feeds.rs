@@ -1,6 +1,7 @@
 //! All items of a container or a part of it, page by page.
 
 use engine::{Comes, Error, Flow, Item, Scan, Sink, Store};
+use memory::Account;
 
 use super::{common, order, scope};
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
 struct Page<'a> {
     container: &'a Container,
     part: &'a scope::Part<'a>,
+    account: &'a Account,
     most: usize,
     feed: Feed,
     comes: Comes,
@@ -32,7 +34,7 @@ struct Page<'a> {
 impl Sink for Page<'_> {
     fn begin(&mut self, comes: Comes) -> Result<(), Error> {
         self.comes = comes;
-        self.feed = Feed::new(&self.container.rid, "Documents");
+        self.feed = Feed::new(&self.container.rid, "Documents", self.account);
         self.last.clear();
         self.more = false;
         Ok(())
@@ -46,7 +48,7 @@ impl Sink for Page<'_> {
             self.more = true;
             return Ok(Flow::Enough);
         }
-        self.feed.push(|out| item::write(&self.container.frame, item, out));
+        self.feed.push(|out| item::write(&self.container.frame, item, out))?;
         if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
             self.last.extend_from_slice(&order::place(self.comes, item));
         }
@@ -61,10 +63,12 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
     let (births, after) = order::resume(door, call, &about)?;
     let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
-    let feed = Feed::new(&container.rid, "Documents");
+    let account = &door.settings.memory;
+    let feed = Feed::new(&container.rid, "Documents", account);
     let mut page = Page {
         container: &container,
         part: &part,
+        account,
         most,
         feed,
         comes: Comes::ByKey,
@@ -77,7 +81,8 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     session::check(call.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);
     let continuation = last.map(|last| order::seal(door, &about, page.comes, last));
-    let (count, body) = (Some(page.feed.count()), page.feed.into_text());
-    let reply = Reply::json(200, Vec::new()).charged(Work::Rows(scanned.items), body.len());
-    Ok(Reply { body, continuation, count, seq: scanned.seq, ..reply })
+    let reply = page.feed.into_reply();
+    let bytes = reply.body.len();
+    let reply = reply.charged(Work::Rows(scanned.items), bytes);
+    Ok(Reply { continuation, seq: scanned.seq, ..reply })
 }

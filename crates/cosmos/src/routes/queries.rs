@@ -125,20 +125,17 @@ fn reply<S: Store>(
     (rid, name): (&str, &str),
     page: &Page,
 ) -> Result<Reply> {
-    let mut feed = shown::Feed::new(rid, name);
     // The page is there beside its text, and counts for itself.
-    let mut held = door.settings.memory.share();
+    let mut feed = shown::Feed::new(rid, name, &door.settings.memory);
     for value in &page.values {
-        feed.push(|out| json::write(value.as_ref(), out));
+        feed.push(|out| json::write(value.as_ref(), out))?;
         if MAX_ANSWER_BYTES < feed.bytes() {
             return Err(Failure::answer_too_large());
         }
-        held.set(feed.bytes())?;
     }
-    let (count, body) = (Some(feed.count()), feed.into_text());
     let resume = page.resume.as_ref().map(Resume::to_bytes);
     let continuation = resume.map(|bytes| order::seal(door, about, comes, &bytes));
-    Ok(Reply { continuation, count, ..Reply::json(200, body) })
+    Ok(Reply { continuation, ..feed.into_reply() })
 }
 
 /// A page of a feed of resources: of all, or of what a query makes of them.

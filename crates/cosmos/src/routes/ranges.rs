@@ -41,11 +41,9 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
         "_ts": Value::Int64(container.changed_ts()),
     };
     let text = shown::text(&range);
-    let mut feed = shown::Feed::new(&container.rid, "PartitionKeyRanges");
-    feed.push(|out| out.extend_from_slice(&text));
-    let body = feed.into_text();
-    let reply = Reply::json(200, body).charged(Work::PointRead, 0).tagged(etag);
-    Ok(Reply { count: Some(1), ..reply })
+    let mut feed = shown::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
+    feed.push(|out| out.extend_from_slice(&text))?;
+    Ok(feed.into_reply().charged(Work::PointRead, 0).tagged(etag))
 }
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is of one partition unless it
@@ -58,7 +56,6 @@ pub(crate) fn conflicts<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Rep
     if *call.verb == Method::POST && !whole && !container.key.paths().is_empty() {
         return Err(scope::disabled());
     }
-    let body = shown::Feed::new(&container.rid, "Conflicts").into_text();
-    let reply = Reply::json(200, body).charged(Work::PointRead, 0);
-    Ok(Reply { count: Some(0), ..reply })
+    let feed = shown::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
+    Ok(feed.into_reply().charged(Work::PointRead, 0))
 }

@@ -14,7 +14,7 @@ use crate::{
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     partition_key::{Component, KeyPath},
     reply::Reply,
-    session,
+    session, shown,
 };
 
 /// What is said where no versions are kept.
@@ -50,27 +50,29 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     };
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
-    let texts = events.map(|event| text(&container, event, images)).collect();
-    let reply = changes::page(&container, texts, found.next, found.more);
+    let mut feed = shown::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    for event in events {
+        feed.push(|out| text(&container, event, images, out))?;
+    }
+    let reply = changes::page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }
 
 /// An event as text, with the item before it where the container keeps `images`.
-fn text(container: &Container, event: &Event, images: bool) -> Vec<u8> {
-    let mut out = b"{\"current\":".to_vec();
+fn text(container: &Container, event: &Event, images: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"current\":");
     match &event.after {
-        Some(item) => item::write(&container.frame, item, &mut out),
+        Some(item) => item::write(&container.frame, item, out),
         None => out.extend_from_slice(b"{}"),
     }
     if let Some(item) = event.before.as_ref().filter(|_| images) {
         out.extend_from_slice(b",\"previous\":");
-        item::write(&container.frame, item, &mut out);
+        item::write(&container.frame, item, out);
     }
     out.extend_from_slice(b",\"metadata\":");
     let metadata = metadata(container, event);
-    json::write(ValueRef::Document(DocRef::Tree(&metadata)), &mut out);
+    json::write(ValueRef::Document(DocRef::Tree(&metadata)), out);
     out.push(b'}');
-    out
 }
 
 fn metadata(container: &Container, event: &Event) -> Document {

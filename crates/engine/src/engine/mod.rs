@@ -15,7 +15,7 @@ pub(crate) use names::Names;
 pub use open::Options;
 
 use crate::{
-    Collection, Dialect, Error, Kind, LiveView, Model, Namespace, Rules,
+    Collection, Dialect, Error, Kind, Lanes, LiveView, Model, Namespace, Rules,
     catalog::Map,
     error::What,
     expire::{Persist, Reaper},
@@ -50,6 +50,7 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) dialect: Arc<dyn Dialect>,
     pub(crate) rules: Rules,
     pub(crate) persist: Arc<dyn Persist>,
+    pub(crate) lanes: Lanes,
     /// Held by whoever makes, renames or drops a collection.
     pub(crate) names: tokio::sync::Mutex<Names>,
     /// Moves of a manual clock are made one after the other.
@@ -84,6 +85,11 @@ impl<S: Store> Engine<S> {
     /// Database time; waits while it may not be used.
     pub async fn now(&self) -> Instant {
         self.inner.clock.now().await
+    }
+
+    /// Where long operations wait for their turn to compute.
+    pub fn lanes(&self) -> &Lanes {
+        &self.inner.lanes
     }
 
     /// The store below.

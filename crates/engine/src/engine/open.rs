@@ -68,6 +68,7 @@ impl<S: Store> Engine<S> {
             dialect: options.dialect,
             rules: options.rules,
             persist: options.persist,
+            lanes: crate::Lanes::default(),
             names: tokio::sync::Mutex::new(Names::new(next_id)),
             moving: tokio::sync::Mutex::default(),
         };

@@ -158,6 +158,11 @@ impl<S: Store> Cursor<S> {
         Ok(self.rests.set(CURSOR_BYTES + held)?)
     }
 
+    /// It holds so many bytes more as long as it is there: what was asked takes memory too.
+    pub fn keep(&self, bytes: usize) -> Result<(), Error> {
+        Ok(self.context.holding.keep(bytes)?)
+    }
+
     /// Bytes that the operation holds.
     pub fn memory(&self) -> usize {
         self.context.holding.used()

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use document::{DocRef, ValueRef};
 use engine::Store;
 use engine::{Collection, Model, Namespace};
-use query::{Context, expr::Holding};
+use query::{
+    Context,
+    expr::{Holding, Spill},
+};
 
 use crate::{
     args::named,
@@ -125,6 +128,7 @@ impl<'a, S: Store> Call<'a, S> {
             random: query::expr::Random::new(fastrand::u64(..)),
             effort: Arc::new(self.effort()),
             holding: Holding::of(&self.door.settings.memory),
+            spill: self.spill()?,
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {
@@ -148,6 +152,17 @@ impl<'a, S: Store> Call<'a, S> {
             context.holding.keep(held)?;
         }
         Ok(Arc::new(context))
+    }
+
+    /// Where its stages put what they cannot hold: into files, unless the request forbids it, which
+    /// is MongoDB's default since 6.0.
+    fn spill(&self) -> Result<Spill> {
+        let allowed = self.args().bool("allowDiskUse")?.unwrap_or(true);
+        Ok(match &self.door.settings.temporary {
+            _ if !allowed => Spill::Refused,
+            Some(area) => Spill::To(area.clone()),
+            None => Spill::Nowhere,
+        })
     }
 
     /// Evaluation gives way to others while it goes on, and ends with the operation.

@@ -15,7 +15,7 @@ use crate::{
     door::Counters,
     errors::{Error, Result},
     limits::{BATCH_BYTES, FIRST_BATCH},
-    session,
+    program, session,
 };
 
 /// What a client wants of the first batch.
@@ -50,6 +50,8 @@ pub(super) async fn first<S: Store>(
     } else {
         let mut about = About::new(call.body, &cursor.explain());
         about.gave(batch.documents.len());
+        // The message goes, and what it was parsed into stays.
+        cursor.keep(program::weight(call.message))?;
         let opened = Opened {
             cursor,
             keep: wanted.keep,

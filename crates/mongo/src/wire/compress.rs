@@ -33,6 +33,17 @@ impl Compressor {
     }
 }
 
+/// How long a message says that it is once it is unpacked, which has to be true; 0 where it does not
+/// say so.
+pub(crate) fn unpacked(header: &Header, payload: &[u8]) -> usize {
+    if OpCode::of(header.code) != Some(OpCode::Compressed) {
+        return 0;
+    }
+    let size = payload.get(4..8).and_then(|size| size.try_into().ok()).map(i32::from_le_bytes);
+    let size = size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+    size.min(MAX_MESSAGE_BYTES)
+}
+
 /// The message inside a compressed one.
 pub(super) fn decompress(
     header: &Header,
@@ -58,7 +69,8 @@ pub(super) fn decompress(
 /// At most `size` bytes and one more, so that too much is noticed.
 fn inflate(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
-    let mut out = Vec::new();
+    // As long as it is to be, so that no more is held than was asked for.
+    let mut out = Vec::with_capacity(size.saturating_add(1));
     match compressor {
         Compressor::Noop => out.extend_from_slice(data),
         Compressor::Snappy => {

@@ -8,7 +8,7 @@ mod message;
 mod op_msg;
 mod op_query;
 
-pub(crate) use compress::{Compressor, compress};
+pub(crate) use compress::{Compressor, compress, unpacked};
 pub(crate) use header::{HEADER_BYTES, Header, OpCode};
 pub(crate) use message::{Message, Sequence, Shape, parse};
 pub(crate) use op_msg::{reply as msg_reply, wants_no_reply};

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use document::{Document, Value, compare};
+use document::{Document, Path, Value, ValueRef, compare};
 
 use super::{
     Meter, Row,
     group::{finished, start},
     operator::{Operator, Poll},
+    spilling::{Entry, Sorter},
 };
 use crate::{
     Context, Env, Error, Expr,
-    expr::{Holding, memory},
-    group::Field,
+    expr::Holding,
+    group::{Field, State},
+    sort::{Part, Sort, SortKey},
 };
 
 /// How many groups, of what, and what is computed of them.
@@ -30,74 +32,116 @@ pub struct BucketAuto {
 #[derive(Debug)]
 pub(super) struct Bucketing {
     bucket: BucketAuto,
-    held: Vec<(Value, Row)>,
+    sorter: Sorter,
+    /// Rows so far.
+    rows: usize,
+    /// Buckets that were answered.
+    made: usize,
+    open: Option<Open>,
+    /// What the open bucket has computed so far.
     meter: Meter,
-    made: Option<std::vec::IntoIter<Row>>,
+}
+
+/// The bucket that is being filled.
+#[derive(Debug)]
+struct Open {
+    least: Value,
+    greatest: Value,
+    /// Rows in it.
+    inside: usize,
+    states: Vec<State>,
 }
 
 impl Bucketing {
     pub(super) fn new(bucket: BucketAuto, holding: &Holding) -> Self {
-        let meter = Meter::new("$bucketAuto", holding);
-        Self { bucket, held: Vec::new(), meter, made: None }
+        // By one value, which stands at no path.
+        let sort = Sort { parts: vec![Part { path: Path::new(""), descending: false }] };
+        Self {
+            bucket,
+            sorter: Sorter::new("$bucketAuto", sort, None, holding),
+            rows: 0,
+            made: 0,
+            open: None,
+            meter: Meter::new("$bucketAuto", holding),
+        }
     }
 
-    fn rows(&mut self, context: &Context) -> Result<Vec<Row>, Error> {
-        self.held.sort_by(|(a, _), (b, _)| compare(a.as_ref(), b.as_ref()));
-        let ideal = (self.held.len() as f64 / self.bucket.count.max(1) as f64).round() as usize;
-        let ideal = ideal.max(1);
-        let mut rest = self.held.as_slice();
-        let mut rows = Vec::new();
-        while let Some((least, _)) = rest.first() {
-            let last_bucket = rows.len() + 1 == self.bucket.count;
-            let mut size = if last_bucket { rest.len() } else { ideal.min(rest.len()) };
-            let greatest = rest.get(size - 1).map_or(least, |(value, _)| value);
-            let same =
-                |(value, _): &&(Value, Row)| compare(value.as_ref(), greatest.as_ref()).is_eq();
-            size += rest.get(size..).unwrap_or_default().iter().take_while(same).count();
-            let (inside, after) = rest.split_at(size.min(rest.len()));
-            let end = after.first().map_or(greatest, |(value, _)| value);
-            let mut id = Document::new();
-            id.push("min", least.clone());
-            id.push("max", end.clone());
-            let id = Value::Document(id);
-            let mut states = start(&self.bucket.fields, id.as_ref(), context)?;
-            for (_, row) in inside {
-                let env = Env::new(row.document.as_ref(), context);
-                for (field, state) in self.bucket.fields.iter().zip(&mut states) {
-                    self.meter.add(field.add(state, &env)?)?;
-                }
-            }
-            rows.push(finished(&id, &self.bucket.fields, states)?);
-            rest = after;
+    /// How many rows the open bucket has, those with its greatest value not counted.
+    fn size(&self) -> usize {
+        if self.made + 1 == self.bucket.count {
+            return usize::MAX;
         }
-        Ok(rows)
+        ((self.rows as f64 / self.bucket.count.max(1) as f64).round() as usize).max(1)
+    }
+
+    /// Puts a row into the open bucket, or into a new one; answers the one that it closes.
+    fn fill(&mut self, value: Value, row: &Row, context: &Context) -> Result<Option<Row>, Error> {
+        let goes_on = |open: &Open| {
+            open.inside < self.size() || compare(value.as_ref(), open.greatest.as_ref()).is_eq()
+        };
+        let closed = match &self.open {
+            Some(open) if !goes_on(open) => self.close(Some(&value))?,
+            _ => None,
+        };
+        let open = match &mut self.open {
+            Some(open) => open,
+            none => {
+                // There is no key yet: what is asked once of a bucket is asked of nothing.
+                let states = start(&self.bucket.fields, ValueRef::Null, context)?;
+                let (least, greatest) = (value.clone(), Value::Null);
+                none.insert(Open { least, greatest, inside: 0, states })
+            }
+        };
+        open.greatest = value;
+        open.inside += 1;
+        let env = Env::new(row.document.as_ref(), context);
+        for (field, state) in self.bucket.fields.iter().zip(&mut open.states) {
+            self.meter.add(field.add(state, &env)?)?;
+        }
+        Ok(closed)
+    }
+
+    /// The row of the open bucket, whose range ends where the next one begins.
+    fn close(&mut self, next: Option<&Value>) -> Result<Option<Row>, Error> {
+        let Some(open) = self.open.take() else { return Ok(None) };
+        self.made += 1;
+        let mut id = Document::new();
+        id.push("min", open.least);
+        id.push("max", next.cloned().unwrap_or(open.greatest));
+        let row = finished(&Value::Document(id), &self.bucket.fields, open.states)?;
+        self.meter.clear();
+        Ok(Some(row))
     }
 }
 
 impl Operator for Bucketing {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let value = self.bucket.by.eval(&Env::new(row.document.as_ref(), context))?;
-        let value = value.unwrap_or(Value::Null);
-        // The block of the store that it came in shall not wait with it.
-        let row = Row { document: row.document.detached(), ..row };
-        self.meter.add(row.weight() + memory(value.as_ref()))?;
-        self.held.push((value, row));
-        Ok(())
+        let key = SortKey(vec![value.unwrap_or(Value::Null)]);
+        self.rows += 1;
+        // The block of the store that it came in shall not wait with it; where it came from does
+        // not matter, as buckets are no stored documents.
+        self.sorter.add(Entry { key, row: Row::made(row.document.detached()) }, context)
     }
 
     fn end(&mut self, context: &Arc<Context>) -> Result<(), Error> {
-        let rows = self.rows(context)?;
-        self.held.clear();
-        self.meter.clear();
-        rows.iter().try_for_each(|row| self.meter.add(row.weight()))?;
-        self.made = Some(rows.into_iter());
-        Ok(())
+        self.sorter.finish(context)
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(match &mut self.made {
-            None => Poll::Need,
-            Some(rows) => rows.next().map_or(Poll::Done, Poll::Row),
-        })
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if !self.sorter.is_finished() {
+            return Ok(Poll::Need);
+        }
+        while let Some(Entry { key, row }) = self.sorter.next(context)? {
+            let value = key.0.into_iter().next().unwrap_or(Value::Null);
+            if let Some(closed) = self.fill(value, &row, context)? {
+                return Ok(Poll::Row(closed));
+            }
+            context.effort.pass(row.document.bytes().len())?;
+            if context.effort.is_due() {
+                return Ok(Poll::Pause);
+            }
+        }
+        Ok(self.close(None)?.map_or(Poll::Done, Poll::Row))
     }
 }

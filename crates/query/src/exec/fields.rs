@@ -161,6 +161,7 @@ fn write_entry(
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
     let mut written = Ok(());
+    let before = builder.len();
     match (&entry.value, held) {
         (Some(value), _) => {
             if let Some(value) = value.value() {
@@ -187,6 +188,9 @@ fn write_entry(
     // No value is larger than a document may be: it is refused before it is many times as large.
     if MAX_DOCUMENT_BYTES + 16 * 1024 < builder.len() {
         return Err(too_large(builder.len()));
+    }
+    if entry.below.is_empty() {
+        growth.written(builder.len().saturating_sub(before))?;
     }
     written
 }

@@ -14,6 +14,10 @@ use super::{
     group_error::in_group,
     operator::{Operator, Poll},
     sized,
+    spilling::{
+        damaged,
+        partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
+    },
 };
 use crate::{
     Context, Env, Error, Expr,
@@ -30,6 +34,8 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
+/// Fewer bytes are not written: where others hold the memory the operation is refused instead.
+const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
 /// Names that are read in one pass at most.
 const MAX_PICKED: usize = 8;
 
@@ -73,11 +79,29 @@ pub(super) struct Grouping {
     group: Arc<Group>,
     picked: Arc<Picked>,
     index: HashMap<Box<[u8]>, usize, RandomState>,
-    groups: Vec<(Value, Vec<State>)>,
+    groups: Vec<Held>,
+    /// Bytes of the groups in memory.
+    bytes: usize,
     key: Vec<u8>,
     meter: Meter,
-    done: Option<std::vec::IntoIter<(Value, Vec<State>)>>,
+    /// Groups that memory did not hold.
+    written: Option<Partitions>,
+    /// Partitions that were not read yet.
+    partitions: Vec<Partition>,
+    reading: Option<Reading>,
+    done: Option<std::vec::IntoIter<Held>>,
+    ended: bool,
 }
+
+/// A group in memory.
+#[derive(Debug)]
+struct Held {
+    id: Value,
+    states: Vec<State>,
+    bytes: usize,
+}
+
+const STAGE: &str = "$group";
 
 impl Grouping {
     pub(super) fn new(group: Group, holding: &Holding) -> Self {
@@ -86,25 +110,216 @@ impl Grouping {
             group: Arc::new(group),
             index: HashMap::default(),
             groups: Vec::new(),
+            bytes: 0,
             key: Vec::new(),
-            meter: Meter::new("$group", holding),
+            meter: Meter::new(STAGE, holding),
+            written: None,
+            partitions: Vec::new(),
+            reading: None,
             done: None,
+            ended: false,
         }
     }
 
-    /// The position of a key's group.
-    fn find(&mut self, id: ValueRef<'_>, context: &Context) -> Result<usize, Error> {
+    /// The position of a key's group; none when it is not in memory: its partition is `Err` then.
+    fn find(
+        &mut self,
+        id: ValueRef<'_>,
+        context: &Context,
+    ) -> Result<std::result::Result<usize, usize>, Error> {
         self.key.clear();
         encode(id, TypeOrder::Bson, false, &mut self.key);
         if let Some(at) = self.index.get(self.key.as_slice()) {
-            return Ok(*at);
+            return Ok(Ok(*at));
+        }
+        if let Some(partition) = self.partition() {
+            return Ok(Err(partition));
         }
         let states = start(&self.group.fields, id, context)?;
+        let bytes = self.key.len() + memory(id) + states.len() * 96 + 64;
+        self.grow(bytes, context)?;
+        // Room for it may have been made by writing the groups of its partition.
+        if let Some(partition) = self.partition() {
+            self.bytes = self.bytes.saturating_sub(bytes);
+            return Ok(Err(partition));
+        }
         let at = self.groups.len();
-        self.meter.add(self.key.len() + memory(id) + states.len() * 96 + 64)?;
         self.index.insert(self.key.clone().into_boxed_slice(), at);
-        self.groups.push((id.to_value(), states));
-        Ok(at)
+        self.groups.push(Held { id: id.to_value(), states, bytes });
+        Ok(Ok(at))
+    }
+
+    /// The partition of the present key, when its groups are not in memory.
+    fn partition(&self) -> Option<usize> {
+        let written = self.written.as_ref()?;
+        let partition = written.of(&self.key);
+        written.is_written(partition).then_some(partition)
+    }
+
+    /// The groups in memory take so much more.
+    fn grow(&mut self, bytes: usize, context: &Context) -> Result<(), Error> {
+        self.bytes += bytes;
+        if self.meter.is_scarce() && self.can_write(context) {
+            // The rest is for those who cannot write what they hold.
+            self.write_half(context)?;
+        }
+        while let Err(error) = self.meter.set(self.bytes + self.beside()) {
+            self.make_room(error, context)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that are held beside the groups.
+    fn beside(&self) -> usize {
+        let written = self.written.as_ref().map_or(0, Partitions::memory);
+        written + self.reading.as_ref().map_or(0, Reading::memory)
+    }
+
+    /// Writes some of the groups, because of this failure to hold more.
+    fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
+        if self.can_write(context) {
+            return self.write_half(context);
+        }
+        let beyond = error.kind == crate::Kind::TooLarge;
+        Err(if beyond { context.spill.exceeded(STAGE) } else { error })
+    }
+
+    /// Whether there is a place for groups, and it would help to write some.
+    fn can_write(&self, context: &Context) -> bool {
+        let worth_it = LEAST_WRITTEN <= self.bytes && 2 <= self.groups.len();
+        worth_it && context.spill.area().is_some()
+    }
+
+    /// Writes the groups that hold half of the memory.
+    fn write_half(&mut self, context: &Context) -> Result<(), Error> {
+        let mut written = match self.written.take() {
+            Some(written) => written,
+            None => Partitions::new(STAGE, self.reading.as_ref(), &context.spill)?,
+        };
+        let mut sizes = [0; PARTITIONS];
+        for (key, at) in &self.index {
+            let held = self.groups.get(*at).map_or(0, |held| held.bytes);
+            sizes.get_mut(written.of(key)).into_iter().for_each(|size| *size += held);
+        }
+        // The largest ones, as many as hold half of it together.
+        let mut order: Vec<usize> = (0..PARTITIONS).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(sizes.get(*at)));
+        let mut freed = 0;
+        for partition in order {
+            if freed < self.bytes.div_ceil(2) {
+                written.write(partition);
+                freed += sizes.get(partition).copied().unwrap_or(0);
+            }
+        }
+        let moved = self.write_groups(&mut written, context);
+        self.written = Some(written);
+        moved
+    }
+
+    /// Writes the groups of the partitions that are not to be in memory.
+    fn write_groups(&mut self, written: &mut Partitions, context: &Context) -> Result<(), Error> {
+        let mut index: Vec<(Box<[u8]>, usize)> = self.index.drain().collect();
+        index.sort_unstable_by_key(|(_, at)| *at);
+        let groups = std::mem::take(&mut self.groups);
+        for ((key, _), held) in index.into_iter().zip(groups) {
+            let partition = written.of(&key);
+            if written.is_written(partition) {
+                self.bytes = self.bytes.saturating_sub(held.bytes);
+                let states = held.states.into_iter().map(State::save).collect();
+                written.group(partition, held.id, states, context)?;
+            } else {
+                self.index.insert(key, self.groups.len());
+                self.groups.push(held);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a group as it was written. It comes before every row of its own.
+    fn restore(&mut self, id: Value, saved: Vec<Value>, context: &Context) -> Result<(), Error> {
+        match self.find(id.as_ref(), context)? {
+            Err(partition) => match &mut self.written {
+                Some(written) => written.group(partition, id, saved, context),
+                None => Ok(()),
+            },
+            Ok(at) => {
+                let mut grown = 0;
+                let states = self.groups.get_mut(at).map(|held| &mut held.states);
+                for (state, value) in states.into_iter().flatten().zip(saved) {
+                    grown += state.restore(value).ok_or_else(damaged)?;
+                }
+                self.grown(at, grown, context)
+            }
+        }
+    }
+
+    /// A group in memory has grown by so much.
+    fn grown(&mut self, at: usize, bytes: usize, context: &Context) -> Result<(), Error> {
+        if let Some(held) = self.groups.get_mut(at) {
+            held.bytes += bytes;
+        }
+        if bytes == 0 { Ok(()) } else { self.grow(bytes, context) }
+    }
+
+    /// Everything was taken in: the groups in memory are answered, then those that were written.
+    fn settle(&mut self) -> Result<(), Error> {
+        self.index.clear();
+        self.done = Some(std::mem::take(&mut self.groups).into_iter());
+        if let Some(written) = self.written.take() {
+            self.partitions.extend(written.finish()?);
+        }
+        Ok(())
+    }
+
+    /// Reads the partition under way, or begins with the next; false when there is none.
+    fn read(&mut self, context: &Context) -> Result<bool, Error> {
+        let Some(reading) = &mut self.reading else {
+            let Some(partition) = self.partitions.pop() else { return Ok(false) };
+            self.reading = Some(partition.read(&mut self.meter)?);
+            return Ok(true);
+        };
+        match reading.next(context)? {
+            Some(Record::Group(id, states)) => self.restore(id, states, context)?,
+            Some(Record::Row(row)) => self.take(row.as_ref(), context)?,
+            None => {
+                self.settle()?;
+                self.reading = None;
+            }
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, row: DocRef<'_>, context: &Context) -> Result<(), Error> {
+        let env = Env::new(row, context);
+        let (group, picked) = (Arc::clone(&self.group), Arc::clone(&self.picked));
+        let mut values = [None; MAX_PICKED];
+        env.root.pick(&picked.names, &mut values);
+        let value = |place: usize| values.get(place).copied().flatten();
+        let found = match picked.id {
+            Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
+            None => {
+                let failed = |error| in_group(error, &group.id);
+                self.find(group.id.get(&env).map_err(failed)?.or_null(), context)?
+            }
+        };
+        let at = match (found, &mut self.written) {
+            (Ok(at), _) => at,
+            (Err(partition), Some(written)) => return written.row(partition, row, context),
+            (Err(_), None) => return Ok(()),
+        };
+        let Some(held) = self.groups.get_mut(at) else { return Ok(()) };
+        let mut grown = 0;
+        for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(&mut held.states)
+        {
+            grown += match *place {
+                Some(place) => field.add_value(state, value(place), &env)?,
+                None => {
+                    let failed = |error| in_group(error, &field.taken.input);
+                    field.add(state, &env).map_err(failed)?
+                }
+            };
+        }
+        self.grown(at, grown, context)
     }
 }
 
@@ -132,46 +347,34 @@ pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Resu
 
 impl Operator for Grouping {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        let env = Env::new(row.document.as_ref(), context);
-        let (group, picked) = (Arc::clone(&self.group), Arc::clone(&self.picked));
-        let mut values = [None; MAX_PICKED];
         context.effort.pass(row.document.bytes().len() / 64)?;
-        env.root.pick(&picked.names, &mut values);
-        let value = |place: usize| values.get(place).copied().flatten();
-        let at = match picked.id {
-            Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
-            None => self.find(
-                group.id.get(&env).map_err(|error| in_group(error, &group.id))?.or_null(),
-                context,
-            )?,
-        };
-        let Some((_, states)) = self.groups.get_mut(at) else { return Ok(()) };
-        let mut grown = 0;
-        for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(states) {
-            grown += match *place {
-                Some(place) => field.add_value(state, value(place), &env)?,
-                None => {
-                    let failed = |error| in_group(error, &field.taken.input);
-                    field.add(state, &env).map_err(failed)?
-                }
-            };
-        }
-        self.meter.add(grown)
+        self.take(row.document.as_ref(), context)
     }
 
     fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
-        self.index.clear();
-        self.done = Some(std::mem::take(&mut self.groups).into_iter());
-        Ok(())
+        self.ended = true;
+        self.settle()
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        let Some(done) = &mut self.done else { return Ok(Poll::Need) };
-        match done.next() {
-            Some((id, states)) => Ok(Poll::Row(finished(&id, &self.group.fields, states)?)),
-            None => {
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if !self.ended {
+            return Ok(Poll::Need);
+        }
+        loop {
+            if let Some(held) = self.done.as_mut().and_then(Iterator::next) {
+                self.bytes = self.bytes.saturating_sub(held.bytes);
+                let row = finished(&held.id, &self.group.fields, held.states)?;
+                return Ok(Poll::Row(row));
+            }
+            if self.done.take().is_some() {
+                self.bytes = 0;
                 self.meter.clear();
-                Ok(Poll::Done)
+            }
+            if !self.read(context)? {
+                return Ok(Poll::Done);
+            }
+            if context.effort.is_due() {
+                return Ok(Poll::Pause);
             }
         }
     }

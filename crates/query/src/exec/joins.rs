@@ -1,6 +1,10 @@
 //! Where a row came from: its own document, and documents of other collections that joins put
 //! into it. A row that waits while some of those die is made again without them.
 
+mod stored;
+
+pub(super) use stored::Shared;
+
 use std::{mem::size_of_val, sync::Arc};
 
 use document::{DocBuf, DocRef, Document, Path, Value, ValueRef};

@@ -20,15 +20,25 @@ impl Meter {
 
     /// So much more is held.
     pub(super) fn add(&mut self, bytes: usize) -> Result<(), Error> {
-        let held = self.share.held().saturating_add(bytes);
+        self.set(self.share.held().saturating_add(bytes))
+    }
+
+    /// So much is held.
+    pub(super) fn set(&mut self, held: usize) -> Result<(), Error> {
         if MAX_STAGE_BYTES < held {
             return Err(self.exceeded());
         }
+        let bytes = held.saturating_sub(self.share.held());
         self.share.set(held).map_err(|short| match self.holding.is_beyond(bytes) {
             // The parts of a `$facet` hold as much together as one stage may.
             true => self.exceeded(),
             false => short.into(),
         })
+    }
+
+    /// Whether little is left for others.
+    pub(super) fn is_scarce(&self) -> bool {
+        self.holding.is_scarce()
     }
 
     /// So much is held no longer.
@@ -42,14 +52,7 @@ impl Meter {
     }
 
     fn exceeded(&self) -> Error {
-        let text = match self.stage {
-            "$sort" => format!(
-                "Sort exceeded memory limit of {MAX_STAGE_BYTES} bytes, but did not opt in to external sorting."
-            ),
-            stage => format!(
-                "Exceeded memory limit for {stage}, but didn't allow external spilling. Pass allowDiskUse:true to opt in."
-            ),
-        };
+        let text = format!("Exceeded memory limit of {MAX_STAGE_BYTES} bytes for {}", self.stage);
         Error::new(Kind::TooLarge, 292, text)
     }
 }

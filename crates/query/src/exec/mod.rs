@@ -20,6 +20,7 @@ mod rows;
 mod sample;
 mod slot;
 mod sort;
+mod spilling;
 mod unwind;
 
 pub use bucket::BucketAuto;
@@ -36,6 +37,7 @@ pub use unwind::Unwind;
 use std::{collections::VecDeque, sync::Arc};
 
 use document::{DocBuf, Path};
+use memory::Share;
 
 use crate::{Context, Error, Expr, Filter, Kind, project::Projection, sort::Sort};
 
@@ -204,6 +206,8 @@ pub struct Exec {
     finished: bool,
     ended: bool,
     waiting: Option<usize>,
+    /// What the row on its way holds.
+    moving: Share,
 }
 
 impl Exec {
@@ -212,6 +216,7 @@ impl Exec {
         let stages: Arc<[Stage]> = stages.into();
         let start = |at| operator::start(&stages, at, &context.holding);
         let operators = (0..stages.len()).filter_map(start).collect();
+        let moving = context.holding.share();
         Self {
             operators,
             context,
@@ -219,6 +224,7 @@ impl Exec {
             finished: false,
             ended: false,
             waiting: None,
+            moving,
         }
     }
 
@@ -271,7 +277,10 @@ impl Exec {
                 Poll::Row(row) => match self.operators.get_mut(at) {
                     None => return Ok(Next::Row(row)),
                     Some(operator) => {
-                        self.context.effort.pass(STEP + row.document.bytes().len())?;
+                        let bytes = row.document.bytes().len();
+                        self.context.effort.pass(STEP + bytes)?;
+                        // Small ones cost nothing.
+                        self.moving.set(bytes)?;
                         operator.accept(row, &self.context)?;
                         at += 1;
                     }

@@ -1,6 +1,7 @@
 //! How large and how deep values that evaluation builds may become.
 
 use document::{Value, ValueRef};
+use memory::Share;
 
 use super::{Context, Env, Got, Holding};
 use crate::{
@@ -10,6 +11,12 @@ use crate::{
 
 /// Fixed cost of a value, close to what BSON needs for its type and position.
 const VALUE_BYTES: usize = 8;
+
+/// Bytes of a buffer that are not asked for.
+const SMALL_BUFFER: usize = 64 * 1024;
+/// How often what was written is in memory at most while its buffer grows: there is room for as much
+/// again, and the buffer of before.
+const BUFFER_COPIES: usize = 3;
 
 /// How large a value is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +77,8 @@ pub(crate) struct Growth<'a> {
     held: usize,
     size: Size,
     holding: &'a Holding,
+    written: usize,
+    buffer: Option<Share>,
 }
 
 impl<'a> Growth<'a> {
@@ -80,7 +89,8 @@ impl<'a> Growth<'a> {
 
     /// Nothing built yet, while so many bytes are held around it.
     pub(crate) fn beside(held: usize, context: &'a Context) -> Self {
-        Self { held, size: Size::default(), holding: &context.holding }
+        let holding = &context.holding;
+        Self { held, size: Size::default(), holding, written: 0, buffer: None }
     }
 
     /// Its memory so far.
@@ -101,6 +111,17 @@ impl<'a> Growth<'a> {
     /// So much more is held for it that is no part of it.
     pub(crate) fn hold(&mut self, memory: usize) -> Result<(), Error> {
         self.add(Size { bytes: 0, memory })
+    }
+
+    /// So many bytes more are written to a buffer beside it. They are no value of the expression,
+    /// but have to be there.
+    pub(crate) fn written(&mut self, bytes: usize) -> Result<(), Error> {
+        self.written = self.written.saturating_add(bytes);
+        if SMALL_BUFFER < self.written {
+            let buffer = self.buffer.get_or_insert_with(|| self.holding.share());
+            buffer.set(self.written.saturating_mul(BUFFER_COPIES))?;
+        }
+        Ok(())
     }
 
     /// A field of this name joins it; its value counts for itself.

@@ -7,7 +7,7 @@ use std::sync::{
 
 use document::Document;
 
-use super::{Effort, Holding, Patterns};
+use super::{Effort, Holding, Patterns, Spill};
 
 /// What stays the same for every row of one operation.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,8 @@ pub struct Context {
     pub effort: Arc<Effort>,
     /// Where the memory that it needs is taken from.
     pub holding: Holding,
+    /// Where stages put what they cannot hold.
+    pub spill: Spill,
     /// Regular expressions that were compiled for earlier rows.
     pub patterns: Patterns,
 }

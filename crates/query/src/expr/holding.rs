@@ -50,7 +50,7 @@ impl Holding {
     }
 
     fn within(account: &Account, limit: usize) -> Self {
-        let account = account.part(limit);
+        let account = account.operation(limit);
         let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
         Self(Arc::new(Held { account, covered: AtomicUsize::new(0), share, kept }))
     }
@@ -68,6 +68,11 @@ impl Holding {
     /// Whether these parts would hold more than they may, rather than more than is left.
     pub(crate) fn is_beyond(&self, bytes: usize) -> bool {
         self.0.account.is_beyond(bytes)
+    }
+
+    /// Whether little is left for others.
+    pub(crate) fn is_scarce(&self) -> bool {
+        self.0.account.is_scarce()
     }
 
     /// A share for a part of the operation that holds memory beside expressions.

@@ -5,6 +5,7 @@ pub(crate) mod budget;
 mod context;
 mod effort;
 mod env;
+mod fit;
 mod form;
 pub mod functions;
 mod got;
@@ -13,16 +14,19 @@ mod path;
 mod patterns;
 mod regular;
 mod sorted;
+mod spill;
 #[cfg(test)]
 mod tests;
 mod visit;
 
+pub use self::spill::Spill;
 pub use budget::memory;
 pub(crate) use budget::{Growth, Size, check_built, check_held, check_part, owned, too_large};
 pub use context::{Context, Random};
 pub use effort::{Effort, Watch};
 pub use env::Env;
 pub(crate) use env::scope;
+pub(crate) use fit::{fitted, fitted_value};
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
 pub use got::Got;
@@ -116,7 +120,7 @@ impl Expr {
             Self::ClusterTime => Ok(Got::Own(Value::Timestamp(env.context.timestamp()))),
             Self::Remove => Ok(Got::Missing),
             Self::Call(function, args) => function.call(args, env),
-            _ => form::get(self, env),
+            _ => form::get(self, env).map(fitted),
         }
     }
 

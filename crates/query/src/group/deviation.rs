@@ -8,9 +8,9 @@ use super::number;
 #[derive(Clone, Debug)]
 pub struct Deviation {
     sample: bool,
-    count: u64,
-    mean: f64,
-    squares: f64,
+    pub(super) count: u64,
+    pub(super) mean: f64,
+    pub(super) squares: f64,
 }
 
 impl Deviation {

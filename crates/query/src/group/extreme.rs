@@ -8,7 +8,7 @@ use document::{Value, ValueRef, compare};
 #[derive(Clone, Debug)]
 pub struct Extreme {
     greatest: bool,
-    held: Option<Value>,
+    pub(super) held: Option<Value>,
 }
 
 impl Extreme {

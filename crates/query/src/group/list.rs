@@ -14,7 +14,7 @@ use crate::{
 
 /// Every value.
 #[derive(Debug, Default)]
-pub struct Held(Vec<Value>);
+pub struct Held(pub(super) Vec<Value>);
 
 impl Held {
     pub(super) fn add(&mut self, got: Got<'_>) -> usize {
@@ -70,7 +70,7 @@ pub(super) fn union(held: &mut Unique, got: &Got<'_>) -> Result<usize, Error> {
 
 /// Arrays one after the other.
 #[derive(Debug, Default)]
-pub struct Joined(Vec<Value>);
+pub struct Joined(pub(super) Vec<Value>);
 
 impl Joined {
     pub(super) fn add(&mut self, got: &Got<'_>) -> Result<usize, Error> {

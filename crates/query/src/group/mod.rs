@@ -5,6 +5,7 @@ mod deviation;
 mod extreme;
 mod list;
 mod percentile;
+mod saved;
 mod some;
 mod sum;
 

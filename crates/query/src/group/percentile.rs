@@ -7,7 +7,7 @@ use crate::{Error, expr::fail};
 /// Numbers, and which percentiles are asked of them.
 #[derive(Debug, Default)]
 pub struct Percentiles {
-    numbers: Vec<f64>,
+    pub(super) numbers: Vec<f64>,
     asked: Vec<f64>,
     one: bool,
 }

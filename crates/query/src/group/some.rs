@@ -51,7 +51,7 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
 pub struct Edge {
     most: usize,
     last: bool,
-    held: VecDeque<Value>,
+    pub(super) held: VecDeque<Value>,
 }
 
 impl Edge {
@@ -83,7 +83,7 @@ impl Edge {
 pub struct Ranked {
     most: usize,
     greatest: bool,
-    held: Vec<Value>,
+    pub(super) held: Vec<Value>,
 }
 
 impl Ranked {
@@ -138,7 +138,7 @@ pub struct Top {
     most: usize,
     one: bool,
     bottom: bool,
-    held: VecDeque<(SortKey, Value)>,
+    pub(super) held: VecDeque<(SortKey, Value)>,
 }
 
 impl Top {

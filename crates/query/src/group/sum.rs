@@ -5,19 +5,19 @@ use document::{Decimal128, Number, Value, ValueRef};
 /// A sum of numbers; other values do not count.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
-    whole: i128,
-    double: Compensated,
-    decimal: Option<Decimal128>,
-    has_long: bool,
-    has_double: bool,
+    pub(super) whole: i128,
+    pub(super) double: Compensated,
+    pub(super) decimal: Option<Decimal128>,
+    pub(super) has_long: bool,
+    pub(super) has_double: bool,
 }
 
 /// A sum of doubles with the part that the sum itself cannot hold.
 #[derive(Clone, Debug, Default)]
-struct Compensated {
-    sum: f64,
-    rest: f64,
-    plain: f64,
+pub(super) struct Compensated {
+    pub(super) sum: f64,
+    pub(super) rest: f64,
+    pub(super) plain: f64,
 }
 
 impl Compensated {
@@ -104,8 +104,8 @@ impl Sum {
 /// A mean of numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Avg {
-    sum: Sum,
-    count: i64,
+    pub(super) sum: Sum,
+    pub(super) count: i64,
 }
 
 impl Avg {

@@ -7,7 +7,7 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::{Registry, Unit},
 };
-use store::{Distribution, Health, Space, Store};
+use store::{Distribution, Health, Store};
 
 use super::{Doors, Shared};
 use crate::{any_store::AnyStore, machine};
@@ -45,9 +45,17 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
         ConstGauge::new(backlog.oldest_dead_seconds),
     );
     let store = shared.engine.store();
-    let bytes: u64 = store.spaces().into_iter().map(|space: Space| store.space_bytes(space)).sum();
-    let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
-    registry.register_with_unit("storage", "Bytes on disk", Unit::Bytes, bytes);
+    let bytes = ConstGauge::new(i64::try_from(store.disk_bytes()).unwrap_or(i64::MAX));
+    registry.register_with_unit(
+        "storage",
+        "Bytes of the store, its journal too",
+        Unit::Bytes,
+        bytes,
+    );
+    if let Some(area) = &shared.temporary {
+        let bytes = ConstGauge::new(i64::try_from(area.bytes()).unwrap_or(i64::MAX));
+        registry.register_with_unit("temporary", "Bytes of temporary files", Unit::Bytes, bytes);
+    }
     let refusing = ConstGauge::new(i64::from(store.health() != Health::Good));
     registry.register("store_refusing", "Writes are refused by the store", refusing);
     if let Some(measured) = store.measured() {

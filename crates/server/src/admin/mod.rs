@@ -25,6 +25,7 @@ use axum::{
 };
 use engine::Engine;
 use memory::{Account, Plan};
+use spill::Area;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(crate) use doors::Relayed;
@@ -51,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     pub(crate) plan: Plan,
     pub(crate) memory: Account,
+    pub(crate) temporary: Option<Area>,
     pub(crate) doors: Doors,
     pub(crate) features: Arc<Features>,
     pub(crate) explorer: Arc<Explorer>,

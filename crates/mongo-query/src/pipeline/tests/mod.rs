@@ -5,6 +5,7 @@ mod groups;
 mod joins;
 mod mixed;
 mod reshaping;
+mod spilled;
 
 use std::sync::Arc;
 
@@ -42,34 +43,44 @@ fn run(
     input: Vec<DocBuf>,
     others: &[DocBuf],
 ) -> Result<Vec<DocBuf>, query::Error> {
+    let made = |documents: Vec<DocBuf>| documents.into_iter().map(Row::made).collect::<Vec<_>>();
+    let rows = run_rows(stages, context, made(input), &made(others.to_vec()))?;
+    Ok(rows.into_iter().map(|row| row.document).collect())
+}
+
+/// The same with where rows came from.
+fn run_rows(
+    stages: Arc<[Stage]>,
+    context: Arc<Context>,
+    input: Vec<Row>,
+    others: &[Row],
+) -> Result<Vec<Row>, query::Error> {
     let mut exec = Exec::new(stages, context);
     let mut input = input.into_iter();
     let mut rows = Vec::new();
     loop {
         match exec.next()? {
-            Next::Row(row) => rows.push(row.document),
+            Next::Row(row) => rows.push(row),
             Next::NeedInput => match input.next() {
-                Some(document) => exec.offer(Row::made(document))?,
+                Some(row) => exec.offer(row)?,
                 None => exec.finish(),
             },
-            Next::Want(request) => {
-                exec.supply(serve(request, others)?.into_iter().map(Row::made).collect())?;
-            }
+            Next::Want(request) => exec.supply(serve(request, others)?)?,
             Next::Pause => {}
             Next::Done => return Ok(rows),
         }
     }
 }
 
-fn serve(request: Request, others: &[DocBuf]) -> Result<Vec<DocBuf>, query::Error> {
+fn serve(request: Request, others: &[Row]) -> Result<Vec<Row>, query::Error> {
     assert_eq!(request.collection, "t");
     let mut found = Vec::new();
-    for document in others {
-        if request.filter.matches(document.as_ref(), &request.context)? {
-            found.push(document.clone());
+    for row in others {
+        if request.filter.matches(row.document.as_ref(), &request.context)? {
+            found.push(row.clone());
         }
     }
-    run(request.stages, request.context, found, others)
+    run_rows(request.stages, request.context, found, others)
 }
 
 fn parsed(text: &str) -> Result<Vec<Stage>, crate::Error> {
@@ -175,17 +186,21 @@ fn updates_take_some_stages() {
     assert_eq!(edit("[{$foo: {}}]").unwrap_err().code, 40324);
 }
 
+/// More than a stage may hold.
+fn large_rows() -> Vec<DocBuf> {
+    let big = "x".repeat(1 << 20);
+    let row = |at: i32| {
+        let mut fields = document::Document::new();
+        fields.push("_id", at);
+        fields.push("text", big.as_str());
+        fields.to_buf()
+    };
+    (0..120).map(row).collect()
+}
+
 #[test]
 fn memory_is_counted() {
-    let big = "x".repeat(1 << 20);
-    let rows: Vec<DocBuf> = (0..120)
-        .map(|at| {
-            let mut fields = document::Document::new();
-            fields.push("_id", at);
-            fields.push("text", big.as_str());
-            fields.to_buf()
-        })
-        .collect();
+    let rows = large_rows();
     for (pipeline, number) in [
         ("[{$sort: {_id: 1}}, {$count: 'n'}]", Some(292)),
         ("[{$sort: {_id: 1}}, {$limit: 5}, {$count: 'n'}]", None),

@@ -180,6 +180,7 @@ impl Function {
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
             effort.charge(budget::check_built(value.as_ref())?.memory)?;
         }
+        let answer = answer.map(super::fitted_value);
         Ok(Got::from(answer))
     }
 }

@@ -64,15 +64,16 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
 }
 
 fn concat(call: &In<'_>) -> Answer {
-    let mut joined = String::new();
-    let mut growth = call.growth();
+    let mut parts = Vec::with_capacity(call.args.len());
+    let (mut length, mut growth) = (0_usize, call.growth());
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
             ValueRef::String(v) | ValueRef::Symbol(v) => {
-                check_text(joined.len().saturating_add(v.len()))?;
+                length = v.len().saturating_add(length);
+                check_text(length)?;
                 growth.add(Size { bytes: v.len(), memory: v.len() })?;
-                joined.push_str(v);
+                parts.push(v);
             }
             value => {
                 let text = format!("$concat only supports strings, not {}", value.kind().name());
@@ -80,7 +81,7 @@ fn concat(call: &In<'_>) -> Answer {
             }
         }
     }
-    Ok(Some(Value::String(joined)))
+    Ok(Some(Value::String(parts.concat())))
 }
 
 fn cased(call: &In<'_>, change: fn(&str) -> String) -> Answer {

@@ -6,7 +6,7 @@ use document::{Document, Value};
 use super::{Env, Expr};
 use crate::{
     Error,
-    expr::{Got, Size, check_part, too_large},
+    expr::{Got, Size, check_part, fitted, too_large},
     limits::MAX_DOCUMENT_BYTES,
 };
 
@@ -42,7 +42,7 @@ impl Building {
     fn finish<'a>(self, value: Value, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
         env.release(self.0.memory);
         env.charge(self.0.memory)?;
-        Ok(Got::Own(value))
+        Ok(fitted(Got::Own(value)))
     }
 }
 

@@ -6,7 +6,7 @@ use document::{ArrayRef, Value, ValueRef};
 use super::{Binary, Env, Expr, Set, Subquery, Unary, building, logic, operators};
 use crate::{
     Error,
-    expr::{Got, owned},
+    expr::{Got, fitted, owned},
     json::{functions::Function, like::Like, to_i64, work::comparing},
 };
 
@@ -215,7 +215,7 @@ fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
         }
     }
     env.release(text.len());
-    Ok(if whole { Got::Own(Value::String(text)) } else { Got::Missing })
+    Ok(if whole { fitted(Got::Own(Value::String(text))) } else { Got::Missing })
 }
 
 fn matched<'a>(value: &Got<'a>, like: &Like, env: &Env<'a>) -> Result<Got<'a>, Error> {

@@ -24,7 +24,7 @@ use document::Value;
 
 use crate::{
     Context, Error,
-    expr::{Got, check_built, check_held},
+    expr::{Got, check_built, check_held, fitted},
     json::work::reading,
 };
 
@@ -73,7 +73,7 @@ impl Function {
         if self.reads {
             context.effort.charge(args.iter().filter_map(Got::value).map(reading).sum())?;
         }
-        let got = (self.eval)(&Call { args, context, held })?;
+        let got = fitted((self.eval)(&Call { args, context, held })?);
         if let Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &got {
             let size = check_built(value.as_ref())?;
             context.effort.charge(size.memory)?;

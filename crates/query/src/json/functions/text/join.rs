@@ -26,13 +26,13 @@ const MAX_REPLICATED: usize = 10_000;
 
 fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let mut growth = call.growth();
-    let mut all = String::new();
+    let mut texts = Vec::with_capacity(call.args.len());
     for at in 0..call.args.len() {
         let Some(text) = call.text(at) else { return UNDEFINED };
         growth.add(Size::of_text(text.len()))?;
-        all.push_str(text);
+        texts.push(text);
     }
-    Ok(string(all))
+    Ok(string(texts.concat()))
 }
 
 /// All occurrences, from the left; nothing occurs nowhere.

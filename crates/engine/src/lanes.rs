@@ -1,0 +1,263 @@
+//! Long operations take turns: only so many of them compute at once, so that there is always a worker
+//! for what is short, however many long ones there are. An operation is long once it has let others
+//! run. It waits for its turn between two steps and never while it holds one, so that whatever it
+//! waits for inside a step can come.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+    future::poll_fn,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+thread_local! {
+    /// Whether the step under way on this thread let others run.
+    static RESTED: Cell<bool> = const { Cell::new(false) };
+    /// The lane that the step under way on this thread is in.
+    static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
+}
+
+/// Notes that the step under way lets others run: it is part of a long operation.
+pub(crate) fn rested() {
+    RESTED.set(true);
+}
+
+/// The step under way keeps its thread to itself from here on, and no worker: its lane is free for
+/// another one.
+pub fn leave_lane() {
+    LANE.with_borrow_mut(Option::take);
+}
+
+/// How many long operations compute at once. Clones are the same lanes.
+#[derive(Clone, Debug)]
+pub struct Lanes(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    count: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    taken: usize,
+    next: u64,
+    /// Who waits, the first first.
+    waiting: VecDeque<(u64, Waker)>,
+    /// Who was given a lane and has not begun yet.
+    given: Vec<u64>,
+}
+
+/// A lane that is taken.
+#[derive(Debug)]
+struct Lane(Lanes);
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.0.pass_on();
+    }
+}
+
+/// An operation that may have to wait.
+#[derive(Debug)]
+struct Place {
+    lanes: Lanes,
+    is_long: bool,
+    number: Option<u64>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let mut state = self.lanes.lock();
+        state.waiting.retain(|(waiting, _)| *waiting != number);
+        let given = state.given.len();
+        state.given.retain(|waiting| *waiting != number);
+        let was_given = state.given.len() < given;
+        drop(state);
+        if was_given {
+            self.lanes.pass_on();
+        }
+    }
+}
+
+impl Default for Lanes {
+    /// One for each processor: the server has one worker more.
+    fn default() -> Self {
+        Self::new(std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+impl Lanes {
+    /// So many lanes.
+    pub fn new(count: usize) -> Self {
+        Self(Arc::new(Shared { count: count.max(1), state: Mutex::default() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs an operation: once it is long it takes turns with others.
+    pub async fn run<T>(&self, operation: impl Future<Output = T>) -> T {
+        self.take_turns(operation, false).await
+    }
+
+    /// Runs something that is known to take long from its beginning.
+    pub async fn run_long<T>(&self, operation: impl Future<Output = T>) -> T {
+        self.take_turns(operation, true).await
+    }
+
+    async fn take_turns<T>(&self, operation: impl Future<Output = T>, is_long: bool) -> T {
+        let mut operation = pin!(operation);
+        let mut place = Place { lanes: self.clone(), is_long, number: None };
+        poll_fn(|context| {
+            if place.is_long && !self.enter(&mut place, context) {
+                return Poll::Pending;
+            }
+            let lane = place.is_long.then(|| Lane(self.clone()));
+            // One operation may run inside another's step.
+            let around = LANE.replace(lane);
+            let rested = RESTED.replace(false);
+            let polled = operation.as_mut().poll(context);
+            place.is_long |= RESTED.replace(rested);
+            drop(LANE.replace(around));
+            polled
+        })
+        .await
+    }
+
+    /// Whether it is this one's turn.
+    fn enter(&self, place: &mut Place, context: &Context<'_>) -> bool {
+        let mut state = self.lock();
+        let Some(number) = place.number else {
+            if state.taken < self.0.count {
+                state.taken += 1;
+                return true;
+            }
+            let number = state.next;
+            state.next += 1;
+            state.waiting.push_back((number, context.waker().clone()));
+            place.number = Some(number);
+            return false;
+        };
+        if let Some(at) = state.given.iter().position(|given| *given == number) {
+            state.given.swap_remove(at);
+            place.number = None;
+            return true;
+        }
+        if let Some((_, waker)) = state.waiting.iter_mut().find(|(waiting, _)| *waiting == number) {
+            waker.clone_from(context.waker());
+        }
+        false
+    }
+
+    /// A lane becomes free: it is the next one's.
+    fn pass_on(&self) {
+        let mut state = self.lock();
+        match state.waiting.pop_front() {
+            Some((number, waker)) => {
+                state.given.push(number);
+                drop(state);
+                waker.wake();
+            }
+            None => state.taken -= 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    use super::*;
+    use crate::rest::yield_now;
+
+    /// An operation of so many steps that notes how many are in a step at once.
+    async fn steps(count: usize, running: &AtomicUsize, most: &AtomicUsize) {
+        for _ in 0..count {
+            let now = running.fetch_add(1, SeqCst) + 1;
+            most.fetch_max(now, SeqCst);
+            std::thread::yield_now();
+            running.fetch_sub(1, SeqCst);
+            yield_now().await;
+        }
+    }
+
+    #[test]
+    fn only_so_many_compute_at_once_and_all_come_to_their_end() {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+        let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let lanes = Lanes::new(2);
+        let tasks: Vec<_> = (0..50)
+            .map(|_| {
+                let (lanes, running, most) =
+                    (lanes.clone(), Arc::clone(&running), Arc::clone(&most));
+                runtime.spawn(async move {
+                    lanes.run_long(steps(100, &running, &most)).await;
+                })
+            })
+            .collect();
+        for task in tasks {
+            runtime.block_on(task).unwrap();
+        }
+        assert!(most.load(SeqCst) <= 2, "{most:?}");
+        let state = lanes.lock();
+        assert_eq!((state.taken, state.waiting.len(), state.given.len()), (0, 0, 0));
+    }
+
+    /// Polls once.
+    fn poll<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) -> Poll<T> {
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn an_operation_is_short_until_it_lets_others_run() {
+        let lanes = Lanes::new(1);
+        let waits = || Box::pin(lanes.run(std::future::pending::<()>()));
+        let long = || Box::pin(lanes.run_long(std::future::pending::<()>()));
+        let (mut short, mut first) = (waits(), long());
+        assert!(poll(&mut short).is_pending() && poll(&mut first).is_pending());
+        assert_eq!(lanes.lock().taken, 0, "nobody keeps a lane while it waits for something else");
+        let mut rests = Box::pin(lanes.run(async {
+            yield_now().await;
+            lanes.lock().taken
+        }));
+        assert!(poll(&mut rests).is_pending());
+        assert_eq!(poll(&mut rests), Poll::Ready(1));
+        assert_eq!(lanes.lock().taken, 0);
+    }
+
+    #[test]
+    fn who_leaves_while_it_waits_gives_its_turn_to_the_next() {
+        let lanes = Lanes::new(1);
+        let taken = Box::pin(lanes.run_long(async {
+            let mut others: Vec<_> =
+                (0..3).map(|_| Box::pin(lanes.run_long(std::future::ready(())))).collect();
+            assert!(others.iter_mut().all(|other| poll(other).is_pending()));
+            others
+        }));
+        let mut taken = taken;
+        let Poll::Ready(mut others) = poll(&mut taken) else { panic!("it waited") };
+        assert_eq!(lanes.lock().given.len(), 1);
+        drop(others.remove(0));
+        assert_eq!(lanes.lock().given.len(), 1);
+        drop(others.remove(1));
+        assert!(poll(&mut others[0]).is_ready());
+        assert_eq!(lanes.lock().taken, 0);
+    }
+
+    #[test]
+    fn what_gives_its_worker_away_leaves_its_lane() {
+        let lanes = Lanes::new(1);
+        let mut long = Box::pin(lanes.run_long(async {
+            leave_lane();
+            lanes.lock().taken
+        }));
+        assert_eq!(poll(&mut long), Poll::Ready(0));
+        assert_eq!(lanes.lock().taken, 0);
+    }
+}

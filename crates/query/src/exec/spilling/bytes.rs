@@ -1,0 +1,97 @@
+//! Numbers and lengths in the records of temporary files.
+
+/// Adds bytes behind their length.
+pub(in crate::exec) fn put(bytes: &[u8], out: &mut Vec<u8>) {
+    put_number(bytes.len(), out);
+    out.extend_from_slice(bytes);
+}
+
+/// Adds bytes that there may be.
+pub(in crate::exec) fn put_optional(bytes: Option<&[u8]>, out: &mut Vec<u8>) {
+    // One more than the length: 0 says that there are none.
+    put_number(bytes.map_or(0, |bytes| bytes.len() + 1), out);
+    out.extend_from_slice(bytes.unwrap_or_default());
+}
+
+/// Adds a number: seven bits a byte, the lowest first.
+pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
+    while 0x80 <= number {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// The rest of a record. What is read of it is none where the record is not what was written.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::exec) struct Bytes<'a>(pub(in crate::exec) &'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(in crate::exec) fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    pub(in crate::exec) fn number(&mut self) -> Option<usize> {
+        let mut number = 0;
+        for shift in (0..usize::BITS).step_by(7) {
+            let byte = self.byte()?;
+            number |= usize::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    pub(in crate::exec) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.number()?;
+        self.take(length)
+    }
+
+    pub(in crate::exec) fn optional(&mut self) -> Option<Option<&'a [u8]>> {
+        match self.number()?.checked_sub(1) {
+            Some(length) => self.take(length).map(Some),
+            None => Some(None),
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_is_read() {
+        let mut out = Vec::new();
+        let numbers = [0, 1, 127, 128, 300, 1 << 31, usize::MAX];
+        numbers.iter().for_each(|number| put_number(*number, &mut out));
+        put(b"abc", &mut out);
+        put_optional(Some(b""), &mut out);
+        put_optional(None, &mut out);
+        let mut bytes = Bytes(&out);
+        for number in numbers {
+            assert_eq!(bytes.number(), Some(number));
+        }
+        assert_eq!(bytes.bytes(), Some(&b"abc"[..]));
+        assert_eq!(bytes.optional(), Some(Some(&b""[..])));
+        assert_eq!(bytes.optional(), Some(None));
+        assert_eq!(bytes.number(), None);
+    }
+
+    #[test]
+    fn what_is_cut_off_is_none() {
+        let mut out = Vec::new();
+        put(&[7; 200], &mut out);
+        for length in 0..out.len() {
+            assert_eq!(Bytes(&out[..length]).bytes(), None, "{length}");
+        }
+    }
+}

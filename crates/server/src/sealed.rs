@@ -1,0 +1,96 @@
+//! Small files of the data directory with a checksum behind what they hold, so that a turned bit is
+//! noticed instead of believed.
+
+use std::{fs, io, path::Path};
+
+use crate::whole_file;
+
+/// What the line of the checksum behind a text begins with: readers of PEM skip such lines.
+const LINE: &str = "# crc32c ";
+
+/// Writes bytes and their checksum.
+pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let sealed = [bytes, &crc32c::crc32c(bytes).to_le_bytes()].concat();
+    whole_file::write(folder, name, &sealed)
+}
+
+/// Reads what [`write`] wrote, which are so many bytes. Without a checksum they are taken as they
+/// are: earlier versions wrote none.
+pub(crate) fn read<const LEN: usize>(path: &Path) -> io::Result<[u8; LEN]> {
+    let bytes = fs::read(path)?;
+    let (held, checksum) = bytes.split_first_chunk().ok_or_else(|| damaged(path))?;
+    let good = checksum.is_empty() || checksum == crc32c::crc32c(held).to_le_bytes();
+    if good { Ok(*held) } else { Err(damaged(path)) }
+}
+
+/// Writes a text and its checksum as a line of its own.
+pub(crate) fn write_text(folder: &Path, name: &str, text: &str) -> io::Result<()> {
+    let sealed = format!("{text}{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes()));
+    whole_file::write(folder, name, sealed.as_bytes())
+}
+
+/// Reads a text. One without the line of a checksum is the operator's own and taken as it is.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::from_utf8(fs::read(path)?).map_err(|_| damaged(path))?;
+    if let Some(at) = text.rfind(LINE) {
+        let line = text.split_off(at);
+        if line != format!("{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes())) {
+            return Err(damaged(path));
+        }
+    }
+    Ok(text)
+}
+
+fn damaged(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each bit of a file is turned, and what is read is refused or what was written.
+    fn flip_each<T: PartialEq + std::fmt::Debug>(
+        path: &Path,
+        read: impl Fn(&Path) -> io::Result<T>,
+    ) {
+        let (bytes, truth) = (fs::read(path).unwrap(), read(path).unwrap());
+        for at in 0..bytes.len() * 8 {
+            let mut changed = bytes.clone();
+            changed[at / 8] ^= 1 << (at % 8);
+            fs::write(path, changed).unwrap();
+            match read(path) {
+                Ok(held) => assert_eq!(held, truth, "bit {at}"),
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::InvalidData),
+            }
+        }
+        fs::write(path, bytes).unwrap();
+    }
+
+    #[test]
+    fn every_turned_bit_of_bytes_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        write(folder.path(), "secret", &[7; 32]).unwrap();
+        assert_eq!(read::<32>(&path).unwrap(), [7; 32]);
+        flip_each(&path, read::<32>);
+        fs::write(&path, [8; 32]).unwrap();
+        assert_eq!(read::<32>(&path).unwrap(), [8; 32], "as an earlier version wrote it");
+        for wrong in [&b"short"[..], &[7; 33], &[7; 40]] {
+            fs::write(&path, wrong).unwrap();
+            read::<32>(&path).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn an_operators_own_text_is_taken_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("certificate.pem");
+        fs::write(&path, "# mine\n-----BEGIN").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "# mine\n-----BEGIN");
+        write_text(folder.path(), "certificate.pem", "a\nb\n").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "a\nb\n");
+        // Without what says that there is a checksum the text itself is as it was.
+        flip_each(&path, |path| read_text(path).map(|text| text[..4].to_owned()));
+    }
+}

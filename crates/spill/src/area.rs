@@ -1,0 +1,173 @@
+//! Where temporary files are made, and how much they may take together.
+
+use std::{
+    fmt, io,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+use crate::{Error, TempFile};
+
+const MB: u64 = 1024 * 1024;
+/// What stays free on the device: a part of it, within bounds.
+const PART: u64 = 20;
+const LEAST_FREE: u64 = 64 * MB;
+const MOST_FREE: u64 = 512 * MB;
+
+/// How much temporary files may take together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Files at once: each is a descriptor.
+    pub files: usize,
+    /// Bytes of all files.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { files: 64, bytes: 64 * 1024 * MB }
+    }
+}
+
+/// A folder for temporary files. Clones are of one area.
+#[derive(Clone)]
+pub struct Area(Arc<Inner>);
+
+struct Inner {
+    folder: PathBuf,
+    limits: Limits,
+    files: AtomicUsize,
+    bytes: AtomicU64,
+}
+
+impl fmt::Debug for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Area").field("folder", &self.0.folder).finish_non_exhaustive()
+    }
+}
+
+impl Area {
+    /// Files on the device of this folder, which exists.
+    pub fn new(folder: PathBuf, limits: Limits) -> Self {
+        Self(Arc::new(Inner {
+            folder,
+            limits,
+            files: AtomicUsize::new(0),
+            bytes: AtomicU64::new(0),
+        }))
+    }
+
+    /// A new empty file.
+    pub fn file(&self) -> Result<TempFile, Error> {
+        let add = |files: usize| (files < self.0.limits.files).then_some(files + 1);
+        self.0.files.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Busy)?;
+        match tempfile::tempfile_in(&self.0.folder) {
+            Ok(file) => Ok(TempFile::new(file, self.clone())),
+            Err(error) => {
+                self.release(0);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Files that are held now.
+    pub fn files(&self) -> usize {
+        self.0.files.load(Relaxed)
+    }
+
+    /// Bytes of all files that are held now.
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes.load(Relaxed)
+    }
+
+    /// Takes space for so many bytes. One addition that fails beyond the limit: two files cannot
+    /// both get the last bytes.
+    pub(crate) fn take(&self, bytes: u64) -> Result<(), Error> {
+        let add = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.0.limits.bytes);
+        self.0.bytes.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Full)?;
+        let spared = self
+            .spared()
+            .map_err(Error::from)
+            .and_then(|spared| if bytes <= spared { Ok(()) } else { Err(Error::Full) });
+        spared.inspect_err(|_| {
+            self.0.bytes.fetch_sub(bytes, Relaxed);
+        })
+    }
+
+    /// A file with so many bytes is gone.
+    pub(crate) fn release(&self, bytes: u64) {
+        self.0.bytes.fetch_sub(bytes, Relaxed);
+        self.0.files.fetch_sub(1, Relaxed);
+    }
+
+    /// What the device has beyond what stays free for the data.
+    fn spared(&self) -> io::Result<u64> {
+        let stat = rustix::fs::statvfs(&self.0.folder)?;
+        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+        let total = stat.f_blocks.saturating_mul(stat.f_frsize);
+        Ok(free.saturating_sub((total / PART).clamp(LEAST_FREE, MOST_FREE)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(limits: Limits) -> (tempfile::TempDir, Area) {
+        let folder = tempfile::tempdir().unwrap();
+        let area = Area::new(folder.path().to_owned(), limits);
+        (folder, area)
+    }
+
+    #[test]
+    fn there_are_so_many_files_and_no_more() {
+        let (_folder, area) = area(Limits { files: 2, ..Limits::default() });
+        let files = [area.file().unwrap(), area.file().unwrap()];
+        assert!(matches!(area.file(), Err(Error::Busy)));
+        drop(files);
+        area.file().unwrap();
+        assert_eq!(area.files(), 0);
+    }
+
+    #[test]
+    fn all_files_together_take_so_much_and_no_more() {
+        let (_folder, area) = area(Limits { bytes: 1000, ..Limits::default() });
+        let (one, other) = (area.file().unwrap(), area.file().unwrap());
+        one.take(600).unwrap();
+        assert!(matches!(other.take(401), Err(Error::Full)));
+        other.take(400).unwrap();
+        assert_eq!(area.bytes(), 1000);
+        drop(one);
+        assert_eq!(area.bytes(), 400);
+        other.take(600).unwrap();
+    }
+
+    #[test]
+    fn what_the_device_does_not_have_is_not_promised() {
+        let (_folder, area) = area(Limits { bytes: u64::MAX, ..Limits::default() });
+        let file = area.file().unwrap();
+        assert!(matches!(file.take(u64::MAX / 2), Err(Error::Full)));
+        assert_eq!(area.bytes(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_has_gone_is_told() {
+        let (folder, area) = area(Limits::default());
+        drop(folder);
+        assert!(matches!(area.file(), Err(Error::Device(_))));
+        assert_eq!(area.files(), 0);
+    }
+
+    #[test]
+    fn nothing_is_left_in_the_folder() {
+        let (folder, area) = area(Limits::default());
+        let file = area.file().unwrap();
+        let mut writer = file.writer();
+        writer.append(b"a record").unwrap();
+        writer.finish().unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,59 @@
+//! One temporary file: several runs may be written into it at the same time, chunk by chunk.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::fs::FileExt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use crate::{Area, Error, Writer};
+
+/// A file without a name. Clones are of one file, which is gone with the last of them.
+#[derive(Clone, Debug)]
+pub struct TempFile(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: File,
+    area: Area,
+    /// Where the next chunk goes.
+    end: AtomicU64,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.area.release(*self.end.get_mut());
+    }
+}
+
+impl TempFile {
+    pub(crate) fn new(file: File, area: Area) -> Self {
+        Self(Arc::new(Inner { file, area, end: AtomicU64::new(0) }))
+    }
+
+    /// Writes a new run.
+    pub fn writer(&self) -> Writer {
+        Writer::new(self.clone())
+    }
+
+    /// Takes space behind what is there; answers where it begins.
+    pub(crate) fn take(&self, bytes: u64) -> Result<u64, Error> {
+        self.0.area.take(bytes)?;
+        Ok(self.0.end.fetch_add(bytes, Relaxed))
+    }
+
+    pub(crate) fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        self.0.file.write_all_at(bytes, at)
+    }
+
+    pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        self.0.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::Damaged,
+            _ => Error::Device(error),
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! A run: records in the order in which they were written, in chunks of whole records. Where the
+//! chunks are and their checksums stay in memory, so that nothing in the file has to be believed.
+
+use crate::{Error, TempFile};
+
+/// Bytes that are gathered before they are written.
+const CHUNK: usize = 64 * 1024;
+/// Bytes of the length in front of a record.
+const LENGTH: usize = size_of::<u32>();
+
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    at: u64,
+    bytes: usize,
+    checksum: u32,
+}
+
+/// Writes a run.
+#[derive(Debug)]
+pub struct Writer {
+    file: TempFile,
+    buffer: Vec<u8>,
+    run: Run,
+}
+
+/// A whole run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    file: TempFile,
+    chunks: Vec<Chunk>,
+    largest: usize,
+}
+
+/// Reads a run, record by record.
+#[derive(Debug)]
+pub struct Reader {
+    file: TempFile,
+    chunks: std::vec::IntoIter<Chunk>,
+    buffer: Vec<u8>,
+    at: usize,
+}
+
+impl Writer {
+    pub(crate) fn new(file: TempFile) -> Self {
+        let run = Run { file: file.clone(), chunks: Vec::new(), largest: 0 };
+        Self { file, buffer: Vec::new(), run }
+    }
+
+    /// Adds a record behind those before it.
+    pub fn append(&mut self, record: &[u8]) -> Result<(), Error> {
+        let length = u32::try_from(record.len()).map_err(|_| Error::Full)?;
+        if CHUNK < self.buffer.len() + LENGTH + record.len() {
+            self.flush()?;
+        }
+        self.run.largest = self.run.largest.max(record.len());
+        self.buffer.extend_from_slice(&length.to_le_bytes());
+        self.buffer.extend_from_slice(record);
+        Ok(())
+    }
+
+    /// The run with all records.
+    pub fn finish(mut self) -> Result<Run, Error> {
+        self.flush()?;
+        Ok(self.run)
+    }
+
+    /// Bytes that a writer holds in memory, about, beside the record that it was given last.
+    pub const MEMORY: usize = CHUNK;
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let at = self.file.take(self.buffer.len() as u64)?;
+        self.file.write(&self.buffer, at)?;
+        let checksum = crc32c::crc32c(&self.buffer);
+        self.run.chunks.push(Chunk { at, bytes: self.buffer.len(), checksum });
+        self.buffer.clear();
+        // A buffer that one large record made is not kept.
+        self.buffer.shrink_to(CHUNK);
+        Ok(())
+    }
+}
+
+impl Run {
+    /// Reads it from its beginning.
+    pub fn read(self) -> Reader {
+        let chunks = self.chunks.into_iter();
+        Reader { file: self.file, chunks, buffer: Vec::new(), at: 0 }
+    }
+
+    /// Bytes of the largest record.
+    pub fn largest(&self) -> usize {
+        self.largest
+    }
+
+    /// Bytes that are held in memory while it is read: a chunk.
+    pub fn memory(&self) -> usize {
+        CHUNK.max(self.largest + LENGTH) + self.chunks.len() * size_of::<Chunk>()
+    }
+}
+
+impl Reader {
+    /// The next record; none behind the last.
+    pub fn next_record(&mut self) -> Result<Option<&[u8]>, Error> {
+        if self.at == self.buffer.len() && !self.load()? {
+            return Ok(None);
+        }
+        let rest = self.buffer.get(self.at..).unwrap_or_default();
+        let (length, rest) = rest.split_first_chunk().ok_or(Error::Damaged)?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| Error::Damaged)?;
+        let record = rest.get(..length).ok_or(Error::Damaged)?;
+        self.at += LENGTH + length;
+        Ok(Some(record))
+    }
+
+    /// Reads the next chunk that holds anything, if there is one.
+    fn load(&mut self) -> Result<bool, Error> {
+        let Some(chunk) = self.chunks.next() else {
+            self.buffer = Vec::new();
+            self.at = 0;
+            return Ok(false);
+        };
+        self.at = 0;
+        self.buffer.clear();
+        self.buffer.shrink_to(CHUNK);
+        self.buffer.resize(chunk.bytes, 0);
+        self.file.read(&mut self.buffer, chunk.at)?;
+        if crc32c::crc32c(&self.buffer) != chunk.checksum {
+            return Err(Error::Damaged);
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Area, Limits};
+
+    fn all(mut reader: Reader) -> Result<Vec<Vec<u8>>, Error> {
+        let mut records = Vec::new();
+        while let Some(record) = reader.next_record()? {
+            records.push(record.to_vec());
+        }
+        Ok(records)
+    }
+
+    fn records(count: usize, seed: usize) -> Vec<Vec<u8>> {
+        let length = |at: usize| match at % 97 {
+            0 => 200_000,
+            1 => 0,
+            2 => CHUNK - LENGTH,
+            other => other * 7 % 300,
+        };
+        (0..count).map(|at| vec![(at + seed) as u8; length(at)]).collect()
+    }
+
+    #[test]
+    fn runs_that_are_written_at_once_are_read_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let area = Area::new(folder.path().to_owned(), Limits::default());
+        let file = area.file().unwrap();
+        let expected: Vec<_> = (0..5).map(|seed| records(300 + seed, seed)).collect();
+        let mut writers: Vec<_> = expected.iter().map(|_| file.writer()).collect();
+        for at in 0..310 {
+            for (writer, records) in writers.iter_mut().zip(&expected) {
+                records.get(at).into_iter().for_each(|record| writer.append(record).unwrap());
+            }
+        }
+        for (writer, records) in writers.into_iter().zip(expected) {
+            let run = writer.finish().unwrap();
+            assert_eq!(run.largest(), 200_000);
+            assert_eq!(all(run.read()).unwrap(), records);
+        }
+        assert!(area.bytes() > 0);
+        drop(file);
+        assert_eq!((area.bytes(), area.files()), (0, 0));
+    }
+
+    #[test]
+    fn an_empty_run_has_no_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Area::new(folder.path().to_owned(), Limits::default()).file().unwrap();
+        assert!(all(file.writer().finish().unwrap().read()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_changed_byte_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Area::new(folder.path().to_owned(), Limits::default()).file().unwrap();
+        let mut writer = file.writer();
+        records(200, 0).iter().for_each(|record| writer.append(record).unwrap());
+        let run = writer.finish().unwrap();
+        let end = run.chunks.last().map(|chunk| chunk.at + chunk.bytes as u64).unwrap();
+        for at in (0..end).step_by(9973) {
+            let mut byte = [0];
+            file.read(&mut byte, at).unwrap();
+            file.write(&[byte[0] ^ 4], at).unwrap();
+            assert!(matches!(all(run.clone().read()), Err(Error::Damaged)), "{at}");
+            file.write(&byte, at).unwrap();
+        }
+        assert_eq!(all(run.read()).unwrap().len(), 200);
+    }
+}
