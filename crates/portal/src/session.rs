@@ -163,7 +163,7 @@ mod tests {
         for (at, name) in names.iter().enumerate() {
             assert!(!names[..at].contains(name), "{:?}", senders[at]);
         }
-        assert_eq!(all.identity(&begun(1, 0)), names[4]);
+        assert_eq!(all.identity(&senders[4]), names[4]);
     }
 
     fn sessions(keys: &[(&str, Right)]) -> Sessions {
