@@ -154,6 +154,18 @@ mod tests {
     const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
     const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
 
+    #[test]
+    fn a_session_has_an_identity_of_its_own() {
+        let all = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
+        let begun = |place: usize, now: i64| By::Session(all.begin(place, now).unwrap());
+        let senders = [By::Nothing, By::Key(0), By::Key(1), begun(0, 0), begun(1, 0), begun(1, 1)];
+        let names: Vec<[u8; 32]> = senders.iter().map(|by| all.identity(by)).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name), "{:?}", senders[at]);
+        }
+        assert_eq!(all.identity(&senders[4]), names[4]);
+    }
+
     fn sessions(keys: &[(&str, Right)]) -> Sessions {
         Sessions::new(&Keys::new(keys).unwrap(), &[7; 32], Kept::nowhere()).unwrap()
     }

@@ -158,9 +158,11 @@ fn mongo_settings(
 ) -> Settings {
     let (memory, strangers) = (accounts.0.clone(), accounts.1.clone());
     let per_document_ttl = features.per_document_ttl();
+    let carry_timestamps = features.carry_timestamps();
     let usage = machine::usage;
     Settings {
         per_document_ttl,
+        carry_timestamps,
         host,
         strangers,
         memory,
