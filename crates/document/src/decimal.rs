@@ -37,6 +37,11 @@ impl Decimal128 {
     /// A quiet NaN.
     pub const NAN: Self = Self(0x1f << 122);
 
+    /// A quiet NaN with a sign, which no comparison sees.
+    fn nan(negative: bool) -> Self {
+        Self(Self::NAN.0 | u128::from(negative) << 127)
+    }
+
     /// From BSON's 16 little-endian bytes.
     pub fn from_le_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_le_bytes(bytes))
@@ -99,7 +104,7 @@ impl Decimal128 {
         let negative = text.starts_with('-');
         if word {
             return Some(if body.starts_with(['n', 'N']) {
-                Self::NAN
+                Self::nan(negative)
             } else {
                 Self::infinity(negative)
             });
@@ -132,7 +137,7 @@ impl Decimal128 {
             return exact;
         }
         match value {
-            v if v.is_nan() => Self::NAN,
+            v if v.is_nan() => Self::nan(v.is_sign_negative()),
             v if v.is_infinite() => Self::infinity(v < 0.0),
             v if v.is_sign_negative() => Self::ZERO.negate(),
             _ => Self::ZERO,

@@ -50,4 +50,4 @@ pub use view::LiveView;
 pub use expiry::{Class, Default as DefaultTtl, Lifetime};
 pub use query::json::select::Flow;
 pub use store::{Direction, Distribution, Histogram, Latencies, Space, Store};
-pub use write::{Edited, Inserted, Removed, Update, Updated, Writer};
+pub use write::{Edited, Inserted, New, Removed, Update, Updated, Writer};

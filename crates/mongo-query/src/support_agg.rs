@@ -240,7 +240,7 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$toLower", Support::Works),
     ("$toObject", Support::NotYet),
     ("$toObjectId", Support::Works),
-    ("$toString", Support::Differs("doubles become text with all their digits")),
+    ("$toString", Support::Works),
     ("$toUpper", Support::Works),
     ("$toUUID", Support::NotYet),
     ("$trim", Support::Works),

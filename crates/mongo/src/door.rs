@@ -29,6 +29,8 @@ pub struct Settings {
     pub per_document_ttl: Arc<AtomicBool>,
     /// The server's version, for `buildInfo`.
     pub version: String,
+    /// Whether documents carry the second of their write to and from clients that dump and restore.
+    pub carry_timestamps: Arc<AtomicBool>,
     /// Address it listens on, for `whatsmyuri` and `serverStatus`.
     pub host: String,
     /// Where operations take the memory that they hold from.
@@ -48,6 +50,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             per_document_ttl: Arc::new(AtomicBool::new(true)),
+            carry_timestamps: Arc::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: "localhost".to_owned(),
             memory: Account::default(),
@@ -189,6 +192,11 @@ impl<S: Store> Door<S> {
     /// Whether a document's own `ttl` is interpreted now.
     pub fn per_document_ttl(&self) -> bool {
         self.settings.per_document_ttl.load(Ordering::Relaxed)
+    }
+
+    /// Whether documents carry the second of their write now.
+    pub(crate) fn carries_timestamps(&self) -> bool {
+        self.settings.carry_timestamps.load(Ordering::Relaxed)
     }
 
     /// Housekeeping; `now` is the machine's monotonic clock. Answers when it is due again.

@@ -1,7 +1,7 @@
 //! This door's part in time to live: the reserved `_ts`, and what a document's `ttl` asks for.
 
 use clock::Instant;
-use document::{DocBuf, DocRef, ObjectId, ValueRef};
+use document::{DocBuf, DocRef, Number, ObjectId, ValueRef};
 use engine::Lifetime;
 
 use crate::errors::{BadValue, Error, Result};
@@ -11,6 +11,21 @@ pub(crate) const RESERVED: &str = "_ts";
 
 pub(crate) fn reserved() -> Error {
     Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
+}
+
+/// The latest second that a restored document may name; what is later than now counts as now.
+const LATEST: i64 = 253_402_300_799;
+
+/// The second in which a document was written that comes back from a dump.
+pub(crate) fn carried(value: ValueRef<'_>) -> Result<i64> {
+    let second = Number::of(value).and_then(Number::to_i64_exact);
+    second.filter(|second| (0..=LATEST).contains(second)).ok_or_else(|| {
+        let message = format!(
+            "the reserved property '{RESERVED}' of a document that is restored has to be a whole \
+             number of seconds since 1970"
+        );
+        Error::new(BadValue, message)
+    })
 }
 
 /// Writes documents for this door.

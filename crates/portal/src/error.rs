@@ -32,6 +32,11 @@ impl Error {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
+    pub(crate) fn not_kept(why: impl std::fmt::Display) -> Self {
+        let message = format!("the session is ended until the next restart only: {why}");
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "NotKept", message)
+    }
+
     pub(crate) fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "NotFound", "there is no such page")
     }

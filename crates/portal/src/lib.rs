@@ -6,6 +6,7 @@ mod access;
 mod activity;
 mod body;
 mod doors;
+mod ended;
 mod error;
 mod files;
 mod gate;
@@ -19,5 +20,6 @@ mod session;
 
 pub use access::Login;
 pub use doors::{Doors, Refused, Sender};
+pub use ended::{Keep, Kept};
 pub use files::BUILT;
 pub use mount::{Addresses, Portal, Settings, mount};

@@ -11,5 +11,7 @@ pub(crate) const MAX_LOGIN_BYTES: usize = 4 * 1024;
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Life of a session, seconds.
 pub(crate) const SESSION_SECONDS: i64 = 12 * 60 * 60;
+/// Sessions that were ended before their time and are kept by name.
+pub(crate) const MAX_ENDED_SESSIONS: usize = 10_000;
 /// Characters of an activity id that a client gives.
 pub(crate) const MAX_ACTIVITY_BYTES: usize = 64;

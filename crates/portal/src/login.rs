@@ -10,6 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use crate::{
     access::{Access, By, Login},
@@ -58,6 +59,13 @@ pub(crate) async fn end<D: Doors>(
     headers: HeaderMap,
 ) -> Result<Response> {
     check_token(&portal, &headers)?;
+    if let Some(session) = portal.doorman.session(&headers) {
+        let now_s = clock::wall_ms().div_euclid(1000);
+        let portal = Arc::clone(&portal);
+        let ended = spawn_blocking(move || portal.doorman.sessions.end(&session, now_s)).await;
+        let ended = ended.map_err(|error| Error::not_kept(error.to_string()))?;
+        ended.map_err(|error| Error::not_kept(error.to_string()))?;
+    }
     Ok(with_cookie(StatusCode::NO_CONTENT.into_response(), &no_cookie()))
 }
 

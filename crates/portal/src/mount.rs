@@ -11,6 +11,7 @@ use axum::{
 use crate::{
     access::{Doorman, Login},
     doors::Doors,
+    ended::Kept,
     error::Error,
     files, gate, login, relay,
     session::Sessions,
@@ -29,7 +30,7 @@ pub struct Addresses {
 }
 
 /// Settings of the portal.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Settings {
     /// Keys of the account.
     pub keys: Keys,
@@ -41,6 +42,8 @@ pub struct Settings {
     pub addresses: Addresses,
     /// Random bytes of this process.
     pub secret: [u8; 32],
+    /// Sessions that were ended before their time.
+    pub ended: Kept,
 }
 
 /// The portal of one server.
@@ -55,7 +58,7 @@ pub struct Portal<D> {
 impl<D: Doors> Portal<D> {
     /// A portal to these doors.
     pub fn new(settings: Settings, doors: D) -> Result<Arc<Self>, NotAKey> {
-        let sessions = Sessions::new(&settings.keys, &settings.secret)?;
+        let sessions = Sessions::new(&settings.keys, &settings.secret, settings.ended)?;
         Ok(Arc::new(Self {
             doors,
             doorman: Doorman::new(settings.login, settings.keys, sessions),

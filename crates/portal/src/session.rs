@@ -1,13 +1,20 @@
 //! Sessions: what a cookie says and who sealed it, and the token that a page sends with a change.
-//! Nothing is stored: a session ends with its time or with the key that it was begun with.
+//! A session ends with its time, with the key that it was begun with, or with a logout, of which a
+//! note is kept (`ended.rs`).
+
+use std::io;
 
 use auth::{Key, Keys, NotAKey, Right};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use crate::{access::By, limits::SESSION_SECONDS};
+use crate::{
+    access::By,
+    ended::{Ended, Kept},
+    limits::SESSION_SECONDS,
+};
 
 /// What keys of sessions are derived for.
-const LABEL: &[u8] = b"ebb portal session 1";
+const LABEL: &[u8] = b"ebb portal session 2";
 /// What is sealed in a cookie, and signed as a token.
 const COOKIE: &[u8] = b"cookie\0";
 const TOKEN: &[u8] = b"token\0";
@@ -22,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) right: Right,
     /// The key that sealed it.
     place: usize,
+    /// Seconds since 1970 until which it is good.
+    until: i64,
     /// The cookie's value.
     sealed: String,
 }
@@ -32,19 +41,29 @@ pub(crate) struct Sessions {
     keys: Vec<(Key, Right)>,
     /// Of this process: signs the token of a page without a session.
     own: Key,
+    ended: Ended,
 }
 
 impl Sessions {
-    pub(crate) fn new(keys: &Keys, secret: &[u8; 32]) -> Result<Self, NotAKey> {
-        Ok(Self { keys: keys.derive(LABEL)?, own: Key::of(secret)? })
+    pub(crate) fn new(keys: &Keys, secret: &[u8; 32], ended: Kept) -> Result<Self, NotAKey> {
+        let (keys, own) = (keys.derive(LABEL)?, Key::of(secret)?);
+        Ok(Self { keys, own, ended: Ended::new(ended) })
     }
 
     /// Begins a session with the key at this place; `now_s` by the wall clock.
     pub(crate) fn begin(&self, place: usize, now_s: i64) -> Option<Session> {
         let (key, right) = self.keys.get(place)?;
-        let claims = format!("{}.{}", now_s.saturating_add(SESSION_SECONDS), letter(*right));
+        let until = now_s.saturating_add(SESSION_SECONDS);
+        // The number tells sessions apart that began in the same second; it is no secret.
+        let claims = format!("{until}.{}.{:016x}", letter(*right), fastrand::u64(..));
         let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
-        Some(Session { right: *right, place, sealed: format!("{claims}.{seal}") })
+        Some(Session { right: *right, place, until, sealed: format!("{claims}.{seal}") })
+    }
+
+    /// Ends a session: its cookie is good for nothing any more, whoever has it. Where this fails
+    /// that holds until the next restart.
+    pub(crate) fn end(&self, session: &Session, now_s: i64) -> io::Result<()> {
+        self.ended.add(&session.sealed, session.until, now_s)
     }
 
     /// The first good session among the cookies of a request.
@@ -62,14 +81,16 @@ impl Sessions {
     fn open(&self, sealed: &str, now_s: i64) -> Option<Session> {
         let (claims, seal) = sealed.rsplit_once('.')?;
         let seal = decoded(seal)?;
-        let (end, right) = claims.split_once('.')?;
+        let (until, right) = claims.split_once('.')?;
+        let (right, _) = right.split_once('.')?;
         let place = self.keys.iter().position(|(key, held)| {
             let same = bool::from(key.verifies(&[COOKIE, claims.as_bytes()], &seal));
             same && letter(*held) == right
         })?;
         let (_, right) = self.keys.get(place)?;
-        let end: i64 = end.parse().ok()?;
-        (now_s < end).then(|| Session { right: *right, place, sealed: sealed.to_owned() })
+        let until: i64 = until.parse().ok()?;
+        let good = now_s < until && !self.ended.has(sealed, until);
+        good.then(|| Session { right: *right, place, until, sealed: sealed.to_owned() })
     }
 
     /// The token of a session, or of a page without one.
@@ -133,8 +154,20 @@ mod tests {
     const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
     const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
 
+    #[test]
+    fn a_session_has_an_identity_of_its_own() {
+        let all = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
+        let begun = |place: usize, now: i64| By::Session(all.begin(place, now).unwrap());
+        let senders = [By::Nothing, By::Key(0), By::Key(1), begun(0, 0), begun(1, 0), begun(1, 1)];
+        let names: Vec<[u8; 32]> = senders.iter().map(|by| all.identity(by)).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name), "{:?}", senders[at]);
+        }
+        assert_eq!(all.identity(&senders[4]), names[4]);
+    }
+
     fn sessions(keys: &[(&str, Right)]) -> Sessions {
-        Sessions::new(&Keys::new(keys).unwrap(), &[7; 32]).unwrap()
+        Sessions::new(&Keys::new(keys).unwrap(), &[7; 32], Kept::nowhere()).unwrap()
     }
 
     #[test]
@@ -152,6 +185,16 @@ mod tests {
         let moved = sessions(&[(auth::WELL_KNOWN_KEY, Right::Write), (READER, Right::Read)]);
         assert_eq!(open(&moved, last).unwrap().right, Right::Read);
         assert_eq!(both.begin(2, 1000), None);
+    }
+
+    #[test]
+    fn a_session_that_was_ended_is_no_good_and_others_are() {
+        let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
+        let (one, other) = (both.begin(0, 1000).unwrap(), both.begin(0, 1000).unwrap());
+        assert!(both.open(&one.sealed, 1000).is_some());
+        both.end(&one, 1000).unwrap();
+        assert_eq!(both.open(&one.sealed, 1000), None);
+        assert_eq!(both.open(&other.sealed, 1000), Some(other));
     }
 
     #[test]

@@ -21,10 +21,10 @@ use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
 /// How often the clock is compared with the wall and made durable.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
-/// How often the store is asked for its health, and how many of these looks it does what it does
-/// unasked.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-const LOOKS_A_TICK: u32 = 5;
+/// How often the store is asked for its health.
+const HEALTH_EVERY: Duration = Duration::from_millis(100);
+/// How often the store does what it does unasked.
+const TICK_EVERY: Duration = Duration::from_millis(500);
 
 /// The clock's own thread: nothing else may hold up time.
 pub(crate) struct Timekeeper {
@@ -103,11 +103,15 @@ fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) 
     }
 }
 
-/// Lets the store do what it does unasked, until `stop`, and says in the log when it begins or ends
-/// to refuse commits.
-pub(crate) async fn store(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+/// Looks after the store, until `stop`.
+pub(crate) async fn store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
+    tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
+}
+
+/// Has the engine read again what the store has opened again, and says in the log when commits
+/// begin or end to be refused.
+async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     let mut refusing = false;
-    let mut looks = 0_u32;
     loop {
         if let Health::Anew = engine.store().health()
             && let Err(error) = engine.recover().await
@@ -121,16 +125,23 @@ pub(crate) async fn store(engine: Engine<AnyStore>, mut stop: watch::Receiver<bo
             _ => {}
         }
         refusing = health != Health::Good;
-        looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(LOOKS_A_TICK) {
-            let ticked = engine.clone();
-            let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
-            if let (Ok(Err(error)), false) = (ticked, refusing) {
-                tracing::error!(%error, "housekeeping of the store");
-            }
+        tokio::select! {
+            () = wait(HEALTH_EVERY) => {}
+            _ = stop.changed() => return,
+        }
+    }
+}
+
+/// Lets the store do what it does unasked, which may wait for the disk.
+async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+    loop {
+        let ticked = engine.clone();
+        let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
+        if let (Ok(Err(error)), Health::Good) = (ticked, engine.store().health()) {
+            tracing::error!(%error, "housekeeping of the store");
         }
         tokio::select! {
-            () = wait(LOOK_EVERY) => {}
+            () = wait(TICK_EVERY) => {}
             _ = stop.changed() => return,
         }
     }

@@ -40,6 +40,7 @@ struct Stored {
 #[derive(Debug)]
 pub(crate) struct Features {
     per_document_ttl: Arc<AtomicBool>,
+    carry_timestamps: Arc<AtomicBool>,
     source: Mutex<Source>,
     folder: Option<PathBuf>,
 }
@@ -58,6 +59,7 @@ impl Features {
         };
         Ok(Arc::new(Self {
             per_document_ttl: Arc::new(AtomicBool::new(on)),
+            carry_timestamps: Arc::default(),
             source: Mutex::new(source),
             folder: folder.map(Path::to_owned),
         }))
@@ -66,6 +68,26 @@ impl Features {
     /// Whether a document's own `ttl` is interpreted: the one place that knows.
     pub(crate) fn per_document_ttl(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.per_document_ttl)
+    }
+
+    /// Whether documents carry the second of their write through a dump: the one place that knows.
+    /// It is off at every start, as it is meant for the time of a dump or a restore.
+    pub(crate) fn carry_timestamps(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.carry_timestamps)
+    }
+
+    /// Turns that on or off.
+    pub(crate) fn carry(&self, on: bool) {
+        if self.carry_timestamps.swap(on, Ordering::Relaxed) == on {
+            return;
+        }
+        if on {
+            tracing::warn!(
+                "documents of the MongoDB door carry '_ts': a dump shows it, and an insert may set it"
+            );
+        } else {
+            tracing::info!("documents of the MongoDB door no longer carry '_ts'");
+        }
     }
 
     /// The same now, and why.

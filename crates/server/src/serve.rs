@@ -102,8 +102,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     if let Some(address) = &config.mongo_addr {
         let (listener, bound) = addresses::bind("mongo-addr", address).await?;
         let host = bound.to_string();
-        let files = files.clone();
-        let settings = mongo_settings(host, &features, (&memory, &strangers), files);
+        let settings = mongo_settings(host, &features, (&memory, &strangers), &files);
         let made = Door::new(engine.clone(), settings);
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept(
@@ -155,17 +154,19 @@ fn mongo_settings(
     host: String,
     features: &Features,
     accounts: (&Account, &Account),
-    temporary: Option<Area>,
+    temporary: &Option<Area>,
 ) -> Settings {
     let (memory, strangers) = (accounts.0.clone(), accounts.1.clone());
     let per_document_ttl = features.per_document_ttl();
+    let carry_timestamps = features.carry_timestamps();
     let usage = machine::usage;
     Settings {
         per_document_ttl,
+        carry_timestamps,
         host,
         strangers,
         memory,
-        temporary,
+        temporary: temporary.clone(),
         give_way,
         usage,
         ..Settings::default()

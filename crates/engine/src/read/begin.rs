@@ -52,6 +52,7 @@ impl<S: Store> Engine<S> {
             stages: Arc::default(),
             rests: context.holding.share(),
             context,
+            dated: false,
             left: None,
             finder: None,
             exec: None,

@@ -14,6 +14,7 @@ use store::Store;
 
 use super::{
     Batch, BatchLimit, Explain, Find, Finder,
+    dated::with_second,
     held::{Held, dead_in},
     origin,
 };
@@ -49,6 +50,8 @@ pub struct Cursor<S: Store> {
     /// What it holds between two requests, beside what its stages do.
     pub(super) rests: Share,
     pub(super) began: bool,
+    /// Documents that are answered as they are stored say in which second they were written.
+    pub(super) dated: bool,
     pub(super) fed: bool,
 }
 
@@ -93,6 +96,12 @@ impl<S: Store> Cursor<S> {
     /// How it runs.
     pub fn explain(&self) -> Explain {
         self.finder.as_ref().map(|finder| finder.explain.clone()).unwrap_or_default()
+    }
+
+    /// Documents that are answered as they are stored get a last field of this name: the second
+    /// since 1970 in which they were written. Those that stages made do not.
+    pub fn date(&mut self) {
+        self.dated = true;
     }
 
     /// What a sort stage is left to do because no index gives its order.
@@ -282,7 +291,7 @@ impl<S: Store> Cursor<S> {
     }
 
     async fn walk(&mut self, views: &Views<S>, wanted: usize) -> Result<Step, Halt> {
-        let place = self.place;
+        let (place, dated) = (self.place, self.dated);
         let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
             return Ok(Step::End);
         };
@@ -291,7 +300,7 @@ impl<S: Store> Cursor<S> {
         let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| Held {
             source: Source::stored(Some(origin::of(&row, place))),
-            document: row.value.slice(row.start..),
+            document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
         });
         match held.next() {
             Some(first) => {

@@ -2,6 +2,7 @@
 
 mod begin;
 mod cursor;
+mod dated;
 mod find;
 mod finder;
 mod held;

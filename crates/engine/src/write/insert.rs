@@ -23,6 +23,18 @@ pub struct Inserted {
     pub failed: Vec<(usize, Error)>,
 }
 
+/// A document that is inserted.
+#[derive(Clone, Debug)]
+pub struct New {
+    /// With its id.
+    pub document: DocBuf,
+    /// What it asks for its life.
+    pub lifetime: Lifetime,
+    /// The second since 1970 that it was written in, when that was before: its life is counted from
+    /// there. One that is dead by then is never seen.
+    pub since: Option<i64>,
+}
+
 impl<S: Store> Engine<S> {
     /// A writer in a view, under this engine's rules.
     pub(crate) fn draft<'a>(&self, view: &'a LiveView<S>) -> Draft<'a, S> {
@@ -32,6 +44,7 @@ impl<S: Store> Engine<S> {
             epoch: rules.epoch,
             versions: rules.versions,
             before_death: rules.before_death,
+            since: None,
         }
     }
 
@@ -42,12 +55,19 @@ impl<S: Store> Engine<S> {
         documents: Vec<(DocBuf, Lifetime)>,
         ordering: Ordering,
     ) -> Result<Inserted, Error> {
+        let new = |(document, lifetime)| New { document, lifetime, since: None };
+        self.insert_since(collection, documents.into_iter().map(new).collect(), ordering).await
+    }
+
+    /// The same for documents of which some were written before: their lives go on.
+    pub async fn insert_since(
+        &self,
+        collection: &Arc<Collection>,
+        documents: Vec<New>,
+        ordering: Ordering,
+    ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
-        let mut waiting: Vec<(usize, DocBuf, Lifetime)> = documents
-            .into_iter()
-            .enumerate()
-            .map(|(at, (document, lifetime))| (at, document, lifetime))
-            .collect();
+        let mut waiting: Vec<(usize, New)> = documents.into_iter().enumerate().collect();
         let mut attempts = 0;
         while !waiting.is_empty() {
             attempts += 1;
@@ -70,20 +90,20 @@ impl<S: Store> Engine<S> {
     async fn insert_some(
         &self,
         collection: &Arc<Collection>,
-        documents: Vec<(usize, DocBuf, Lifetime)>,
+        documents: Vec<(usize, New)>,
         ordering: Ordering,
         out: &mut Inserted,
-    ) -> Result<Vec<(usize, DocBuf, Lifetime)>, Error> {
+    ) -> Result<Vec<(usize, New)>, Error> {
         let view = self.view(collection).await?;
         let mut units: Vec<Unit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
         let mut taken: HashSet<Bytes> = HashSet::with_capacity(documents.len());
         let mut documents = documents.into_iter();
-        while let Some((at, document, lifetime)) = documents.next() {
-            let key = row_key(document.as_ref())?;
+        while let Some((at, new)) = documents.next() {
+            let key = row_key(new.document.as_ref())?;
             let built = if taken.insert(key.clone()) {
-                self.insert_unit(&view, key, document.clone(), lifetime).await
+                self.insert_unit(&view, key, new.clone()).await
             } else {
                 Err(Halt::Again)
             };
@@ -93,7 +113,7 @@ impl<S: Store> Engine<S> {
                         unit.conditions.push(Condition::AfterPrevious);
                     }
                     units.push(unit);
-                    sent.push((at, document, lifetime));
+                    sent.push((at, new));
                 }
                 Err(Halt::Failed(error)) => {
                     out.failed.push((at, error));
@@ -103,7 +123,7 @@ impl<S: Store> Engine<S> {
                 }
                 Err(halt) => {
                     self.settle(collection, &view, halt).await?;
-                    again.push((at, document, lifetime));
+                    again.push((at, new));
                     if ordering == Ordering::Ordered {
                         again.extend(documents.by_ref());
                         break;
@@ -134,17 +154,12 @@ impl<S: Store> Engine<S> {
         Ok(refused)
     }
 
-    async fn insert_unit(
-        &self,
-        view: &LiveView<S>,
-        key: Bytes,
-        document: DocBuf,
-        lifetime: Lifetime,
-    ) -> Result<Unit, Halt> {
+    async fn insert_unit(&self, view: &LiveView<S>, key: Bytes, new: New) -> Result<Unit, Halt> {
+        let New { document, lifetime, since } = new;
         if view.get(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());
         }
-        self.draft(view).put(key, document, lifetime, None).await
+        Draft { since, ..self.draft(view) }.put(key, document, lifetime, None).await
     }
 
     /// Does what a halted operation waits for, so that it can look again.

@@ -10,7 +10,7 @@ mod update;
 pub(crate) use counts::{
     Entered, LEVELS, add as count, add_to as count_second, sums as count_sums,
 };
-pub use insert::Inserted;
+pub use insert::{Inserted, New};
 pub use remove::Removed;
 pub(crate) use unit::{Draft, Entries, Previous, birth};
 pub use update::{Edited, Update, Updated, Writer};

@@ -54,6 +54,8 @@ pub(crate) struct Draft<'a, S: Store> {
     pub(crate) epoch: bool,
     pub(crate) versions: bool,
     pub(crate) before_death: bool,
+    /// The second that it counts as written in, where that is another one than its commit's.
+    pub(crate) since: Option<i64>,
 }
 
 /// The entries of a document in all indexes.
@@ -226,7 +228,7 @@ impl<S: Store> Draft<'_, S> {
             dates: entries.dates,
             body_checksum: checksum(body.bytes()),
         };
-        let rows = self.view.collection.rows();
+        let (rows, since) = (self.view.collection.rows(), self.since);
         let image = state.record.feed().map(|_| body.clone().into_bytes());
         // The row is made here, with room for its header: where commits are ordered time is dear.
         let room = draft.header_len();
@@ -234,7 +236,7 @@ impl<S: Store> Draft<'_, S> {
         value.resize(room, 0);
         value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
-            let ts = stamp.at_ms.div_euclid(1000);
+            let ts = second(stamp, since);
             let birth = position.map(|position| birth(stamp.seq, position));
             draft.birth = draft.birth.or(birth);
             let header = draft.stamp(stamp.seq, ts);
@@ -295,6 +297,12 @@ impl<S: Store> Draft<'_, S> {
         });
         unit.freeing()
     }
+}
+
+/// The second that a write counts as made in: that of its commit, or an earlier one.
+fn second(stamp: Stamp, since: Option<i64>) -> i64 {
+    let now = stamp.at_ms.div_euclid(1000);
+    since.map_or(now, |since| since.min(now))
 }
 
 /// The birth of an item: that of no other, also not of those that the same commit creates.

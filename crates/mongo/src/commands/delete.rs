@@ -28,6 +28,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     statements.iter().try_for_each(|it| check_shape(&Args::new("delete.deletes", *it)))?;
     Counters::add(&call.connection.counters.delete, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
+    call.args().document("let")?;
     let context = call.context().await;
     let mut n = 0;
     let mut errors = Vec::new();

@@ -13,6 +13,7 @@ use crate::{
     args::Args,
     door::Counters,
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+    limits::DUMPING,
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -49,7 +50,11 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         single: args.strict_bool("singleBatch")?.unwrap_or(false),
         keep: args.strict_bool("noCursorTimeout")?.unwrap_or(false),
     };
-    let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    let dumps = || call.connection.app_name().as_deref() == Some(DUMPING);
+    if call.door.carries_timestamps() && dumps() {
+        cursor.date();
+    }
     first(&call, &namespace, cursor, wanted).await
 }
 

@@ -1,15 +1,17 @@
 //! `insert`: documents, each with an outcome of its own under one wait for the disk.
 
-use document::{DocBuf, DocRef, Document, Value, depth_within, doc, limits::MAX_STORED_DEPTH};
+use document::{
+    DocBuf, DocBuilder, DocRef, Document, Value, depth_within, doc, limits::MAX_STORED_DEPTH,
+};
 use engine::Store;
-use engine::{Namespace, Ordering};
+use engine::{Namespace, New, Ordering};
 
 use super::{Call, ok};
 use crate::{
     door::Counters,
     errors::{BSONObjectTooLarge, Error, InvalidLength, Overflow, Result},
     limits::{MAX_DOCUMENT_BYTES, MAX_WRITE_BATCH},
-    ttl::{DocumentWriter, with_id},
+    ttl::{DocumentWriter, RESERVED, carried, with_id},
 };
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -75,11 +77,10 @@ pub(super) async fn insert<S: Store>(
     let mut errors = Vec::new();
     let (mut positions, mut ready) = (Vec::new(), Vec::new());
     for (at, document) in documents.iter().enumerate() {
-        let checked = check_stored(*document).and_then(|()| writer.check(*document));
-        match checked {
-            Ok(lifetime) => {
+        match prepared(call, *document, writer) {
+            Ok(new) => {
                 positions.push(at);
-                ready.push((prepared(call, *document, writer), lifetime));
+                ready.push(new);
             }
             Err(error) => {
                 errors.push((at, error));
@@ -95,7 +96,7 @@ pub(super) async fn insert<S: Store>(
     let ordering = if ordered { Ordering::Ordered } else { Ordering::Unordered };
     let inserted = loop {
         let (collection, _) = call.ensure(namespace).await?;
-        let inserted = call.door.engine.insert(&collection, ready, ordering).await;
+        let inserted = call.door.engine.insert_since(&collection, ready, ordering).await;
         if !Call::<S>::came_late(&inserted) {
             break inserted?;
         }
@@ -103,7 +104,7 @@ pub(super) async fn insert<S: Store>(
         ready = positions
             .iter()
             .filter_map(|at| documents.get(*at))
-            .map(|document| Ok((prepared(call, *document, writer), writer.check(*document)?)))
+            .map(|document| prepared(call, *document, writer))
             .collect::<Result<_>>()?;
     };
     if ordered && !inserted.failed.is_empty() {
@@ -117,8 +118,38 @@ pub(super) async fn insert<S: Store>(
     Ok((inserted.count, errors))
 }
 
+/// A document as it is stored, and what is known of its life.
+fn prepared<S: Store>(
+    call: &Call<'_, S>,
+    document: DocRef<'_>,
+    writer: &DocumentWriter,
+) -> Result<New> {
+    if call.door.carries_timestamps()
+        && let Some(since) = document.get(RESERVED)
+    {
+        let since = carried(since)?;
+        let rest = without(document, RESERVED);
+        check_stored(rest.as_ref())?;
+        let lifetime = writer.check(rest.as_ref())?;
+        let document = filled(call, rest.as_ref(), writer);
+        return Ok(New { document, lifetime, since: Some(since) });
+    }
+    check_stored(document)?;
+    let lifetime = writer.check(document)?;
+    Ok(New { document: filled(call, document, writer), lifetime, since: None })
+}
+
+/// The same document without a root-level field.
+fn without(document: DocRef<'_>, left_out: &str) -> DocBuf {
+    let mut builder = DocBuilder::new();
+    for (name, value) in document.iter().filter(|(name, _)| *name != left_out) {
+        builder.append(name, value);
+    }
+    builder.finish()
+}
+
 /// `_id` stands first; without one it is made here. Empty timestamps are filled in.
-fn prepared<S: Store>(call: &Call<'_, S>, document: DocRef<'_>, writer: &DocumentWriter) -> DocBuf {
+fn filled<S: Store>(call: &Call<'_, S>, document: DocRef<'_>, writer: &DocumentWriter) -> DocBuf {
     let owned = match document.iter().next() {
         Some(("_id", _)) => call.message.own(document),
         _ => with_id(document, writer.now),

@@ -57,6 +57,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.update, statements.len() as u64);
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
+    call.args().document("let")?;
     let context = call.context().await;
     let (mut n, mut modified) = (0, 0);
     let (mut upserted, mut errors) = (Vec::new(), Vec::new());

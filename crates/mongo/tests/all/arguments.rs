@@ -190,6 +190,14 @@ async fn of_every_command() {
         (constant("a b"), 9),
         (constant(""), 9),
         (constant("NOW"), 4_738_901),
+        (
+            doc! { "update": "c", "updates": array![doc! { "q": doc! {}, "u": doc! {} }], "let": 1 },
+            14,
+        ),
+        (
+            doc! { "delete": "c", "deletes": array![doc! { "q": doc! {}, "limit": 1 }], "let": 1 },
+            14,
+        ),
         (doc! { "find": "c", "singleBatch": 1 }, 14),
         (doc! { "find": "c", "singleBatch": Value::Null }, 14),
         (doc! { "find": "c", "allowDiskUse": 1 }, 14),

@@ -25,6 +25,11 @@ how; what is not there yet answers an error that names it.
 * MongoDB's TTL indexes on dates follow MongoDB's rules, and a document is gone at the instant, not
   at the next pass of a monitor.
 * What is dead stays dead whatever is set later.
+* A dump does not contain `_ts`, so that what is restored begins a life anew. While
+  `carry_timestamps` is switched on (`PUT /_ebb/features`; off at every start), finds of a client
+  whose application is called `mongodump` show it as a last field, unless they sort or project, and
+  an insert may set it: a whole number of seconds since 1970, now where it is later. The document's
+  life is counted from there; one that is dead by then is never seen.
 * `numIndexesBefore` and `numIndexesAfter` are true counts: 1 and 2 where a collection gets its
   first index.
 
@@ -34,7 +39,10 @@ how; what is not there yet answers an error that names it.
   a walk over the whole collection for each batch, as containers of few items pay it, or an index of
   births that every write would pay for.
 * `explain` shows one plan: `IDHACK`, `IXSCAN` under `FETCH`, or `COLLSCAN`, and MongoDB's names of
-  stages above it.
+  stages above it. No plan is covered: an index tells which documents are meant, and they are read,
+  since its keys do not say of what type a number was.
+* `serverStatus` has the sections that exporters read; what does not exist here counts 0 there.
+* `currentOp` and `$currentOp` show commands of up to 1 KB whole, of others the beginning.
 * A write concern `{j: false}` is acknowledged after the sync like any other.
 * An index on a field that holds arrays gives bounds from its first field only.
 * A key of more than 1,000 bytes is indexed by its beginning and a hash: equality and uniqueness

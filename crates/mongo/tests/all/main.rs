@@ -6,6 +6,7 @@ mod bulk_write;
 mod client;
 mod compat;
 mod databases;
+mod dumps;
 mod explain;
 mod fail_points;
 mod fates;

@@ -178,6 +178,25 @@ async fn whoever_may_only_read_has_only_the_cursors_of_its_session() {
     assert_eq!(reply.get("cursorsKilled"), Some(&array![of_socket, of_writer, of_other]));
 }
 
+#[tokio::test]
+async fn no_cursor_is_left_for_a_sender_that_has_gone() {
+    let client = filled(10).await;
+    for batch in [0, 1] {
+        let find = doc! { "find": "c", "batchSize": batch }.to_buf();
+        let relayed = client.door.relay(sender(Right::Read, 1), "db", find.bytes());
+        // It is begun, and nobody waits for it when it runs.
+        tokio::select! {
+            biased;
+            _ = relayed => panic!("it has run already"),
+            () = std::future::ready(()) => {}
+        }
+        while client.door.open().0 != 1 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(client.door.open().1, 0, "batchSize {batch}");
+    }
+}
+
 /// Waits until this many operations of a kind are under way.
 async fn until(client: &mut Client, op: &str, count: usize) {
     for _ in 0..10_000 {

@@ -297,7 +297,10 @@ impl Grouping {
         let value = |place: usize| values.get(place).copied().flatten();
         let found = match picked.id {
             Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
-            None => self.find(group.id.get(&env).map_err(in_group)?.or_null(), context)?,
+            None => {
+                let failed = |error| in_group(error, &group.id);
+                self.find(group.id.get(&env).map_err(failed)?.or_null(), context)?
+            }
         };
         let at = match (found, &mut self.written) {
             (Ok(at), _) => at,
@@ -310,7 +313,10 @@ impl Grouping {
         {
             grown += match *place {
                 Some(place) => field.add_value(state, value(place), &env)?,
-                None => field.add(state, &env).map_err(in_group)?,
+                None => {
+                    let failed = |error| in_group(error, &field.taken.input);
+                    field.add(state, &env).map_err(failed)?
+                }
             };
         }
         self.grown(at, grown, context)

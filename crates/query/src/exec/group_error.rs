@@ -1,7 +1,7 @@
 //! Errors of expressions inside `$group`, which MongoDB evaluates with another engine whose errors
 //! have numbers of their own.
 
-use crate::Error;
+use crate::{Error, Expr};
 
 /// Numbers elsewhere and in a group.
 const NUMBERS: [(i32, &str, i32); 3] = [
@@ -10,8 +10,12 @@ const NUMBERS: [(i32, &str, i32); 3] = [
     (40_066, "$switch could not find", 4_934_200),
 ];
 
-/// The error as it is in a group.
-pub(super) fn in_group(error: Error) -> Error {
+/// The error of this expression as it is in a group. A constant fails before anything runs, with
+/// the usual number.
+pub(super) fn in_group(error: Error, of: &Expr) -> Error {
+    if !of.any(&|part| matches!(part, Expr::Root | Expr::Field(_) | Expr::Variable(..))) {
+        return error;
+    }
     let row = NUMBERS
         .iter()
         .find(|(number, text, _)| *number == error.number && error.message.starts_with(text));

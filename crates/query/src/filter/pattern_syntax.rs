@@ -133,6 +133,12 @@ impl<'a> Rewrite<'a> {
             '\\' => self.escape()?,
             '[' => self.class()?,
             '(' => drop(self.group()?),
+            '^' if self.flags.multi_line && self.aheads.is_some() => {
+                // Behind the last line break no line begins.
+                self.out.push_str(r"(?:\A|^");
+                self.stand(false, r"\z".to_owned())?;
+                self.out.push(')');
+            }
             '$' if self.flags.multi_line => self.out.push('$'),
             '$' => self.end()?,
             '*' | '+' | '?' => self.repeat(next)?,
@@ -233,6 +239,7 @@ impl<'a> Rewrite<'a> {
             'N' => self.out.push_str(r"[^\n]"),
             'R' => self.out.push_str(r"(?:\r\n|[\n\x0B\f\r\u{85}\u{2028}\u{2029}])"),
             'b' => self.out.push_str(r"(?-u:\b)"),
+            'B' if self.aheads.is_some() => self.stand(false, r"(?-u:\b)".to_owned())?,
             'B' => self.out.push_str(r"\B"),
             'Z' => self.end()?,
             'Q' => self.quoted(),

@@ -4,6 +4,7 @@
 mod deviation;
 mod extreme;
 mod list;
+mod mean;
 mod percentile;
 mod saved;
 mod some;
@@ -11,6 +12,7 @@ mod sum;
 
 pub use deviation::Deviation;
 pub use extreme::Extreme;
+pub use mean::Mean;
 pub use percentile::{percentages, percentile_of};
 pub use some::{count_of, pick_n};
 pub use sum::{Avg, Sum};

@@ -37,7 +37,7 @@ impl Compensated {
 }
 
 /// A sum and its rounding error.
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
@@ -115,6 +115,11 @@ impl Avg {
             self.sum.add(value);
             self.count += 1;
         }
+    }
+
+    /// How many numbers were added.
+    pub(super) fn count(&self) -> i64 {
+        self.count
     }
 
     /// The mean; null without numbers.

@@ -305,6 +305,24 @@ async fn a_key_opens_a_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cookie_is_no_good_after_a_logout() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = with_keys(folder.path()).await;
+    let (one, other) = (Browser::new(&server, WRITER).await, Browser::new(&server, WRITER).await);
+    assert_ne!(one.cookie, other.cookie);
+    for (logged_out, status) in [(false, 200), (true, 401)] {
+        if logged_out {
+            assert_eq!(one.ask(&server, "DELETE", SESSION, "").await.status, 204);
+        }
+        for (browser, status) in [(&one, status), (&other, 200)] {
+            let read = browser.ask(&server, "GET", "/_portal/api/nosql/dbs", "").await;
+            assert_eq!(read.status, status, "{logged_out}: {read:?}");
+        }
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_may_ask_for_what() {
     let folder = tempfile::tempdir().unwrap();
     let server = with_keys(folder.path()).await;

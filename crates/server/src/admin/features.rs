@@ -1,5 +1,7 @@
 //! The switches over HTTP: how they stand and why, and turning them.
 
+use std::sync::atomic::Ordering;
+
 use axum::{Json, body::Bytes, extract::State};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,7 +16,8 @@ use crate::features::Source;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    per_document_ttl: bool,
+    per_document_ttl: Option<bool>,
+    carry_timestamps: Option<bool>,
 }
 
 fn body(shared: &Shared) -> Json<Value> {
@@ -24,7 +27,11 @@ fn body(shared: &Shared) -> Json<Value> {
         Source::Flag => "flag",
         Source::Stored => "stored",
     };
-    Json(json!({ "per_document_ttl": { "on": on, "source": source } }))
+    let carry = shared.features.carry_timestamps().load(Ordering::Relaxed);
+    Json(json!({
+        "per_document_ttl": { "on": on, "source": source },
+        "carry_timestamps": { "on": carry },
+    }))
 }
 
 /// `GET /_ebb/features`
@@ -32,12 +39,24 @@ pub(crate) async fn read(State(shared): State<Shared>) -> Json<Value> {
     body(&shared)
 }
 
-/// `PUT /_ebb/features` with `{"per_document_ttl": bool}`; durable when this answers.
+/// `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one of them.
+/// The first is durable when this answers, the second is off again after a start.
 pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Result<Json<Value>> {
     let wanted: Wanted = serde_json::from_slice(&request).map_err(|error| {
-        Error::bad_request(format!("the body is {{\"per_document_ttl\": true or false}}: {error}"))
+        Error::bad_request(format!(
+            "the body is {{\"per_document_ttl\": true or false}}, or the same for \
+             \"carry_timestamps\", or both: {error}"
+        ))
     })?;
-    let turned = shared.features.turn(wanted.per_document_ttl).await;
-    turned.map_err(|error| Error::failed(format!("the switch cannot be kept: {error}")))?;
+    if wanted.per_document_ttl.is_none() && wanted.carry_timestamps.is_none() {
+        return Err(Error::bad_request("the body names no switch"));
+    }
+    if let Some(on) = wanted.per_document_ttl {
+        let turned = shared.features.turn(on).await;
+        turned.map_err(|error| Error::failed(format!("the switch cannot be kept: {error}")))?;
+    }
+    if let Some(on) = wanted.carry_timestamps {
+        shared.features.carry(on);
+    }
     Ok(body(&shared))
 }

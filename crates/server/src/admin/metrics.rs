@@ -44,6 +44,23 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
         Unit::Seconds,
         ConstGauge::new(backlog.oldest_dead_seconds),
     );
+    of_store(&shared, &mut registry);
+    if let Some(door) = &shared.doors.mongo {
+        of_door(door, &mut registry);
+    }
+    if let Some(door) = &shared.doors.cosmos {
+        of_cosmos(door, &mut registry);
+    }
+    operations(&shared, &mut registry);
+    of_memory(&shared, &mut registry);
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = encode(&mut text, &registry);
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], text)
+}
+
+fn of_store(shared: &Shared, registry: &mut Registry) {
     let store = shared.engine.store();
     let bytes = ConstGauge::new(i64::try_from(store.disk_bytes()).unwrap_or(i64::MAX));
     registry.register_with_unit(
@@ -71,19 +88,6 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
             Measurement::one(measured.group_size.read(), 1.0),
         );
     }
-    if let Some(door) = &shared.doors.mongo {
-        of_door(door, &mut registry);
-    }
-    if let Some(door) = &shared.doors.cosmos {
-        of_cosmos(door, &mut registry);
-    }
-    operations(&shared, &mut registry);
-    of_memory(&shared, &mut registry);
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = encode(&mut text, &registry);
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], text)
 }
 
 fn of_memory(shared: &Shared, registry: &mut Registry) {

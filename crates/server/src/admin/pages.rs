@@ -1,15 +1,29 @@
 //! The portal as this server has it: whom it lets in by where it listens, and what it calls itself.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, path::Path, sync::Arc};
 
-use portal::{Addresses, Login, Portal};
+use portal::{Addresses, Kept, Login, Portal};
 use tokio::sync::watch;
 
 use super::{Doors, doors::Relayed};
-use crate::{Config, Failure, nosql, ready::Ready};
+use crate::{Config, Failure, Refused, nosql, ready::Ready, sealed};
 
 /// The portal of a server.
 pub(crate) type Pages = Portal<Relayed>;
+
+/// File of a data directory with the sessions that were ended before their time.
+const ENDED: &str = "sessions";
+
+/// Keeps ended sessions in the data directory, or nowhere.
+fn ended(data_dir: Option<&Path>) -> io::Result<Kept> {
+    let Some(folder) = data_dir.map(Path::to_owned) else { return Ok(Kept::nowhere()) };
+    let text = match sealed::read_text(&folder.join(ENDED)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let keep = Box::new(move |text: &str| sealed::write_text(&folder, ENDED, text));
+    Ok(Kept { text, keep })
+}
 
 /// The portal at this address, until `stop`; `ready` knows where the doors listen.
 pub(crate) fn portal(
@@ -39,6 +53,12 @@ pub(crate) fn portal(
         hosts,
         addresses: Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
         secret: nosql::random().map_err(|error| failed(&error))?,
+        ended: ended(config.data_dir.as_deref()).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(format!(
+                "{error}; remove it, and give the account other keys to end all sessions"
+            ))),
+            _ => failed(&error),
+        })?,
     };
     Portal::new(settings, Relayed { doors, stop }).map_err(|error| failed(&error))
 }

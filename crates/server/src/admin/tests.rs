@@ -98,7 +98,10 @@ async fn what_is_no_series_is_refused() {
 const FEATURES: &str = "/_ebb/features";
 
 fn features(on: bool, source: &str) -> Value {
-    json!({ "per_document_ttl": { "on": on, "source": source } })
+    json!({
+        "per_document_ttl": { "on": on, "source": source },
+        "carry_timestamps": { "on": false },
+    })
 }
 
 async fn switch(server: &Server, on: bool) {
@@ -184,6 +187,35 @@ async fn a_switch_holds_after_a_restart_unless_a_flag_says_otherwise() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn seconds_are_carried_while_that_is_switched_on_and_not_after_a_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::keeping(folder.path(), None).await;
+    let carries = |features: &Value| features["carry_timestamps"]["on"].as_bool().unwrap();
+    assert!(!carries(&server.good("GET", FEATURES, "").await));
+    let insert = |id: i32| doc! { "insert": "c", "documents": array![doc! { "_id": id, "_ts": 1 }], "$db": "db" };
+    let refused = server.mongo(insert(1)).await;
+    assert!(refused.get("writeErrors").is_some(), "{refused:?}");
+    for (id, on) in [(2, true), (3, false), (4, true)] {
+        let body = json!({ "carry_timestamps": on }).to_string();
+        assert_eq!(carries(&server.good("PUT", FEATURES, &body).await), on);
+        assert_eq!(carries(&server.good("GET", FEATURES, "").await), on);
+        assert_eq!(server.mongo(insert(id)).await.get("writeErrors").is_none(), on, "{id}");
+    }
+    assert_eq!(ids(&server).await, [2, 4]);
+    // Dead by then, they are gone when documents begin to expire.
+    turn_on_ttl(&server, 1000).await;
+    assert_eq!(ids(&server).await, [0; 0]);
+    server.stop().await;
+    let server = Server::keeping(folder.path(), None).await;
+    assert!(!carries(&server.good("GET", FEATURES, "").await));
+    // Both switches at once.
+    let body = json!({ "carry_timestamps": true, "per_document_ttl": false }).to_string();
+    let turned = server.good("PUT", FEATURES, &body).await;
+    assert!(carries(&turned) && turned["per_document_ttl"]["on"] == false, "{turned}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_switches_that_there_are_can_be_turned() {
     let server = Server::new(&Config { mongo_addr: None, ..Config::for_tests() }).await;
     for body in [
@@ -192,6 +224,8 @@ async fn only_switches_that_there_are_can_be_turned() {
         "[]",
         "{\"per_document_ttl\": \"off\"}",
         "{\"per_document_ttl\": null}",
+        "{\"carry_timestamps\": 1}",
+        "{\"carry_timestamps\": true, \"more\": true}",
         "{\"per_document_ttl\": true, \"more\": true}",
         "{\"per_document_ttl\": true, \"per_document_ttl\": false}",
     ] {

@@ -1,10 +1,21 @@
 //! Corner cases of arithmetic and of accumulators as functions.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
+    ("{$avg: [NumberLong(9007199254740993), 1]}", "4503599627370497.0"),
+    ("{$avg: [NumberLong(9007199254740993), NumberLong(-9007199254740992)]}", "0.5"),
+    ("{$avg: [NumberLong(9223372036854774785), NumberLong(-9223372036854775808)]}", "-512.0"),
+    (
+        "{$avg: [NumberLong(1152921504606846977), NumberLong(-1152921504606846976), 3]}",
+        "1.3333333333333333",
+    ),
+    (
+        "{$avg: [NumberDecimal('1.50'), NumberLong(9223372036854775807)]}",
+        "NumberDecimal('4611686018427387904.25')",
+    ),
     ("{$avg: [NumberLong(9223372036854775807), NumberLong(-9223372036854775808)]}", "0.0"),
     (
         "{$avg: [NumberLong(9223372036854775807), NumberLong(9223372036854775807)]}",
-        "9223372036854775807.0",
+        "9.223372036854776e+18",
     ),
     ("{$substr: [{$toDouble: {$toDecimal: '-NaN'}}, 0, 9]}", "'-nan'"),
     ("{$substr: [{$toDouble: {$toDecimal: 'NaN'}}, 0, 9]}", "'nan'"),

@@ -149,6 +149,8 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{$group: {_id: {$switch: {branches: [{case: '$zz', then: 1}]}}}}]",
         "error 4934200: $switch could not find a matching branch for an input, and no default was specified.",
     ),
+    ("[{$group: {_id: null, n: {$sum: {$divide: [1, 0]}}}}]", "error 2: can't $divide by zero"),
+    ("[{$group: {_id: {$mod: [1, 0]}}}]", "error 16610: can't $mod by zero"),
     (
         "[{$project: {n: {$divide: [1, {$subtract: ['$_id', '$_id']}]}}}]",
         "error 2: can't $divide by zero",

@@ -5,6 +5,11 @@ use document::{Document, Value, doc};
 use super::work::Tickets;
 
 fn zeros(names: &[&str]) -> Document {
+    names.iter().map(|name| ((*name).to_owned(), Value::Int64(0))).collect()
+}
+
+/// The same in 32 bits, as MongoDB counts some things.
+fn small_zeros(names: &[&str]) -> Document {
     names.iter().map(|name| ((*name).to_owned(), Value::Int32(0))).collect()
 }
 
@@ -12,7 +17,7 @@ fn zeros(names: &[&str]) -> Document {
 pub(super) fn section(name: &str) -> Document {
     match name {
         "locks" => locks(),
-        "logicalSessionRecordCache" => zeros(&[
+        "logicalSessionRecordCache" => small_zeros(&[
             "activeSessionsCount",
             "sessionsCollectionJobCount",
             "lastSessionsCollectionJobDurationMillis",
@@ -77,7 +82,7 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
         })
         .collect();
     doc! {
-        "block-manager": zeros(&[
+        "block-manager": small_zeros(&[
             "blocks pre-loaded",
             "blocks read",
             "blocks written",
@@ -86,7 +91,7 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
             "mapped blocks read",
             "mapped bytes read",
         ]),
-        "cache": zeros(&[
+        "cache": small_zeros(&[
             "bytes currently in the cache",
             "bytes read into cache",
             "bytes written from cache",
@@ -102,7 +107,7 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
             "tracked dirty pages in the cache",
             "unmodified pages evicted",
         ]),
-        "log": zeros(&[
+        "log": small_zeros(&[
             "log bytes of payload data",
             "log bytes written",
             "log flush operations",
@@ -117,8 +122,8 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
             "log write operations",
             "total log buffer size",
         ]),
-        "session": zeros(&["open cursor count", "open session count"]),
-        "transaction": zeros(&[
+        "session": small_zeros(&["open cursor count", "open session count"]),
+        "transaction": small_zeros(&[
             "transaction begins",
             "transaction checkpoint currently running",
             "transaction checkpoint generation",

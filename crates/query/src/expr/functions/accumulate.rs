@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Error,
-    group::{Avg, Deviation, Extreme, Sum, count_of, pick_n},
+    group::{Deviation, Extreme, Mean, Sum, count_of, pick_n},
 };
 
 const N: &[Param] = &[need("input"), need("n")];
@@ -54,15 +54,9 @@ fn sum(call: &In<'_>) -> Answer {
 }
 
 fn avg(call: &In<'_>) -> Answer {
-    let mut avg = Avg::default();
-    // As MongoDB does here, and not in groups, each number becomes a double before it is added.
-    each(call, |value| {
-        avg.add(match value {
-            ValueRef::Int64(number) => ValueRef::Double(number as f64),
-            other => other,
-        });
-    });
-    Ok(Some(avg.value()))
+    let mut mean = Mean::default();
+    each(call, |value| mean.add(value));
+    Ok(Some(mean.value()))
 }
 
 fn extreme(call: &In<'_>, greatest: bool) -> Answer {

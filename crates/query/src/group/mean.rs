@@ -1,0 +1,53 @@
+//! The mean of a few numbers, rounded as MongoDB's `$avg` of arguments does it, which adds in
+//! doubles and looks at no more than the larger part of the sum. Groups are more exact.
+
+use document::{Value, ValueRef};
+
+use super::{Avg, sum::two_sum};
+
+/// A mean of arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Mean {
+    /// Where there are decimals, and how many numbers there are.
+    exact: Avg,
+    has_decimal: bool,
+    sum: f64,
+    rest: f64,
+    /// The sum without its rest: where that is no number this one says why.
+    plain: f64,
+}
+
+impl Mean {
+    /// Adds a value, if it is a number.
+    pub fn add(&mut self, value: ValueRef<'_>) {
+        self.exact.add(value);
+        match value {
+            ValueRef::Int32(number) => self.add_double(f64::from(number)),
+            ValueRef::Int64(number) => {
+                // Two halves that doubles hold exactly.
+                let high = number / (1 << 32) * (1 << 32);
+                self.add_double((number - high) as f64);
+                self.add_double(high as f64);
+            }
+            ValueRef::Double(number) => self.add_double(number),
+            ValueRef::Decimal128(_) => self.has_decimal = true,
+            _ => {}
+        }
+    }
+
+    fn add_double(&mut self, number: f64) {
+        self.plain += number;
+        let (number, rest) = two_sum(number, self.rest);
+        let (sum, lost) = two_sum(self.sum, number);
+        (self.sum, self.rest) = (sum, rest + lost);
+    }
+
+    /// The mean; null without numbers.
+    pub fn value(&self) -> Value {
+        if self.has_decimal || self.exact.count() == 0 {
+            return self.exact.value();
+        }
+        let sum = if self.sum.is_finite() { self.sum } else { self.plain };
+        Value::Double(sum / self.exact.count() as f64)
+    }
+}
