@@ -28,7 +28,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { files: 64, bytes: 64 * 1024 * MB }
+        Self { files: 64, bytes: 16 * 1024 * MB }
     }
 }
 

@@ -146,20 +146,8 @@ async fn handle<S: Store>(
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
         dispatch::run(&door, call, body).await
     };
-    let mut answered: Result<Reply> = result.await;
-    // What is not read yet is held on, and what asked for it is not.
-    if let Ok(reply) = &mut answered {
-        let mut text = std::mem::take(&mut reply.held);
-        if text.held() == 0 {
-            text = std::mem::take(&mut held);
-        }
-        held = text;
-        // What was written is told in any case.
-        if held.set(reply.body.capacity()).is_err() && only_reads {
-            answered = Err(Failure::busy());
-        }
-    }
-    let reply = match answered {
+    let answered: Result<Reply> = result.await;
+    let reply = match answered.and_then(|reply| counted(reply, &mut held, only_reads)) {
         Ok(reply) => reply,
         Err(failure) => {
             if reading && !body::discard(&mut body).await {
@@ -181,6 +169,19 @@ async fn handle<S: Store>(
         took: clock::monotonic().saturating_sub(began),
     };
     respond::response(reply, about, held)
+}
+
+/// A reply that is held until it is read, instead of what asked for it.
+fn counted(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Reply> {
+    let text = std::mem::take(&mut reply.held);
+    if 0 < text.held() {
+        *held = text;
+    }
+    match held.set(reply.body.capacity()) {
+        Err(_) if only_reads => Err(Failure::busy()),
+        // What was written is told in any case.
+        _ => Ok(reply),
+    }
 }
 
 /// The portal knows whom it lets in.

@@ -57,7 +57,7 @@ how; what is not there yet answers an error that names it.
   a `$facet` share one stage's limit.
 * `$sort`, `$group` and `$bucketAuto` put what is beyond a stage's 100 MB, or would leave less than an
   eighth of the memory for others, into temporary files; `allowDiskUse` is on unless it is `false`.
-  Files take 64 GB together at most and leave a part of the device free (14031); 64 operations have
+  Files take 16 GB together at most and leave a part of the device free (14031); 64 operations have
   one at the same time (365). Other stages, and a server with `--in-memory`, refuse with 292.
 * The first message of a connection has 64 KB at most.
 * `$lookup`, `$graphLookup` and `$unionWith` read the other collection at the instant of the pipeline's

@@ -3,7 +3,7 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
 use crate::{Error, Kind, limits::MAX_WORK};
@@ -36,6 +36,8 @@ pub struct Effort {
     passed: AtomicU64,
     looked: AtomicU64,
     rested: AtomicU64,
+    /// Whether the thread was given up for what may wait, since others ran last.
+    gave_way: AtomicBool,
     /// What all evaluations together may do; `None`: anything.
     most: Option<u64>,
     watch: Option<Box<dyn Watch>>,
@@ -83,11 +85,22 @@ impl Effort {
         if due {
             self.rested.store(done, Relaxed);
             self.looked.store(done, Relaxed);
+            self.gave_way.store(false, Relaxed);
             if let Some(watch) = &self.watch {
                 watch.rested();
             }
         }
         due
+    }
+
+    /// What follows may wait for a disk: what else waits for the thread is given to another, once
+    /// until others ran.
+    pub(crate) fn may_wait(&self) {
+        if !self.gave_way.swap(true, Relaxed)
+            && let Some(watch) = &self.watch
+        {
+            watch.give_way();
+        }
     }
 
     /// All that was done, evaluation or not.
@@ -181,6 +194,19 @@ mod tests {
             assert_eq!(stopped.unwrap_err().kind, Kind::Stopped);
         }
         assert_eq!(gave_way.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn it_gives_way_once_before_it_waits() {
+        let gave_way = Arc::default();
+        let effort = Effort::watched(Ended(Arc::clone(&gave_way)));
+        for turns in 1..4 {
+            effort.may_wait();
+            effort.may_wait();
+            assert_eq!(gave_way.load(Relaxed), turns);
+            effort.pass(1 << 20).unwrap();
+            assert!(effort.is_due());
+        }
     }
 
     #[test]

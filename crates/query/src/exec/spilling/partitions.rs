@@ -140,6 +140,7 @@ impl Partitions {
         self.record.push(kind);
         put(document, &mut self.record);
         context.effort.pass(self.record.len())?;
+        context.effort.may_wait();
         writer.append(&self.record).map_err(failed)
     }
 
@@ -171,6 +172,7 @@ impl Reading {
 
     /// The next record; none behind the last.
     pub(in crate::exec) fn next(&mut self, context: &Context) -> Result<Option<Record>, Error> {
+        context.effort.may_wait();
         let Some(record) = self.reader.next_record().map_err(failed)? else { return Ok(None) };
         context.effort.pass(record.len())?;
         let mut bytes = Bytes(record);

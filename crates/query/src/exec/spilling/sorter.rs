@@ -129,6 +129,7 @@ impl Sorter {
             self.out = Out::Memory(std::mem::take(&mut self.held).into_iter());
             return Ok(());
         }
+        context.effort.may_wait();
         self.write_run(context)?;
         let Some(spilled) = &mut self.spilled else { return Ok(()) };
         loop {
@@ -147,6 +148,9 @@ impl Sorter {
 
     /// The next entry in order, once it is finished.
     pub(in crate::exec) fn next(&mut self, context: &Context) -> Result<Option<Entry>, Error> {
+        if matches!(self.out, Out::Files(..)) {
+            context.effort.may_wait();
+        }
         let entry = match &mut self.out {
             Out::Unfinished | Out::Files(_, 0) => None,
             Out::Memory(entries) => entries.next().inspect(|entry| {
@@ -171,6 +175,9 @@ impl Sorter {
     /// Puts the held entries in order and drops those beyond the limit.
     fn settle(&mut self, context: &Context) -> Result<(), Error> {
         // Ordering much takes long, and lets nobody else run by itself.
+        if LEAST_RUN <= self.bytes {
+            context.effort.may_wait();
+        }
         context.effort.pass(self.bytes / 8)?;
         let sort = &self.sort;
         self.held.sort_by(|a, b| sort.compare(&a.key, &b.key));
