@@ -37,6 +37,11 @@ impl Plan {
         (self.process / 8).min(256 * MB)
     }
 
+    /// Data of a server that keeps them in memory, which needs neither cache nor journal.
+    pub fn data(self) -> usize {
+        self.process / 8 * 3
+    }
+
     /// The journal of the store: all writes that are only in memory are in it.
     pub fn journal(self) -> usize {
         (self.process / 8).min(128 * MB)
@@ -61,6 +66,7 @@ mod tests {
             let store = plan.cache() + plan.journal();
             assert!(plan.strangers() <= plan.operations());
             assert!(plan.operations() + store <= process - process / 8, "{process}");
+            assert!(plan.operations() + plan.data() <= process - process / 8, "{process}");
         }
     }
 }

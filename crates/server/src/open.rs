@@ -65,7 +65,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
     let time = Engine::<AnyStore>::timepiece(&clock);
     let plan = plan(config);
     let store = match &data_dir {
-        None => AnyStore::Memory(MemoryStore::new(time)),
+        None => AnyStore::Memory(MemoryStore::bounded(plan.data(), time)),
         Some(directory) => {
             let options = LsmOptions {
                 accept_loss: config.accept_loss,

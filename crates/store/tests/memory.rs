@@ -101,3 +101,37 @@ async fn a_held_commit_is_in_flight_and_its_conditions_bind_others() {
     let outcomes = store.commit(vec![Unit::new(vec![stale], |_| vec![])]).await.unwrap();
     assert!(matches!(outcomes[0], store::Outcome::Refused(_)));
 }
+
+#[tokio::test]
+async fn a_bounded_store_refuses_what_needs_room_and_lets_deletes_go_on() {
+    let time = ManualTime::default();
+    let store = MemoryStore::bounded(100_000, time.timepiece());
+    let key = |at: u32| bytes::Bytes::copy_from_slice(&at.to_be_bytes());
+    let put = |at: u32| {
+        let (key, value) = (key(at), vec![7; 1000].into());
+        Unit::new(vec![], move |_| vec![Mutation::Put { space: Space::Catalog, key, value }])
+    };
+    let mut held = 0;
+    let refused = loop {
+        match store.commit(vec![put(held)]).await {
+            Ok(_) => held += 1,
+            Err(error) => break error,
+        }
+        assert!(held < 200, "nothing is refused");
+    };
+    assert_eq!((refused.kind, 50 < held), (store::Kind::Full, true));
+    assert!(matches!(store.health(), store::Health::Refusing(_)));
+    let snapshot = store.snapshot();
+    for at in 0..held {
+        let key = key(at);
+        let delete =
+            Unit::new(vec![], move |_| vec![Mutation::Delete { space: Space::Catalog, key }]);
+        store.commit(vec![delete.freeing()]).await.unwrap();
+    }
+    // What a snapshot still sees is held.
+    store.commit(vec![put(0)]).await.unwrap_err();
+    drop(snapshot);
+    store.commit(vec![put(0)]).await.unwrap();
+    assert_eq!(store.health(), store::Health::Good);
+    assert!(store.disk_bytes() < 2_000, "{}", store.disk_bytes());
+}

@@ -136,6 +136,8 @@ pub(crate) async fn replace<S: Store>(
     let body = common::document(body)?;
     let _one = door.changing.lock().await;
     let held = find(door, call)?;
+    // Who asks to change another container than there is now is told that, whatever it would be.
+    records::check_version(call, held.version())?;
     let definition = Definition::replace(body, held.options())?;
     let version = match common::expect(call) {
         Expect::Version(stamp) => Some(stamp),

@@ -62,6 +62,13 @@ async fn refused_requests_change_nothing() {
             r#"{"id":"c","partitionKey":{"paths":["/other"],"version":2}}"#,
             400,
         ),
+        (
+            "PUT",
+            "/dbs/d/colls/c",
+            &[("if-match", "\"x\"")],
+            r#"{"id":"c","partitionKey":{"paths":["/other"],"version":2}}"#,
+            412,
+        ),
         ("DELETE", "/dbs/d/colls/c", &[("if-match", "\"x\"")], "", 412),
         ("DELETE", "/dbs/d", &[("if-match", "\"x\"")], "", 412),
         ("POST", "/dbs/d/colls/c/operations/partitionkeydelete", &[], "", 400),

@@ -1,8 +1,9 @@
-//! A store that keeps nothing: versions of keys in an ordered map. Its drop predicate looks at no
+//! A store that keeps nothing: versions of keys in an ordered map (`data.rs`). Its drop predicate looks at no
 //! snapshot, as that of the embedded engine, so that tests meet the same danger.
 
+mod data;
+
 use std::{
-    collections::BTreeMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -12,43 +13,15 @@ use std::{
 use bytes::Bytes;
 use tokio::sync::Notify;
 
+use data::{Data, Versions, visible};
+
 use crate::{
-    AtomicScope, Capabilities, Direction, DropPredicate, Error, Flight, Kind, Limit, Mutation,
+    AtomicScope, Capabilities, Direction, DropPredicate, Error, Flight, Health, Kind, Limit, Mutation,
     Ordered, Outcome, Page, Range, Sequencer, Snapshot, Space, Stamp, Store, Timepiece, Unit,
     decode_count, encode_count,
 };
 
 const MAX_KEY_BYTES: usize = 65_535;
-
-type Versions = Vec<(u64, Option<Bytes>)>;
-
-#[derive(Debug, Default)]
-struct Data {
-    spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
-    /// Open snapshots by `seq`.
-    open: BTreeMap<u64, usize>,
-    /// How far spaces have been judged.
-    judged: BTreeMap<Space, u64>,
-}
-
-impl Data {
-    fn put(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
-        let oldest = self.open.keys().next().copied().unwrap_or(seq);
-        let versions = self.spaces.entry(space).or_default().entry(key).or_default();
-        // Keep what the oldest snapshot sees and everything later.
-        let seen = versions.iter().rposition(|(version, _)| *version <= oldest).unwrap_or(0);
-        versions.drain(..seen);
-        versions.push((seq, value));
-    }
-
-    fn get(&self, space: Space, key: &[u8], seq: u64) -> Option<Bytes> {
-        visible(self.spaces.get(&space)?.get(key)?, seq)
-    }
-}
-
-fn visible(versions: &Versions, seq: u64) -> Option<Bytes> {
-    versions.iter().rev().find(|(version, _)| *version <= seq).and_then(|(_, value)| value.clone())
-}
 
 /// Holds commits between their stamp and their publication, for tests.
 #[derive(Debug, Default)]
@@ -88,6 +61,8 @@ struct Shared {
     published: AtomicU64,
     predicate: Mutex<Option<Arc<dyn DropPredicate>>>,
     gate: Arc<Gate>,
+    /// Bytes beyond which it takes only commits that give memory back.
+    limit: usize,
 }
 
 /// The memory store. Clones share their data, so a clone outlives a "restart" of its user.
@@ -109,10 +84,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl MemoryStore {
     /// An empty store whose commits are stamped by this clock.
     pub fn new(time: Arc<dyn Timepiece>) -> Self {
-        Self::with(Data::default(), Stamp { seq: 0, at_ms: i64::MIN }, time)
+        Self::bounded(usize::MAX, time)
     }
 
-    fn with(data: Data, last: Stamp, time: Arc<dyn Timepiece>) -> Self {
+    /// The same, which refuses commits that need more room once it holds so many bytes.
+    pub fn bounded(limit: usize, time: Arc<dyn Timepiece>) -> Self {
+        Self::with(Data::default(), Stamp { seq: 0, at_ms: i64::MIN }, limit, time)
+    }
+
+    fn with(data: Data, last: Stamp, limit: usize, time: Arc<dyn Timepiece>) -> Self {
         let shared = Shared {
             data: Mutex::new(data),
             sequencer: tokio::sync::Mutex::new(Sequencer::starting_after(last)),
@@ -121,6 +101,7 @@ impl MemoryStore {
             published: AtomicU64::new(last.seq),
             predicate: Mutex::new(None),
             gate: Arc::new(Gate::default()),
+            limit,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -131,15 +112,16 @@ impl MemoryStore {
         let data = lock(&self.shared.data);
         let mut copy = Data::default();
         for (space, keys) in &data.spaces {
-            let held = copy.spaces.entry(*space).or_default();
+            copy.spaces.entry(*space).or_default();
             for (key, versions) in keys {
                 if let Some(value) = visible(versions, seq) {
-                    held.insert(key.clone(), vec![(seq, Some(value))]);
+                    copy.put(*space, key.clone(), Some(value), seq);
                 }
             }
         }
         drop(data);
-        Self::with(copy, Stamp { seq, at_ms: self.shared.flight.newest_ms() }, time)
+        let last = Stamp { seq, at_ms: self.shared.flight.newest_ms() };
+        Self::with(copy, last, self.shared.limit, time)
     }
 
     /// The gate between stamp and publication.
@@ -147,9 +129,24 @@ impl MemoryStore {
         Arc::clone(&self.shared.gate)
     }
 
+    /// Whether it takes a commit.
+    fn check(&self, frees: bool) -> Result<(), Error> {
+        let mut data = lock(&self.shared.data);
+        if self.shared.limit <= data.bytes {
+            data.tidy();
+        }
+        if frees || data.bytes < self.shared.limit {
+            return Ok(());
+        }
+        let text = "the memory for data is full, and this server has no space on a disk for them: \
+                    give it more by --memory, or a --data-dir";
+        Err(Error::new(Kind::Full, text))
+    }
+
     fn publish(&self, ordered: Ordered) {
         let mut data = lock(&self.shared.data);
         let Some(last) = ordered.last else { return };
+        data.tidy();
         for ((space, key), by) in ordered.sums {
             let held = data.get(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
             let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
@@ -272,6 +269,7 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
+        self.check(units.iter().all(|unit| unit.frees))?;
         let mut outcomes = Vec::with_capacity(units.len());
         let mut units = units;
         let mut sequencer = self.shared.sequencer.lock().await;
@@ -300,9 +298,7 @@ impl Store for MemoryStore {
     }
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
-        let mut data = lock(&self.shared.data);
-        data.spaces.remove(&space);
-        data.judged.remove(&space);
+        lock(&self.shared.data).drop_space(space);
         Ok(())
     }
 
@@ -323,14 +319,7 @@ impl Store for MemoryStore {
         let judge = predicate.open(space);
         let mut data = lock(&self.shared.data);
         data.judged.insert(space, seq);
-        if let Some(keys) = data.spaces.get_mut(&space) {
-            keys.retain(|key, versions| {
-                for (_, value) in versions.iter_mut() {
-                    value.take_if(|value| judge(key, value));
-                }
-                versions.iter().any(|(_, value)| value.is_some())
-            });
-        }
+        data.reap(space, &judge);
         Ok(())
     }
 
@@ -339,12 +328,15 @@ impl Store for MemoryStore {
     }
 
     fn space_bytes(&self, space: Space) -> u64 {
-        let data = lock(&self.shared.data);
-        let Some(keys) = data.spaces.get(&space) else { return 0 };
-        let newest = |versions: &Versions| {
-            versions.last().and_then(|(_, value)| value.as_ref()).map_or(0, Bytes::len)
-        };
-        keys.iter().map(|(key, versions)| (key.len() + newest(versions)) as u64).sum()
+        lock(&self.shared.data).newest_bytes(space)
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        lock(&self.shared.data).bytes as u64
+    }
+
+    fn health(&self) -> Health {
+        self.check(false).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
     async fn close(&self) -> Result<(), Error> {
