@@ -96,6 +96,12 @@ impl<S: Store> Door<S> {
         }))
     }
 
+    /// Mends what an end of the server between two steps of a change left behind. Called before it
+    /// answers anybody.
+    pub async fn mend(&self) -> Result<(), String> {
+        crate::routes::mend::offers(self).await.map_err(|failure| failure.text.into_owned())
+    }
+
     /// The engine behind it.
     pub fn engine(&self) -> &Engine<S> {
         &self.engine

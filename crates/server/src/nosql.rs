@@ -71,7 +71,13 @@ pub(crate) async fn door(
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     };
-    Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))
+    let door =
+        Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
+    // On a full disk that has to wait for another start.
+    if let Err(error) = door.mend().await {
+        tracing::warn!(%error, "mend the offers of containers");
+    }
+    Ok(door)
 }
 
 /// Names that the door answers to: with a key that everybody knows, any page of any site could ask

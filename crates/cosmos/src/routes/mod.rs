@@ -11,6 +11,7 @@ pub(crate) mod databases;
 pub(crate) mod feeds;
 mod indexes_used;
 mod locate;
+pub(crate) mod mend;
 pub(crate) mod offers;
 mod order;
 pub(crate) mod partition;

@@ -151,12 +151,17 @@ pub(crate) async fn create<S: Store>(
     Ok(())
 }
 
+/// All offers, as they are kept.
+pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
+    door.engine.resources(&[ROOT])
+}
+
 /// The offer of the resource with this id.
 pub(crate) fn of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
     let is_own = |offer: &Arc<Resource>| {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
     };
-    door.engine.resources(&[ROOT]).into_iter().find(is_own)
+    all_resources(door).into_iter().find(is_own)
 }
 
 /// What limits a container: its own offer, or that of its database.
@@ -195,8 +200,7 @@ fn show(offer: &Resource) -> Document {
 }
 
 fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
-    let mut all: Vec<Document> =
-        door.engine.resources(&[ROOT]).iter().map(|offer| show(offer)).collect();
+    let mut all: Vec<Document> = all_resources(door).iter().map(|offer| show(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
     all.sort_by_key(id);
     all

@@ -70,3 +70,38 @@ async fn nothing_is_limited_where_the_server_is_not_told_to() {
     assert_eq!(spend(&mut client, "/dbs/d/colls/c/docs").await.status, 201);
     assert_eq!(client.item("GET", "none", "").await.status, 404);
 }
+
+#[tokio::test]
+async fn what_an_end_between_two_steps_left_is_mended() {
+    let mut client = Client::new().await;
+    make(&mut client, "/dbs", &[], r#"{"id":"d"}"#).await;
+    make(&mut client, "/dbs", &[("x-ms-offer-throughput", "400")], r#"{"id":"shared"}"#).await;
+    make(&mut client, "/dbs/d/colls", &[], &container("c")).await;
+    make(&mut client, "/dbs/d/colls", &[], &container("gone")).await;
+    make(&mut client, "/dbs/shared/colls", &[], &container("c")).await;
+    let rids = |answer: &Answer| {
+        let behind = answer.body.split("offerResourceId\":\"").skip(1);
+        let mut rids: Vec<String> =
+            behind.filter_map(|it| it.split('"').next()).map(str::to_owned).collect();
+        rids.sort();
+        rids
+    };
+    let before = rids(&client.ask("GET", "/offers", &[], "").await);
+    assert_eq!(before.len(), 3);
+    let kept = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
+    let door = client.door.upgrade().unwrap();
+    let engine = door.engine().clone();
+    // As if the server had ended behind the first step of making one container and of removing
+    // another.
+    let offers = engine.resources(&["offer"]);
+    let own = offers.iter().find(|offer| format!("{:?}", offer.body).contains(&kept)).unwrap();
+    let path: Vec<&str> = own.path.iter().map(String::as_str).collect();
+    engine.remove_resource(&path, engine::Expect::Present).await.unwrap();
+    let gone = engine::Namespace::new("d", "gone");
+    assert!(engine.drop_collection(engine::Model::Items, &gone).await.unwrap());
+    door.mend().await.unwrap();
+    drop((door, engine));
+    let after = rids(&client.ask("GET", "/offers", &[], "").await);
+    assert_eq!(after.len(), 2, "{before:?} {after:?}");
+    assert!(after.contains(&kept) && after.iter().all(|rid| before.contains(rid)), "{after:?}");
+}

@@ -3,11 +3,9 @@
 
 mod data;
 
-use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use bytes::Bytes;
@@ -16,9 +14,9 @@ use tokio::sync::Notify;
 use data::{Data, Versions, visible};
 
 use crate::{
-    AtomicScope, Capabilities, Direction, DropPredicate, Error, Flight, Health, Kind, Limit, Mutation,
-    Ordered, Outcome, Page, Range, Sequencer, Snapshot, Space, Stamp, Store, Timepiece, Unit,
-    decode_count, encode_count,
+    AtomicScope, Capabilities, Direction, DropPredicate, Error, Flight, Health, Kind, Limit,
+    Mutation, Ordered, Outcome, Page, Range, Sequencer, Snapshot, Space, Stamp, Store, Timepiece,
+    Unit, decode_count, encode_count,
 };
 
 const MAX_KEY_BYTES: usize = 65_535;
