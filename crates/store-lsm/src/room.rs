@@ -4,7 +4,7 @@
 
 use std::{
     path::PathBuf,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
 };
 
 use store::{Error, Kind};
@@ -19,6 +19,8 @@ const MOST_RESERVE: u64 = 32 * 1024 * 1024;
 const LAST_PART: u64 = 4;
 /// The part of the reserve that is in the file.
 const FILE_PART: u64 = 2;
+/// Looks that a refusal lasts at least, ten a second.
+const LOOKS_REFUSED: u32 = 5;
 /// What others may take between two looks: with less, commits that give space back look themselves.
 const NEAR: u64 = 256 * 1024 * 1024;
 
@@ -32,6 +34,8 @@ pub(crate) struct Room {
     /// What was in memory at the last look.
     in_memory: AtomicU64,
     short: AtomicBool,
+    /// Looks until a refusal may end: long enough to be seen where it is told.
+    looks_left: AtomicU32,
     file: Reserve,
 }
 
@@ -45,6 +49,7 @@ impl Room {
             left: AtomicU64::new(u64::MAX),
             left_for_freeing: AtomicU64::new(u64::MAX),
             short: AtomicBool::new(false),
+            looks_left: AtomicU32::new(0),
         }
     }
 
@@ -52,6 +57,8 @@ impl Room {
     /// memory and will be written to tables.
     pub(crate) fn look(&self, in_memory: u64) {
         self.in_memory.store(in_memory, Ordering::SeqCst);
+        let less = |looks: u32| looks.checked_sub(1);
+        let _ = self.looks_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
         let Some((free, total)) = self.measure() else { return };
         let wanted = reserve(total) / FILE_PART;
         let plenty = reserve(total).saturating_mul(2).saturating_add(in_memory);
@@ -75,7 +82,8 @@ impl Room {
         let left = free.saturating_sub(reserve.saturating_add(in_memory));
         // Once short, it has to be clearly better before commits are taken again.
         let was_short = self.short.load(Ordering::SeqCst);
-        let short = if was_short { left < reserve / LAST_PART } else { left == 0 };
+        let lasts = 0 < self.looks_left.load(Ordering::SeqCst) || left < reserve / LAST_PART;
+        let short = if was_short { lasts } else { left == 0 };
         self.short.store(short, Ordering::SeqCst);
         self.left.store(if short { 0 } else { left }, Ordering::SeqCst);
         // What is in memory needs no room before it goes to tables, and that may wait.
@@ -109,7 +117,9 @@ impl Room {
         }
         // Who was refused shall find the reason where it is told, also when memory that went to
         // tables makes room in the next moment.
-        self.short.store(true, Ordering::SeqCst);
+        if !self.short.swap(true, Ordering::SeqCst) {
+            self.looks_left.store(LOOKS_REFUSED, Ordering::SeqCst);
+        }
         Err(full())
     }
 }
@@ -144,6 +154,7 @@ mod tests {
             (39, 0, false, true),
             (40, 0, true, true),
         ] {
+            room.looks_left.store(0, Ordering::SeqCst);
             room.set(free * MB, 100_000 * MB, in_memory * MB);
             let taken = (room.verdict(false).is_ok(), room.verdict(true).is_ok());
             assert_eq!(taken, (plain, freeing), "{free} {in_memory}");
@@ -184,5 +195,19 @@ mod tests {
         assert_eq!(room.verdict(true).unwrap_err().kind, Kind::Full);
         room.check(true).unwrap();
         assert_eq!(room.file.held(), held, "there was room without it");
+    }
+
+    #[test]
+    fn a_refusal_lasts_long_enough_to_be_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::new(folder.path().to_owned());
+        room.look(0);
+        room.verdict(false).unwrap();
+        room.written(u64::MAX);
+        assert_eq!(room.verdict(false).unwrap_err().kind, Kind::Full);
+        for look in 1..=LOOKS_REFUSED {
+            room.look(0);
+            assert_eq!(room.verdict(false).is_ok(), look == LOOKS_REFUSED, "{look}");
+        }
     }
 }

@@ -73,7 +73,7 @@ COMMANDS = {
     ),
     "drop": ("t", {"@": "c"}, "@:text/73"),
     "dropDatabase": ("t", {}, "@:number/40414"),
-    "renameCollection": ("admin", {"@": "t.c", "to": "t.d"}, "@:text/73 to:text dropTarget:bool"),
+    "renameCollection": ("admin", {"@": "t.c", "to": "t.d"}, "@:text/73/2 to:text dropTarget:bool/207"),
     "collMod": (
         "t", {"@": "c", "index": {"name": "n_1", "hidden": False}},
         """@:text/73 index:doc validator:doc/115 validationLevel:text/115 validationAction:text/115

@@ -19,6 +19,8 @@ MEMORY = 512 << 20
 ACCOUNT = MEMORY // 2
 #: Resident memory that a server may hold beyond its account and what it held at rest.
 BESIDE = 200 << 20
+#: Seconds in which what a bomb held is given back, but for so many bytes.
+SETTLED, LEFTOVER = 3.0, 64 << 20
 #: Address space beyond what a server at rest has: what ends a process that grows without end.
 SPACE = 2 << 30
 #: The honest client's p99, in seconds, beyond that at a server which nobody attacks.
@@ -113,6 +115,13 @@ class Field:
     def forget_peak(self):
         pathlib.Path(f"/proc/{self.server.process.pid}/clear_refs").write_text("5")
 
+    def settle(self):
+        """What the bomb before has left is given back while the honest client asks on: the next one
+        is judged by what it holds itself. Who keeps it is judged with it."""
+        until = time.monotonic() + SETTLED
+        while self.rest + LEFTOVER < self.server.rss() and time.monotonic() < until:
+            time.sleep(0.05)
+
     def revive(self):
         """A server that is of no use any more makes way, so that the next bomb is judged fairly."""
         self.leave()
@@ -122,6 +131,7 @@ class Field:
 
     def throw(self, work, crowd):
         """Answers everything that was wrong, in words, and the kinds of answers."""
+        self.settle()
         self.forget_peak()
         self.told()
         began, before = time.monotonic(), self.spent()

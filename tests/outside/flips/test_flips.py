@@ -2,7 +2,7 @@
 refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was without a
 word, never a signal, never another exit code.
 
-FLIPS says how many (default 100; 10,000 with --torture), SEED where they begin.
+FLIPS says how many (default 60; 10,000 with --torture), SEED where they begin.
 """
 
 import collections
@@ -20,7 +20,7 @@ from flips.image import Damaged, build, look
 from lib.seed import SEED, TORTURE
 from lib.server import EBB_BIN, Server, copied
 
-FLIPS = int(os.environ.get("FLIPS", 10_000 if TORTURE else 100))
+FLIPS = int(os.environ.get("FLIPS", 10_000 if TORTURE else 60))
 WORKERS = 2
 #: What an end of `ebb verify` means: whole, differences that are named, refused.
 WHOLE, DIFFERENT, REFUSED = 0, 1, 3
