@@ -3,7 +3,6 @@
 import json
 import re
 import time
-import urllib.error
 import urllib.request
 
 from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
@@ -146,17 +145,6 @@ class Writers:
     def close(self):
         self.client.close()
         self.items.client.close()
-
-
-def ready(server):
-    """What `/readyz` says: status and text."""
-    try:
-        with urllib.request.urlopen(server.admin_url + "/readyz", timeout=5) as reply:
-            return reply.status, reply.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-    except OSError as error:
-        return 0, f"no answer: {error}"
 
 
 def metrics(server):

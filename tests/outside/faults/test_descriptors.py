@@ -7,7 +7,7 @@ import socket
 import pytest
 from pymongo.errors import PyMongoError
 
-from faults.ledger import Writers, ready
+from faults.ledger import Writers
 from lib.server import Server
 
 IDLE = 80
@@ -46,8 +46,8 @@ def test_idle_connections_do_not_end_writes(descriptors):
                 break
             if number % (WRITES // NEW) == 0 and not problems:
                 problems += new(writers, f"new{number}")
-        if ready(server) != (200, "ok\n"):
-            problems.append(f"/readyz of a server that is full of idle clients: {ready(server)}")
+        if server.ready() != (200, "ok\n"):
+            problems.append(f"/readyz of a server that is full of idle clients: {server.ready()}")
         for one in idle:
             one.close()
         problems += afterwards(server, writers)

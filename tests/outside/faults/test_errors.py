@@ -9,7 +9,7 @@ import pytest
 from pymongo.errors import PyMongoError
 
 from faults.inject import Injection
-from faults.ledger import Writers, ready
+from faults.ledger import Writers
 from lib.seed import TORTURE
 from lib.server import Server
 
@@ -65,7 +65,7 @@ def test_an_error_of_the_disk(call, error, when, met):
                 refused += done.count(False)
                 churn(writers, number := number + 1)
                 if not all(done):
-                    red = red or ready(server)[0] == 503
+                    red = red or server.ready()[0] == 503
                     time.sleep(0.05)
                 problems += [it for it in writers.compare() if it not in problems]
             injected = injection.count()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from faults.disk import Disk
-from faults.ledger import Writers, lines, metrics, ready
+from faults.ledger import Writers, lines, metrics
 from lib.server import Server
 
 #: What is there before the disk is full, what room is left for the writers to fill, and how large is
@@ -60,15 +60,15 @@ def test_a_full_disk(disk):
     problems = []
     with Server(data_dir=disk.path / "data", nosql=True) as server:
         writers = begun(server)
-        assert ready(server)[0] == 200
+        assert server.ready()[0] == 200
         before = metrics(server)
         writers.size = LARGE
         disk.fill(LEFT)
         first = writers.write_until_refused()
-        if not waits(lambda: ready(server)[0] == 503, KNOWN - (time.monotonic() - first)):
-            problems.append(f"/readyz is {ready(server)} on a full disk")
-        elif "disk" not in ready(server)[1] and "space" not in ready(server)[1]:
-            problems.append(f"/readyz does not say why: {ready(server)}")
+        if not waits(lambda: server.ready()[0] == 503, KNOWN - (time.monotonic() - first)):
+            problems.append(f"/readyz is {server.ready()} on a full disk")
+        elif "disk" not in server.ready()[1] and "space" not in server.ready()[1]:
+            problems.append(f"/readyz does not say why: {server.ready()}")
         if metrics(server) == before:
             problems.append(f"no metric about the store has changed: {sorted(before)[:5]}")
         if not waits(lambda: lines(server), KNOWN):
@@ -88,8 +88,8 @@ def test_a_full_disk(disk):
             writers.heal(HEALED)
         except AssertionError as failure:
             problems.append(str(failure))
-        if not waits(lambda: ready(server)[0] == 200, 2):
-            problems.append(f"then /readyz is {ready(server)}")
+        if not waits(lambda: server.ready()[0] == 200, 2):
+            problems.append(f"then /readyz is {server.ready()}")
         problems += writers.compare()
         try:
             end(server, writers)

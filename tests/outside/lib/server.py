@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 import pymongo
@@ -236,6 +237,16 @@ class Server:
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(self.admin_url + path, data=data, timeout=10) as reply:
             return json.loads(reply.read())
+
+    def ready(self):
+        """What `/readyz` says: status and text."""
+        try:
+            with urllib.request.urlopen(self.admin_url + "/readyz", timeout=5) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError as error:
+            return 0, f"no answer: {error}"
 
     def rss(self):
         """Resident memory of the process, bytes."""
