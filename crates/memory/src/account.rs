@@ -8,6 +8,8 @@ use std::{
     },
 };
 
+use crate::pressure::Pressure;
+
 /// Somebody who holds memory that others may need more.
 pub trait Relief: Send + Sync {
     /// Gives back at least so many bytes, if there are as many to be done without.
@@ -46,6 +48,7 @@ struct Books {
     peak: AtomicUsize,
     refused: AtomicU64,
     reliefs: RwLock<Vec<Weak<dyn Relief>>>,
+    pressure: Option<Pressure>,
 }
 
 impl Default for Account {
@@ -64,21 +67,27 @@ impl fmt::Debug for Account {
 impl Account {
     /// An account of so many bytes.
     pub fn new(limit: usize) -> Self {
-        Self::within(None, limit, false)
+        Self::within(None, limit, false, None)
+    }
+
+    /// The account of a process that may have so many bytes altogether. `resident` says how many it
+    /// has, as the system counts them: when these come near to it, those who need much get less.
+    pub fn of_process(limit: usize, process: usize, resident: fn() -> Option<usize>) -> Self {
+        Self::within(None, limit, false, Some(Pressure::new(process, resident)))
     }
 
     /// A part of the account for many holders, with a limit and a reserve of its own: what it holds
     /// counts in both.
     pub fn part(&self, limit: usize) -> Self {
-        Self::within(Some(self.clone()), limit, false)
+        Self::within(Some(self.clone()), limit, false, None)
     }
 
     /// The same for one holder, an operation, that has several shares.
     pub fn operation(&self, limit: usize) -> Self {
-        Self::within(Some(self.clone()), limit, true)
+        Self::within(Some(self.clone()), limit, true, None)
     }
 
-    fn within(whole: Option<Self>, limit: usize, is_one: bool) -> Self {
+    fn within(whole: Option<Self>, limit: usize, is_one: bool, pressure: Option<Pressure>) -> Self {
         Self(Arc::new(Books {
             whole,
             limit,
@@ -87,6 +96,7 @@ impl Account {
             peak: AtomicUsize::new(0),
             refused: AtomicU64::new(0),
             reliefs: RwLock::default(),
+            pressure,
         }))
     }
 
@@ -128,9 +138,15 @@ impl Account {
         self.0.reliefs.write().unwrap_or_else(PoisonError::into_inner).push(relief);
     }
 
+    /// Bytes that nobody who needs much gets for now, because the process has more than is counted.
+    pub fn withheld(&self) -> usize {
+        let most = self.limit() - self.limit() / RESERVE * 2;
+        self.0.pressure.as_ref().map_or(0, |pressure| pressure.withheld().min(most))
+    }
+
     /// What all may take but those who need little.
     fn common(&self) -> usize {
-        self.limit() - self.limit() / RESERVE
+        self.limit() - self.limit() / RESERVE - self.withheld()
     }
 
     /// Takes so many bytes for a share that holds so many then; others are asked for relief when
@@ -146,6 +162,13 @@ impl Account {
         }
         if self.add(bytes, is_small) {
             return Ok(());
+        }
+        if let Some(pressure) = self.0.pressure.as_ref().filter(|it| 0 < it.withheld()) {
+            // Much may have been given back since the last look.
+            pressure.look();
+            if self.add(bytes, is_small) {
+                return Ok(());
+            }
         }
         let limit = if is_small { self.limit() } else { self.common() };
         // What could never fit shall cost nobody anything.
@@ -200,6 +223,7 @@ impl Account {
         match self.0.used.fetch_update(Relaxed, Relaxed, add) {
             Ok(before) => {
                 self.0.peak.fetch_max(before + bytes, Relaxed);
+                self.0.pressure.iter().for_each(|pressure| pressure.taken(bytes));
                 true
             }
             Err(_) => false,
@@ -319,6 +343,29 @@ mod tests {
         whole.take(1, 1).unwrap();
         assert!(whole.is_scarce() && part.is_scarce());
         assert!(!Account::default().is_scarce());
+    }
+
+    #[test]
+    fn whoever_needs_much_gets_less_when_the_process_has_more_than_is_counted() {
+        static RESIDENT: AtomicUsize = AtomicUsize::new(0);
+        const MB: usize = 1 << 20;
+        let account = Account::of_process(64 * MB, 128 * MB, || Some(RESIDENT.load(Relaxed)));
+        let mut large = account.share();
+        large.set(30 * MB).unwrap();
+        assert_eq!(account.withheld(), 0);
+        RESIDENT.store(104 * MB, Relaxed);
+        large.set(40 * MB).unwrap();
+        assert_eq!(account.withheld(), 16 * MB, "it was looked at on the way");
+        assert!(account.is_scarce());
+        assert_eq!(large.grow(MB), Err(Short), "of 64, 8 are the reserve and 16 withheld");
+        account.share().set(SMALL).unwrap();
+        RESIDENT.store(1024 * MB, Relaxed);
+        assert_eq!(large.grow(MB), Err(Short));
+        assert_eq!(account.withheld(), 48 * MB, "an eighth is left even then");
+        large.set(0).unwrap();
+        large.set(7 * MB).unwrap();
+        RESIDENT.store(96 * MB, Relaxed);
+        large.set(50 * MB).expect("before anybody is refused it is looked again");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod account;
 mod plan;
+mod pressure;
 mod share;
 
 pub use account::{Account, Relief, SMALL, Short};

@@ -29,7 +29,7 @@ pub(crate) fn temporary(directory: &DataDir) -> io::Result<Area> {
 /// How memory is divided, the account of all operations, and the part of it for clients that have not asked anything yet.
 pub(crate) fn accounts(config: &Config) -> (Plan, Account, Account) {
     let plan = plan(config);
-    let memory = Account::new(plan.operations());
+    let memory = Account::of_process(plan.operations(), plan.process, machine::resident);
     mongo::take_patterns_from(&memory);
     let strangers = memory.part(plan.strangers());
     (plan, memory, strangers)

@@ -15,7 +15,7 @@ use super::{
     operator::{Operator, Poll},
     sized,
     spilling::{
-        damaged,
+        can_write, damaged,
         partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
     },
 };
@@ -34,8 +34,6 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
-/// Fewer bytes are not written: where others hold the memory the operation is refused instead.
-const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
 /// Names that are read in one pass at most.
 const MAX_PICKED: usize = 8;
 
@@ -180,14 +178,12 @@ impl Grouping {
         if self.can_write(context) {
             return self.write_half(context);
         }
-        let beyond = error.kind == crate::Kind::TooLarge;
-        Err(if beyond { context.spill.exceeded(STAGE) } else { error })
+        Err(self.meter.refusal(error, &context.spill))
     }
 
     /// Whether there is a place for groups, and it would help to write some.
     fn can_write(&self, context: &Context) -> bool {
-        let worth_it = LEAST_WRITTEN <= self.bytes && 2 <= self.groups.len();
-        worth_it && context.spill.area().is_some()
+        2 <= self.groups.len() && can_write(self.bytes, context)
     }
 
     /// Writes the groups that hold half of the memory.

@@ -2,7 +2,11 @@
 
 use memory::Share;
 
-use crate::{Error, Kind, expr::Holding, limits::MAX_STAGE_BYTES};
+use crate::{
+    Error, Kind,
+    expr::{Holding, Spill},
+    limits::MAX_STAGE_BYTES,
+};
 
 /// Counts what a stage holds.
 #[derive(Debug)]
@@ -49,6 +53,14 @@ impl Meter {
     /// Nothing is held any longer.
     pub(super) fn clear(&mut self) {
         self.share.shrink(usize::MAX);
+    }
+
+    /// What a stage says that could not hold more because of `error`, and cannot write what it holds.
+    pub(super) fn refusal(&self, error: Error, spill: &Spill) -> Error {
+        match error.kind {
+            Kind::TooLarge => spill.exceeded(self.stage),
+            _ => error,
+        }
     }
 
     fn exceeded(&self) -> Error {

@@ -76,6 +76,7 @@ pub(crate) async fn status(State(shared): State<Shared>) -> Response {
             "limit_bytes": shared.plan.process,
             "operations_limit_bytes": shared.memory.limit(),
             "operations_bytes": shared.memory.used(),
+            "operations_withheld_bytes": shared.memory.withheld(),
             "operations_peak_bytes": shared.memory.peak(),
             "refused": shared.memory.refused(),
             "resident_bytes": machine::resident(),

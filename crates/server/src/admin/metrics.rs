@@ -96,6 +96,11 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
         ("memory_limit", "Memory that the process may hold", shared.plan.process),
         ("memory_operations_limit", "Memory that operations may hold", account.limit()),
         ("memory_operations", "Memory that operations hold", account.used()),
+        (
+            "memory_operations_withheld",
+            "Memory that operations do not get for now",
+            account.withheld(),
+        ),
         ("memory_operations_peak", "The most that they ever held", account.peak()),
     ];
     let resident = ("memory_resident", "Memory of the process that is in the machine's");
@@ -239,6 +244,7 @@ mod tests {
             "memory_limit_bytes ",
             "memory_operations_limit_bytes ",
             "memory_operations_bytes 0",
+            "memory_operations_withheld_bytes 0",
             "memory_operations_peak_bytes ",
             "memory_resident_bytes ",
             "memory_refused_total 0",

@@ -127,7 +127,8 @@ impl MemoryStore {
         Arc::clone(&self.shared.gate)
     }
 
-    /// Whether it takes a commit.
+    /// Whether it takes a commit. What comes in behind the look may pass the limit by as much as the
+    /// commits under way hold, which the account of the operations bounds.
     fn check(&self, frees: bool) -> Result<(), Error> {
         let mut data = lock(&self.shared.data);
         if self.shared.limit <= data.bytes {

@@ -8,3 +8,13 @@ mod sorter;
 
 pub(super) use errors::{damaged, failed};
 pub(super) use sorter::{Entry, Sorter};
+
+use crate::Context;
+
+/// Fewer bytes are not written: where others hold the memory the operation is refused instead.
+const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
+
+/// Whether so many bytes are worth being written, and there is a place for them.
+pub(super) fn can_write(bytes: usize, context: &Context) -> bool {
+    LEAST_WRITTEN <= bytes && context.spill.area().is_some()
+}

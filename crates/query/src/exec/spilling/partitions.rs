@@ -45,8 +45,8 @@ pub(in crate::exec) struct Reading {
     reader: Reader,
     memory: usize,
     /// Where partitions of the next level go.
-    pub(in crate::exec) file: TempFile,
-    pub(in crate::exec) level: u32,
+    file: TempFile,
+    level: u32,
 }
 
 /// What a partition holds.
@@ -55,12 +55,6 @@ pub(in crate::exec) enum Record {
     Group(Value, Vec<Value>),
     /// A row that came behind it.
     Row(DocBuf),
-}
-
-/// The partition of a key at a level.
-pub(in crate::exec) fn partition_of(key: &[u8], level: u32) -> usize {
-    let hash = FixedState::with_seed(0).hash_one(key);
-    usize::try_from(hash >> (level * BITS)).unwrap_or(0) % PARTITIONS
 }
 
 impl Partitions {
@@ -81,7 +75,8 @@ impl Partitions {
 
     /// The partition of a key.
     pub(in crate::exec) fn of(&self, key: &[u8]) -> usize {
-        partition_of(key, self.level)
+        let hash = FixedState::with_seed(0).hash_one(key);
+        usize::try_from(hash >> (self.level * BITS)).unwrap_or(0) % PARTITIONS
     }
 
     /// Whether groups of this partition are no longer in memory.

@@ -6,10 +6,10 @@ use spill::{Reader, Run, TempFile, Writer};
 
 use super::{
     bytes::{Bytes, put},
-    damaged, failed,
+    can_write, damaged, failed,
 };
 use crate::{
-    Context, Error,
+    Context, Error, Kind,
     exec::{Meter, Row, joins::Shared},
     expr::{Holding, memory},
     limits::MAX_STAGE_BYTES,
@@ -22,8 +22,8 @@ const FAN_IN: usize = 16;
 const MERGE_BYTES: usize = MAX_STAGE_BYTES / 2;
 /// What a row of a run takes while it is merged, in sizes of its record: bytes, key and document.
 const COPIES: usize = 4;
-/// Smaller runs are not written: where others hold the memory the operation is refused instead.
-const LEAST_RUN: usize = 4 * 1024 * 1024;
+/// Ordering so many bytes takes long, and lets nobody else run by itself.
+const LONG_ORDER: usize = 4 * 1024 * 1024;
 
 /// A row and what it is ordered by.
 #[derive(Debug)]
@@ -42,7 +42,6 @@ impl Entry {
 /// A sort: entries are added, then it is finished, then they come out.
 #[derive(Debug)]
 pub(in crate::exec) struct Sorter {
-    stage: &'static str,
     sort: Sort,
     /// How many rows are wanted.
     most: Option<usize>,
@@ -81,7 +80,6 @@ impl Sorter {
         holding: &Holding,
     ) -> Self {
         Self {
-            stage,
             sort,
             most,
             held: Vec::new(),
@@ -105,7 +103,7 @@ impl Sorter {
     /// Adds an entry.
     pub(in crate::exec) fn add(&mut self, entry: Entry, context: &Context) -> Result<(), Error> {
         let bytes = entry.weight();
-        if LEAST_RUN <= self.bytes && self.meter.is_scarce() && context.spill.area().is_some() {
+        if self.meter.is_scarce() && can_write(self.bytes, context) {
             // The rest is for those who cannot write what they hold.
             self.write_out(context)?;
         }
@@ -174,8 +172,7 @@ impl Sorter {
 
     /// Puts the held entries in order and drops those beyond the limit.
     fn settle(&mut self, context: &Context) -> Result<(), Error> {
-        // Ordering much takes long, and lets nobody else run by itself.
-        if LEAST_RUN <= self.bytes {
+        if LONG_ORDER <= self.bytes {
             context.effort.may_wait();
         }
         context.effort.pass(self.bytes / 8)?;
@@ -191,12 +188,13 @@ impl Sorter {
 
     /// Writes what is held, because of this failure to hold more.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
-        let beyond = error.kind == crate::Kind::TooLarge;
-        let enough = if beyond { 1 } else { LEAST_RUN };
-        if enough <= self.bytes && context.spill.area().is_some() {
+        // At the limit of the stage even little is written: another part of a `$facet` may hold the rest.
+        let little =
+            error.kind == Kind::TooLarge && 0 < self.bytes && context.spill.area().is_some();
+        if little || can_write(self.bytes, context) {
             return self.write_out(context);
         }
-        Err(if beyond { context.spill.exceeded(self.stage) } else { error })
+        Err(self.meter.refusal(error, &context.spill))
     }
 
     /// Writes what is held as a run.

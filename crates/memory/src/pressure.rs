@@ -1,0 +1,46 @@
+//! Memory that nobody counts: what is too small to be counted, and what the allocator cannot give back
+//! because something else still stands on the same page. The system knows what the process has
+//! altogether; an account that comes near to what the process may have gives less.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// So much is taken between two looks, bytes: at a gigabyte a second a look every two milliseconds.
+const LOOK_EVERY: usize = 2 * 1024 * 1024;
+
+/// How near a process is to what it may have.
+pub(crate) struct Pressure {
+    /// Bytes that the process may have.
+    process: usize,
+    /// Bytes that it has; none where the system does not say it.
+    resident: fn() -> Option<usize>,
+    /// Bytes taken since the last look.
+    since: AtomicUsize,
+    withheld: AtomicUsize,
+}
+
+impl Pressure {
+    pub(crate) fn new(process: usize, resident: fn() -> Option<usize>) -> Self {
+        Self { process, resident, since: AtomicUsize::new(0), withheld: AtomicUsize::new(0) }
+    }
+
+    /// So many bytes were taken of the account.
+    pub(crate) fn taken(&self, bytes: usize) {
+        if LOOK_EVERY <= self.since.fetch_add(bytes, Relaxed).saturating_add(bytes) {
+            self.look();
+        }
+    }
+
+    /// Looks what the process has. From three quarters of what it may have the account gives less, and
+    /// of operations that may have half of it nothing is left when all of it is reached.
+    pub(crate) fn look(&self) {
+        self.since.store(0, Relaxed);
+        let resident = (self.resident)().unwrap_or(0);
+        let beyond = resident.saturating_sub(self.process / 4 * 3);
+        self.withheld.store(beyond.saturating_mul(2), Relaxed);
+    }
+
+    /// Bytes of the account that nobody gets for now.
+    pub(crate) fn withheld(&self) -> usize {
+        self.withheld.load(Relaxed)
+    }
+}
