@@ -353,7 +353,7 @@ mod tests {
         let mut large = account.share();
         large.set(30 * MB).unwrap();
         assert_eq!(account.withheld(), 0);
-        RESIDENT.store(104 * MB, Relaxed);
+        RESIDENT.store(88 * MB, Relaxed);
         large.set(40 * MB).unwrap();
         assert_eq!(account.withheld(), 16 * MB, "it was looked at on the way");
         assert!(account.is_scarce());
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(account.withheld(), 48 * MB, "an eighth is left even then");
         large.set(0).unwrap();
         large.set(7 * MB).unwrap();
-        RESIDENT.store(96 * MB, Relaxed);
+        RESIDENT.store(80 * MB, Relaxed);
         large.set(50 * MB).expect("before anybody is refused it is looked again");
     }
 

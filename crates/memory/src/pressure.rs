@@ -30,12 +30,12 @@ impl Pressure {
         }
     }
 
-    /// Looks what the process has. From three quarters of what it may have the account gives less, and
-    /// of operations that may have half of it nothing is left when all of it is reached.
+    /// Looks what the process has. From five eighths of what it may have the account gives less: as
+    /// what is taken now is touched a little later, there has to be room left when it gives nothing.
     pub(crate) fn look(&self) {
         self.since.store(0, Relaxed);
         let resident = (self.resident)().unwrap_or(0);
-        let beyond = resident.saturating_sub(self.process / 4 * 3);
+        let beyond = resident.saturating_sub(self.process / 8 * 5);
         self.withheld.store(beyond.saturating_mul(2), Relaxed);
     }
 

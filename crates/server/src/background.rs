@@ -43,7 +43,8 @@ impl Timekeeper {
                 let mut failing = false;
                 while !stopped.load(Ordering::Relaxed) {
                     keep(&clock, file.as_ref(), &mut failing);
-                    pause(CHECKPOINT_EVERY);
+                    // Woken by the end, which shall not wait for it.
+                    std::thread::park_timeout(CHECKPOINT_EVERY);
                 }
             })?;
         Ok(Self { stop, thread: Some(thread) })
@@ -54,6 +55,7 @@ impl Drop for Timekeeper {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
             let _ = thread.join();
         }
     }
