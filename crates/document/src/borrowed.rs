@@ -2,7 +2,10 @@
 
 use bytes::Bytes;
 
-use crate::{Document, Value, ValueRef, raw::Elements};
+use crate::{
+    Document, Value, ValueRef,
+    raw::{Elements, RawElements},
+};
 
 /// An owned raw document: well-formed BSON bytes, shared when it is cloned. It may be a part of
 /// something larger, which then stays in memory as long as it does.
@@ -70,6 +73,15 @@ impl<'a> DocRef<'a> {
             Self::Tree(tree) => (Elements::empty(), tree.fields().iter()),
         };
         raw.chain(tree.map(|(name, value)| (name.as_str(), value.as_ref())))
+    }
+
+    /// The names of the fields, their values not looked at.
+    pub fn names(self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (RawElements::new(bytes), [].iter()),
+            Self::Tree(tree) => (RawElements::new(&[]), tree.fields().iter()),
+        };
+        raw.map(|element| element.name).chain(tree.map(|(name, _)| name.as_bytes()))
     }
 
     /// The value of the first field of this name.
@@ -215,6 +227,17 @@ impl std::fmt::Debug for ArrayRef<'_> {
 mod tests {
     use super::*;
     use crate::doc;
+
+    #[test]
+    fn names_are_those_of_all_fields() {
+        let tree = doc! { "a": 1, "": "x", "bé": doc! { "c": 3 }, "a": 2 };
+        let raw = tree.to_buf();
+        for document in [DocRef::Tree(&tree), raw.as_ref()] {
+            let names: Vec<&[u8]> = document.names().collect();
+            assert_eq!(names, [&b"a"[..], b"", "bé".as_bytes(), b"a"]);
+        }
+        assert_eq!(DocBuf::default().as_ref().names().count(), 0);
+    }
 
     #[test]
     fn copies_of_long_raw_values_have_no_room_to_spare() {

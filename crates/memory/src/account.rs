@@ -33,10 +33,11 @@ pub const SMALL: usize = 256 * 1024;
 /// The part of an account that only small holders may take: one in so many bytes.
 const RESERVE: usize = 8;
 
-/// So many bytes for everybody who has a clone of it; without limit by default. Its last part is a
+/// So many bytes for everybody who has a clone of it; by default without limit, and nothing is
+/// counted. Its last part is a
 /// reserve for those who need little, so that they are served while others hold all the rest.
-#[derive(Clone)]
-pub struct Account(Arc<Books>);
+#[derive(Clone, Default)]
+pub struct Account(Option<Arc<Books>>);
 
 struct Books {
     /// The account that it is a part of.
@@ -49,12 +50,6 @@ struct Books {
     refused: AtomicU64,
     reliefs: RwLock<Vec<Weak<dyn Relief>>>,
     pressure: Option<Pressure>,
-}
-
-impl Default for Account {
-    fn default() -> Self {
-        Self::new(usize::MAX)
-    }
 }
 
 impl fmt::Debug for Account {
@@ -88,7 +83,7 @@ impl Account {
     }
 
     fn within(whole: Option<Self>, limit: usize, is_one: bool, pressure: Option<Pressure>) -> Self {
-        Self(Arc::new(Books {
+        Self(Some(Arc::new(Books {
             whole,
             limit,
             is_one,
@@ -97,27 +92,43 @@ impl Account {
             refused: AtomicU64::new(0),
             reliefs: RwLock::default(),
             pressure,
-        }))
+        })))
+    }
+
+    fn books(&self) -> Option<&Books> {
+        self.0.as_deref()
+    }
+
+    fn whole(&self) -> Option<&Self> {
+        self.books()?.whole.as_ref()
+    }
+
+    fn pressure(&self) -> Option<&Pressure> {
+        self.books()?.pressure.as_ref()
+    }
+
+    fn is_one(&self) -> bool {
+        self.books().is_some_and(|books| books.is_one)
     }
 
     /// Bytes that may be held at once.
     pub fn limit(&self) -> usize {
-        self.0.limit
+        self.books().map_or(usize::MAX, |books| books.limit)
     }
 
     /// Bytes that are held now.
     pub fn used(&self) -> usize {
-        self.0.used.load(Relaxed)
+        self.books().map_or(0, |books| books.used.load(Relaxed))
     }
 
     /// The most bytes that were ever held at once.
     pub fn peak(&self) -> usize {
-        self.0.peak.load(Relaxed)
+        self.books().map_or(0, |books| books.peak.load(Relaxed))
     }
 
     /// How many times there was not enough.
     pub fn refused(&self) -> u64 {
-        self.0.refused.load(Relaxed)
+        self.books().map_or(0, |books| books.refused.load(Relaxed))
     }
 
     /// Whether so many bytes more would be beyond its own limit, whatever others hold.
@@ -129,19 +140,22 @@ impl Account {
     /// whoever can do with less memory should.
     pub fn is_scarce(&self) -> bool {
         let left = self.common().saturating_sub(self.used());
-        left < self.limit() / RESERVE || self.0.whole.as_ref().is_some_and(Self::is_scarce)
+        left < self.limit() / RESERVE || self.whole().is_some_and(Self::is_scarce)
     }
 
     /// Asks this one to give something back before anybody is refused, as long as it lives.
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
-        self.0.reliefs.write().unwrap_or_else(PoisonError::into_inner).push(relief);
+        if let Some(books) = self.books() {
+            let mut reliefs = books.reliefs.write().unwrap_or_else(PoisonError::into_inner);
+            reliefs.push(relief);
+        }
     }
 
     /// Bytes that nobody who needs much gets for now, because the process has more than is counted.
     pub fn withheld(&self) -> usize {
         let most = self.limit() - self.limit() / RESERVE * 2;
-        self.0.pressure.as_ref().map_or(0, |pressure| pressure.withheld().min(most))
+        self.pressure().map_or(0, |pressure| pressure.withheld().min(most))
     }
 
     /// What all may take but those who need little.
@@ -153,7 +167,7 @@ impl Account {
     /// there are not as many.
     pub(crate) fn take(&self, bytes: usize, held: usize) -> Result<(), Short> {
         let is_small = self.is_small(bytes, held);
-        if let Some(whole) = &self.0.whole {
+        if let Some(whole) = self.whole() {
             if !self.add(bytes, is_small) {
                 return Err(Short);
             }
@@ -163,7 +177,7 @@ impl Account {
         if self.add(bytes, is_small) {
             return Ok(());
         }
-        if let Some(pressure) = self.0.pressure.as_ref().filter(|it| 0 < it.withheld()) {
+        if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld()) {
             // Much may have been given back since the last look.
             pressure.look();
             if self.add(bytes, is_small) {
@@ -179,7 +193,9 @@ impl Account {
                 return Ok(());
             }
         }
-        self.0.refused.fetch_add(1, Relaxed);
+        if let Some(books) = self.books() {
+            books.refused.fetch_add(1, Relaxed);
+        }
         Err(Short)
     }
 
@@ -190,7 +206,7 @@ impl Account {
             return false;
         }
         let held = if is_small { held } else { usize::MAX };
-        let taken = self.0.whole.as_ref().is_none_or(|whole| whole.try_take(bytes, held));
+        let taken = self.whole().is_none_or(|whole| whole.try_take(bytes, held));
         if !taken {
             self.subtract(bytes);
         }
@@ -199,31 +215,34 @@ impl Account {
 
     /// Whether a share that would hold so much, so many bytes of it new, may take of the reserve.
     fn is_small(&self, bytes: usize, held: usize) -> bool {
-        let together = if self.0.is_one { self.used().saturating_add(bytes) } else { held };
+        let together = if self.is_one() { self.used().saturating_add(bytes) } else { held };
         held <= SMALL && together <= SMALL
     }
 
     pub(crate) fn give(&self, bytes: usize) {
         self.subtract(bytes);
-        if let Some(whole) = &self.0.whole {
+        if let Some(whole) = self.whole() {
             whole.give(bytes);
         }
     }
 
     fn subtract(&self, bytes: usize) {
-        self.0.used.fetch_sub(bytes, Relaxed);
+        if let Some(books) = self.books() {
+            books.used.fetch_sub(bytes, Relaxed);
+        }
     }
 
     /// One addition that fails beyond the limit: two that ask at once cannot both get the last
     /// bytes.
     fn add(&self, bytes: usize, is_small: bool) -> bool {
         // One holder has a limit that says what it may do, and nothing to keep for others.
-        let most = if is_small || self.0.is_one { self.limit() } else { self.common() };
+        let Some(books) = self.books() else { return true };
+        let most = if is_small || books.is_one { books.limit } else { self.common() };
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
-        match self.0.used.fetch_update(Relaxed, Relaxed, add) {
+        match books.used.fetch_update(Relaxed, Relaxed, add) {
             Ok(before) => {
-                self.0.peak.fetch_max(before + bytes, Relaxed);
-                self.0.pressure.iter().for_each(|pressure| pressure.taken(bytes));
+                books.peak.fetch_max(before + bytes, Relaxed);
+                books.pressure.iter().for_each(|pressure| pressure.taken(bytes));
                 true
             }
             Err(_) => false,
@@ -231,7 +250,8 @@ impl Account {
     }
 
     fn relieve(&self, missing: usize) {
-        let reliefs = self.0.reliefs.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(books) = self.books() else { return };
+        let reliefs = books.reliefs.read().unwrap_or_else(PoisonError::into_inner);
         // Kept outside the lock: what is given back is dropped there.
         let reliefs: Vec<_> = reliefs.iter().filter_map(Weak::upgrade).collect();
         for relief in reliefs {

@@ -45,11 +45,21 @@ pub(crate) const GENERIC: &[&str] = &[
 pub(crate) struct Args<'a> {
     pub(crate) of: &'a str,
     pub(crate) body: DocRef<'a>,
+    /// Which of 64 kinds of names there are: most arguments that a command knows are not there, and
+    /// are not looked for.
+    kinds: u64,
+}
+
+/// The kind of a name, one bit: by its length and its first letter.
+fn kind(name: &[u8]) -> u64 {
+    let first = name.first().copied().map_or(0, usize::from);
+    1 << ((name.len() * 7 + first) % 64)
 }
 
 impl<'a> Args<'a> {
     pub(crate) fn new(of: &'a str, body: DocRef<'a>) -> Self {
-        Self { of, body }
+        let kinds = body.names().fold(0, |kinds, name| kinds | kind(name));
+        Self { of, body, kinds }
     }
 
     /// Fails on a field that is not among these.
@@ -65,7 +75,12 @@ impl<'a> Args<'a> {
 
     /// A field that is there and not null.
     pub(crate) fn get(&self, name: &str) -> Option<ValueRef<'a>> {
-        self.body.get(name).filter(|value| !value.is_nullish())
+        self.find(name).filter(|value| !value.is_nullish())
+    }
+
+    /// A field that is there, null or not.
+    pub(crate) fn find(&self, name: &str) -> Option<ValueRef<'a>> {
+        if self.kinds & kind(name.as_bytes()) == 0 { None } else { self.body.get(name) }
     }
 
     pub(crate) fn wrong(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
@@ -94,7 +109,7 @@ impl<'a> Args<'a> {
 
     /// A value of type bool itself; null is none.
     pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
-        match self.body.get(name) {
+        match self.find(name) {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) => {
@@ -212,5 +227,32 @@ pub(crate) fn named<'a>(body: DocRef<'a>, command: &str) -> Result<&'a str> {
             format!("collection name has invalid type {}", value.kind().name()),
         )),
         None => Err(Error::new(FailedToParse, format!("missing '{command}'"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{DocBuf, Value, doc};
+
+    use super::*;
+
+    /// Whatever kind a name is of, what is there is found, and nothing else.
+    #[test]
+    fn names_of_one_kind_are_told_apart() {
+        let names: Vec<String> = (0..200).map(|number| format!("n{number}")).collect();
+        assert!(names.iter().any(|name| name != "n0" && kind(name.as_bytes()) == kind(b"n0")));
+        for there in &names {
+            let mut body = doc! { "find": "c" };
+            body.push(there, 7);
+            let raw: DocBuf = body.to_buf();
+            let args = Args::new("find", raw.as_ref());
+            for name in &names {
+                let found = args.int(name).unwrap();
+                assert_eq!(found, (name == there).then_some(7), "{name} of {there}");
+            }
+        }
+        let null = doc! { "hint": Value::Null }.to_buf();
+        let args = Args::new("find", null.as_ref());
+        assert!(args.get("hint").is_none() && args.find("hint").is_some());
     }
 }

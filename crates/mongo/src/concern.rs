@@ -23,11 +23,12 @@ const PROVENANCES: [&str; 5] = [
 ];
 
 /// Checks the read concern of a command.
-pub(crate) fn check_read(command: &str, body: DocRef<'_>) -> Result<()> {
-    let Some(concern) = body.get("readConcern") else { return Ok(()) };
+pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
+    let command = args.of;
+    let Some(concern) = args.find("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
         if command == "aggregate" && !concern.is_nullish() {
-            return Err(Args::new(command, body).wrong("readConcern", concern, " 'object'"));
+            return Err(args.wrong("readConcern", concern, " 'object'"));
         }
         return Err(Error::new(FailedToParse, "readConcern field should be an object"));
     };
@@ -122,8 +123,8 @@ fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
 
 /// Checks the write concern of a command. What is acknowledged is durable, so that all that can be
 /// meant of one server is met.
-pub(crate) fn check_write(body: DocRef<'_>) -> Result<()> {
-    let concern = match body.get("writeConcern") {
+pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
+    let concern = match args.find("writeConcern") {
         None => return Ok(()),
         Some(ValueRef::Document(concern)) => concern,
         Some(other) => return Err(wrong("writeConcern", "object", other)),

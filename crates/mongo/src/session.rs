@@ -49,8 +49,8 @@ impl Generic {
         if let Some(lsid) = args.document("lsid")? {
             check_session(lsid)?;
         }
-        concern::check_read(command, body)?;
-        let deadline = match body.get("maxTimeMS") {
+        concern::check_read(&args)?;
+        let deadline = match args.find("maxTimeMS") {
             None => None,
             // Its arguments are read strictly before this one is looked at.
             Some(value) if command == "aggregate" && !value.is_number() && !value.is_nullish() => {
@@ -65,12 +65,12 @@ impl Generic {
             Some(value) => max_time(value)?,
         };
         if (READS.contains(&command) || ASKS.contains(&command))
-            && body.get("writeConcern").is_some()
+            && args.find("writeConcern").is_some()
         {
             let message = "Command does not support writeConcern";
             return Err(Error::new(InvalidOptions, message));
         }
-        concern::check_write(body)?;
+        concern::check_write(&args)?;
         Ok(Self { deadline })
     }
 }
