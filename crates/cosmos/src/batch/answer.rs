@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn room_is_taken_once() {
-        let account = Account::default();
+        let account = Account::new(usize::MAX);
         let room = Room::new(&account);
         let take = |bytes: usize, stored: usize| room.take(&vec![0; bytes], stored).is_ok();
         assert!(take(MAX_BATCH_ANSWER_BYTES - 1, 90));
