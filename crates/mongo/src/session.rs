@@ -40,8 +40,8 @@ pub(crate) struct Generic {
 }
 
 impl Generic {
-    pub(crate) fn read(command: &str, body: DocRef<'_>) -> Result<Self> {
-        let args = Args::new(command, body);
+    pub(crate) fn read(args: &Args<'_>) -> Result<Self> {
+        let command = args.of;
         if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
             let message = "Transaction numbers are only allowed on a replica set member or mongos";
             return Err(Error::new(IllegalOperation, message));
@@ -49,7 +49,7 @@ impl Generic {
         if let Some(lsid) = args.document("lsid")? {
             check_session(lsid)?;
         }
-        concern::check_read(&args)?;
+        concern::check_read(args)?;
         let deadline = match args.find("maxTimeMS") {
             None => None,
             // Its arguments are read strictly before this one is looked at.
@@ -70,7 +70,7 @@ impl Generic {
             let message = "Command does not support writeConcern";
             return Err(Error::new(InvalidOptions, message));
         }
-        concern::check_write(&args)?;
+        concern::check_write(args)?;
         Ok(Self { deadline })
     }
 }

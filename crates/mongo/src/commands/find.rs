@@ -42,7 +42,7 @@ pub(super) const FIELDS: &[&str] = &[
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
-    let args = call.args();
+    let args = call.args().noted();
     let plan = plan(&args)?;
     let context = call.context().await?;
     let wanted = FirstBatch {

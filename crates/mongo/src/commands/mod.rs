@@ -95,13 +95,14 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(unknown(call.name));
     };
     Counters::add(&call.connection.counters.command, 1);
-    api::check(call.name, &call.args())?;
+    let args = call.args().noted();
+    api::check(call.name, &args)?;
     check_fields(call, row.fields)?;
     if row.admin && call.database != "admin" {
         let message = format!("{} may only be run against the admin database.", row.name);
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
-    let generic = Generic::read(call.name, call.body)?;
+    let generic = Generic::read(&args)?;
     let began = clock::monotonic();
     call.operation.end_at(generic.deadline);
     let _begun = call.connection.begin(Running {
