@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use document::{DocBuf, Document, Kind, Value, ValueRef};
+use document::{DocBuf, DocRef, Document, Value, ValueRef};
 use query::edit::Edit;
 
 use crate::door::lock;
@@ -22,17 +22,8 @@ impl Timestamps {
     }
 
     /// A document with its empty timestamps filled in.
-    pub(crate) fn fill(&self, document: DocBuf, now_ms: i64) -> DocBuf {
-        // Hardly any document has one, and this is quickly seen.
-        let byte = Kind::Timestamp as u8;
-        let may = document.bytes().contains(&byte);
-        let empty = |(name, value): (&str, ValueRef<'_>)| {
-            name != "_id" && matches!(value, ValueRef::Timestamp(0))
-        };
-        if !may || !document.as_ref().iter().any(empty) {
-            return document;
-        }
-        let mut tree = document.as_ref().to_tree();
+    pub(crate) fn fill(&self, document: DocRef<'_>, now_ms: i64) -> DocBuf {
+        let mut tree = document.to_tree();
         self.fill_tree(&mut tree, now_ms);
         tree.to_buf()
     }
@@ -46,13 +37,18 @@ impl Timestamps {
 
     fn fill_tree(&self, document: &mut Document, now_ms: i64) {
         let empty = |(name, value): &(String, Value)| {
-            (name != "_id" && *value == Value::Timestamp(0)).then(|| name.clone())
+            is_present(name, value.as_ref()).then(|| name.clone())
         };
         let names: Vec<String> = document.fields().iter().filter_map(empty).collect();
         for name in names {
             document.insert(name, Value::Timestamp(self.next(now_ms)));
         }
     }
+}
+
+/// Whether this field at the root of a document stands for the present.
+pub(crate) fn is_present(name: &str, value: ValueRef<'_>) -> bool {
+    matches!(value, ValueRef::Timestamp(0)) && name != "_id"
 }
 
 #[cfg(test)]
@@ -73,7 +69,7 @@ mod tests {
             "_id": Value::Timestamp(0), "a": Value::Timestamp(5 << 32 | 1), "b": inner,
             "c": Value::Timestamp(5 << 32 | 2), "d": Value::Timestamp(7),
         };
-        assert_eq!(timestamps.fill(document.to_buf(), 5_999), want.to_buf());
+        assert_eq!(timestamps.fill(document.to_buf().as_ref(), 5_999), want.to_buf());
         // They never go back.
         assert_eq!(timestamps.next(4_000), 5 << 32 | 3);
         assert_eq!(timestamps.next(6_000), 6 << 32 | 1);

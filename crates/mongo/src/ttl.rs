@@ -4,7 +4,10 @@ use clock::Instant;
 use document::{DocBuf, DocRef, Number, ObjectId, ValueRef};
 use engine::Lifetime;
 
-use crate::errors::{BadValue, Error, Result};
+use crate::{
+    errors::{BadValue, Error, Result},
+    timestamps,
+};
 
 /// The reserved property: the server's stamp, which clients neither see nor set.
 pub(crate) const RESERVED: &str = "_ts";
@@ -28,6 +31,13 @@ pub(crate) fn carried(value: ValueRef<'_>) -> Result<i64> {
     })
 }
 
+/// What one look at the root of a document tells that is about to be stored.
+pub(crate) struct Checked {
+    pub(crate) lifetime: Lifetime,
+    /// Whether a timestamp in it stands for the present.
+    pub(crate) has_empty_timestamp: bool,
+}
+
 /// Writes documents for this door.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentWriter {
@@ -39,8 +49,8 @@ pub(crate) struct DocumentWriter {
 
 impl DocumentWriter {
     /// Checks a document that is about to be stored.
-    pub(crate) fn check(&self, document: DocRef<'_>) -> Result<Lifetime> {
-        let mut ttl = None;
+    pub(crate) fn check(&self, document: DocRef<'_>) -> Result<Checked> {
+        let (mut ttl, mut has_empty_timestamp) = (None, false);
         for (name, value) in document.iter() {
             match name {
                 RESERVED => return Err(reserved()),
@@ -48,8 +58,10 @@ impl DocumentWriter {
                 "_id" => check_id(value)?,
                 _ => {}
             }
+            has_empty_timestamp |= timestamps::is_present(name, value);
         }
-        Ok(if self.per_document { Lifetime::of(ttl) } else { Lifetime::Inherit })
+        let lifetime = if self.per_document { Lifetime::of(ttl) } else { Lifetime::Inherit };
+        Ok(Checked { lifetime, has_empty_timestamp })
     }
 }
 
@@ -126,7 +138,7 @@ pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
 
 impl engine::Writer for DocumentWriter {
     fn lifetime(&self, document: &DocBuf) -> std::result::Result<Lifetime, engine::Error> {
-        self.check(document.as_ref()).map_err(|error| {
+        self.check(document.as_ref()).map(|checked| checked.lifetime).map_err(|error| {
             let inner = query::Error::new(query::Kind::Invalid, error.code, error.message.clone());
             engine::Error::new(engine::Kind::Query(inner), error.message)
         })

@@ -185,7 +185,7 @@ async fn insert_one<S: Store>(
     totals: &mut Totals,
 ) -> Result<Document> {
     let document = args.need_document("document")?;
-    let writer = call.writer(context);
+    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
     let (count, mut errors) = insert(call, namespace, &[document], true, &writer).await?;
     totals.inserted += count;
     match errors.pop() {

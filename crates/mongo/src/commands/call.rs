@@ -172,11 +172,8 @@ impl<'a, S: Store> Call<'a, S> {
     }
 
     /// Writes documents at this instant.
-    pub(crate) fn writer(&self, context: &Context) -> DocumentWriter {
-        DocumentWriter {
-            now: clock::Instant::from_ms(context.now_ms),
-            per_document: self.door.per_document_ttl(),
-        }
+    pub(crate) fn writer(&self, now: clock::Instant) -> DocumentWriter {
+        DocumentWriter { now, per_document: self.door.per_document_ttl() }
     }
 
     /// Documents given in a sequence of this name or in an array of the body.

@@ -90,7 +90,7 @@ async fn change<S: Store>(
     upsert: bool,
     context: &Arc<Context>,
 ) -> Result<Edited> {
-    let writer = call.writer(context);
+    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
     let update = Update {
         find: find.clone(),
         edit,

@@ -11,7 +11,7 @@ use crate::{
     door::Counters,
     errors::{BSONObjectTooLarge, Error, InvalidLength, Overflow, Result},
     limits::{MAX_DOCUMENT_BYTES, MAX_WRITE_BATCH},
-    ttl::{DocumentWriter, RESERVED, carried, with_id},
+    ttl::{Checked, DocumentWriter, RESERVED, carried, with_id},
 };
 
 pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
@@ -21,8 +21,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.insert, documents.len() as u64);
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let context = call.context().await?;
-    let writer = call.writer(&context);
+    let writer = call.writer(call.door.engine.now().await);
     let (inserted, errors) = insert(&call, &namespace, &documents, ordered, &writer).await?;
     let mut reply = doc! { "n": i32::try_from(inserted).unwrap_or(i32::MAX) };
     push_errors(&mut reply, &errors);
@@ -129,14 +128,9 @@ fn prepared<S: Store>(
     {
         let since = carried(since)?;
         let rest = without(document, RESERVED);
-        check_stored(rest.as_ref())?;
-        let lifetime = writer.check(rest.as_ref())?;
-        let document = filled(call, rest.as_ref(), writer);
-        return Ok(New { document, lifetime, since: Some(since) });
+        return as_stored(call, rest.as_ref(), writer, Some(since));
     }
-    check_stored(document)?;
-    let lifetime = writer.check(document)?;
-    Ok(New { document: filled(call, document, writer), lifetime, since: None })
+    as_stored(call, document, writer, None)
 }
 
 /// The same document without a root-level field.
@@ -149,10 +143,20 @@ fn without(document: DocRef<'_>, left_out: &str) -> DocBuf {
 }
 
 /// `_id` stands first; without one it is made here. Empty timestamps are filled in.
-fn filled<S: Store>(call: &Call<'_, S>, document: DocRef<'_>, writer: &DocumentWriter) -> DocBuf {
-    let owned = match document.iter().next() {
+fn as_stored<S: Store>(
+    call: &Call<'_, S>,
+    document: DocRef<'_>,
+    writer: &DocumentWriter,
+    since: Option<i64>,
+) -> Result<New> {
+    check_stored(document)?;
+    let Checked { lifetime, has_empty_timestamp } = writer.check(document)?;
+    let mut owned = match document.iter().next() {
         Some(("_id", _)) => call.message.own(document),
         _ => with_id(document, writer.now),
     };
-    call.door.timestamps.fill(owned, writer.now.ms)
+    if has_empty_timestamp {
+        owned = call.door.timestamps.fill(owned.as_ref(), writer.now.ms);
+    }
+    Ok(New { document: owned, lifetime, since })
 }

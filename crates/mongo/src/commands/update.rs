@@ -191,7 +191,7 @@ pub(super) async fn execute<S: Store>(
     context: &Arc<Context>,
 ) -> Result<Updated> {
     call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
-    let writer = call.writer(context);
+    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
     let update = engine::Update {
         find: statement.find,
         edit: &statement.edit,
