@@ -4,18 +4,19 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use expiry::Header;
-use store::{Direction, Limit, Range, Snapshot, Store};
+use store::{Range, Store};
 
 use crate::{
-    Collection, Engine, Error, LiveView, Shape,
-    error::Halt,
+    catalog::{Collection, Shape},
+    engine::Engine,
+    error::{Error, Halt},
     index::draft,
     keys,
-    limits::{PAGE_BYTES, PAGE_ROWS},
-    view::Row,
+    retry::read_in_view,
+    row::Row,
+    view::{LiveView, Pages},
 };
 
-const PAGE: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 /// More differences than this are counted, not listed.
 const LISTED: usize = 100;
 
@@ -46,13 +47,7 @@ impl Checked {
 impl<S: Store> Engine<S> {
     /// Compares a collection's rows, entries and counts in one view.
     pub async fn check(&self, collection: &Arc<Collection>) -> Result<Checked, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.check().await {
-                Ok(checked) => return Ok(checked),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        Ok(read_in_view!(self, collection, |view| view.check().await)?.0)
     }
 }
 
@@ -60,15 +55,13 @@ impl<S: Store> LiveView<S> {
     async fn check(&self) -> Result<Checked, Halt> {
         let mut checked = Checked::default();
         let mut bytes = 0_i64;
-        let mut rest = Some(Range::all());
-        while let Some(range) = rest {
-            let page = self.rows(&range, Direction::Forward, PAGE).await?;
+        let mut pages = Pages::of(Range::all());
+        while let Some(page) = self.next_rows(&mut pages).await? {
             for row in &page.items {
                 checked.rows += 1;
                 bytes += i64::try_from(row.body().len()).unwrap_or(0);
                 self.check_row(row, &mut checked).await?;
             }
-            rest = page.rest;
         }
         self.check_entries(&mut checked).await?;
         let live = self.live().await?;
@@ -95,7 +88,7 @@ impl<S: Store> LiveView<S> {
             let timed = (index.shape == Shape::Timeline)
                 .then(|| keys::timeline(index.id, header.class, header.ts, &row.key));
             for key in entries.map(|(key, _)| key).chain(timed.flatten()) {
-                let stored = self.snapshot.get(self.collection.entries(), &key).await?;
+                let stored = self.including_expired().entry(&key).await?;
                 let agrees = stored.as_ref().is_some_and(|value| {
                     Header::split(value).is_ok_and(|(entry, _)| entry.same_life(&header))
                 });
@@ -118,9 +111,8 @@ impl<S: Store> LiveView<S> {
         let changes = record.items.map(|_| crate::item::changes_index());
         let indexes = record.indexes.iter().filter(|index| index.has_entries());
         for index in indexes.chain(&changes) {
-            let mut rest = Some(Range::prefix(&keys::index(index.id)));
-            while let Some(range) = rest {
-                let page = self.entries(index, &range, Direction::Forward, PAGE).await?;
+            let mut pages = Pages::of(Range::prefix(&keys::index(index.id)));
+            while let Some(page) = self.next_entries(index, &mut pages).await? {
                 checked.dead_entries += (page.examined - page.items.len()) as u64;
                 for entry in &page.items {
                     *checked.entries.entry(index.id).or_default() += 1;
@@ -132,7 +124,6 @@ impl<S: Store> LiveView<S> {
                         ));
                     }
                 }
-                rest = page.rest;
             }
         }
         Ok(())

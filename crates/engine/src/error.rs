@@ -135,15 +135,16 @@ impl From<expiry::Damaged> for Error {
     }
 }
 
-/// Why a read stopped: a failure, or something died in the last moments and it has to look again.
+/// Why a read stopped: what it waits for before it looks again in a new view, or a failure.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// Something died in the last moments: wait for the flight and look again.
-    Again,
+    /// Something expired in the last moments, and a commit in flight may have extended its life.
+    InFlight,
     /// A document has several entries in these indexes for the first time: note that first.
     Multikey(Vec<u32>),
-    /// A dead item is in the way whose death is not in the feed: tell it first.
-    Untold,
+    /// An expired item occupies the key and its expiry event is unpublished: publish it first.
+    Unpublished,
+    /// It cannot go on.
     Failed(Error),
 }
 

@@ -18,7 +18,7 @@
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
 //!           <index> <class> <second> <row key>         entry of an item in a timeline
 //!           ffffffff <stamp> <position>                event of a feed
-//!           fffffffe                                   how far deaths have been told
+//!           fffffffe                                   how far expirations have been published
 //! ```
 
 use bytes::Bytes;
@@ -29,7 +29,7 @@ use document::{
 use expiry::Class;
 use query::json::sarg::Step;
 
-use crate::catalog::{Model, Namespace, Partition};
+use crate::names::{Model, Namespace, Partition};
 
 /// Key of the counter of collection ids.
 pub(crate) const NEXT_ID: &[u8] = b"n";
@@ -173,8 +173,8 @@ pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
     key
 }
 
-/// Key of how far deaths have been told.
-pub(crate) fn told() -> Bytes {
+/// Key of how far expirations have been published.
+pub(crate) fn published() -> Bytes {
     Bytes::from((EVENTS - 1).to_be_bytes().to_vec())
 }
 

@@ -180,7 +180,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::rest::yield_now;
+    use crate::yielding::yield_now;
 
     /// An operation of so many steps that notes how many are in a step at once.
     async fn steps(count: usize, running: &AtomicUsize, most: &AtomicUsize) {

@@ -5,49 +5,65 @@
 //! is one atomic unit of row, index entries and counts.
 
 mod access;
+mod amount;
+mod attempts;
+mod backfill;
 mod catalog;
 mod check;
+mod counters;
 mod engine;
+mod entry;
 mod error;
 mod expire;
 mod feed;
 mod index;
+mod inner;
 mod item;
+mod item_key;
 mod keys;
 mod lanes;
 pub mod limits;
+mod names;
+mod persist;
 mod read;
+mod reaper;
 mod resource;
-mod rest;
+mod retry;
+mod row;
 mod rules;
 mod view;
 mod write;
+mod yielding;
 
+pub use access::Hint;
+pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    Books, Collection, Dialect, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Namespace,
-    Ordering, Partition, Policy, PolicyRule, Record, Shape, State,
+    Books, Collection, Dialect, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Ordering, Policy,
+    PolicyRule, Record, Shape, State,
 };
 pub use check::Checked;
 pub use engine::{Engine, Options};
 pub use error::{Error, Kind, What};
-pub use expire::{
-    Amount, Ends, Fate, Fates, Forecast, KeepNothing, Outlook, Persist, Preview, Series, Steps,
-    Unreaped, Within,
-};
+pub use expire::{Ends, Fate, Fates, Forecast, Outlook, Preview, Series, Steps, Within};
 pub use feed::{Event, EventKind, EventPage, Events};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
-    Births, Change, Changes, Comes, Definition, Item, ItemAction, ItemDone, ItemFailure, ItemKey,
-    ItemRange, ItemWrite, ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
+    Births, Change, Changes, Comes, Definition, ItemAction, ItemDone, ItemFailure, ItemWrite,
+    ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
+pub use item_key::{ItemKey, ItemRange};
 pub use lanes::{Lanes, leave_lane};
-pub use read::{Batch, BatchLimit, Cursor, Explain, Find, Hint, IndexTraits, Plan};
+pub use names::{Model, Namespace, Partition};
+pub use persist::{KeepNothing, Persist};
+pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
 pub use resource::{Expect, Resource};
-pub use rest::yield_now;
+pub use row::Item;
+#[cfg(feature = "switchable-rules")]
 pub use rules::Rules;
-pub use view::LiveView;
+pub use view::{LiveView, Storage};
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Class, Default as DefaultTtl, Lifetime};
 pub use query::json::select::Flow;
 pub use store::{Direction, Distribution, Histogram, Latencies, Space, Store};
 pub use write::{Edited, Inserted, New, Removed, Update, Updated, Writer};
+pub use yielding::yield_now;

@@ -2,6 +2,10 @@
 
 /// Rows of one page that a scan reads ahead.
 pub const PAGE_ROWS: usize = 256;
+/// Rows of the first page of a walk of which only the beginning may be wanted.
+pub const FIRST_PAGE_ROWS: usize = 16;
+/// How many times larger each further page of such a walk is, up to a whole one.
+pub const PAGE_GROWTH: usize = 4;
 /// Bytes of one page, roughly.
 pub const PAGE_BYTES: usize = 1 << 20;
 /// Bytes of rows that a walk answers at once, roughly: one that is larger comes alone.
@@ -35,8 +39,8 @@ pub const MAX_CANDIDATES: usize = 20_000;
 /// Items of a container that are walked in the order in which they were made. Each page of a walk reads
 /// the births of all of them.
 pub const FEW_ITEMS: usize = 2_000;
-/// Deaths of a class that are entered in a feed in one commit.
-pub const TOLD_AT_ONCE: usize = 256;
+/// Expirations of a class that are published in a feed in one commit.
+pub const PUBLISHED_AT_ONCE: usize = 256;
 /// Entries that an item is given room for in an index by path; half of them have to differ. An item
 /// of 2 MB has fewer.
 pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;

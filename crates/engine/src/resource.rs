@@ -6,15 +6,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use document::{DocRef, Document, Value, doc, validate};
-use store::{
-    Condition, Direction, Fence, Limit, Mutation, Range, Snapshot, Space, Stamp, Store, Unit,
-};
+use store::{Condition, Fence, Mutation, Range, Space, Stamp, Store, Unit};
 
 use crate::{
-    Engine, Error, Kind,
-    error::What,
+    engine::Engine,
+    error::{Error, Kind, What},
     keys,
-    limits::{PAGE_BYTES, PAGE_ROWS},
+    view::{Pages, Storage},
 };
 
 /// A small record.
@@ -55,26 +53,23 @@ pub(crate) struct Resources {
 
 impl Resources {
     /// Reads what is stored.
-    pub(crate) async fn open<S: Store>(store: &S) -> Result<Self, Error> {
+    pub(crate) async fn open<S: Store>(store: &Storage<S>) -> Result<Self, Error> {
         let held = Arc::new(ArcSwap::from_pointee(Self::stored(store).await?));
         Ok(Self { held, changing: tokio::sync::Mutex::default() })
     }
 
     /// Reads again what is stored.
-    pub(crate) async fn reload<S: Store>(&self, store: &S) -> Result<(), Error> {
+    pub(crate) async fn reload<S: Store>(&self, store: &Storage<S>) -> Result<(), Error> {
         let _one = self.changing.lock().await;
         self.held.store(Arc::new(Self::stored(store).await?));
         Ok(())
     }
 
-    async fn stored<S: Store>(store: &S) -> Result<ByKey, Error> {
-        let snapshot = store.snapshot();
-        let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
-        let (mut held, mut rest) = (ByKey::new(), Some(Range::prefix(&keys::resource(&[]))));
-        while let Some(range) = rest {
-            let page = snapshot.scan(Space::Catalog, &range, Direction::Forward, limit).await?;
-            let last = page.rows.last().filter(|_| page.more);
-            rest = last.map(|(key, _)| range.after(key, Direction::Forward));
+    async fn stored<S: Store>(store: &Storage<S>) -> Result<ByKey, Error> {
+        let system = store.system();
+        let mut held = ByKey::new();
+        let mut pages = Pages::of(Range::prefix(&keys::resource(&[])));
+        while let Some(page) = system.next_catalog(&mut pages).await? {
             for (key, value) in page.rows {
                 held.insert(key, Arc::new(decode(&value)?));
             }

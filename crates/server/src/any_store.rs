@@ -34,7 +34,7 @@ macro_rules! each {
 
 impl AnyStore {
     /// What its committer measured; `None` where nothing is written to a disk.
-    pub(crate) fn measured(&self) -> Option<&Measured> {
+    pub(crate) fn measured(&self) -> Option<Arc<Measured>> {
         match self {
             Self::Memory(_) => None,
             Self::Lsm(store) => Some(store.measured()),

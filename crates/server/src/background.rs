@@ -13,7 +13,7 @@ use std::{
 use clock::{Clock, Mode, monotonic};
 use engine::Engine;
 use mongo::Door;
-use store::{Health, Store};
+use store::Health;
 use tokio::sync::watch;
 
 use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
@@ -105,8 +105,22 @@ fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) 
     }
 }
 
+/// Starts what looks after the engine until `stop`: its store, builds that were not finished, and
+/// housekeeping.
+pub(crate) fn start(
+    engine: &Engine<AnyStore>,
+    door: Option<Arc<Door<AnyStore>>>,
+    stop: &watch::Receiver<bool>,
+) -> [tokio::task::JoinHandle<()>; 3] {
+    [
+        tokio::spawn(store(engine.clone(), stop.clone())),
+        tokio::spawn(builds(engine.clone(), stop.clone())),
+        tokio::spawn(housekeeping(engine.clone(), door, stop.clone())),
+    ]
+}
+
 /// Looks after the store, until `stop`.
-pub(crate) async fn store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
+async fn store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
     tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
 }
 
@@ -150,7 +164,7 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
 }
 
 /// Finishes builds of indexes that an earlier run did not.
-pub(crate) async fn builds(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+async fn builds(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         built = engine.resume_builds() => {
             if let Err(error) = built {
@@ -162,7 +176,7 @@ pub(crate) async fn builds(engine: Engine<AnyStore>, mut stop: watch::Receiver<b
 }
 
 /// Reaps and times out until `stop`.
-pub(crate) async fn housekeeping(
+async fn housekeeping(
     engine: Engine<AnyStore>,
     door: Option<Arc<Door<AnyStore>>>,
     mut stop: watch::Receiver<bool>,

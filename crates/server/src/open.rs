@@ -3,10 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use clock::{Checkpoint, Clock, Machine, Mode, Source};
-use engine::{Engine, KeepNothing, Options, Persist, Rules};
+use engine::{Engine, KeepNothing, Options, Persist};
 use mongo::MongoDialect;
 use store::MemoryStore;
-use store_lsm::{LsmOptions, LsmStore};
+use store_lsm::{LsmOptions, LsmStore, Measured};
 
 use crate::{
     ClockMode, Config, Failure, Refused,
@@ -22,6 +22,8 @@ use crate::{
 /// An engine on its data, with its clock running up to the first lease.
 pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
+    /// What the store's committer measured; `None` where nothing is written to a disk.
+    pub(crate) measured: Option<Arc<Measured>>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
@@ -80,14 +82,10 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         Some(file) => Arc::new(file.clone()),
         None => Arc::new(KeepNothing),
     };
-    let options = Options {
-        clock,
-        dialect: Arc::new(MongoDialect),
-        reap_delay: config.reap_delay,
-        rules: Rules::default(),
-        persist,
-        accept_loss: config.accept_loss,
-    };
+    let measured = store.measured();
+    let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
+    options.reap_delay = config.reap_delay;
+    options.accept_loss = config.accept_loss;
     let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
         engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
             "the data directory is damaged: {error}; restore a backup, or start with --accept-loss \
@@ -95,7 +93,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         ))),
         _ => failed(error),
     })?;
-    Ok(Opened { engine, timekeeper, data_dir })
+    Ok(Opened { engine, measured, timekeeper, data_dir })
 }
 
 /// Opens the clock's checkpoints. Where there are data there has to be one: without it the dead

@@ -14,6 +14,14 @@ pub(crate) struct Ready {
     pub(crate) version: &'static str,
 }
 
+impl Ready {
+    /// This process, before any address is bound.
+    pub(crate) fn starting() -> Self {
+        let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
+        Self { mongo: None, cosmos: None, admin: None, pid, version }
+    }
+}
+
 /// Writes the file under another name and renames it.
 pub(crate) fn write(path: &Path, ready: &Ready) -> io::Result<()> {
     let text = serde_json::to_string(ready).map_err(io::Error::other)?;

@@ -6,7 +6,6 @@ use engine::Engine;
 use memory::Account;
 use mongo::{Door, Settings};
 use spill::Area;
-use store::Store;
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
@@ -82,7 +81,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start(config);
     addresses::check(config).await?;
     // Named so that on a failure the engine goes first and the directory last.
-    let Opened { data_dir, timekeeper, engine } = open(config, false).await?;
+    let Opened { data_dir, timekeeper, engine, measured } = open(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
@@ -91,13 +90,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let (stop, stopped) = watch::channel(false);
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
-    let mut ready = Ready {
-        mongo: None,
-        cosmos: None,
-        admin: None,
-        pid: std::process::id(),
-        version: env!("CARGO_PKG_VERSION"),
-    };
+    let mut ready = Ready::starting();
     let mut door = None;
     if let Some(address) = &config.mongo_addr {
         let (listener, bound) = addresses::bind("mongo-addr", address).await?;
@@ -136,16 +129,22 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         let doors = admin::Doors { mongo: door.clone(), cosmos };
         let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
-        let stopping = stopped.clone();
-        let shared =
-            Shared { engine, plan, memory, temporary: files, doors, features, explorer, stopping };
+        let shared = Shared {
+            engine,
+            measured,
+            plan,
+            memory,
+            temporary: files,
+            doors,
+            features,
+            explorer,
+            stopping: stopped.clone(),
+        };
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
         ready.admin = Some(bound.to_string());
     }
     explorer.listens(Ports { admin: port(&ready.admin), nosql: port(&ready.cosmos) });
-    tasks.push(tokio::spawn(background::store(engine.clone(), stopped.clone())));
-    tasks.push(tokio::spawn(background::builds(engine.clone(), stopped.clone())));
-    tasks.push(tokio::spawn(background::housekeeping(engine.clone(), door, stopped)));
+    tasks.extend(background::start(&engine, door, &stopped));
     announce(config, &ready)?;
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
 }

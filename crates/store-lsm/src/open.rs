@@ -161,8 +161,8 @@ impl LsmStore {
     }
 
     /// What was measured since it was opened.
-    pub fn measured(&self) -> &Measured {
-        &self.shared.measured
+    pub fn measured(&self) -> Arc<Measured> {
+        Arc::clone(&self.shared.measured)
     }
 }
 

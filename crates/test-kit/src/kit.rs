@@ -75,14 +75,9 @@ fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
 }
 
 fn open(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
-    let options = Options {
-        persist: Arc::new(engine::KeepNothing),
-        clock: Arc::clone(clock),
-        dialect: Arc::clone(&setup.dialect),
-        reap_delay: setup.reap_delay,
-        rules: setup.rules,
-        accept_loss: false,
-    };
+    let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::KeepNothing));
+    let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
+    options.reap_delay = setup.reap_delay;
     let engine = ready(Engine::open(store, options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");
     engine

@@ -5,10 +5,15 @@ use query::{Filter, sort::Sort};
 use store::{Direction, Range};
 
 use super::{
+    Hint,
     bounds::{Bounds, bounds, conjuncts, successor},
     implied::{excludes_missing, implies},
 };
-use crate::{Error, Hint, IndexSpec, Kind, State, error::What, keys};
+use crate::{
+    catalog::{IndexSpec, State},
+    error::{Error, Kind, What},
+    keys,
+};
 
 /// Most combinations of points that one plan takes apart.
 const MAX_RANGES: usize = 4_000;

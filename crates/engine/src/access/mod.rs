@@ -3,7 +3,9 @@
 
 mod bounds;
 mod choose;
+mod hint;
 mod implied;
 
 pub(crate) use bounds::successor;
 pub(crate) use choose::{Access, Chosen, choose};
+pub use hint::Hint;

@@ -5,12 +5,14 @@ use document::{DocRef, Document, Number, Value, array, doc, validate};
 use expiry::{DateRule, Default, FloorPair, Settings};
 
 use super::{
-    FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Namespace, Partition, Policy, Record,
-    Shape,
+    FeedBegun, FeedSettings, IndexSpec, ItemSettings, Policy, Record, Shape,
     fields::{Fields, missing},
     record::Books,
 };
-use crate::Error;
+use crate::{
+    error::Error,
+    names::{Model, Namespace, Partition},
+};
 
 const FORMAT: i64 = 1;
 

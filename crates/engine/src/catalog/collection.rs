@@ -13,7 +13,7 @@ use store::{Fence, Space, Stamp};
 use tokio::sync::Notify;
 
 use super::{Dialect, Record, encode};
-use crate::{Error, keys};
+use crate::{error::Error, keys};
 
 /// A partial index's filter, parsed.
 pub(crate) type PartialFilter = Option<Arc<Filter>>;

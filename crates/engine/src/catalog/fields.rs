@@ -3,7 +3,7 @@
 
 use document::{Document, Value, ValueRef};
 
-use crate::Error;
+use crate::error::Error;
 
 /// The failure of a record without a field that it needs, or with a wrong value there.
 pub(super) fn missing(name: &str) -> Error {

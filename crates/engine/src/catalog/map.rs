@@ -1,32 +1,11 @@
 //! Collections by name, read without a lock.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use arc_swap::ArcSwap;
 
-use super::{Collection, Model};
-
-/// A collection's name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Namespace {
-    /// Database.
-    pub database: String,
-    /// Collection.
-    pub collection: String,
-}
-
-impl Namespace {
-    /// A name from its parts.
-    pub fn new(database: impl Into<String>, collection: impl Into<String>) -> Self {
-        Self { database: database.into(), collection: collection.into() }
-    }
-}
-
-impl fmt::Display for Namespace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.database, self.collection)
-    }
-}
+use super::Collection;
+use crate::names::{Model, Namespace};
 
 type Names = BTreeMap<(Model, Namespace), Arc<Collection>>;
 

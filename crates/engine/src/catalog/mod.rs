@@ -4,6 +4,7 @@
 mod codec;
 mod collection;
 mod fields;
+mod ids;
 mod map;
 mod policy;
 mod record;
@@ -11,15 +12,15 @@ mod record;
 pub(crate) use codec::{decode, encode};
 pub(crate) use collection::{Change, PartialFilter, Publish, put_record};
 pub use collection::{Collection, Ordering, State};
+pub(crate) use ids::CollectionIds;
 pub(crate) use map::Map;
-pub use map::Namespace;
 pub use policy::{Policy, PolicyRule};
-pub use record::{
-    Books, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Model, Partition, Record, Shape,
-};
+pub use record::{Books, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Record, Shape};
 
 use document::DocRef;
 use query::Filter;
+
+use crate::names::Model;
 
 /// What the engine asks a query language about stored settings.
 pub trait Dialect: Send + Sync + 'static {

@@ -4,30 +4,11 @@ use bytes::Bytes;
 use document::Document;
 use expiry::{Class, Settings};
 
-use super::{Namespace, Policy};
-use crate::keys;
-
-/// Which data model, and so which door, a database belongs to. Their namespaces are apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Model {
-    /// BSON documents with an `_id`.
-    Documents,
-    /// JSON items with an `id` and a partition key.
-    Items,
-}
-
-impl Model {
-    pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Documents => b'd',
-            Self::Items => b'i',
-        }
-    }
-
-    pub(crate) fn from_code(code: u8) -> Option<Self> {
-        [Self::Documents, Self::Items].into_iter().find(|model| model.code() == code)
-    }
-}
+use super::Policy;
+use crate::{
+    keys,
+    names::{Model, Namespace, Partition},
+};
 
 /// What an index holds of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -184,15 +165,6 @@ impl FeedBegun {
         let floors = settings.floors(clock::Instant::from_ms(stamp.at_ms));
         Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
     }
-}
-
-/// The beginning of an item's row key: a hash of fixed length, then the partition key's values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Partition {
-    /// Bytes of the hash.
-    pub hash_bytes: u8,
-    /// Values of the partition key.
-    pub values: u8,
 }
 
 impl Record {

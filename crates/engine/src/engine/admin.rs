@@ -6,13 +6,12 @@ use document::Document;
 use store::{Condition, Mutation, Outcome, Space, Stamp, Store, Unit};
 
 use super::Engine;
+use crate::attempts::Attempts;
 use crate::{
-    Collection, Error, Kind, Record, State,
-    catalog::{Change, Publish, put_record},
-    error::What,
-    expire::Begun,
+    backfill::Backfill,
+    catalog::{Change, Collection, Publish, Record, State, put_record},
+    error::{Error, Kind, What},
     keys,
-    limits::MAX_ATTEMPTS,
 };
 
 /// What a change makes of a record; `None` when nothing has to change.
@@ -24,7 +23,7 @@ pub(crate) type Apply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 /// What became of an attempt to change a record.
 pub(crate) enum Changed<T, S: Store> {
     /// It changed, and books may have begun.
-    Done(T, Option<Begun<S>>),
+    Done(T, Option<Backfill<S>>),
     /// Nothing had to change.
     Nothing,
     /// Look again.
@@ -34,7 +33,7 @@ pub(crate) enum Changed<T, S: Store> {
 impl<S: Store> Engine<S> {
     /// Commits one unit; `None` when it was refused.
     pub(crate) async fn commit_one(&self, unit: Unit) -> Result<Option<Stamp>, Error> {
-        match self.inner.store.commit(vec![unit]).await?.first() {
+        match self.inner.store().commit(vec![unit]).await?.first() {
             Some(Outcome::Committed(stamp)) => Ok(Some(*stamp)),
             _ => Ok(None),
         }
@@ -55,7 +54,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         edit: &Edit<T>,
-    ) -> Result<(Option<T>, Option<Begun<S>>), Error> {
+    ) -> Result<(Option<T>, Option<Backfill<S>>), Error> {
         self.change_with(collection, edit, &[]).await
     }
 
@@ -65,15 +64,16 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         edit: &Edit<T>,
         more: &[Mutation],
-    ) -> Result<(Option<T>, Option<Begun<S>>), Error> {
-        for _ in 0..MAX_ATTEMPTS {
+    ) -> Result<(Option<T>, Option<Backfill<S>>), Error> {
+        let mut attempts = Attempts::new("too many changes of a collection at once");
+        loop {
+            attempts.begin()?;
             match self.try_change(collection, edit, more, Vec::new()).await? {
                 Changed::Refused => {}
                 Changed::Nothing => return Ok((None, None)),
                 Changed::Done(answer, begun) => return Ok((Some(answer), begun)),
             }
         }
-        Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
     }
 
     /// One attempt, under more conditions.
@@ -84,7 +84,7 @@ impl<S: Store> Engine<S> {
         more: &[Mutation],
         mut conditions: Vec<Condition>,
     ) -> Result<Changed<T, S>, Error> {
-        let (seq, state) = collection.stable(|| self.inner.store.published()).await;
+        let (seq, state) = collection.stable(|| self.inner.store().published()).await;
         self.check_present(collection, &state)?;
         let Some((apply, answer)) = edit(&state)? else { return Ok(Changed::Nothing) };
         let record = state.record.clone();

@@ -11,16 +11,15 @@ use clock::{Clock, Instant};
 use store::{Store, Timepiece};
 
 pub(crate) use admin::{Apply, Changed, Edit};
-pub(crate) use names::Names;
 pub use open::Options;
 
 use crate::{
-    Collection, Dialect, Error, Kind, Lanes, LiveView, Model, Namespace, Rules,
-    catalog::Map,
-    error::What,
-    expire::{Persist, Reaper},
-    resource::Resources,
-    view::{self, Holds},
+    catalog::Collection,
+    error::{Error, Kind, What},
+    inner::Inner,
+    lanes::Lanes,
+    names::{Model, Namespace},
+    view::{LiveView, Storage, open_view},
 };
 
 /// The engine. Clones share it.
@@ -38,23 +37,6 @@ impl<S: Store> std::fmt::Debug for Engine<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").finish_non_exhaustive()
     }
-}
-
-pub(crate) struct Inner<S: Store> {
-    pub(crate) store: S,
-    pub(crate) clock: Arc<Clock>,
-    pub(crate) map: Arc<Map>,
-    pub(crate) resources: Resources,
-    pub(crate) holds: Arc<Holds>,
-    pub(crate) reaper: Arc<Reaper>,
-    pub(crate) dialect: Arc<dyn Dialect>,
-    pub(crate) rules: Rules,
-    pub(crate) persist: Arc<dyn Persist>,
-    pub(crate) lanes: Lanes,
-    /// Held by whoever makes, renames or drops a collection.
-    pub(crate) names: tokio::sync::Mutex<Names>,
-    /// Moves of a manual clock are made one after the other.
-    pub(crate) moving: tokio::sync::Mutex<()>,
 }
 
 /// Database time as a store asks for it.
@@ -79,12 +61,12 @@ impl<S: Store> Engine<S> {
 
     /// The database clock.
     pub fn clock(&self) -> &Arc<Clock> {
-        &self.inner.clock
+        self.inner.clock()
     }
 
     /// Database time; waits while it may not be used.
     pub async fn now(&self) -> Instant {
-        self.inner.clock.now().await
+        self.inner.clock().now().await
     }
 
     /// Where long operations wait for their turn to compute.
@@ -92,14 +74,14 @@ impl<S: Store> Engine<S> {
         &self.inner.lanes
     }
 
-    /// The store below.
-    pub fn store(&self) -> &S {
-        &self.inner.store
+    /// The store below, of which documents are read through views alone.
+    pub fn store(&self) -> &Storage<S> {
+        self.inner.store()
     }
 
     /// The collection of this name.
     pub fn collection(&self, model: Model, namespace: &Namespace) -> Option<Arc<Collection>> {
-        self.inner.map.get(model, namespace)
+        self.inner.map().get(model, namespace)
     }
 
     /// The collection of this name, or an error that names it.
@@ -112,7 +94,7 @@ impl<S: Store> Engine<S> {
 
     /// All collections of a model, by name.
     pub fn collections(&self, model: Model) -> Vec<(Namespace, Arc<Collection>)> {
-        let all = self.inner.map.all();
+        let all = self.inner.map().all();
         all.iter()
             .filter(|((of, _), _)| *of == model)
             .map(|((_, namespace), collection)| (namespace.clone(), Arc::clone(collection)))
@@ -121,6 +103,6 @@ impl<S: Store> Engine<S> {
 
     /// Opens a view of a collection.
     pub async fn view(&self, collection: &Arc<Collection>) -> Result<LiveView<S>, Error> {
-        view::open(&self.inner, collection).await
+        open_view(&self.inner.views, collection).await
     }
 }

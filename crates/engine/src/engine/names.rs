@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::Document;
-use store::{Condition, Mutation, Snapshot, Space, Store, Unit};
+use store::{Condition, Mutation, Space, Store, Unit};
 
 use super::{Apply, Engine};
+use crate::attempts::Attempts;
 use crate::{
-    Collection, Error, Kind, Model, Namespace, Record, State,
-    catalog::{Books, Change, Publish, decode, put_record},
-    error::What,
+    catalog::{
+        Books, Change, Collection, CollectionIds, Publish, Record, State, decode, put_record,
+    },
+    error::{Error, Kind, What},
     keys,
-    limits::{MAX_ATTEMPTS, MAX_NAMESPACE_BYTES},
+    limits::MAX_NAMESPACE_BYTES,
+    names::{Model, Namespace},
 };
 
 impl<S: Store> Engine<S> {
@@ -39,20 +42,21 @@ impl<S: Store> Engine<S> {
             let message = format!("namespace is too long: {namespace}");
             return Err(Error::new(Kind::Invalid, message));
         }
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = Attempts::new("too many attempts to create a collection");
+        loop {
+            attempts.begin()?;
             // One name at a time comes, moves or goes. A commit whose asker has left may still be
             // under way when the lock is free again: conditions and the looks at a snapshot that
             // is as new as they hold against that.
-            let mut names = self.inner.names.lock().await;
+            let mut ids = self.inner.ids.lock().await;
             if self.collection(model, namespace).is_some() {
                 let message = format!("Collection {namespace} already exists.");
                 return Err(Error::new(Kind::Exists(What::Collection), message));
             }
-            if let Some(collection) = self.try_create(&mut names, model, namespace, &fill).await? {
+            if let Some(collection) = self.try_create(&mut ids, model, namespace, &fill).await? {
                 return Ok(collection);
             }
         }
-        Err(Error::new(Kind::Conflict, "too many attempts to create a collection"))
     }
 
     /// The collection of this name, made when it is missing. Answers whether it was made.
@@ -75,7 +79,7 @@ impl<S: Store> Engine<S> {
 
     async fn try_create(
         &self,
-        names: &mut Names,
+        ids: &mut CollectionIds,
         model: Model,
         namespace: &Namespace,
         fill: &Arc<Apply>,
@@ -85,9 +89,9 @@ impl<S: Store> Engine<S> {
             return Ok(None);
         }
         // No other collection ever gets this id, whatever becomes of this one.
-        let id = names.take_id()?;
-        self.inner.store.create_space(Space::Rows(id))?;
-        self.inner.store.create_space(Space::Index(id))?;
+        let id = ids.take()?;
+        self.inner.store().create_space(Space::Rows(id))?;
+        self.inner.store().create_space(Space::Index(id))?;
         let record = Record {
             id,
             model,
@@ -106,7 +110,7 @@ impl<S: Store> Engine<S> {
         let key = keys::record(model, namespace);
         let conditions = vec![Condition::NotNewer { space: Space::Catalog, key, seq }];
         let change = {
-            let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
+            let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
             let made = Arc::clone(&collection);
             Change::new(Arc::clone(&collection), move |published| {
                 if published {
@@ -130,8 +134,8 @@ impl<S: Store> Engine<S> {
         });
         let committed = self.commit_one(unit.with_fence(change)).await?;
         if committed.is_none() {
-            self.inner.store.drop_space(Space::Rows(id))?;
-            self.inner.store.drop_space(Space::Index(id))?;
+            self.inner.store().drop_space(Space::Rows(id))?;
+            self.inner.store().drop_space(Space::Index(id))?;
         }
         Ok(committed.map(|_| collection))
     }
@@ -144,9 +148,9 @@ impl<S: Store> Engine<S> {
         model: Model,
         namespace: &Namespace,
     ) -> Result<(u64, Option<u32>), Error> {
-        let seq = self.inner.store.published();
+        let seq = self.inner.store().published();
         let key = keys::record(model, namespace);
-        let record = self.inner.store.snapshot().get(Space::Catalog, &key).await?;
+        let record = self.inner.store().system().catalog(&key).await?;
         let id = record.map(|record| decode(&record).map(|record| record.id)).transpose()?;
         Ok((seq, id))
     }
@@ -161,16 +165,17 @@ impl<S: Store> Engine<S> {
         model: Model,
         namespace: &Namespace,
     ) -> Result<bool, Error> {
-        for _ in 0..MAX_ATTEMPTS {
-            let names = self.inner.names.lock().await;
+        let mut attempts = Attempts::new("too many changes of a collection at once");
+        loop {
+            attempts.begin()?;
+            let ids = self.inner.ids.lock().await;
             let Some(collection) = self.collection(model, namespace) else { return Ok(false) };
             if self.try_drop(model, namespace, &collection).await? {
-                drop(names);
+                drop(ids);
                 self.free_dropped(collection.id).await?;
                 return Ok(true);
             }
         }
-        Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
     }
 
     async fn try_drop(
@@ -179,14 +184,14 @@ impl<S: Store> Engine<S> {
         namespace: &Namespace,
         collection: &Arc<Collection>,
     ) -> Result<bool, Error> {
-        let (seq, _) = collection.stable(|| self.inner.store.published()).await;
+        let (seq, _) = collection.stable(|| self.inner.store().published()).await;
         if !self.has_name(collection, model, namespace) {
             return Ok(false);
         }
         let key = keys::record(model, namespace);
         let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
         let change = {
-            let (map, namespace) = (Arc::clone(&self.inner.map), namespace.clone());
+            let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
             Change::new(Arc::clone(collection), move |published| {
                 if published {
                     map.remove(model, &namespace);
@@ -204,8 +209,8 @@ impl<S: Store> Engine<S> {
     /// Removes what a dropped collection had. The note that it is gone stays until its spaces are:
     /// a start can tell it from a collection whose record was lost.
     pub(crate) async fn free_dropped(&self, id: u32) -> Result<(), Error> {
-        self.inner.store.drop_space(Space::Rows(id))?;
-        self.inner.store.drop_space(Space::Index(id))?;
+        self.inner.store().drop_space(Space::Rows(id))?;
+        self.inner.store().drop_space(Space::Index(id))?;
         self.purge_counts(id).await?;
         let free = Mutation::Delete { space: Space::Catalog, key: keys::gone(id) };
         self.commit_one(Unit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
@@ -221,8 +226,10 @@ impl<S: Store> Engine<S> {
         to: &Namespace,
         replace: bool,
     ) -> Result<(), Error> {
-        for _ in 0..MAX_ATTEMPTS {
-            let names = self.inner.names.lock().await;
+        let mut attempts = Attempts::new("too many changes of a collection at once");
+        loop {
+            attempts.begin()?;
+            let ids = self.inner.ids.lock().await;
             let collection = self.expect(model, from)?;
             let target = self.collection(model, to);
             if target.is_some() && !replace {
@@ -231,14 +238,13 @@ impl<S: Store> Engine<S> {
             }
             let replaced = target.as_ref().map(|target| target.id);
             if self.try_rename(model, from, to, &collection, target).await? {
-                drop(names);
+                drop(ids);
                 if let Some(id) = replaced {
                     self.free_dropped(id).await?;
                 }
                 return Ok(());
             }
         }
-        Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
     }
 
     async fn try_rename(
@@ -249,7 +255,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         target: Option<Arc<Collection>>,
     ) -> Result<bool, Error> {
-        let (old_seq, state) = collection.stable(|| self.inner.store.published()).await;
+        let (old_seq, state) = collection.stable(|| self.inner.store().published()).await;
         let (new_seq, held) = self.named_at(model, to).await?;
         let replaced = target.as_ref().map(|target| target.id);
         if !self.has_name(collection, model, from) || held != replaced {
@@ -263,7 +269,7 @@ impl<S: Store> Engine<S> {
             seq,
         });
         let change = {
-            let (map, from, to) = (Arc::clone(&self.inner.map), from.clone(), to.clone());
+            let (map, from, to) = (Arc::clone(self.inner.map()), from.clone(), to.clone());
             let renamed = Arc::clone(collection);
             Change::replacing(Arc::clone(collection), target, move |published| {
                 if published {
@@ -288,30 +294,4 @@ impl<S: Store> Engine<S> {
 /// Notes that a collection was dropped but its spaces may still be there.
 fn note_gone(id: u32) -> Mutation {
     Mutation::Put { space: Space::Catalog, key: keys::gone(id), value: Bytes::new() }
-}
-
-/// What is given to collections as they get their names.
-#[derive(Debug)]
-pub(crate) struct Names {
-    next_id: u32,
-}
-
-impl Names {
-    /// Ids from this one on were never given.
-    pub(crate) fn new(next_id: u32) -> Self {
-        Self { next_id }
-    }
-
-    /// Ids below this one were given.
-    pub(crate) fn at_least(&mut self, next_id: u32) {
-        self.next_id = self.next_id.max(next_id);
-    }
-
-    /// An id that is given once.
-    fn take_id(&mut self) -> Result<u32, Error> {
-        let id = self.next_id;
-        let spent = || Error::new(Kind::Unavailable, "no ids of collections are left");
-        self.next_id = id.checked_add(1).ok_or_else(spent)?;
-        Ok(id)
-    }
 }

@@ -4,17 +4,20 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bytes::Bytes;
 use clock::Clock;
-use store::{Direction, Limit, Range, Snapshot, Space, Store};
+use store::{Range, Space, Store};
 
-use super::{Engine, Inner, Names};
+use super::Engine;
 use crate::{
-    Collection, Dialect, Error, Record, Rules, State,
-    catalog::{Map, decode},
-    expire::{Persist, Reaper},
+    catalog::{Collection, CollectionIds, Dialect, Map, Record, State, decode},
+    error::Error,
+    inner::Inner,
     keys,
-    limits::{PAGE_BYTES, PAGE_ROWS},
+    lanes::Lanes,
+    persist::Persist,
+    reaper::Reaper,
     resource::Resources,
-    view::Holds,
+    rules::Rules,
+    view::{ActiveViews, Pages, Storage, ViewFactory},
 };
 
 /// Parts and settings of an engine.
@@ -25,12 +28,25 @@ pub struct Options {
     pub dialect: Arc<dyn Dialect>,
     /// How long a document has been dead before its bytes may go.
     pub reap_delay: std::time::Duration,
-    /// The rules of views and order; all of them, except in tests of the tests.
-    pub rules: Rules,
     /// How a moved clock becomes durable.
     pub persist: Arc<dyn Persist>,
     /// Open although rows are missing or belong to nobody: an operator has looked at it.
     pub accept_loss: bool,
+    rules: Rules,
+}
+
+impl Options {
+    /// Bytes of an expired document may go at once, and no loss is accepted.
+    pub fn new(clock: Arc<Clock>, dialect: Arc<dyn Dialect>, persist: Arc<dyn Persist>) -> Self {
+        let (reap_delay, rules) = (std::time::Duration::ZERO, Rules::default());
+        Self { clock, dialect, reap_delay, persist, accept_loss: false, rules }
+    }
+
+    /// The same under these rules, of which a test of the tests leaves one out.
+    #[cfg(feature = "switchable-rules")]
+    pub fn with_rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
 }
 
 impl std::fmt::Debug for Options {
@@ -42,6 +58,7 @@ impl std::fmt::Debug for Options {
 impl<S: Store> Engine<S> {
     /// Opens an engine on a store whose commits are stamped by the same clock.
     pub async fn open(store: S, options: Options) -> Result<Self, Error> {
+        let store = Storage::new(store);
         store.create_space(Space::Catalog)?;
         store.create_space(Space::Counts)?;
         let records = records(&store).await?;
@@ -58,18 +75,21 @@ impl<S: Store> Engine<S> {
         let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));
         store.set_drop_predicate(reaper.predicate());
-        let inner = Inner {
+        let views = ViewFactory {
             store,
             clock: options.clock,
             map,
+            active: Arc::new(ActiveViews::default()),
+            rules: options.rules,
+        };
+        let inner = Inner {
+            views,
             resources,
-            holds: Arc::new(Holds::default()),
             reaper,
             dialect: options.dialect,
-            rules: options.rules,
             persist: options.persist,
-            lanes: crate::Lanes::default(),
-            names: tokio::sync::Mutex::new(Names::new(next_id)),
+            lanes: Lanes::default(),
+            ids: tokio::sync::Mutex::new(CollectionIds::new(next_id)),
             moving: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
@@ -80,7 +100,7 @@ impl<S: Store> Engine<S> {
 
     /// Ends the drops that an end of the server interrupted.
     pub(super) async fn free_unfinished(&self) -> Result<(), Error> {
-        for id in gone(&self.inner.store).await? {
+        for id in gone(self.inner.store()).await? {
             self.free_dropped(id).await?;
         }
         Ok(())
@@ -91,7 +111,7 @@ impl<S: Store> Engine<S> {
 /// rows of a collection that was not dropped and has no record, are damage; spaces without keys
 /// are what an end in the middle of a creation leaves.
 async fn check_spaces<S: Store>(
-    store: &S,
+    store: &Storage<S>,
     records: &[Record],
     accept_loss: bool,
 ) -> Result<(), Error> {
@@ -110,7 +130,7 @@ async fn check_spaces<S: Store>(
     }
     for space in held.difference(&known) {
         let (Space::Rows(id) | Space::Index(id)) = space else { continue };
-        if !gone.contains(id) && has_keys(store, *space).await? {
+        if !gone.contains(id) && store.has_keys(*space).await? {
             damage.push(format!("space {} has rows but no collection", space.name()));
         }
     }
@@ -123,15 +143,12 @@ async fn check_spaces<S: Store>(
     Ok(())
 }
 
-async fn has_keys<S: Store>(store: &S, space: Space) -> Result<bool, Error> {
-    let one = Limit { rows: 1, bytes: PAGE_BYTES };
-    let page = store.snapshot().scan(space, &Range::all(), Direction::Forward, one).await?;
-    Ok(!page.rows.is_empty())
-}
-
 /// The id from which on none was given.
-pub(super) async fn next_id<S: Store>(store: &S, records: &[Record]) -> Result<u32, Error> {
-    let stored = store.snapshot().get(Space::Catalog, keys::NEXT_ID).await?;
+pub(super) async fn next_id<S: Store>(
+    store: &Storage<S>,
+    records: &[Record],
+) -> Result<u32, Error> {
+    let stored = store.system().catalog(keys::NEXT_ID).await?;
     let next = match stored.as_deref().map(TryInto::try_into) {
         None => 1,
         Some(Ok(bytes)) => u32::from_be_bytes(bytes),
@@ -148,26 +165,25 @@ pub(super) async fn next_id<S: Store>(store: &S, records: &[Record]) -> Result<u
 }
 
 /// Ids of dropped collections whose spaces may still be there.
-async fn gone<S: Store>(store: &S) -> Result<BTreeSet<u32>, Error> {
+async fn gone<S: Store>(store: &Storage<S>) -> Result<BTreeSet<u32>, Error> {
     let rows = catalog_rows(store, keys::GONE).await?;
     Ok(rows.iter().filter_map(|(key, _)| keys::gone_id(key)).collect())
 }
 
-pub(super) async fn records<S: Store>(store: &S) -> Result<Vec<Record>, Error> {
+pub(super) async fn records<S: Store>(store: &Storage<S>) -> Result<Vec<Record>, Error> {
     let rows = catalog_rows(store, keys::RECORDS).await?;
     rows.iter().map(|(_, value)| decode(value)).collect()
 }
 
 /// All rows of the catalog whose keys begin like this.
-async fn catalog_rows<S: Store>(store: &S, prefix: &[u8]) -> Result<Vec<(Bytes, Bytes)>, Error> {
-    let snapshot = store.snapshot();
-    let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
+async fn catalog_rows<S: Store>(
+    store: &Storage<S>,
+    prefix: &[u8],
+) -> Result<Vec<(Bytes, Bytes)>, Error> {
+    let system = store.system();
     let mut rows = Vec::new();
-    let mut rest = Some(Range::prefix(prefix));
-    while let Some(range) = rest {
-        let page = snapshot.scan(Space::Catalog, &range, Direction::Forward, limit).await?;
-        let last = page.rows.last().filter(|_| page.more);
-        rest = last.map(|(key, _)| range.after(key, Direction::Forward));
+    let mut pages = Pages::of(Range::prefix(prefix));
+    while let Some(page) = system.next_catalog(&mut pages).await? {
         rows.extend(page.rows);
     }
     Ok(rows)

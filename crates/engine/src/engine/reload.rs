@@ -9,28 +9,31 @@ use super::{
     Engine,
     open::{next_id, records},
 };
-use crate::{Collection, Error, Record, State, catalog::encode};
+use crate::{
+    catalog::{Collection, Record, State, encode},
+    error::Error,
+};
 
 impl<S: Store> Engine<S> {
     /// Makes a store that was opened again take commits. Answers whether it had to be done.
     pub async fn recover(&self) -> Result<bool, Error> {
-        if self.inner.store.health() != Health::Anew {
+        if self.inner.store().health() != Health::Anew {
             return Ok(false);
         }
         // Nobody changes names meanwhile, and no commit is taken before the end.
-        let mut names = self.inner.names.lock().await;
-        let records = records(&self.inner.store).await?;
-        names.at_least(next_id(&self.inner.store, &records).await?);
+        let mut ids = self.inner.ids.lock().await;
+        let records = records(self.inner.store()).await?;
+        ids.at_least(next_id(self.inner.store(), &records).await?);
         self.reload_collections(records)?;
-        self.inner.resources.reload(&self.inner.store).await?;
-        self.inner.store.resume();
-        drop(names);
+        self.inner.resources.reload(self.inner.store()).await?;
+        self.inner.store().resume();
+        drop(ids);
         self.free_unfinished().await?;
         Ok(true)
     }
 
     fn reload_collections(&self, records: Vec<Record>) -> Result<(), Error> {
-        let before = self.inner.map.all();
+        let before = self.inner.map().all();
         let mut gone: BTreeMap<u32, _> = before.values().map(|held| (held.id, held)).collect();
         let mut names = BTreeMap::new();
         for record in records {
@@ -45,7 +48,7 @@ impl<S: Store> Engine<S> {
             };
             names.insert(name, collection);
         }
-        self.inner.map.set(names);
+        self.inner.map().set(names);
         gone.into_values().for_each(|held| held.take(None));
         Ok(())
     }

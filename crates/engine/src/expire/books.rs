@@ -9,20 +9,21 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::{DateRule, Floors, Settings};
-use store::{Direction, Limit, Range, Snapshot, Space, Store, decode_count};
+use store::{Range, Store, decode_count};
 
-use super::Amount;
 use crate::{
-    Collection, Engine, Error, IndexSpec, LiveView, Record,
-    catalog::Books,
-    error::Halt,
+    amount::Amount,
+    catalog::{Books, Collection, IndexSpec, Record},
+    counters::LEVELS,
+    engine::Engine,
+    error::{Error, Halt},
     keys::{self, Sums},
-    limits::{PAGE_BYTES, PAGE_ROWS, SUMS_AT_ONCE},
-    rest::yield_now,
-    write::LEVELS,
+    limits::SUMS_AT_ONCE,
+    retry::read_in_view,
+    view::{LiveView, Pages},
+    yielding::yield_now,
 };
 
-const ALL: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 const CLASSES: [u8; 3] = [0, 1, 2];
 
 /// How documents can die under some settings, as far as the books can tell.
@@ -60,13 +61,7 @@ pub(crate) fn whole(date_ms: i64) -> i64 {
 impl<S: Store> Engine<S> {
     /// Exact live documents and bytes at the instant of a new view.
     pub async fn live(&self, collection: &Arc<Collection>) -> Result<Amount, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.live().await {
-                Ok(amount) => return Ok(amount),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        Ok(read_in_view!(self, collection, |view| view.live().await)?.0)
     }
 }
 
@@ -84,8 +79,8 @@ impl<S: Store> LiveView<S> {
         let settings = &self.state.record.settings;
         if let Way::Classes | Way::Date(_) = Way::of(&self.state.record, settings) {
             let now = self.dead(&settings.floors(self.instant)).await?;
-            if self.dead(&settings.floors(self.settled())).await? != now {
-                return Err(Halt::Again);
+            if self.dead(&settings.floors(self.stable())).await? != now {
+                return Err(Halt::InFlight);
             }
         }
         Ok(())
@@ -145,9 +140,8 @@ impl<S: Store> LiveView<S> {
         instants: &[Instant],
     ) -> Result<Vec<Amount>, Halt> {
         let mut live = vec![Amount::default(); instants.len()];
-        let mut rest = Some(Range::all());
-        while let Some(range) = rest {
-            let page = self.rows(&range, Direction::Forward, ALL).await?;
+        let mut pages = Pages::of(Range::all());
+        while let Some(page) = self.next_rows(&mut pages).await? {
             for row in &page.items {
                 let Some(header) = row.header() else { continue };
                 let death = settings.death(&header);
@@ -157,8 +151,7 @@ impl<S: Store> LiveView<S> {
                     *amount = amount.plus(Amount::one(row.body()));
                 }
             }
-            rest = page.rest;
-            if rest.is_some() {
+            if !pages.is_done() {
                 yield_now().await;
             }
         }
@@ -191,9 +184,8 @@ impl<S: Store> LiveView<S> {
         }
         let mut live = Amount::default();
         let mut seen = HashSet::new();
-        let mut rest = Some(dates(index, start, start.saturating_add(1000)));
-        while let Some(range) = rest {
-            let page = self.entries(index, &range, Direction::Forward, ALL).await?;
+        let mut pages = Pages::of(dates(index, start, start.saturating_add(1000)));
+        while let Some(page) = self.next_entries(index, &mut pages).await? {
             for entry in page.items {
                 let row = self.row_of(&entry).await?;
                 let Some(header) = row.header() else { continue };
@@ -203,8 +195,7 @@ impl<S: Store> LiveView<S> {
                     live = live.plus(Amount::one(row.body()));
                 }
             }
-            rest = page.rest;
-            if rest.is_some() {
+            if !pages.is_done() {
                 yield_now().await;
             }
         }
@@ -216,9 +207,7 @@ impl<S: Store> LiveView<S> {
         let mut amount = Amount::default();
         for class in CLASSES {
             let key = keys::total(self.collection.id, class);
-            if let Some(value) = self.snapshot.get(Space::Counts, &key).await? {
-                amount = amount.plus(Amount::of(decode_count(&value)));
-            }
+            amount = amount.plus(Amount::of(self.counters().get(&key).await?));
         }
         Ok(amount)
     }
@@ -248,18 +237,12 @@ impl<S: Store> LiveView<S> {
     }
 
     async fn buckets(&self, of: Sums, level: u8, from: i64, to: i64) -> Result<Amount, Halt> {
-        let mut rest = Some(self.summed_range(of, level, from, to));
         let mut amount = Amount::default();
-        while let Some(range) = rest {
-            if range.is_empty() {
-                break;
-            }
-            let page = self.snapshot.scan(Space::Counts, &range, Direction::Forward, ALL).await?;
+        let mut pages = Pages::of(self.summed_range(of, level, from, to));
+        while let Some(page) = self.counters().next(&mut pages).await? {
             for (_, value) in &page.rows {
                 amount = amount.plus(Amount::of(decode_count(value)));
             }
-            let last = page.rows.last().filter(|_| page.more);
-            rest = last.map(|(key, _)| range.after(key, Direction::Forward));
         }
         Ok(amount)
     }

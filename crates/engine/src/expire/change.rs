@@ -7,9 +7,9 @@ use expiry::Default;
 use store::{Stamp, Store};
 
 use crate::{
-    Collection, Engine, Error, Record, State,
-    catalog::Books,
-    engine::{Apply, Edit},
+    catalog::{Books, Collection, Record, State},
+    engine::{Apply, Edit, Engine},
+    error::Error,
 };
 
 impl<S: Store> Engine<S> {
@@ -19,7 +19,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         default: Default,
     ) -> Result<(), Error> {
-        let floors = self.inner.rules.floors;
+        let floors = self.inner.rules().floors();
         let edit: Box<Edit<()>> = Box::new(move |state: &State| {
             if state.record.settings.default == default {
                 return Ok(None);

@@ -10,7 +10,14 @@ use query::Context;
 use store::Store;
 
 use crate::{
-    Collection, Engine, Error, LiveView, error::Halt, keys, limits::CANDIDATE_WORK, rest::rest,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt},
+    keys,
+    limits::CANDIDATE_WORK,
+    retry::read_in_view,
+    view::LiveView,
+    yielding::yield_if_due,
 };
 
 /// What ends a document's life.
@@ -54,13 +61,7 @@ impl<S: Store> Engine<S> {
         ids: &[ValueRef<'_>],
         operation: &Context,
     ) -> Result<Fates, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.fates(ids, operation).await {
-                Ok(fates) => return Ok(fates),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        Ok(read_in_view!(self, collection, |view| view.fates(ids, operation).await)?.0)
     }
 }
 
@@ -69,7 +70,7 @@ impl<S: Store> LiveView<S> {
         let record = &self.state.record;
         let mut documents = Vec::with_capacity(ids.len());
         for id in ids {
-            rest(operation, CANDIDATE_WORK).await?;
+            yield_if_due(operation, CANDIDATE_WORK).await?;
             let Some(row) = self.get(&keys::row(*id)).await? else { continue };
             let Some(header) = row.header() else { continue };
             let (death, rule) = record.settings.fate(&header);

@@ -7,12 +7,16 @@ use clock::Instant;
 use expiry::{Default, Settings};
 use store::Store;
 
-use super::Amount;
 use crate::{
-    Collection, Engine, Error, Kind, LiveView, Model,
-    error::Halt,
+    amount::{Amount, Unreaped},
+    attempts::Attempts,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt, Kind},
     limits::{MAX_SERIES_STEP_S, MAX_SERIES_STEPS},
-    view::open_all,
+    names::Model,
+    retry::read_in_view,
+    view::{LiveView, open_all},
 };
 
 const HOUR_S: i64 = 3_600;
@@ -30,15 +34,6 @@ pub struct Within {
     pub week: Amount,
 }
 
-/// Dead bytes that are still there: an estimate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unreaped {
-    /// How much.
-    pub amount: Amount,
-    /// How long the oldest has been dead, seconds.
-    pub oldest_dead_seconds: i64,
-}
-
 /// What is live and what dies when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
@@ -50,8 +45,6 @@ pub struct Forecast {
     pub dies_within: Within,
     /// Dead bytes not yet reaped.
     pub unreaped: Unreaped,
-    /// Whether the counts are exact. They always are.
-    pub exact: bool,
 }
 
 /// What another default would do.
@@ -61,8 +54,6 @@ pub struct Preview {
     pub dies_now: Amount,
     /// Deaths to come, those at once left out.
     pub dies_within: Within,
-    /// Whether the counts are exact. They always are.
-    pub exact: bool,
 }
 
 /// How long the steps of a series are, and how many there are.
@@ -111,8 +102,6 @@ pub struct Series {
     pub now: Instant,
     /// Deaths of each step.
     pub steps: Vec<Amount>,
-    /// Whether the counts are exact. They always are.
-    pub exact: bool,
 }
 
 /// What is live in all collections and dies when.
@@ -135,24 +124,21 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         steps: Steps,
     ) -> Result<Series, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            let now = view.instant;
-            match view.to_come(&view.state.record.settings, &steps.ends(now)).await {
-                Ok((_, deaths)) => {
-                    return Ok(Series { now, steps: apart(&deaths), exact: true });
-                }
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        let read = read_in_view!(self, collection, |view| {
+            view.to_come(&view.state.record.settings, &steps.ends(view.instant)).await
+        });
+        let ((_, deaths), view) = read?;
+        Ok(Series { now: view.instant, steps: apart(&deaths) })
     }
 
     /// The same over all collections, judged at one instant.
     pub async fn outlook(&self, steps: Steps) -> Result<Outlook, Error> {
+        let mut attempts = Attempts::new("too many changes of what is read");
         'again: loop {
+            attempts.begin()?;
             let all = [Model::Documents, Model::Items].map(|model| self.collections(model));
             let all: Vec<_> = all.into_iter().flatten().map(|(_, collection)| collection).collect();
-            let Some((now, views)) = open_all(&self.inner, &all).await else { continue };
+            let Some((now, views)) = open_all(&self.inner.views, &all).await else { continue };
             let ends = steps.ends(now);
             let mut live = Amount::default();
             let mut deaths = vec![Amount::default(); ends.len()];
@@ -163,12 +149,12 @@ impl<S: Store> Engine<S> {
                         deaths.iter_mut().zip(up_to).for_each(|(sum, of)| *sum = sum.plus(of));
                     }
                     Err(halt) => {
-                        self.settle(&view.collection, view, halt).await?;
+                        self.resolve(view, halt).await?;
                         continue 'again;
                     }
                 }
             }
-            let series = Series { now, steps: apart(&deaths), exact: true };
+            let series = Series { now, steps: apart(&deaths) };
             let unreaped = self.backlog();
             return Ok(Outlook { collections: views.len(), live, series, unreaped });
         }
@@ -176,13 +162,7 @@ impl<S: Store> Engine<S> {
 
     /// What is live in a collection and what dies when.
     pub async fn forecast(&self, collection: &Arc<Collection>) -> Result<Forecast, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.forecast(self).await {
-                Ok(forecast) => return Ok(forecast),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        Ok(read_in_view!(self, collection, |view| view.forecast(self).await)?.0)
     }
 
     /// What `default` would do to a collection; nothing is changed.
@@ -191,13 +171,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         default: Default,
     ) -> Result<Preview, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.preview(default).await {
-                Ok(preview) => return Ok(preview),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        Ok(read_in_view!(self, collection, |view| view.preview(default).await)?.0)
     }
 }
 
@@ -210,7 +184,6 @@ impl<S: Store> LiveView<S> {
             live,
             dies_within: within(&deaths),
             unreaped: engine.unreaped(&self.collection).await?,
-            exact: true,
         })
     }
 
@@ -219,7 +192,7 @@ impl<S: Store> LiveView<S> {
         settings.change_default(default, self.instant);
         let before = self.live().await?;
         let (after, deaths) = self.to_come(&settings, &self.spans()).await?;
-        Ok(Preview { dies_now: before.minus(after), dies_within: within(&deaths), exact: true })
+        Ok(Preview { dies_now: before.minus(after), dies_within: within(&deaths) })
     }
 
     fn spans(&self) -> [Instant; 3] {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use expiry::{DateRule, Floors};
 use store::{Stamp, Store};
 
-use super::reap::Allowed;
 use crate::{
-    Collection, Engine, Error, Record, State,
-    catalog::Books,
-    engine::{Apply, Edit},
+    catalog::{Books, Collection, Record, State},
+    engine::{Apply, Edit, Engine},
+    error::Error,
+    reaper::Allowed,
 };
 
 /// Whether a record keeps anything that could be forgotten.

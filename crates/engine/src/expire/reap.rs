@@ -5,23 +5,27 @@
 //! view and the clock allow. They only rise, and start at nothing after a restart.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use expiry::{Floors, Header};
-use store::{DropPredicate, Judge, Space, Store};
+use clock::Instant;
+use expiry::Floors;
+use store::Store;
 
 use super::{
-    Amount, Unreaped,
     books::Way,
     forget::{keeps_any, would_forget},
 };
-use crate::{Collection, Engine, Error, error::Halt, keys};
+use crate::{
+    amount::{Amount, Unreaped},
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt},
+    reaper::Allowed,
+    retry::read_in_view,
+    view::LiveView,
+};
 
 /// How often the reaper opens views.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
@@ -33,89 +37,6 @@ const WALK_SHARE: u32 = 50;
 /// Dead bytes below which half being dead is no reason yet.
 const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
-/// What may be dropped from one collection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Allowed {
-    pub(super) floors: Floors,
-    pub(super) dropped: Vec<u32>,
-    /// Events of a feed that were entered before this second.
-    pub(super) events_before_s: i64,
-}
-
-#[derive(Debug, Default)]
-struct PerCollection {
-    /// Samples by the time they were taken, oldest first.
-    samples: VecDeque<(Duration, Allowed)>,
-    allowed: Option<Arc<Allowed>>,
-    /// What was dead by the floors of the last compaction.
-    reaped: Amount,
-    reaped_floors: Option<Arc<Allowed>>,
-    /// A compaction that makes something superfluous, and the `seq` it judged up to.
-    compacted: Option<(u64, Arc<Allowed>)>,
-    /// What was dead and still there when that was last estimated.
-    backlog: Unreaped,
-    /// Where deaths are not on the books, the collection is not walked again before this.
-    walk_after: Duration,
-}
-
-type Collections = BTreeMap<u32, PerCollection>;
-
-#[derive(Debug, Default)]
-struct Floored(Mutex<Collections>);
-
-impl Floored {
-    fn lock(&self) -> MutexGuard<'_, Collections> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl DropPredicate for Floored {
-    fn open(&self, space: Space) -> Judge {
-        let id = match space {
-            Space::Rows(id) | Space::Index(id) => id,
-            Space::Catalog | Space::Counts => return Box::new(|_, _| false),
-        };
-        let allowed = self.lock().get(&id).and_then(|of| of.allowed.clone());
-        let Some(allowed) = allowed else { return Box::new(|_, _| false) };
-        Box::new(move |key, value| {
-            let entries = matches!(space, Space::Index(_)) && !allowed.dropped.is_empty();
-            if entries && keys::index_of(key).is_some_and(|id| allowed.dropped.contains(&id)) {
-                return true;
-            }
-            let events = matches!(space, Space::Index(_)) && i64::MIN < allowed.events_before_s;
-            if events && keys::index_of(key) == Some(keys::EVENTS) {
-                return Header::split(value)
-                    .is_ok_and(|(header, _)| header.ts < allowed.events_before_s);
-            }
-            Header::split(value).is_ok_and(|(header, _)| allowed.floors.is_dead(&header))
-        })
-    }
-}
-
-/// The reaper's state.
-#[derive(Debug)]
-pub(crate) struct Reaper {
-    delay: Duration,
-    floored: Arc<Floored>,
-    passes: AtomicU64,
-    reaped_documents: AtomicU64,
-}
-
-impl Reaper {
-    pub(crate) fn new(delay: Duration) -> Self {
-        Self {
-            delay,
-            floored: Arc::default(),
-            passes: AtomicU64::new(0),
-            reaped_documents: AtomicU64::new(0),
-        }
-    }
-
-    pub(crate) fn predicate(&self) -> Arc<dyn DropPredicate> {
-        Arc::clone(&self.floored) as Arc<dyn DropPredicate>
-    }
-}
-
 impl<S: Store> Engine<S> {
     /// Passes of the reaper and documents it had compacted away, since the start.
     pub fn reaped(&self) -> (u64, u64) {
@@ -125,7 +46,7 @@ impl<S: Store> Engine<S> {
 
     /// About how much is dead and still there, over all collections, as the reaper last saw it.
     pub fn backlog(&self) -> Unreaped {
-        let all = self.inner.reaper.floored.lock();
+        let all = self.inner.reaper.lock();
         all.values().map(|of| of.backlog).fold(Unreaped::default(), |sum, one| Unreaped {
             amount: sum.amount.plus(one.amount),
             oldest_dead_seconds: sum.oldest_dead_seconds.max(one.oldest_dead_seconds),
@@ -135,11 +56,11 @@ impl<S: Store> Engine<S> {
     /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
     /// pass is due.
     pub async fn reap(&self, elapsed: Duration) -> Result<Duration, Error> {
-        self.tell_all().await?;
+        self.publish_all_expirations().await?;
         let reaper = Arc::clone(&self.inner.reaper);
-        let all = self.inner.map.all();
+        let all = self.inner.map().all();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
-        reaper.floored.lock().retain(|id, _| known.contains(id));
+        reaper.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
             let record = &collection.state().record;
             if record.settings.can_expire() || keeps_any(record) {
@@ -159,14 +80,13 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         elapsed: Duration,
     ) -> Result<(), Error> {
-        let walk = elapsed
-            >= self.inner.reaper.floored.lock().entry(collection.id).or_default().walk_after;
+        let walk = elapsed >= self.inner.reaper.lock().entry(collection.id).or_default().walk_after;
         let began = clock::monotonic();
         let (sample, estimate) = self.sample(collection, walk).await?;
         let cost = clock::monotonic().saturating_sub(began);
         let delay = self.inner.reaper.delay;
         let due = {
-            let mut all = self.inner.reaper.floored.lock();
+            let mut all = self.inner.reaper.lock();
             let of = all.entry(collection.id).or_default();
             if walk {
                 of.walk_after = elapsed.saturating_add(cost.saturating_mul(WALK_SHARE));
@@ -185,8 +105,8 @@ impl<S: Store> Engine<S> {
         };
         let Some(due) = due else { return Ok(()) };
         let events_before_s = due.events_before_s;
-        let limited = if self.inner.rules.holds {
-            self.inner.holds.limit(collection.id, due.floors, due.dropped)
+        let limited = if self.inner.rules().holds() {
+            self.inner.active_views().limit(collection.id, due.floors, due.dropped)
         } else {
             Some((due.floors, due.dropped))
         };
@@ -202,16 +122,16 @@ impl<S: Store> Engine<S> {
     /// Forgets what a compaction made superfluous, once the store can tell that it has judged all.
     async fn look_back(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let compacted = {
-            let all = self.inner.reaper.floored.lock();
+            let all = self.inner.reaper.lock();
             all.get(&collection.id).and_then(|of| of.compacted.clone())
         };
         let Some((seq, allowed)) = compacted else { return Ok(()) };
-        let store = &self.inner.store;
+        let store = self.inner.store();
         if store.judged(collection.rows()).min(store.judged(collection.entries())) < seq {
             return Ok(());
         }
         self.forget(collection, &allowed).await?;
-        if let Some(of) = self.inner.reaper.floored.lock().get_mut(&collection.id) {
+        if let Some(of) = self.inner.reaper.lock().get_mut(&collection.id) {
             of.compacted = None;
         }
         Ok(())
@@ -225,7 +145,7 @@ impl<S: Store> Engine<S> {
         estimate: Option<Estimate>,
     ) -> Result<(), Error> {
         let estimate = {
-            let mut all = self.inner.reaper.floored.lock();
+            let mut all = self.inner.reaper.lock();
             let of = all.entry(collection.id).or_default();
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
@@ -248,15 +168,15 @@ impl<S: Store> Engine<S> {
         allowed: Arc<Allowed>,
         dead: Amount,
     ) -> Result<(), Error> {
-        let seq = self.inner.store.published();
-        self.inner.store.reap(collection.entries()).await?;
-        self.inner.store.reap(collection.rows()).await?;
+        let seq = self.inner.store().published();
+        self.inner.store().reap(collection.entries()).await?;
+        self.inner.store().reap(collection.rows()).await?;
         let on_books = {
             let record = &collection.state().record;
             !matches!(Way::of(record, &record.settings), Way::Several)
         };
         let trimmed = self.trim_books(collection, &allowed.floors).await?;
-        let mut all = self.inner.reaper.floored.lock();
+        let mut all = self.inner.reaper.lock();
         let of = all.entry(collection.id).or_default();
         let documents = if on_books {
             of.reaped = Amount::default();
@@ -282,39 +202,14 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         walk: bool,
     ) -> Result<(Allowed, Option<Estimate>), Error> {
-        loop {
-            let view = self.view(collection).await?;
-            let record = &view.state.record;
-            let at = view.settled().min(self.inner.clock.reap_until());
-            let mut floors = record.settings.floors(at).bounded(view.seq + 1);
-            let mut events_before_s = i64::MIN;
-            if let Some((feed, begun)) = record.feed() {
-                // What is not told is its event's previous image.
-                match view.told(begun).await {
-                    Ok(told) => floors = floors.least(&told),
-                    Err(halt) => {
-                        self.settle(collection, &view, halt).await?;
-                        continue;
-                    }
-                }
-                events_before_s = at.seconds().saturating_sub(feed.retention_s);
-            }
-            let estimate = match view.estimate(&floors, walk).await {
-                Ok(estimate) => estimate,
-                Err(halt) => {
-                    self.settle(collection, &view, halt).await?;
-                    continue;
-                }
-            };
-            let dropped = record.dropped.clone();
-            return Ok((Allowed { floors, dropped, events_before_s }, estimate));
-        }
+        let until = self.inner.clock().reap_until();
+        Ok(read_in_view!(self, collection, |view| view.sample(until, walk).await)?.0)
     }
 
     /// Dead bytes of a collection that are probably still there.
     pub(crate) async fn unreaped(&self, collection: &Arc<Collection>) -> Result<Unreaped, Error> {
         let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
-        let all = self.inner.reaper.floored.lock();
+        let all = self.inner.reaper.lock();
         let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
         Ok(estimate.unreaped(reaped))
     }
@@ -322,7 +217,7 @@ impl<S: Store> Engine<S> {
     /// Compacts a collection under the reap floors in force, whether it is worth it or not.
     pub async fn reap_now(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let allowed =
-            self.inner.reaper.floored.lock().get(&collection.id).and_then(|of| of.allowed.clone());
+            self.inner.reaper.lock().get(&collection.id).and_then(|of| of.allowed.clone());
         match allowed {
             Some(allowed) => {
                 let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
@@ -349,7 +244,28 @@ impl Estimate {
     }
 }
 
-impl<S: Store> crate::LiveView<S> {
+impl<S: Store> LiveView<S> {
+    /// The floors of this view, bounded by how far the clock is durable, and an estimate by them.
+    async fn sample(
+        &self,
+        until: Instant,
+        walk: bool,
+    ) -> Result<(Allowed, Option<Estimate>), Halt> {
+        let record = &self.state.record;
+        let at = self.stable().min(until);
+        let mut floors = record.settings.floors(at).bounded(self.seq + 1);
+        let mut events_before_s = i64::MIN;
+        if let Some((feed, begun)) = record.feed() {
+            // An expired item whose event is not published yet is that event's image.
+            floors = floors.least(&self.published_up_to(begun).await?);
+            events_before_s = at.seconds().saturating_sub(feed.retention_s);
+        }
+        let estimate = self.estimate(&floors, walk).await?;
+        let dropped = record.dropped.clone();
+        Ok((Allowed { floors, dropped, events_before_s }, estimate))
+    }
+
+    /// How much has expired by these floors; `None` where that takes a walk that is not wanted.
     async fn estimate(&self, floors: &Floors, walk: bool) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
         let total = self.totals().await?;

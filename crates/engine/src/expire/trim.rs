@@ -4,24 +4,18 @@
 use std::collections::BTreeMap;
 
 use expiry::{Default, Floors, Settings};
-use store::{
-    Condition, Direction, Limit, Mutation, Page, Range, Snapshot, Space, Store, Unit, decode_count,
-};
+use store::{Condition, Mutation, Page, Range, Space, Store, Unit, decode_count};
 
-use super::{
-    Amount,
-    books::{Way, summed, whole},
-};
+use super::books::{Way, summed, whole};
 use crate::{
-    Collection, Engine, Error, LiveView, Record,
-    catalog::Books,
-    error::Halt,
+    amount::Amount,
+    catalog::{Books, Collection, Record},
+    counters::count_second,
+    engine::Engine,
+    error::{Error, Halt},
     keys::{self, Sums},
-    limits::{PAGE_BYTES, PAGE_ROWS},
-    write::count_second,
+    view::{LiveView, Pages},
 };
-
-const ALL: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 
 impl<S: Store> Engine<S> {
     /// Takes what is dead by these floors, and compacted away, off the books: out of the sums and
@@ -52,13 +46,13 @@ impl<S: Store> Engine<S> {
         if matches!(record.books, Books::Building(_)) {
             return Ok(None);
         }
-        let now = record.settings.floors(view.settled());
+        let now = record.settings.floors(view.stable());
         for (of, second) in summed(floors) {
             let Some(class) = folds(Way::of(record, &record.settings), of, second, &now) else {
                 continue;
             };
             let range = view.summed_range(of, 0, i64::MIN, second.saturating_add(1));
-            let page = view.snapshot.scan(Space::Counts, &range, Direction::Forward, ALL).await?;
+            let page = view.counters().next(&mut Pages::of(range)).await?.unwrap_or_default();
             if page.rows.is_empty() {
                 continue;
             }
@@ -92,14 +86,13 @@ impl<S: Store> Engine<S> {
 
     /// Removes counts of collections and books that are no more, left by an end at a bad moment.
     pub(crate) async fn purge_leftovers(&self) -> Result<(), Error> {
-        let all = self.inner.map.all();
+        let all = self.inner.map().all();
         let known: BTreeMap<u32, _> = all.values().map(|held| (held.id, held)).collect();
         let mut next = Some(0_u32);
         while let Some(from) = next {
-            let range = Range { start: keys::counts(from), end: None };
-            let one = Limit { rows: 1, ..ALL };
-            let snapshot = self.inner.store.snapshot();
-            let page = snapshot.scan(Space::Counts, &range, Direction::Forward, one).await?;
+            let system = self.inner.store().system();
+            let mut first = Pages::of(Range { start: keys::counts(from), end: None }).at_most(1);
+            let page = system.counters().next(&mut first).await?.unwrap_or_default();
             let Some(id) = page.rows.first().and_then(|(key, _)| keys::counted(key)) else { break };
             match known.get(&id) {
                 Some(collection) => self.purge_builds(collection).await?,
@@ -111,28 +104,21 @@ impl<S: Store> Engine<S> {
     }
 
     async fn purge(&self, range: Range) -> Result<(), Error> {
-        let snapshot = self.inner.store.snapshot();
-        let mut rest = Some(range).filter(|range| !range.is_empty());
-        while let Some(range) = rest {
-            let page = snapshot.scan(Space::Counts, &range, Direction::Forward, ALL).await?;
+        let system = self.inner.store().system();
+        let mut pages = Pages::of(range);
+        while let Some(page) = system.counters().next(&mut pages).await? {
             let gone = page.rows.iter().map(|(key, value)| {
                 let [documents, bytes] = decode_count(value);
                 let by = [documents.saturating_neg(), bytes.saturating_neg()];
                 Mutation::Add { space: Space::Counts, key: key.clone(), by }
             });
             let gone: Vec<Mutation> = gone.collect();
-            rest = behind(&page, &range);
             if !gone.is_empty() {
                 self.commit_one(Unit::new(Vec::new(), |_| gone).freeing()).await?;
             }
         }
         Ok(())
     }
-}
-
-fn behind(page: &Page, range: &Range) -> Option<Range> {
-    let last = page.rows.last().filter(|_| page.more);
-    last.map(|(key, _)| range.after(key, Direction::Forward))
 }
 
 /// Whether sums up to a second are trimmed, and if so which class's totals they are folded into.
@@ -178,8 +164,8 @@ impl<S: Store> LiveView<S> {
         let mut oldest = 0;
         for (of, second) in summed(&settings.floors(self.instant)) {
             let range = self.summed_range(of, 0, i64::MIN, second.saturating_add(1));
-            let few = Limit { rows: 16, ..ALL };
-            let page = self.snapshot.scan(Space::Counts, &range, Direction::Forward, few).await?;
+            let mut first = Pages::of(range).growing();
+            let page = self.counters().next(&mut first).await?.unwrap_or_default();
             let some = page.rows.iter().find(|(_, value)| 0 < decode_count(value)[0]);
             if let Some(first) = some.and_then(|(key, _)| keys::bucket(key)) {
                 oldest = oldest.max(dead_for(settings, of, first, self.instant.seconds()));

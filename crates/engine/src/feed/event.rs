@@ -6,7 +6,7 @@ use document::{DocBuilder, DocRef, ValueRef};
 use expiry::{Draft, Header, Lifetime, checksum};
 use store::{Mutation, Space, Stamp};
 
-use crate::{Error, Item, Record, keys};
+use crate::{catalog::Record, error::Error, keys, row::Item};
 
 /// What happened to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use query::Context;
-use store::{Direction, Limit, Range, Snapshot, Store};
+use store::{Range, Store};
 
 use super::Event;
 use crate::{
-    Collection, Engine, Error, ItemRange, LiveView,
-    error::Halt,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt},
+    item_key::ItemRange,
     keys,
-    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS},
-    rest::rest,
+    retry::read_in_view,
+    view::{LiveView, Pages, charge_keys},
 };
 
 /// Which events are wanted.
@@ -48,14 +50,9 @@ impl<S: Store> Engine<S> {
         wanted: &Events,
         context: &Context,
     ) -> Result<Option<EventPage>, Error> {
-        loop {
-            self.tell(collection).await?;
-            let view = self.view(collection).await?;
-            match view.events(wanted, context).await {
-                Ok(page) => return Ok(page),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        self.publish_expirations(collection).await?;
+        let page = read_in_view!(self, collection, |view| view.events(wanted, context).await);
+        Ok(page?.0)
     }
 }
 
@@ -66,18 +63,13 @@ impl<S: Store> LiveView<S> {
         let after = wanted.after.max(begun.since);
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        let mut left = Some(Range {
+        let mut pages = Pages::of(Range {
             start: keys::events_after(after.saturating_add(1)),
             end: Some(keys::events_after(self.seq.saturating_add(1))),
-        })
-        .filter(|range| !range.is_empty());
-        while let Some(range) = left {
-            let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
-            let (space, direction) = (self.collection.entries(), Direction::Forward);
-            let page = self.snapshot.scan(space, &range, direction, limit).await?;
-            rest(context, page.rows.len() * CANDIDATE_WORK).await?;
-            let end = page.rows.last().filter(|_| page.more);
-            left = end.map(|(key, _)| range.after(key, direction));
+        });
+        let stored = self.including_expired();
+        while let Some(page) = stored.next_entries(&mut pages).await? {
+            charge_keys(context, page.rows.len()).await?;
             for (_, value) in page.rows {
                 let (event, entered_s) = Event::decode(&value)?;
                 let full = wanted.items <= found.events.len() || wanted.bytes <= bytes;

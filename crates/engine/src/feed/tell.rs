@@ -6,19 +6,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clock::Instant;
 use expiry::{Default, Floors, Header};
-use store::{Condition, Direction, Limit, Mutation, Range, Snapshot, Space, Stamp, Store, Unit};
+use store::{Condition, Mutation, Range, Space, Stamp, Store, Unit};
 
 use super::{Event, EventKind, event::lasting};
 use crate::{
-    Collection, Engine, Error, Item, Kind, LiveView,
-    catalog::FeedBegun,
-    engine::{Changed, Edit},
-    error::Halt,
-    expire::Begun,
-    index::named,
+    attempts::Attempts,
+    backfill::Backfill,
+    catalog::{Collection, FeedBegun},
+    engine::{Changed, Edit, Engine},
+    entry::named,
+    error::{Error, Halt},
     keys,
-    limits::{MAX_ATTEMPTS, PAGE_BYTES, TOLD_AT_ONCE},
-    view::Row,
+    limits::PUBLISHED_AT_ONCE,
+    retry::read_in_view,
+    row::{Item, Row},
+    view::{LiveView, Pages},
 };
 
 const INHERIT: u8 = 0;
@@ -33,53 +35,43 @@ struct Untold {
 
 impl<S: Store> Engine<S> {
     /// Enters in the feed of a container, where it has one, what has died by now.
-    pub async fn tell(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        for _ in 0..MAX_ATTEMPTS {
-            let view = self.view(collection).await?;
-            match view.tell().await {
-                Ok(Some(unit)) => {
-                    drop(view);
-                    self.commit_one(unit).await?;
-                }
-                Ok(None) => return Ok(()),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
+    pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let mut attempts = Attempts::new("too many writers of a feed");
+        loop {
+            attempts.begin()?;
+            let next = read_in_view!(self, collection, |view| view.next_publication().await);
+            // The view is closed before the commit: the commit may not wait for what it holds.
+            let Some(unit) = next?.0 else { return Ok(()) };
+            self.commit_one(unit).await?;
         }
-        Err(Error::new(Kind::Conflict, "too many writers of a feed"))
     }
 
     /// Tells the deaths of all feeds; for those that nobody reads.
-    pub(crate) async fn tell_all(&self) -> Result<(), Error> {
-        for collection in self.inner.map.all().values() {
+    pub(crate) async fn publish_all_expirations(&self) -> Result<(), Error> {
+        for collection in self.inner.map().all().values() {
             if collection.state().record.feed().is_none() {
                 continue;
             }
-            match self.tell(collection).await {
+            match self.publish_expirations(collection).await {
                 Err(_) if collection.is_dropped() => {}
-                told => told?,
+                published => published?,
             }
         }
         Ok(())
     }
 
     /// Changes a record whose feed has to know first what dies by the settings of before.
-    pub(crate) async fn change_told(
+    pub(crate) async fn change_published(
         &self,
         collection: &Arc<Collection>,
         edit: &Edit<()>,
-    ) -> Result<Option<Begun<S>>, Error> {
-        for _ in 0..MAX_ATTEMPTS {
-            self.tell(collection).await?;
-            let view = self.view(collection).await?;
-            let next = match view.next_death().await {
-                Ok(next) => next,
-                Err(halt) => {
-                    self.settle(collection, &view, halt).await?;
-                    continue;
-                }
-            };
-            let Some(next) = next else { continue };
-            drop(view);
+    ) -> Result<Option<Backfill<S>>, Error> {
+        let mut attempts = Attempts::new("too many changes of a collection at once");
+        loop {
+            attempts.begin()?;
+            self.publish_expirations(collection).await?;
+            let next = read_in_view!(self, collection, |view| view.next_expiration().await);
+            let Some(next) = next?.0 else { continue };
             let conditions = vec![Condition::Before(next.ms)];
             match self.try_change(collection, edit, &[], conditions).await? {
                 Changed::Refused => {}
@@ -87,16 +79,15 @@ impl<S: Store> Engine<S> {
                 Changed::Done((), begun) => return Ok(begun),
             }
         }
-        Err(Error::new(Kind::Conflict, "too many changes of a collection at once"))
     }
 }
 
 impl<S: Store> LiveView<S> {
     /// Floors up to which deaths are in the feed.
-    pub(crate) async fn told(&self, begun: FeedBegun) -> Result<Floors, Halt> {
+    pub(crate) async fn published_up_to(&self, begun: FeedBegun) -> Result<Floors, Halt> {
         let begun =
             Floors { inherit_s: begun.inherit_s, explicit_s: begun.explicit_s, dates: Vec::new() };
-        let stored = self.snapshot.get(self.collection.entries(), &keys::told()).await?;
+        let stored = self.including_expired().entry(&keys::published()).await?;
         let Some(stored) = stored else { return Ok(begun) };
         let (_, body) = Header::split_row(&stored)?;
         let second = |at: usize| {
@@ -112,38 +103,38 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Whether a dead row's death is not in the feed yet.
-    pub(crate) async fn is_untold(&self, row_key: &[u8]) -> Result<bool, Halt> {
+    pub(crate) async fn is_unpublished(&self, row_key: &[u8]) -> Result<bool, Halt> {
         let record = &self.state.record;
         let Some((_, begun)) = record.feed() else { return Ok(false) };
-        let stored = self.snapshot.get(self.collection.rows(), row_key).await?;
+        let stored = self.including_expired().row(row_key).await?;
         let Some(stored) = stored else { return Ok(false) };
         let (header, _) = Header::split(&stored)?;
-        if self.told(begun).await?.is_dead(&header) {
+        if self.published_up_to(begun).await?.is_dead(&header) {
             return Ok(false);
         }
         let Some(key) = record.timeline_key(header.class, header.ts, row_key) else {
             return Ok(false);
         };
-        Ok(self.snapshot.get(self.collection.entries(), &key).await?.is_some())
+        Ok(self.including_expired().entry(&key).await?.is_some())
     }
 
     /// When the next item dies that is alive now; a later write may die a second after this view.
     /// `None` when something has died since the last telling.
-    async fn next_death(&self) -> Result<Option<Instant>, Halt> {
+    async fn next_expiration(&self) -> Result<Option<Instant>, Halt> {
         let record = &self.state.record;
         let (Some(index), Some((_, begun))) = (record.timeline(), record.feed()) else {
             return Ok(Some(Instant::MAX));
         };
-        let told = self.told(begun).await?;
+        let told = self.published_up_to(begun).await?;
         let mut next = Instant::from_seconds(self.instant.seconds().saturating_add(1));
         for (class, told_s) in [(INHERIT, told.inherit_s), (EXPLICIT, told.explicit_s)] {
             let range = Range {
                 start: keys::timeline_from(index.id, class, told_s.saturating_add(1)),
                 end: Some(keys::timeline_from(index.id, class + 1, i64::MIN)),
             };
-            let limit = Limit { rows: 1, bytes: PAGE_BYTES };
-            let (space, direction) = (self.collection.entries(), Direction::Forward);
-            let page = self.snapshot.scan(space, &range, direction, limit).await?;
+            let mut first = Pages::of(range).at_most(1);
+            let page = self.including_expired().next_entries(&mut first).await?;
+            let page = page.unwrap_or_default();
             for (_, value) in &page.rows {
                 let (header, _) = Header::split(value)?;
                 next = next.min(record.settings.death(&header));
@@ -153,15 +144,15 @@ impl<S: Store> LiveView<S> {
     }
 
     /// The unit that tells the next deaths; `None` when all are told.
-    async fn tell(&self) -> Result<Option<Unit>, Halt> {
+    async fn next_publication(&self) -> Result<Option<Unit>, Halt> {
         let record = &self.state.record;
         let Some((_, begun)) = record.feed() else { return Ok(None) };
-        let floors = record.settings.floors(self.settled());
+        let floors = record.settings.floors(self.stable());
         if floors != record.settings.floors(self.instant) {
             // Whoever wrote in the last moments may have kept somebody alive.
-            return Err(Halt::Again);
+            return Err(Halt::InFlight);
         }
-        let told = self.told(begun).await?;
+        let told = self.published_up_to(begun).await?;
         let inherit = self.untold(INHERIT, told.inherit_s, floors.inherit_s).await?;
         let explicit = self.untold(EXPLICIT, told.explicit_s, floors.explicit_s).await?;
         let open = [&inherit, &explicit].into_iter().filter(|(_, more)| *more);
@@ -196,9 +187,8 @@ impl<S: Store> LiveView<S> {
         if up_to_s <= told_s || range.is_empty() {
             return Ok((Vec::new(), false));
         }
-        let limit = Limit { rows: TOLD_AT_ONCE, bytes: PAGE_BYTES };
-        let (space, direction) = (self.collection.entries(), Direction::Forward);
-        let page = self.snapshot.scan(space, &range, direction, limit).await?;
+        let mut first = Pages::of(range).at_most(PUBLISHED_AT_ONCE);
+        let page = self.including_expired().next_entries(&mut first).await?.unwrap_or_default();
         let mut deaths = Vec::with_capacity(page.rows.len());
         for (entry, value) in page.rows {
             let (header, body) = Header::split_row(&value)?;
@@ -222,7 +212,7 @@ impl<S: Store> LiveView<S> {
 
     /// A dead item: nobody but the teller reads one.
     async fn dead_item(&self, key: Bytes, stamp: u64) -> Result<Item, Halt> {
-        let stored = self.snapshot.get(self.collection.rows(), &key).await?;
+        let stored = self.including_expired().row(&key).await?;
         let missing = || Error::corrupt("an item whose death is not told is missing");
         let value = stored.ok_or_else(missing)?;
         let (header, body) = Header::split_row(&value)?;
@@ -238,7 +228,7 @@ impl<S: Store> LiveView<S> {
         let (rows, space, seq) = (self.collection.rows(), self.collection.entries(), self.seq);
         let mut conditions = vec![
             Condition::NotNewer { space: Space::Catalog, key: self.state.record_key.clone(), seq },
-            Condition::NotNewer { space, key: keys::told(), seq },
+            Condition::NotNewer { space, key: keys::published(), seq },
         ];
         let row =
             |death: &Untold| Condition::NotNewer { space: rows, key: death.item.key.clone(), seq };
@@ -265,7 +255,7 @@ impl<S: Store> LiveView<S> {
             }
             if let Some(floors) = done {
                 let value = told_value(&floors, stamp).into();
-                out.push(Mutation::Put { space, key: keys::told(), value });
+                out.push(Mutation::Put { space, key: keys::published(), value });
             }
             out
         });

@@ -4,26 +4,24 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
-use store::{Condition, Direction, Limit, Mutation, Outcome, Range, Space, Stamp, Store, Unit};
+use store::{Condition, Mutation, Outcome, Range, Space, Stamp, Store, Unit};
 
 use super::{
     change::{change_rule, duplicate, remove},
     draft,
-    stored::{naming, value},
 };
 use crate::{
-    Collection, Engine, Error, FeedBegun, FeedSettings, IndexSpec, Kind, LiveView, Record, Shape,
-    State,
-    catalog::Books,
-    engine::{Apply, Edit},
-    error::Halt,
+    attempts::Attempts,
+    catalog::{Books, Collection, FeedBegun, FeedSettings, IndexSpec, Record, Shape, State},
+    counters::{Entered, count_sums},
+    engine::{Apply, Edit, Engine},
+    entry::{naming, value},
+    error::{Error, Halt, Kind},
     keys,
-    limits::{PAGE_BYTES, PAGE_ROWS},
-    view::Row,
-    write::{Entered, count_sums},
+    retry::read_in_view,
+    row::Row,
+    view::{LiveView, Pages},
 };
-
-const PAGE: Limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
 
 /// An index that is not complete, and whether its dates are entered in headers.
 type Unbuilt = (u32, bool);
@@ -44,7 +42,7 @@ impl<S: Store> Engine<S> {
     /// Finishes the builds of indexes and books that an earlier run did not. They are not in force
     /// meanwhile, so that nobody has to wait for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
-        for collection in self.inner.map.all().values() {
+        for collection in self.inner.map().all().values() {
             match self.build_indexes(collection, |_| true).await {
                 // What is stored does not go with the index: it is gone.
                 Err(Error { kind, .. }) if is_about_documents(&kind) => {}
@@ -76,53 +74,50 @@ impl<S: Store> Engine<S> {
     }
 
     async fn fill(&self, collection: &Arc<Collection>, wanted: &[u32]) -> Result<(), Error> {
-        let mut rest = Some(Range::all());
+        let mut pages = Pages::of(Range::all());
         let mut rows = 0;
-        while let Some(range) = rest {
-            let view = self.view(collection).await?;
-            let page = match view.rows(&range, Direction::Forward, PAGE).await {
-                Ok(page) => page,
-                Err(halt) => {
-                    self.settle(collection, &view, halt).await?;
-                    rest = Some(range);
-                    continue;
-                }
+        let mut attempts = Attempts::new("too many writers of what is being indexed");
+        while !pages.is_done() {
+            // Each page has a view of its own: a long build holds the reaper for no longer than that.
+            let mut next = pages.clone();
+            let filled = read_in_view!(self, collection, |view| {
+                next.clone_from(&pages);
+                self.fill_page(&view, &mut next, wanted).await
+            });
+            let (Some(examined), view) = filled? else {
+                // A row was written meanwhile: the same page again.
+                attempts.begin()?;
+                continue;
             };
-            rest = match self.fill_page(&view, page.items, wanted).await {
-                Ok(true) => {
-                    rows += page.examined;
-                    if let Ok(total) = view.totals().await {
-                        collection.built(rows, total.documents);
-                    }
-                    page.rest
-                }
-                Ok(false) => Some(range),
-                Err(halt) => {
-                    self.settle(collection, &view, halt).await?;
-                    Some(range)
-                }
-            };
+            (pages, rows) = (next, rows + examined);
+            attempts = Attempts::new("too many writers of what is being indexed");
+            if let Ok(total) = view.totals().await {
+                collection.built(rows, total.documents);
+            }
         }
         Ok(())
     }
 
-    /// Adds the entries of a page of rows; answers whether none was refused.
+    /// Adds the entries of the next page of rows. Returns how many rows were looked at, and nothing
+    /// when one of them was refused: it was written meanwhile.
     async fn fill_page(
         &self,
         view: &LiveView<S>,
-        rows: Vec<Row>,
+        pages: &mut Pages,
         wanted: &[u32],
-    ) -> Result<bool, Halt> {
-        let mut units = Vec::with_capacity(rows.len());
+    ) -> Result<Option<usize>, Halt> {
+        let page = view.next_rows(pages).await?.unwrap_or_default();
+        let mut units = Vec::with_capacity(page.items.len());
         let mut taken = HashMap::new();
-        for row in rows {
+        for row in page.items {
             units.push(self.fill_row(view, row, wanted, &mut taken).await?);
         }
         if units.is_empty() {
-            return Ok(true);
+            return Ok(Some(page.examined));
         }
-        let outcomes = self.inner.store.commit(units).await?;
-        Ok(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Committed(_))))
+        let outcomes = self.inner.store().commit(units).await?;
+        let clean = outcomes.iter().all(|outcome| matches!(outcome, Outcome::Committed(_)));
+        Ok(clean.then_some(page.examined))
     }
 
     async fn fill_row(
@@ -226,7 +221,7 @@ impl<S: Store> Engine<S> {
         wanted: Vec<Unbuilt>,
         built: bool,
     ) -> Result<(), Error> {
-        let floors = self.inner.rules.floors;
+        let floors = self.inner.rules().floors();
         let edit: Box<Edit<()>> = Box::new(move |state: &State| {
             let still = unbuilt(state).filter(|(_, held)| wanted.contains(held));
             let wanted: Vec<u32> = still.map(|(index, _)| index.id).collect();

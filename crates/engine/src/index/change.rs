@@ -9,11 +9,12 @@ use store::{Stamp, Store};
 
 use super::entries::refused_value;
 use crate::{
-    Collection, Engine, Error, IndexSpec, Kind, Namespace, Record, Shape, State,
-    engine::{Apply, Edit},
-    error::What,
+    catalog::{Collection, IndexSpec, Record, Shape, State},
+    engine::{Apply, Edit, Engine},
+    error::{Error, Kind, What},
     expire::apply_default,
     limits::{MAX_INDEX_FIELDS, MAX_INDEXES},
+    names::Namespace,
 };
 
 /// What is to change about an index.
@@ -116,7 +117,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         wanted: Vec<IndexSpec>,
     ) -> Result<(usize, usize), Error> {
-        let floors = self.inner.rules.floors;
+        let floors = self.inner.rules().floors();
         let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
         let dialect = Arc::clone(&self.inner.dialect);
         let edit: Box<Edit<(usize, usize)>> = Box::new(move |state: &State| {
@@ -147,7 +148,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         names: Vec<String>,
     ) -> Result<usize, Error> {
-        let floors = self.inner.rules.floors;
+        let floors = self.inner.rules().floors();
         let edit: Box<Edit<usize>> = Box::new(move |state: &State| {
             for name in &names {
                 if state.record.index(name).is_none() {
@@ -172,7 +173,7 @@ impl<S: Store> Engine<S> {
         name: &str,
         change: IndexChange,
     ) -> Result<IndexChanged, Error> {
-        let floors = self.inner.rules.floors;
+        let floors = self.inner.rules().floors();
         let named = name.to_owned();
         let edit: Box<Edit<IndexChanged>> = Box::new(move |state: &State| {
             let name = &named;

@@ -7,9 +7,14 @@ use document::{
 };
 use query::{Context, Filter};
 
-use super::{items, stored::naming};
+use super::items;
 use crate::{
-    Error, Kind, Partition, Shape, catalog::IndexSpec, keys, limits::MAX_ENTRIES_PER_DOCUMENT,
+    catalog::{IndexSpec, Shape},
+    entry::naming,
+    error::{Error, Kind},
+    keys,
+    limits::MAX_ENTRIES_PER_DOCUMENT,
+    names::Partition,
 };
 
 /// A document's part in an index, before its commit is stamped.

@@ -9,12 +9,14 @@ use document::{
 use expiry::checksum;
 use query::json::sarg::Step;
 
-use super::{entries::Drafted, stored::naming};
+use super::entries::Drafted;
 use crate::{
-    Error, Kind, Shape,
-    catalog::{IndexSpec, Partition, Policy},
+    catalog::{IndexSpec, Policy, Shape},
+    entry::naming,
+    error::{Error, Kind},
     keys,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ENTRIES_PER_ITEM},
+    names::Partition,
 };
 
 /// The entries of an item under a policy.
@@ -236,7 +238,7 @@ mod tests {
     use document::{Value, array, doc};
 
     use super::*;
-    use crate::PolicyRule;
+    use crate::catalog::PolicyRule;
 
     fn everything() -> Policy {
         Policy(vec![PolicyRule { steps: Vec::new(), below: true, included: true }])

@@ -4,10 +4,8 @@ mod build;
 mod change;
 mod entries;
 mod items;
-mod stored;
 
 pub(crate) use change::duplicate;
 pub use change::{IndexChange, IndexChanged, missing_indexes};
 pub(crate) use entries::{Drafted, draft};
 pub(crate) use items::{component, value_at};
-pub(crate) use stored::{named, naming, value};

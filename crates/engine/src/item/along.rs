@@ -14,22 +14,21 @@ use query::{
         select::Flow,
     },
 };
-use store::{Direction, Limit, Range, Store};
+use store::{Direction, Range, Store};
 
 use super::{
     candidates::{class, ranges, width},
     scan::{Scan, Scanned, Sink, Used, take},
 };
 use crate::{
-    IndexSpec, LiveView, Record,
+    catalog::{IndexSpec, Record},
     error::Halt,
     index::value_at,
     keys,
-    limits::{
-        CANDIDATE_WORK, KEPT_PATH_COMPONENT_BYTES, MAX_ALIKE_BYTES, PAGE_BYTES, PAGE_ROWS, ROW_WORK,
-    },
-    rest::rest,
-    view::{Entry, Row},
+    limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ALIKE_BYTES, ROW_WORK},
+    row::{Entry, Row},
+    view::{LiveView, Pages, charge_keys},
+    yielding::yield_if_due,
 };
 
 /// Where a walk goes.
@@ -211,13 +210,9 @@ struct Walk<'a, S: Store> {
 
 impl<S: Store> Walk<'_, S> {
     async fn entries(&mut self, range: &Range) -> Result<Way, Halt> {
-        let mut left = Some(range.clone()).filter(|range| !range.is_empty());
-        let mut rows = 16;
-        while let Some(range) = left {
-            let limit = Limit { rows, bytes: PAGE_BYTES };
-            let page =
-                self.view.entries(self.along.index, &range, self.along.direction, limit).await?;
-            rest(self.context, page.examined * CANDIDATE_WORK).await?;
+        let mut pages = Pages::of(range.clone()).in_direction(self.along.direction).growing();
+        while let Some(page) = self.view.next_entries(self.along.index, &mut pages).await? {
+            charge_keys(self.context, page.examined).await?;
             for entry in page.items {
                 self.scanned.entries += 1;
                 match self.entry(&entry).await? {
@@ -225,8 +220,6 @@ impl<S: Store> Walk<'_, S> {
                     end => return Ok(end),
                 }
             }
-            left = page.rest;
-            rows = (rows * 4).min(PAGE_ROWS);
         }
         Ok(Way::On)
     }
@@ -245,7 +238,7 @@ impl<S: Store> Walk<'_, S> {
         if what.is_empty() {
             return self.take(row).await;
         }
-        rest(self.context, ROW_WORK + row.body().len()).await?;
+        yield_if_due(self.context, ROW_WORK + row.body().len()).await?;
         let mut value = Vec::new();
         let found = value_at(row.document(), self.along.names).unwrap_or(ValueRef::Undefined);
         encode(found, TypeOrder::Json, false, &mut value);
@@ -274,11 +267,9 @@ impl<S: Store> Walk<'_, S> {
 
     /// The items without a value.
     async fn without(&mut self, range: &Range) -> Result<Way, Halt> {
-        let mut left = Some(range.clone()).filter(|range| !range.is_empty());
-        while let Some(range) = left {
-            let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
-            let page = self.view.rows(&range, self.along.direction, limit).await?;
-            rest(self.context, page.examined * CANDIDATE_WORK).await?;
+        let mut pages = Pages::of(range.clone()).in_direction(self.along.direction);
+        while let Some(page) = self.view.next_rows(&mut pages).await? {
+            charge_keys(self.context, page.examined).await?;
             for row in page.items {
                 if value_at(row.document(), self.along.names).is_none()
                     && self.take(row).await? == Way::Enough
@@ -286,7 +277,6 @@ impl<S: Store> Walk<'_, S> {
                     return Ok(Way::Enough);
                 }
             }
-            left = page.rest;
         }
         Ok(Way::On)
     }

@@ -7,17 +7,18 @@ use document::{DocBuf, DocRef};
 use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{
-    Item, ItemDone, ItemKey,
+    ItemDone,
     write::{ItemAction, ItemWrite, ItemWriter, Match},
 };
 use crate::{
-    Error, Kind, Lifetime,
-    error::{Halt, What},
+    error::{Error, Halt, Kind, What},
+    item_key::ItemKey,
     keys,
     limits::MAX_READ_BYTES,
-    view::Row,
+    row::{Item, Row},
     write::{Draft, Entries, Previous},
 };
+use expiry::Lifetime;
 
 /// An item as the actions so far leave it.
 struct Pending {
@@ -140,8 +141,8 @@ impl<'a, S: Store> Batch<'a, S> {
         }
         let view = self.draft.view;
         let stored = view.get(key).await?;
-        if stored.is_none() && view.is_untold(key).await? {
-            return Err(Halt::Untold);
+        if stored.is_none() && view.is_unpublished(key).await? {
+            return Err(Halt::Unpublished);
         }
         let pending = Pending { origin: stored.clone(), stored, written: false, now: None };
         self.pending.insert(key.clone(), pending);

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use query::{Context, json::select::Flow};
-use store::{Direction, Limit, Range, Store};
+use store::{Range, Store};
 
 use super::scan::{Scanned, Sink, take};
 use crate::{
-    Error, LiveView,
-    error::Halt,
-    limits::{CANDIDATE_WORK, FEW_ITEMS, PAGE_BYTES, PAGE_ROWS},
-    rest::rest,
-    view::Row,
+    error::{Error, Halt},
+    limits::{CANDIDATE_WORK, FEW_ITEMS},
+    row::Row,
+    view::{LiveView, Pages, charge_keys},
+    yielding::yield_if_due,
 };
 
 /// Which items are walked.
@@ -97,23 +97,20 @@ impl<S: Store> LiveView<S> {
         context: &Context,
         earliest: &mut Earliest<'_>,
     ) -> Result<(), Halt> {
-        let mut left = match source {
+        let mut pages = match source {
             Source::Keys(keys) => {
                 for key in keys {
-                    rest(context, CANDIDATE_WORK).await?;
+                    yield_if_due(context, CANDIDATE_WORK).await?;
                     let row = self.get(key).await?;
                     earliest.take(&row.ok_or_else(|| Error::corrupt("an index entry has no row"))?);
                 }
                 return Ok(());
             }
-            Source::Range(range) => Some(range.clone()).filter(|range| !range.is_empty()),
+            Source::Range(range) => Pages::of(range.clone()),
         };
-        while let Some(range) = left {
-            let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
-            let page = self.rows(&range, Direction::Forward, limit).await?;
-            rest(context, page.examined * CANDIDATE_WORK).await?;
+        while let Some(page) = self.next_rows(&mut pages).await? {
+            charge_keys(context, page.examined).await?;
             page.items.iter().for_each(|row| earliest.take(row));
-            left = page.rest;
         }
         Ok(())
     }

@@ -9,17 +9,17 @@ use query::{
     Context,
     json::sarg::{Sarg, Step, Test},
 };
-use store::{Direction, Limit, Range, Store};
+use store::{Range, Store};
 
 use super::scan::{Scanned, Used};
 use crate::{
-    IndexSpec, LiveView,
     access::successor,
+    catalog::IndexSpec,
     error::Halt,
     index::component,
     keys,
-    limits::{CANDIDATE_WORK, KEPT_PATH_COMPONENT_BYTES, MAX_CANDIDATES, PAGE_BYTES, PAGE_ROWS},
-    rest::rest,
+    limits::{KEPT_PATH_COMPONENT_BYTES, MAX_CANDIDATES},
+    view::{LiveView, Pages, charge_keys},
 };
 
 /// Keys that a part of a condition leaves, or that nothing is known.
@@ -104,13 +104,10 @@ impl<S: Store> Search<'_, S> {
         range: Range,
         found: &mut BTreeSet<Bytes>,
     ) -> Result<bool, Halt> {
-        let mut left = Some(range).filter(|range| !range.is_empty());
-        let mut rows = 32;
+        let mut pages = Pages::of(range).growing();
         let mut looked = 0;
-        while let Some(range) = left {
-            let limit = Limit { rows, bytes: PAGE_BYTES };
-            let page = self.view.entries(index, &range, Direction::Forward, limit).await?;
-            rest(self.context, page.examined * CANDIDATE_WORK).await?;
+        while let Some(page) = self.view.next_entries(index, &mut pages).await? {
+            charge_keys(self.context, page.examined).await?;
             looked += page.examined;
             self.scanned.entries += page.items.len() as u64;
             let rows_of = page.items.into_iter().map(|entry| entry.row_key);
@@ -121,8 +118,6 @@ impl<S: Store> Search<'_, S> {
             if MAX_CANDIDATES < looked {
                 return Ok(false);
             }
-            left = page.rest;
-            rows = (rows * 4).min(PAGE_ROWS);
         }
         Ok(true)
     }

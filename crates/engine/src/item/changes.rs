@@ -4,15 +4,19 @@
 use std::sync::Arc;
 
 use query::Context;
-use store::{Direction, Limit, Range, Store};
+use store::{Range, Store};
 
-use super::{Item, ItemRange};
 use crate::{
-    Collection, Engine, Error, IndexSpec, LiveView,
-    error::Halt,
+    catalog::{Collection, IndexSpec},
+    engine::Engine,
+    error::{Error, Halt},
+    item_key::ItemRange,
     keys,
-    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
-    rest::rest,
+    limits::ROW_WORK,
+    retry::read_in_view,
+    row::Item,
+    view::{LiveView, Pages, charge_keys},
+    yielding::yield_if_due,
 };
 
 /// Which changes are wanted.
@@ -51,13 +55,8 @@ impl<S: Store> Engine<S> {
         wanted: &Changes,
         context: &Context,
     ) -> Result<Change, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.changes(wanted, context).await {
-                Ok(change) => return Ok(change),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        let change = read_in_view!(self, collection, |view| view.changes(wanted, context).await);
+        Ok(change?.0)
     }
 }
 
@@ -72,15 +71,12 @@ impl<S: Store> LiveView<S> {
         let mut found = Change { next: wanted.after, seq: self.seq, ..Change::default() };
         let (mut bytes, mut last) = (0, wanted.after);
         // The snapshot may hold more than is certain: an item that was written there is nowhere else.
-        let mut left = Some(Range {
+        let mut pages = Pages::of(Range {
             start: keys::changes_after(wanted.after.saturating_add(1)),
             ..Range::prefix(&keys::index(keys::CHANGES))
-        })
-        .filter(|range| !range.is_empty());
-        while let Some(range) = left {
-            let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
-            let page = self.entries(&index, &range, Direction::Forward, limit).await?;
-            rest(context, page.examined * CANDIDATE_WORK).await?;
+        });
+        while let Some(page) = self.next_entries(&index, &mut pages).await? {
+            charge_keys(context, page.examined).await?;
             for entry in page.items {
                 let full = wanted.items <= found.items.len() || wanted.bytes <= bytes;
                 if full && last != entry.stamp {
@@ -91,14 +87,13 @@ impl<S: Store> LiveView<S> {
                     continue;
                 }
                 let row = self.row_of(&entry).await?;
-                rest(context, ROW_WORK + row.body().len()).await?;
+                yield_if_due(context, ROW_WORK + row.body().len()).await?;
                 let item = Item::of(row);
                 if wanted.since_s <= item.ts {
                     bytes += item.body.len();
                     found.items.push(item);
                 }
             }
-            left = page.rest;
         }
         Ok(Change { next: self.seq.max(last), ..found })
     }

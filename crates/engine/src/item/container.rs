@@ -6,11 +6,15 @@ use document::Document;
 use store::{Stamp, Store};
 
 use crate::{
-    Books, Collection, DefaultTtl, Engine, Error, FeedBegun, FeedSettings, IndexSpec, ItemSettings,
-    Kind, Model, Namespace, Partition, Record, Shape, State,
-    engine::{Apply, Edit},
+    catalog::{
+        Books, Collection, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Record, Shape, State,
+    },
+    engine::{Apply, Edit, Engine},
+    error::{Error, Kind},
     expire::apply_default,
+    names::{Model, Namespace, Partition},
 };
+use expiry::Default as DefaultTtl;
 
 /// What a container is, beside its items.
 #[derive(Clone, Debug)]
@@ -34,7 +38,7 @@ impl<S: Store> Engine<S> {
         namespace: &Namespace,
         definition: &Definition,
     ) -> Result<Arc<Collection>, Error> {
-        let floors = self.inner.rules.floors;
+        let floors = self.inner.rules().floors();
         let wanted = definition.clone();
         let fill = move |record: &mut Record, stamp: Stamp| {
             record.options = wanted.options.clone();
@@ -66,7 +70,7 @@ impl<S: Store> Engine<S> {
         definition: &Definition,
         version: Option<u64>,
     ) -> Result<(), Error> {
-        let floors = self.inner.rules.floors;
+        let floors = self.inner.rules().floors();
         let wanted = definition.clone();
         let edit: Box<Edit<()>> = Box::new(move |state: &State| {
             let changed = state.record.items.map(|items| items.changed);
@@ -81,7 +85,7 @@ impl<S: Store> Engine<S> {
             Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
         });
         let begun = if collection.state().record.feed().is_some() {
-            self.change_told(collection, &*edit).await?
+            self.change_published(collection, &*edit).await?
         } else {
             self.change_books(collection, &*edit).await?.1
         };

@@ -7,14 +7,13 @@ mod births;
 mod candidates;
 mod changes;
 mod container;
-mod key;
 mod ordered;
+mod read;
 mod scan;
 mod write;
 
 pub(crate) use changes::index as changes_index;
 pub use changes::{Change, Changes};
 pub use container::Definition;
-pub use key::{Item, ItemKey, ItemRange};
 pub use scan::{Births, Comes, Scan, Scanned, Sink, Used};
 pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Match, Patch};

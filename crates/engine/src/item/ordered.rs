@@ -3,7 +3,10 @@
 use store::{Direction, Range};
 
 use super::Scan;
-use crate::{IndexSpec, Record, keys};
+use crate::{
+    catalog::{IndexSpec, Record},
+    keys,
+};
 
 /// An index that holds every item in the order that was asked for.
 pub(super) struct Ordered<'a> {

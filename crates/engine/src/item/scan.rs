@@ -11,21 +11,24 @@ use query::{
         select::Flow,
     },
 };
-use store::{Direction, Limit, Range, Store};
+use store::{Direction, Range, Store};
 
 use super::{
-    Item, ItemRange,
     along::{self, Way},
     births::Source,
     candidates,
     ordered::{self, Ordered},
 };
 use crate::{
-    Collection, Engine, Error, LiveView,
-    error::Halt,
-    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
-    rest::rest,
-    view::Row,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt},
+    item_key::ItemRange,
+    limits::ROW_WORK,
+    retry::read_in_view,
+    row::{Item, Row},
+    view::{LiveView, Pages, charge_keys},
+    yielding::yield_if_due,
 };
 
 /// What is walked.
@@ -131,13 +134,9 @@ impl<S: Store> Engine<S> {
         context: &Context,
         sink: &mut dyn Sink,
     ) -> Result<Scanned, Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.scan(scan, context, sink).await {
-                Ok(scanned) => return Ok(Scanned { seq: view.seq, ..scanned }),
-                Err(halt) => self.settle(collection, &view, halt).await?,
-            }
-        }
+        let walked = read_in_view!(self, collection, |view| view.scan(scan, context, sink).await);
+        let (scanned, view) = walked?;
+        Ok(Scanned { seq: view.seq, ..scanned })
     }
 }
 
@@ -204,12 +203,10 @@ impl<S: Store> LiveView<S> {
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
         scanned.indexes.push(Used::Order(ordered.index.name.clone()));
-        let mut left = Some(ordered.range.clone());
-        let mut rows = 16;
-        while let Some(range) = left {
-            let limit = Limit { rows, bytes: PAGE_BYTES };
-            let page = self.entries(ordered.index, &range, ordered.direction, limit).await?;
-            rest(context, page.examined * CANDIDATE_WORK).await?;
+        let pages = Pages::of(ordered.range.clone()).in_direction(ordered.direction);
+        let mut pages = pages.growing();
+        while let Some(page) = self.next_entries(ordered.index, &mut pages).await? {
+            charge_keys(context, page.examined).await?;
             for entry in page.items {
                 scanned.entries += 1;
                 let row = self.row_of(&entry).await?;
@@ -217,8 +214,6 @@ impl<S: Store> LiveView<S> {
                     return Ok(());
                 }
             }
-            left = page.rest;
-            rows = (rows * 4).min(PAGE_ROWS);
         }
         scanned.ended = true;
         Ok(())
@@ -249,20 +244,15 @@ impl<S: Store> LiveView<S> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
-        let mut left = Some(range).filter(|range| !range.is_empty());
-        // Small pages first: many walks want few items.
-        let mut rows = 16;
-        while let Some(range) = left {
-            let limit = Limit { rows, bytes: PAGE_BYTES };
-            let page = self.rows(&range, Direction::Forward, limit).await?;
-            rest(context, page.examined * CANDIDATE_WORK).await?;
+        // Many walks want few items.
+        let mut pages = Pages::of(range).growing();
+        while let Some(page) = self.next_rows(&mut pages).await? {
+            charge_keys(context, page.examined).await?;
             for row in page.items {
                 if take(row, context, sink, scanned).await? == Flow::Enough {
                     return Ok(());
                 }
             }
-            left = page.rest;
-            rows = (rows * 4).min(PAGE_ROWS);
         }
         scanned.ended = true;
         Ok(())
@@ -278,6 +268,6 @@ pub(super) async fn take(
 ) -> Result<Flow, Halt> {
     scanned.items += 1;
     scanned.bytes += row.body().len() as u64;
-    rest(context, ROW_WORK + row.body().len()).await?;
+    yield_if_due(context, ROW_WORK + row.body().len()).await?;
     Ok(sink.item(&Item::of(row))?)
 }

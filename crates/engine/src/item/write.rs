@@ -5,15 +5,24 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef};
 use query::Context;
-use store::{Direction, Limit, Outcome, Range, Store};
+use store::{Outcome, Store};
 
-use super::{Item, ItemKey, ItemRange, batch::Batch};
+use super::batch::Batch;
+use crate::write::Draft;
 use crate::{
-    Collection, DefaultTtl, Engine, Error, Kind, Lifetime, LiveView,
-    error::Halt,
-    limits::{MAX_ATTEMPTS, MAX_BATCH, PAGE_BYTES, PAGE_ROWS, ROW_WORK},
-    rest::rest,
+    attempts::Attempts,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt, Kind},
+    item_key::{ItemKey, ItemRange},
+    limits::{MAX_BATCH, ROW_WORK},
+    retry::read_in_view,
+    row::Item,
+    view::{LiveView, Pages},
+    yielding::yield_if_due,
 };
+use expiry::Default as DefaultTtl;
+use expiry::Lifetime;
 
 /// Which version an action is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,9 +144,11 @@ impl<S: Store> Engine<S> {
             let message = format!("a batch has at most {MAX_BATCH} actions");
             return Err(failed(Error::new(Kind::TooLarge, message)));
         }
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = Attempts::new("too many writers of the same items");
+        loop {
+            attempts.begin().map_err(failed)?;
             let view = self.view(collection).await.map_err(failed)?;
-            let mut batch = Batch::new(self.draft(&view));
+            let mut batch = Batch::new(Draft::of(&view));
             let mut halted = None;
             for (at, write) in writes.iter().enumerate() {
                 if let Err(halt) = batch.act(write, writer).await {
@@ -152,37 +163,20 @@ impl<S: Store> Engine<S> {
             let (unit, pending) = match built {
                 Ok(built) => built,
                 Err((at, halt)) => {
-                    let settled = self.settle(collection, &view, halt).await;
-                    settled.map_err(|error| ItemFailure { at, error })?;
+                    let resolved = self.resolve(&view, halt).await;
+                    resolved.map_err(|error| ItemFailure { at, error })?;
                     continue;
                 }
             };
             let seq = view.seq;
             drop(view);
             let Some(unit) = unit else { return Ok((pending.done(None), seq)) };
-            let outcomes = self.inner.store.commit(vec![unit]).await;
+            let outcomes = self.inner.store().commit(vec![unit]).await;
             match outcomes.map_err(|error| failed(error.into()))?.first() {
                 Some(Outcome::Committed(stamp)) => {
                     return Ok((pending.done(Some(*stamp)), stamp.seq));
                 }
                 _ => continue,
-            }
-        }
-        let message = "too many writers of the same items";
-        Err(failed(Error::new(Kind::Conflict, message)))
-    }
-
-    /// One live item, and the commits that the answer certainly knows.
-    pub async fn item(
-        &self,
-        collection: &Arc<Collection>,
-        key: &ItemKey,
-    ) -> Result<(Option<Item>, u64), Error> {
-        loop {
-            let view = self.view(collection).await?;
-            match view.get(&key.0).await {
-                Ok(row) => return Ok((row.map(Item::of), view.seq)),
-                Err(halt) => self.settle(collection, &view, halt).await?,
             }
         }
     }
@@ -196,45 +190,50 @@ impl<S: Store> Engine<S> {
         range: &ItemRange,
         context: &Context,
     ) -> Result<usize, Error> {
-        let (mut removed, mut left) = (0, Some(range.0.clone()));
-        while let Some(range) = left {
-            let view = self.view(collection).await?;
-            left = match self.remove_page(&view, &range, context, &mut removed).await {
-                Ok(left) => left,
-                Err(halt) => {
-                    self.settle(collection, &view, halt).await?;
-                    Some(range)
+        let (mut removed, mut pages) = (0, Pages::of(range.0.clone()));
+        let mut attempts = Attempts::new("too many writers of what is removed");
+        while !pages.is_done() {
+            let mut next = pages.clone();
+            let cleaned = read_in_view!(self, collection, |view| {
+                next.clone_from(&pages);
+                self.remove_page(&view, &mut next, context, &mut removed).await
+            });
+            match cleaned?.0 {
+                true => {
+                    pages = next;
+                    attempts = Attempts::new("too many writers of what is removed");
                 }
-            };
+                // What was refused is still there: the same page again.
+                false => attempts.begin()?,
+            }
         }
         Ok(removed)
     }
 
-    /// Removes a page of a range; what was refused is still in what is left.
+    /// Removes the next page of items. Returns whether none of them was refused.
     async fn remove_page(
         &self,
         view: &LiveView<S>,
-        range: &Range,
+        pages: &mut Pages,
         context: &Context,
         removed: &mut usize,
-    ) -> Result<Option<Range>, Halt> {
-        let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
-        let page = view.rows(range, Direction::Forward, limit).await?;
-        let draft = self.draft(view);
+    ) -> Result<bool, Halt> {
+        let Some(page) = view.next_rows(pages).await? else { return Ok(true) };
+        let draft = Draft::of(view);
         let mut units = Vec::with_capacity(page.items.len());
         for row in page.items {
-            rest(context, ROW_WORK + row.body().len()).await?;
+            yield_if_due(context, ROW_WORK + row.body().len()).await?;
             units.push(draft.remove(draft.previous(row).await?));
         }
         let mut refused = false;
         if !units.is_empty() {
-            for outcome in self.inner.store.commit(units).await? {
+            for outcome in self.inner.store().commit(units).await? {
                 match outcome {
                     Outcome::Committed(_) => *removed += 1,
                     Outcome::Refused(_) => refused = true,
                 }
             }
         }
-        Ok(if refused { Some(range.clone()) } else { page.rest })
+        Ok(!refused)
     }
 }

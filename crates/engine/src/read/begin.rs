@@ -6,7 +6,13 @@ use query::{Context, exec::Stage};
 use store::Store;
 
 use super::{Cursor, Find, Plan, other};
-use crate::{Collection, Engine, Error, Model, Namespace, view::MAIN};
+use crate::{
+    catalog::Collection,
+    engine::Engine,
+    error::Error,
+    names::{Model, Namespace},
+    view::MAIN,
+};
 
 impl<S: Store> Engine<S> {
     /// Starts a query on a collection; one that does not exist has no documents.

@@ -19,11 +19,13 @@ use super::{
     origin,
 };
 use crate::{
-    Collection, Engine, Error, Kind, Model, Namespace, State,
-    error::Halt,
+    catalog::{Collection, State},
+    engine::Engine,
+    error::{Error, Halt, Kind},
     limits::{BATCH_COPIES, CURSOR_BYTES, PAGE_ROWS, SEEN_BYTES},
-    rest::yield_now,
+    names::{Model, Namespace},
     view::{Views, open_together},
+    yielding::yield_now,
 };
 
 /// A query and how far it got.
@@ -139,11 +141,11 @@ impl<S: Store> Cursor<S> {
                     }
                     return Ok(batch);
                 }
-                Err(Halt::Again) if !first && !batch.documents.is_empty() => {
+                Err(Halt::InFlight) if !first && !batch.documents.is_empty() => {
                     self.rest()?;
                     return Ok(batch);
                 }
-                Err(Halt::Again) => views.land(&self.engine.inner).await,
+                Err(Halt::InFlight) => views.wait_for_in_flight(&self.engine.inner.views).await,
                 Err(halt) => return Err(failed(halt)),
             }
             again = true;
@@ -152,7 +154,7 @@ impl<S: Store> Cursor<S> {
 
     /// Nobody asks for a while: what can be read again is let go, the rest is counted.
     fn rest(&mut self) -> Result<(), Error> {
-        self.finder.iter_mut().for_each(Finder::rest);
+        self.finder.iter_mut().for_each(Finder::forget_read_ahead);
         self.context.holding.settle();
         let held = self.held.iter().map(|held| held.document.len() + SEEN_BYTES).sum::<usize>();
         Ok(self.rests.set(CURSOR_BYTES + held)?)
@@ -171,7 +173,7 @@ impl<S: Store> Cursor<S> {
     /// Opens what this batch is judged in.
     async fn open(&self) -> Result<Views<S>, Error> {
         let main = self.collection.as_ref();
-        match open_together(&self.engine.inner, self.model, main, &self.others).await {
+        match open_together(&self.engine.inner.views, self.model, main, &self.others).await {
             Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
                 let message = "the collection was dropped while a cursor was reading it";
                 Err(Error::new(Kind::Gone, message))
@@ -383,7 +385,7 @@ fn carries_origin(stages: &[Stage]) -> bool {
 fn failed(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
-        Halt::Again | Halt::Multikey(_) | Halt::Untold => {
+        Halt::InFlight | Halt::Multikey(_) | Halt::Unpublished => {
             Error::new(Kind::Conflict, "looked again for nothing")
         }
     }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::view::Row;
+use crate::row::Row;
 
 /// The beginning of a field `_ts` with a 64-bit number.
 const SECOND_FIELD: &[u8] = b"\x12_ts\0";

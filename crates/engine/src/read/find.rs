@@ -4,21 +4,8 @@ use std::sync::Arc;
 
 use document::Document;
 use query::{Filter, sort::Sort};
-use store::Direction;
 
-/// A wish for a certain access path.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Hint {
-    /// None.
-    #[default]
-    None,
-    /// The rows in this direction.
-    Natural(Direction),
-    /// The index of this name.
-    Index(String),
-    /// The index with this key pattern.
-    Key(Document),
-}
+use crate::access::Hint;
 
 /// What is looked for.
 #[derive(Clone, Debug)]

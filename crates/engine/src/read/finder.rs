@@ -9,16 +9,17 @@ use std::{
 use bytes::Bytes;
 use memory::Share;
 use query::{Context, Filter};
-use store::{Limit, Range, Store};
+use store::{Range, Store};
 
 use super::{Explain, Find, IndexTraits};
 use crate::{
-    Error, IndexSpec, LiveView, State,
     access::{Access, Chosen, choose},
-    error::Halt,
-    limits::{CANDIDATE_WORK, PAGE_BYTES, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
-    rest::rest,
-    view::{Entry, Row},
+    catalog::State,
+    error::{Error, Halt},
+    limits::{FIRST_PAGE_ROWS, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
+    row::{Entry, Row},
+    view::{LiveView, Pages, charge_keys},
+    yielding::yield_if_due,
 };
 
 #[derive(Clone, Debug)]
@@ -38,6 +39,14 @@ impl Candidate {
     }
 }
 
+/// How far the walk over one range has got.
+#[derive(Debug)]
+enum Progress {
+    NotBegun,
+    /// Possibly to its end, which is met when what was read ahead is used up.
+    Walking(Pages),
+}
+
 /// A walk over candidates.
 #[derive(Debug)]
 pub(crate) struct Finder {
@@ -47,8 +56,8 @@ pub(crate) struct Finder {
     created: u64,
     /// The range being walked.
     at: usize,
-    /// What is left of it; `None` before it is begun.
-    rest: Option<Range>,
+    /// How far the walk over it has got.
+    progress: Progress,
     /// Read ahead from the range being walked.
     ahead: VecDeque<Candidate>,
     /// The last candidate that was used.
@@ -90,7 +99,7 @@ impl Finder {
             chosen,
             created: state.record.created,
             at: 0,
-            rest: None,
+            progress: Progress::NotBegun,
             ahead: VecDeque::new(),
             last: None,
             seen,
@@ -118,16 +127,18 @@ impl Finder {
     }
 
     /// Nobody asks for a while: what was read ahead is read again then.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn forget_read_ahead(&mut self) {
         self.ahead = VecDeque::new();
     }
 
     /// Goes on behind the last candidate in another view: what was read ahead is read again.
     pub(crate) fn resume(&mut self) {
-        self.rest();
-        self.rest = match (&self.last, self.range(self.at)) {
-            (Some(last), Some(range)) => Some(range.after(last, self.chosen.direction)),
-            _ => None,
+        self.forget_read_ahead();
+        self.progress = match (&self.last, self.range(self.at)) {
+            (Some(last), Some(range)) => {
+                Progress::Walking(self.pages(range.after(last, self.chosen.direction)))
+            }
+            _ => Progress::NotBegun,
         };
     }
 
@@ -149,7 +160,7 @@ impl Finder {
         let mut bytes = 0;
         while found.len() < wanted && bytes < TAKE_BYTES {
             let next = match self.next(view, context, wanted - found.len()).await {
-                Err(Halt::Again) if !found.is_empty() => break,
+                Err(Halt::InFlight) if !found.is_empty() => break,
                 next => next?,
             };
             let Some(candidate) = next else { break };
@@ -157,10 +168,10 @@ impl Finder {
             let row = match candidate {
                 Candidate::Row(row) => Some(row),
                 candidate => match self.row(view, &candidate, context).await {
-                    Err(Halt::Again) => {
+                    Err(Halt::InFlight) => {
                         self.put_back(candidate);
                         if found.is_empty() {
-                            return Err(Halt::Again);
+                            return Err(Halt::InFlight);
                         }
                         break;
                     }
@@ -169,7 +180,7 @@ impl Finder {
             };
             if let Some(row) = row {
                 self.explain.documents_examined += 1;
-                rest(context, ROW_WORK + row.body().len()).await?;
+                yield_if_due(context, ROW_WORK + row.body().len()).await?;
                 if self.filter.is_always() || self.filter.matches(row.document(), context)? {
                     bytes += row.value.len();
                     found.push(row);
@@ -234,49 +245,51 @@ impl Finder {
                 self.at += 1;
                 return Ok(id.map(Candidate::Id));
             }
-            let Some(whole) = self.range(self.at) else { return Ok(None) };
-            let range = match &self.rest {
-                Some(rest) => rest.clone(),
-                None => whole.clone(),
+            let mut pages = match &self.progress {
+                Progress::Walking(pages) => pages.clone(),
+                Progress::NotBegun => match self.range(self.at) {
+                    Some(whole) => self.pages(whole.clone()),
+                    None => return Ok(None),
+                },
             };
-            let examined = self.read_ahead(view, &range, wanted).await?;
-            rest(context, examined * CANDIDATE_WORK).await?;
+            if pages.is_done() {
+                // What was read ahead of this range is used up: the next one.
+                self.at += 1;
+                self.progress = Progress::NotBegun;
+                self.last = None;
+                continue;
+            }
+            let examined = self.read_ahead(view, &mut pages, wanted).await?;
+            self.progress = Progress::Walking(pages);
+            charge_keys(context, examined).await?;
         }
     }
 
-    /// Reads a page of the range being walked; at its end goes to the next one. Answers how many
-    /// candidates were looked at, dead ones included.
+    /// A walk over what is left of a range.
+    fn pages(&self, range: Range) -> Pages {
+        Pages::of(range).in_direction(self.chosen.direction)
+    }
+
+    /// Reads the next page of the range being walked. Returns how many candidates were looked at,
+    /// expired ones included.
     async fn read_ahead<S: Store>(
         &mut self,
         view: &LiveView<S>,
-        range: &Range,
+        pages: &mut Pages,
         wanted: usize,
     ) -> Result<usize, Halt> {
-        let limit = Limit { rows: wanted.clamp(16, PAGE_ROWS), bytes: PAGE_BYTES };
-        let direction = self.chosen.direction;
-        let (left, examined) = match &self.chosen.access {
+        pages.set_rows(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS));
+        Ok(match &self.chosen.access {
             Access::Index { index, .. } => {
-                let index: IndexSpec = IndexSpec::clone(index);
-                let page = view.entries(&index, range, direction, limit).await?;
+                let page = view.next_entries(index, pages).await?.unwrap_or_default();
                 self.ahead.extend(page.items.into_iter().map(Candidate::Entry));
-                (page.rest, page.examined)
+                page.examined
             }
             _ => {
-                let page = view.rows(range, direction, limit).await?;
+                let page = view.next_rows(pages).await?.unwrap_or_default();
                 self.ahead.extend(page.items.into_iter().map(Candidate::Row));
-                (page.rest, page.examined)
+                page.examined
             }
-        };
-        match left {
-            Some(left) => self.rest = Some(left),
-            None if self.ahead.is_empty() => {
-                self.at += 1;
-                self.rest = None;
-                self.last = None;
-            }
-            // The end of the range is met when what was read ahead is used up.
-            None => self.rest = Some(Range { start: vec![0xff], end: Some(vec![0xff]) }),
-        }
-        Ok(examined)
+        })
     }
 }

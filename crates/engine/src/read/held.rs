@@ -9,7 +9,10 @@ use query::exec::{Row, Source};
 use store::Store;
 
 use super::origin;
-use crate::{Error, error::Halt, view::Views};
+use crate::{
+    error::{Error, Halt},
+    view::Views,
+};
 
 /// A document on its way out, with what says whether it still lives.
 #[derive(Debug)]

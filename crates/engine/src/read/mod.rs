@@ -11,6 +11,6 @@ mod other;
 mod plan;
 
 pub use cursor::Cursor;
-pub use find::{Explain, Find, Hint, IndexTraits};
+pub use find::{Explain, Find, IndexTraits};
 pub(crate) use finder::Finder;
 pub use plan::{Batch, BatchLimit, Plan};

@@ -1,7 +1,7 @@
 //! Where a document on its way came from: the place of its collection among the views, its row's
 //! key and header, as opaque bytes that stages carry along.
 
-use crate::view::Row;
+use crate::row::Row;
 
 /// The origin of a row of the collection at this place.
 pub(crate) fn of(row: &Row, place: u32) -> Box<[u8]> {

@@ -7,8 +7,14 @@ use memory::Share;
 use query::exec::{self, Request, Stage};
 use store::Store;
 
-use super::{Batch, BatchLimit, Cursor, Hint, Plan};
-use crate::{Error, Kind, Namespace, error::Halt, limits::MAX_LOOKUP_BYTES, view::Views};
+use super::{Batch, BatchLimit, Cursor, Plan};
+use crate::{
+    access::Hint,
+    error::{Error, Halt, Kind},
+    limits::MAX_LOOKUP_BYTES,
+    names::Namespace,
+    view::Views,
+};
 
 /// The other collections that stages read, each once.
 pub(super) fn names(stages: &[Stage], database: &str) -> Vec<Namespace> {

@@ -7,7 +7,7 @@ use query::{
     exec::{Source, Stage},
 };
 
-use super::Hint;
+use crate::access::Hint;
 
 /// What a query is: a filter, then stages.
 #[derive(Clone, Debug)]

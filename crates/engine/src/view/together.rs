@@ -1,4 +1,4 @@
-//! Views of several collections opened together: one instant, one snapshot, and the rules of a
+//! Views of several collections opened together: one instant, one snapshot, and the protocol of a
 //! single view for each of them.
 
 use std::sync::Arc;
@@ -6,8 +6,16 @@ use std::sync::Arc;
 use clock::Instant;
 use store::Store;
 
-use super::{LiveView, Moment, dropped, open};
-use crate::{Collection, Error, Model, Namespace, engine::Inner};
+use super::{
+    factory::ViewFactory,
+    live::LiveView,
+    open::{Opening, dropped, open_view, try_open},
+};
+use crate::{
+    catalog::Collection,
+    error::Error,
+    names::{Model, Namespace},
+};
 
 /// Where a row of the collection that an operation is about comes from.
 pub(crate) const MAIN: u32 = 0;
@@ -38,37 +46,43 @@ impl<S: Store> Views<S> {
         }
     }
 
-    /// Waits until new views can tell what died in the last moments of these. They share them.
-    pub(crate) async fn land(&self, inner: &Inner<S>) {
+    /// Waits until new views can tell what these could not. All were opened at one moment, so they
+    /// wait for the same commits.
+    pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         let mut all =
             self.main.iter().chain(self.others.iter().filter_map(|(_, view)| view.as_ref()));
         if let Some(view) = all.next() {
-            view.land(inner).await;
+            view.wait_for_in_flight(factory).await;
         }
     }
 }
 
 /// Opens a view of a collection together with those of others by their names.
+///
+/// # Errors
+///
+/// [`Kind::NotFound`](crate::error::Kind::NotFound) when the first was dropped. Others that do not
+/// exist have no view.
 pub(crate) async fn open_together<S: Store>(
-    inner: &Inner<S>,
+    factory: &ViewFactory<S>,
     model: Model,
     main: Option<&Arc<Collection>>,
     names: &[Namespace],
 ) -> Result<Views<S>, Error> {
     if names.is_empty() {
         let main = match main {
-            Some(collection) => Some(open(inner, collection).await?),
+            Some(collection) => Some(open_view(factory, collection).await?),
             None => None,
         };
         return Ok(Views { main, others: Vec::new() });
     }
     loop {
-        let named = || names.iter().map(|name| inner.map.get(model, name)).collect::<Vec<_>>();
+        let named = || names.iter().map(|name| factory.map.get(model, name)).collect::<Vec<_>>();
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
-        let Some((_, mut views)) = try_open(inner, &all).await else { continue };
+        let Some((_, views)) = try_open_all(factory, &all).await else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
-            return Err(dropped(&collection.state()));
+            return Err(dropped(collection));
         }
         // A name that came, went or moved while the views were opened is looked up again.
         let same = |(a, b): (&Option<Arc<_>>, &Option<Arc<_>>)| match (a, b) {
@@ -80,6 +94,7 @@ pub(crate) async fn open_together<S: Store>(
         {
             continue;
         }
+        let mut views = views.into_iter();
         let main = main.and_then(|_| views.next());
         let others = names.iter().zip(&others).map(|(name, collection)| {
             (name.clone(), collection.as_ref().and_then(|_| views.next()))
@@ -91,40 +106,21 @@ pub(crate) async fn open_together<S: Store>(
 /// Views of collections at one instant, those left out that were dropped; `None` when they have to
 /// be opened anew.
 pub(crate) async fn open_all<S: Store>(
-    inner: &Inner<S>,
+    factory: &ViewFactory<S>,
     collections: &[Arc<Collection>],
 ) -> Option<(Instant, Vec<LiveView<S>>)> {
     let all: Vec<&Arc<Collection>> = collections.iter().collect();
-    let (instant, views) = try_open(inner, &all).await?;
-    Some((instant, views.filter(|view| !view.collection.is_dropped()).collect()))
+    let (instant, mut views) = try_open_all(factory, &all).await?;
+    views.retain(|view| !view.collection.is_dropped());
+    Some((instant, views))
 }
 
 /// The views, in the order asked for; `None` when they have to be opened anew.
-async fn try_open<S: Store>(
-    inner: &Inner<S>,
+async fn try_open_all<S: Store>(
+    factory: &ViewFactory<S>,
     all: &[&Arc<Collection>],
-) -> Option<(Instant, std::vec::IntoIter<LiveView<S>>)> {
-    let holds: Vec<_> = all.iter().map(|collection| inner.holds.register(collection.id)).collect();
-    if inner.rules.fence {
-        for collection in all {
-            collection.opened().await;
-        }
-    }
-    let fences = || all.iter().map(|collection| collection.fence()).collect::<Vec<_>>();
-    let before = fences();
-    let instant = inner.clock.now().await;
-    let oldest = inner.store.flight().oldest();
-    let states: Vec<_> = all.iter().map(|collection| collection.state()).collect();
-    let seq = inner.store.published();
-    let snapshot = inner.store.snapshot();
-    let changed = inner.rules.fence && (before.contains(&None) || fences() != before);
-    if changed || instant.ms < inner.store.flight().newest_ms() {
-        return None;
-    }
-    let moment = Moment { instant, oldest, seq };
-    let parts = all.iter().zip(holds).zip(states);
-    let views = parts.map(|((collection, hold), state)| {
-        moment.view(inner, collection, state, snapshot.clone(), hold)
-    });
-    Some((instant, views.collect::<Vec<_>>().into_iter()))
+) -> Option<(Instant, Vec<LiveView<S>>)> {
+    let mut openings: Vec<_> = all.iter().map(|one| Opening::of(factory, one)).collect();
+    let opened = try_open(factory, &mut openings).await?;
+    Some((opened.instant, opened.views(factory, openings)))
 }

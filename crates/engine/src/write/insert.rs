@@ -9,9 +9,11 @@ use store::{Condition, Outcome, Store, Unit};
 
 use super::{Draft, unit::row_key};
 use crate::{
-    Collection, Engine, Error, Kind, LiveView, Ordering,
-    error::Halt,
-    limits::{COMMIT_UNITS, MAX_ATTEMPTS},
+    catalog::{Collection, Ordering},
+    engine::Engine,
+    error::{Error, Halt, Kind},
+    limits::COMMIT_UNITS,
+    view::LiveView,
 };
 
 /// What became of a list of inserts.
@@ -36,18 +38,6 @@ pub struct New {
 }
 
 impl<S: Store> Engine<S> {
-    /// A writer in a view, under this engine's rules.
-    pub(crate) fn draft<'a>(&self, view: &'a LiveView<S>) -> Draft<'a, S> {
-        let rules = self.inner.rules;
-        Draft {
-            view,
-            epoch: rules.epoch,
-            versions: rules.versions,
-            before_death: rules.before_death,
-            since: None,
-        }
-    }
-
     /// Inserts documents that carry an id, each with the lifetime its door reads from it.
     pub async fn insert(
         &self,
@@ -68,12 +58,9 @@ impl<S: Store> Engine<S> {
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
         let mut waiting: Vec<(usize, New)> = documents.into_iter().enumerate().collect();
-        let mut attempts = 0;
+        let mut attempts = super::update::contended();
         while !waiting.is_empty() {
-            attempts += 1;
-            if MAX_ATTEMPTS < attempts {
-                return Err(Error::new(Kind::Conflict, "too many writers of the same document"));
-            }
+            attempts.begin()?;
             let rest = waiting.split_off(waiting.len().min(COMMIT_UNITS));
             let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
             if ordering == Ordering::Ordered && !out.failed.is_empty() {
@@ -105,7 +92,7 @@ impl<S: Store> Engine<S> {
             let built = if taken.insert(key.clone()) {
                 self.insert_unit(&view, key, new.clone()).await
             } else {
-                Err(Halt::Again)
+                Err(Halt::InFlight)
             };
             match built {
                 Ok(mut unit) => {
@@ -122,7 +109,7 @@ impl<S: Store> Engine<S> {
                     }
                 }
                 Err(halt) => {
-                    self.settle(collection, &view, halt).await?;
+                    self.resolve(&view, halt).await?;
                     again.push((at, new));
                     if ordering == Ordering::Ordered {
                         again.extend(documents.by_ref());
@@ -133,7 +120,7 @@ impl<S: Store> Engine<S> {
         }
         drop(view);
         let outcomes =
-            if units.is_empty() { Vec::new() } else { self.inner.store.commit(units).await? };
+            if units.is_empty() { Vec::new() } else { self.inner.store().commit(units).await? };
         let mut refused = Vec::new();
         for (outcome, document) in outcomes.into_iter().zip(sent) {
             match outcome {
@@ -159,25 +146,7 @@ impl<S: Store> Engine<S> {
         if view.get(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());
         }
-        Draft { since, ..self.draft(view) }.put(key, document, lifetime, None).await
-    }
-
-    /// Does what a halted operation waits for, so that it can look again.
-    pub(crate) async fn settle(
-        &self,
-        collection: &Arc<Collection>,
-        view: &LiveView<S>,
-        halt: Halt,
-    ) -> Result<(), Error> {
-        match halt {
-            Halt::Failed(error) => Err(error),
-            Halt::Again => {
-                view.land(&self.inner).await;
-                Ok(())
-            }
-            Halt::Multikey(indexes) => self.set_multikey(collection, indexes).await,
-            Halt::Untold => Box::pin(self.tell(collection)).await,
-        }
+        Draft { since, ..Draft::of(view) }.put(key, document, lifetime, None).await
     }
 }
 

@@ -1,15 +1,11 @@
 //! Writes: each document one atomic unit of row, index entries and counts, built in a view and
 //! looked at again in a new one when it is refused.
 
-mod counts;
 mod insert;
 mod remove;
 mod unit;
 mod update;
 
-pub(crate) use counts::{
-    Entered, LEVELS, add as count, add_to as count_second, sums as count_sums,
-};
 pub use insert::{Inserted, New};
 pub use remove::Removed;
 pub(crate) use unit::{Draft, Entries, Previous, birth};

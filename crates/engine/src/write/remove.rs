@@ -5,12 +5,14 @@ use std::sync::Arc;
 use query::Context;
 use store::{Outcome, Store};
 
+use super::{Draft, update::contended};
 use crate::{
-    Collection, Engine, Error, Find, Kind,
-    error::Halt,
-    limits::{COMMIT_UNITS, MAX_ATTEMPTS, ROW_WORK},
-    read::Finder,
-    rest::rest,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt},
+    limits::{COMMIT_UNITS, ROW_WORK},
+    read::{Find, Finder},
+    yielding::yield_if_due,
 };
 
 /// What a remove did.
@@ -30,16 +32,17 @@ impl<S: Store> Engine<S> {
         context: &Arc<Context>,
     ) -> Result<Removed, Error> {
         let mut removed = Removed::default();
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = contended();
+        loop {
+            attempts.begin()?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, find)?;
             match self.remove_in(&view, &mut finder, many, context, &mut removed).await {
                 Ok(true) => return Ok(removed),
                 Ok(false) => {}
-                Err(halt) => self.settle(collection, &view, halt).await?,
+                Err(halt) => self.resolve(&view, halt).await?,
             }
         }
-        Err(Error::new(Kind::Conflict, "too many writers of the same document"))
     }
 
     /// One pass in one view; answers whether nothing was refused.
@@ -58,13 +61,13 @@ impl<S: Store> Engine<S> {
             if rows.is_empty() {
                 return Ok(clean);
             }
-            let draft = self.draft(view);
+            let draft = Draft::of(view);
             let mut units = Vec::with_capacity(rows.len());
             for row in rows {
-                rest(context, ROW_WORK + row.body().len()).await?;
+                yield_if_due(context, ROW_WORK + row.body().len()).await?;
                 units.push(draft.remove(draft.previous(row).await?));
             }
-            for outcome in self.inner.store.commit(units).await? {
+            for outcome in self.inner.store().commit(units).await? {
                 match outcome {
                     Outcome::Committed(_) => removed.count += 1,
                     Outcome::Refused(_) => clean = false,

@@ -7,15 +7,17 @@ use document::{DocBuf, DocRef, ValueRef};
 use expiry::{Header, Lifetime, checksum};
 use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
-use super::{Entered, count};
 use crate::{
-    Error, IndexSpec, Item, LiveView, Record, State,
-    error::Halt,
+    catalog::{IndexSpec, Record, State},
+    counters::{Entered, count_document},
+    entry::{naming, value},
+    error::{Error, Halt},
     feed::put_event,
-    index::{Drafted, draft, naming, value},
+    index::{Drafted, draft},
     keys,
     limits::BIRTH_BITS,
-    view::Row,
+    row::{Item, Row},
+    view::LiveView,
 };
 
 /// What a write replaces.
@@ -51,9 +53,6 @@ impl Previous {
 /// A write of one document in one view.
 pub(crate) struct Draft<'a, S: Store> {
     pub(crate) view: &'a LiveView<S>,
-    pub(crate) epoch: bool,
-    pub(crate) versions: bool,
-    pub(crate) before_death: bool,
     /// The second that it counts as written in, where that is another one than its commit's.
     pub(crate) since: Option<i64>,
 }
@@ -74,7 +73,12 @@ impl Entries {
     }
 }
 
-impl<S: Store> Draft<'_, S> {
+impl<'a, S: Store> Draft<'a, S> {
+    /// A write that counts as made in the second of its commit.
+    pub(crate) fn of(view: &'a LiveView<S>) -> Self {
+        Self { view, since: None }
+    }
+
     fn state(&self) -> &Arc<State> {
         &self.view.state
     }
@@ -83,11 +87,11 @@ impl<S: Store> Draft<'_, S> {
     pub(crate) fn conditions(&self, row_key: &Bytes) -> Vec<Condition> {
         let seq = self.view.seq;
         let mut conditions = Vec::with_capacity(4);
-        if self.versions {
+        if self.view.rules().versions() {
             let space = self.view.collection.rows();
             conditions.push(Condition::NotNewer { space, key: row_key.clone(), seq });
         }
-        if self.epoch {
+        if self.view.rules().epoch() {
             let key = self.state().record_key.clone();
             conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
         }
@@ -213,7 +217,7 @@ impl<S: Store> Draft<'_, S> {
         conditions.extend(moved.iter().flat_map(|key| self.conditions(key)));
         if let Some(previous) = &previous {
             conditions.extend(self.not_newer(&previous.unsure));
-            if self.before_death {
+            if self.view.rules().before_death() {
                 conditions.push(Condition::Before(previous.row.death.ms));
             }
         }
@@ -257,11 +261,9 @@ impl<S: Store> Draft<'_, S> {
                 }
             }
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-            if let Some(previous) = &previous {
-                count(&state.record, &previous.entered, -1, &mut out);
-            }
             let class = draft.lifetime.stamped(ts);
-            count(&state.record, &Entered { class, ts, bytes, dates: draft.dates }, 1, &mut out);
+            let entered = Entered { class, ts, bytes, dates: draft.dates };
+            count_change(&state.record, previous.as_ref(), &entered, &mut out);
             out.extend(moved.map(|key| Mutation::Delete { space: rows, key }));
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
             out
@@ -273,14 +275,14 @@ impl<S: Store> Draft<'_, S> {
     pub(crate) fn remove(&self, previous: Previous) -> Unit {
         let mut conditions = self.conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));
-        if self.before_death {
+        if self.view.rules().before_death() {
             conditions.push(Condition::Before(previous.row.death.ms));
         }
         let state = Arc::clone(self.state());
         let (rows, space) = (self.view.collection.rows(), self.view.collection.entries());
         let unit = Unit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
-            count(&state.record, &previous.entered, -1, &mut out);
+            count_document(&state.record, &previous.entered, -1, &mut out);
             let gone = previous.entries.iter().cloned();
             out.extend(gone.map(|key| Mutation::Delete { space, key }));
             if state.record.items.is_some() {
@@ -297,6 +299,19 @@ impl<S: Store> Draft<'_, S> {
         });
         unit.freeing()
     }
+}
+
+/// Counts a document in the place of the one that it replaces.
+fn count_change(
+    record: &Record,
+    previous: Option<&Previous>,
+    entered: &Entered,
+    out: &mut Vec<Mutation>,
+) {
+    if let Some(previous) = previous {
+        count_document(record, &previous.entered, -1, out);
+    }
+    count_document(record, entered, 1, out);
 }
 
 /// The second that a write counts as made in: that of its commit, or an earlier one.

@@ -10,14 +10,18 @@ use memory::Share;
 use query::{Context, edit::Edit};
 use store::{Outcome, Store, Unit};
 
+use super::Draft;
 use super::unit::row_key;
 use crate::{
-    Collection, Engine, Error, Find, Kind, LiveView,
-    error::Halt,
-    limits::{COMMIT_UNITS, MAX_ATTEMPTS, ROW_WORK, SEEN_BYTES},
-    read::Finder,
-    rest::rest,
-    view::Row,
+    attempts::Attempts,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt},
+    limits::{COMMIT_UNITS, ROW_WORK, SEEN_BYTES},
+    read::{Find, Finder},
+    row::Row,
+    view::LiveView,
+    yielding::yield_if_due,
 };
 
 /// What a door adds to documents it writes.
@@ -88,14 +92,16 @@ impl<S: Store> Engine<S> {
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
         let mut done = Done { keys: HashSet::new(), held: update.context.holding.share() };
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = contended();
+        loop {
+            attempts.begin()?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, &update.find)?;
             match self.update_in(&view, &mut finder, update, &mut updated, &mut done).await {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(halt) => {
-                    self.settle(collection, &view, halt).await?;
+                    self.resolve(&view, halt).await?;
                     continue;
                 }
             }
@@ -108,7 +114,6 @@ impl<S: Store> Engine<S> {
                 return Ok(updated);
             }
         }
-        Err(too_many())
     }
 
     /// One pass in one view; answers whether nothing was refused. `done` are rows of earlier
@@ -139,7 +144,7 @@ impl<S: Store> Engine<S> {
                     continue;
                 }
                 let key = row.key.clone();
-                rest(&update.context, ROW_WORK + row.body().len()).await?;
+                yield_if_due(&update.context, ROW_WORK + row.body().len()).await?;
                 match self.try_row(view, row, update).await? {
                     Tried::Unchanged => {
                         updated.matched += 1;
@@ -152,7 +157,8 @@ impl<S: Store> Engine<S> {
                 }
             }
             if !units.is_empty() {
-                for (outcome, key) in self.inner.store.commit(units).await?.into_iter().zip(sent) {
+                for (outcome, key) in self.inner.store().commit(units).await?.into_iter().zip(sent)
+                {
                     match outcome {
                         Outcome::Committed(_) => {
                             updated.matched += 1;
@@ -181,7 +187,7 @@ impl<S: Store> Engine<S> {
             return Ok(Tried::Unchanged);
         }
         let lifetime = update.writer.lifetime(&outcome.document)?;
-        let draft = self.draft(view);
+        let draft = Draft::of(view);
         let key = row.key.clone();
         let previous = draft.previous(row).await?;
         let unit = draft.put(key, outcome.document, lifetime, Some(previous)).await?;
@@ -211,19 +217,19 @@ impl<S: Store> Engine<S> {
                 return Err(super::insert::duplicate_id(made.as_ref()));
             }
             Err(halt) => {
-                self.settle(collection, &view, halt).await?;
+                self.resolve(&view, halt).await?;
                 return Ok(None);
             }
         }
         let after = Bytes::from(made.bytes().to_vec());
-        match self.draft(&view).put(key, made, lifetime, None).await {
+        match Draft::of(&view).put(key, made, lifetime, None).await {
             Ok(unit) => {
                 drop(view);
                 let committed = self.commit_one(unit).await?;
                 Ok(committed.map(|_| Edited { before: None, after: Some(after), upserted: id }))
             }
             Err(halt) => {
-                self.settle(collection, &view, halt).await?;
+                self.resolve(&view, halt).await?;
                 Ok(None)
             }
         }
@@ -235,7 +241,9 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         update: &Update<'_>,
     ) -> Result<Edited, Error> {
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = contended();
+        loop {
+            attempts.begin()?;
             let view = self.view(collection).await?;
             match self.modify_in(&view, update).await {
                 Ok(Some(Some(edited))) => return Ok(edited),
@@ -247,10 +255,9 @@ impl<S: Store> Engine<S> {
                     }
                 }
                 Ok(None) => {}
-                Err(halt) => self.settle(collection, &view, halt).await?,
+                Err(halt) => self.resolve(&view, halt).await?,
             }
         }
-        Err(too_many())
     }
 
     /// `None`: refused. `Some(None)`: nothing was found.
@@ -314,15 +321,16 @@ impl<S: Store> Engine<S> {
         find: &Find,
         context: &Context,
     ) -> Result<Option<Bytes>, Error> {
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = contended();
+        loop {
+            attempts.begin()?;
             let view = self.view(collection).await?;
             match self.remove_first(&view, find, context).await {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
-                Err(halt) => self.settle(collection, &view, halt).await?,
+                Err(halt) => self.resolve(&view, halt).await?,
             }
         }
-        Err(too_many())
     }
 
     /// `None`: refused. `Some(None)`: nothing was found.
@@ -334,7 +342,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Option<Option<Bytes>>, Halt> {
         let Some(row) = self.first(view, find, context).await? else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
-        let draft = self.draft(view);
+        let draft = Draft::of(view);
         let unit = draft.remove(draft.previous(row).await?);
         Ok(self.commit_one(unit).await?.map(|_| Some(before)))
     }
@@ -357,6 +365,7 @@ impl Done {
     }
 }
 
-fn too_many() -> Error {
-    Error::new(Kind::Conflict, "too many writers of the same document")
+/// The attempts of one write.
+pub(super) fn contended() -> Attempts {
+    Attempts::new("too many writers of the same document")
 }

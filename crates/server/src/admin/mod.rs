@@ -26,6 +26,7 @@ use axum::{
 use engine::Engine;
 use memory::{Account, Plan};
 use spill::Area;
+use store_lsm::Measured;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(crate) use doors::Relayed;
@@ -50,6 +51,8 @@ pub(crate) struct Doors {
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
+    /// What the store's committer measured; `None` where nothing is written to a disk.
+    pub(crate) measured: Option<Arc<Measured>>,
     pub(crate) plan: Plan,
     pub(crate) memory: Account,
     pub(crate) temporary: Option<Area>,

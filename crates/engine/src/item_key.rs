@@ -1,13 +1,13 @@
-//! Keys of items, ranges of them, and an item as it is read.
+//! Keys of items, and ranges of them.
 
 use bytes::Bytes;
 use document::{
-    DocRef, ValueRef,
+    ValueRef,
     key::{TypeOrder, encode},
 };
 use store::Range;
 
-use crate::{keys, view::Row};
+use crate::keys;
 
 /// Where an item is: its logical partition and its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,37 +56,5 @@ impl ItemRange {
     /// Whether it is the whole container.
     pub fn is_all(&self) -> bool {
         self.0 == Range::all()
-    }
-}
-
-/// A live item.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Item {
-    /// Its key's bytes.
-    pub key: Bytes,
-    /// What is stored: well-formed BSON.
-    pub body: Bytes,
-    /// Stamp of its last write: its version.
-    pub stamp: u64,
-    /// Number of its creation: that of no other item, larger than those created before.
-    pub birth: u64,
-    /// Second of its last write.
-    pub ts: i64,
-}
-
-impl Item {
-    pub(crate) fn of(row: Row) -> Self {
-        let body = row.value.slice(row.start..);
-        Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts: row.ts }
-    }
-
-    /// Its key.
-    pub fn key(&self) -> ItemKey {
-        ItemKey(self.key.clone())
-    }
-
-    /// The stored document.
-    pub fn document(&self) -> DocRef<'_> {
-        DocRef::Raw(&self.body)
     }
 }

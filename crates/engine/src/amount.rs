@@ -33,3 +33,12 @@ impl Amount {
         }
     }
 }
+
+/// Dead bytes that are still there: an estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unreaped {
+    /// How much.
+    pub amount: Amount,
+    /// How long the oldest has been dead, seconds.
+    pub oldest_dead_seconds: i64,
+}

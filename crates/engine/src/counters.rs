@@ -31,30 +31,35 @@ impl Entered {
 }
 
 /// Adds (`sign` 1) or takes away (`sign` -1) a document.
-pub(crate) fn add(record: &Record, entered: &Entered, sign: i64, out: &mut Vec<Mutation>) {
+pub(crate) fn count_document(
+    record: &Record,
+    entered: &Entered,
+    sign: i64,
+    out: &mut Vec<Mutation>,
+) {
     let by = [sign, sign.saturating_mul(entered.bytes)];
     let key = keys::total(record.id, keys::class_code(entered.class));
     out.push(Mutation::Add { space: Space::Counts, key, by });
-    sums(record, entered, sign, out);
+    count_sums(record, entered, sign, out);
 }
 
 /// The same for the sums alone.
-pub(crate) fn sums(record: &Record, entered: &Entered, sign: i64, out: &mut Vec<Mutation>) {
+pub(crate) fn count_sums(record: &Record, entered: &Entered, sign: i64, out: &mut Vec<Mutation>) {
     let by = [sign, sign.saturating_mul(entered.bytes)];
     let class = Sums::Class(keys::class_code(entered.class));
     match entered.class {
         _ if !record.sums_classes() => {}
         Class::Never => {}
-        Class::Inherit => add_to(record, class, entered.ts, by, out),
-        Class::Explicit { deadline } => add_to(record, class, deadline, by, out),
+        Class::Inherit => count_second(record, class, entered.ts, by, out),
+        Class::Explicit { deadline } => count_second(record, class, deadline, by, out),
     }
     for (index, date_ms) in &entered.dates {
-        add_to(record, Sums::Date(*index), date_ms.div_euclid(1000), by, out);
+        count_second(record, Sums::Date(*index), date_ms.div_euclid(1000), by, out);
     }
 }
 
 /// Adds to the sums of a second, on every level.
-pub(crate) fn add_to(
+pub(crate) fn count_second(
     record: &Record,
     of: Sums,
     second: i64,

@@ -1,5 +1,5 @@
-//! Open views, so that reaping cannot pass them. Slots are per thread: no lock all connections
-//! share.
+//! The views that are open, so that the reaper leaves what they may still read. Slots are per
+//! thread: there is no lock that all connections share.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -10,7 +10,7 @@ use clock::Instant;
 use expiry::Floors;
 use slab::Slab;
 
-use crate::State;
+use crate::catalog::State;
 
 const SHARDS: usize = 32;
 
@@ -33,7 +33,7 @@ impl Shard {
 
 /// All open views.
 #[derive(Debug, Default)]
-pub(crate) struct Holds {
+pub(crate) struct ActiveViews {
     shards: [Shard; SHARDS],
 }
 
@@ -43,12 +43,12 @@ thread_local! {
     static SHARD: usize = NEXT_THREAD.fetch_add(1, Ordering::Relaxed) % SHARDS;
 }
 
-impl Holds {
+impl ActiveViews {
     /// Registers a view that is about to be opened.
-    pub(crate) fn register(self: &Arc<Self>, collection: u32) -> Hold {
+    pub(crate) fn register(self: &Arc<Self>, collection: u32) -> ReadGuard {
         let shard = SHARD.with(|shard| *shard);
         let slot = self.shards[shard].lock().insert(Held { collection, at: None });
-        Hold { holds: Arc::clone(self), shard, slot: Some(slot) }
+        ReadGuard { views: Arc::clone(self), shard, slot: Some(slot) }
     }
 
     /// Lowers the floors and the list of dropped indexes of a collection to what every open view
@@ -74,31 +74,31 @@ impl Holds {
 
 /// One open view's hold; let go when dropped.
 #[derive(Debug)]
-pub(crate) struct Hold {
-    holds: Arc<Holds>,
+pub(crate) struct ReadGuard {
+    views: Arc<ActiveViews>,
     shard: usize,
     slot: Option<usize>,
 }
 
-impl Hold {
+impl ReadGuard {
     /// The view is open: it holds the reap floors here.
     pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<State>) {
         let Some(slot) = self.slot else { return };
-        if let Some(held) = self.holds.shards[self.shard].lock().get_mut(slot) {
+        if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {
             held.at = Some((instant, seq, Arc::clone(state)));
         }
     }
 
-    /// Holds nothing any more.
-    pub(crate) fn let_go(&mut self) {
+    /// ActiveViews nothing any more.
+    pub(crate) fn release(&mut self) {
         if let Some(slot) = self.slot.take() {
-            self.holds.shards[self.shard].lock().try_remove(slot);
+            self.views.shards[self.shard].lock().try_remove(slot);
         }
     }
 }
 
-impl Drop for Hold {
+impl Drop for ReadGuard {
     fn drop(&mut self) {
-        self.let_go();
+        self.release();
     }
 }

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use expiry::{Header, checksum};
 
-use crate::Error;
+use crate::error::Error;
 
 /// The body of an entry whose key ends with its row's key: how long that is.
 pub(crate) fn naming(row_key: &[u8]) -> Bytes {

@@ -1,0 +1,58 @@
+//! What all clones of an engine share: the parts, and no operation.
+
+use std::sync::Arc;
+
+use clock::Clock;
+use store::Store;
+
+use crate::{
+    catalog::{CollectionIds, Dialect, Map},
+    lanes::Lanes,
+    persist::Persist,
+    reaper::Reaper,
+    resource::Resources,
+    rules::Rules,
+    view::{ActiveViews, Storage, ViewFactory},
+};
+
+/// The parts of an engine.
+pub(crate) struct Inner<S: Store> {
+    /// The store, and what views of it are opened from.
+    pub(crate) views: ViewFactory<S>,
+    /// Small records of the doors.
+    pub(crate) resources: Resources,
+    pub(crate) reaper: Arc<Reaper>,
+    /// The language that stored filters are in.
+    pub(crate) dialect: Arc<dyn Dialect>,
+    /// How a moved clock becomes durable.
+    pub(crate) persist: Arc<dyn Persist>,
+    /// Where long operations wait for their turn to compute.
+    pub(crate) lanes: Lanes,
+    /// Held by whoever makes, renames or drops a collection: one name at a time is looked at and
+    /// changed.
+    pub(crate) ids: tokio::sync::Mutex<CollectionIds>,
+    /// Moves of a manual clock are made one after the other.
+    pub(crate) moving: tokio::sync::Mutex<()>,
+}
+
+impl<S: Store> Inner<S> {
+    pub(crate) fn store(&self) -> &Storage<S> {
+        &self.views.store
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<Clock> {
+        &self.views.clock
+    }
+
+    pub(crate) fn map(&self) -> &Arc<Map> {
+        &self.views.map
+    }
+
+    pub(crate) fn active_views(&self) -> &Arc<ActiveViews> {
+        &self.views.active
+    }
+
+    pub(crate) fn rules(&self) -> Rules {
+        self.views.rules
+    }
+}

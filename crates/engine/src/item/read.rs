@@ -1,0 +1,23 @@
+//! Reads one item.
+
+use std::sync::Arc;
+
+use store::Store;
+
+use crate::{
+    catalog::Collection, engine::Engine, error::Error, item_key::ItemKey, retry::read_in_view,
+    row::Item,
+};
+
+impl<S: Store> Engine<S> {
+    /// One live item, and the `seq` of the commits that the answer certainly knows.
+    pub async fn item(
+        &self,
+        collection: &Arc<Collection>,
+        key: &ItemKey,
+    ) -> Result<(Option<Item>, u64), Error> {
+        let read = read_in_view!(self, collection, |view| view.get(&key.0).await);
+        let (row, view) = read?;
+        Ok((row.map(Item::of), view.seq))
+    }
+}

@@ -1,0 +1,106 @@
+//! What the reaper knows of each collection, and the drop predicate that compactions ask. It takes
+//! no decision: `expire::reap` says which floors are in force here.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::Duration,
+};
+
+use expiry::{Floors, Header};
+use store::{DropPredicate, Judge, Space};
+
+use crate::{
+    amount::{Amount, Unreaped},
+    keys,
+};
+
+/// What may be dropped from one collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Allowed {
+    pub(crate) floors: Floors,
+    pub(crate) dropped: Vec<u32>,
+    /// Events of a feed that were entered before this second.
+    pub(crate) events_before_s: i64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct PerCollection {
+    /// Samples by the time they were taken, oldest first.
+    pub(crate) samples: VecDeque<(Duration, Allowed)>,
+    pub(crate) allowed: Option<Arc<Allowed>>,
+    /// What was dead by the floors of the last compaction.
+    pub(crate) reaped: Amount,
+    pub(crate) reaped_floors: Option<Arc<Allowed>>,
+    /// A compaction that makes something superfluous, and the `seq` it judged up to.
+    pub(crate) compacted: Option<(u64, Arc<Allowed>)>,
+    /// What was dead and still there when that was last estimated.
+    pub(crate) backlog: Unreaped,
+    /// Where deaths are not on the books, the collection is not walked again before this.
+    pub(crate) walk_after: Duration,
+}
+
+pub(crate) type Collections = BTreeMap<u32, PerCollection>;
+
+#[derive(Debug, Default)]
+struct Floored(Mutex<Collections>);
+
+impl Floored {
+    fn lock(&self) -> MutexGuard<'_, Collections> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl DropPredicate for Floored {
+    fn open(&self, space: Space) -> Judge {
+        let id = match space {
+            Space::Rows(id) | Space::Index(id) => id,
+            Space::Catalog | Space::Counts => return Box::new(|_, _| false),
+        };
+        let allowed = self.lock().get(&id).and_then(|of| of.allowed.clone());
+        let Some(allowed) = allowed else { return Box::new(|_, _| false) };
+        Box::new(move |key, value| {
+            let entries = matches!(space, Space::Index(_)) && !allowed.dropped.is_empty();
+            if entries && keys::index_of(key).is_some_and(|id| allowed.dropped.contains(&id)) {
+                return true;
+            }
+            let events = matches!(space, Space::Index(_)) && i64::MIN < allowed.events_before_s;
+            if events && keys::index_of(key) == Some(keys::EVENTS) {
+                return Header::split(value)
+                    .is_ok_and(|(header, _)| header.ts < allowed.events_before_s);
+            }
+            Header::split(value).is_ok_and(|(header, _)| allowed.floors.is_dead(&header))
+        })
+    }
+}
+
+/// The reaper's state.
+#[derive(Debug)]
+pub(crate) struct Reaper {
+    /// How long a document has expired before its bytes may go.
+    pub(crate) delay: Duration,
+    floored: Arc<Floored>,
+    pub(crate) passes: AtomicU64,
+    pub(crate) reaped_documents: AtomicU64,
+}
+
+impl Reaper {
+    pub(crate) fn new(delay: Duration) -> Self {
+        Self {
+            delay,
+            floored: Arc::default(),
+            passes: AtomicU64::new(0),
+            reaped_documents: AtomicU64::new(0),
+        }
+    }
+
+    /// What is known of each collection.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Collections> {
+        self.floored.lock()
+    }
+
+    /// What compactions ask.
+    pub(crate) fn predicate(&self) -> Arc<dyn DropPredicate> {
+        Arc::clone(&self.floored) as Arc<dyn DropPredicate>
+    }
+}

@@ -1,0 +1,20 @@
+//! What views are opened from.
+
+use std::sync::Arc;
+
+use clock::Clock;
+use store::Store;
+
+use super::{active::ActiveViews, storage::Storage};
+use crate::{catalog::Map, rules::Rules};
+
+/// What the protocol of opening a view asks, in one place.
+pub(crate) struct ViewFactory<S: Store> {
+    pub(crate) store: Storage<S>,
+    pub(crate) clock: Arc<Clock>,
+    /// The collections, by name.
+    pub(crate) map: Arc<Map>,
+    /// The views that are open.
+    pub(crate) active: Arc<ActiveViews>,
+    pub(crate) rules: Rules,
+}

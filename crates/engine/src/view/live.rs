@@ -1,0 +1,178 @@
+//! A view of one collection at one instant. Every row and index entry that it yields was checked
+//! against the collection's settings: an expired one is left out.
+//!
+//! ```text
+//!                stable                instant
+//!  ────────────────┼──────────────────────┼──────────────▶ time
+//!  expired: final  │ expired, unless a    │ live
+//!                  │ commit in flight has │
+//!                  │ extended it          │
+//! ```
+//!
+//! Between the two, whoever meets an expired row stops with [`Halt::InFlight`], waits for those
+//! commits and looks again in a new view.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clock::Instant;
+use expiry::Header;
+use store::{Snapshot, Store};
+
+use super::{
+    active::ReadGuard, expired::IncludingExpired, factory::ViewFactory, pages::Pages,
+    storage::Counters,
+};
+use crate::{
+    catalog::{Collection, IndexSpec, State},
+    entry::named,
+    error::{Error, Halt},
+    row::{Entry, Page, Row},
+    rules::Rules,
+};
+
+/// A still view of a collection's live documents at one instant.
+#[derive(Debug)]
+pub struct LiveView<S: Store> {
+    pub(crate) collection: Arc<Collection>,
+    pub(crate) state: Arc<State>,
+    /// Visibility is checked at this instant.
+    pub(crate) instant: Instant,
+    /// The commits it certainly sees: all up to this `seq`.
+    pub(crate) seq: u64,
+    /// Before the oldest commit in flight was stamped; see [`stable`](Self::stable).
+    pub(super) stable: Instant,
+    /// The newest of the commits that were in flight when the view was opened.
+    pub(super) in_flight: Option<u64>,
+    /// Private to this folder: it shows expired documents too.
+    pub(super) snapshot: S::Snapshot,
+    pub(super) rules: Rules,
+    /// Keeps the reaper from what the view may still read, until the view is dropped.
+    pub(super) _guard: ReadGuard,
+}
+
+impl<S: Store> LiveView<S> {
+    /// Waits for the commits that were in flight, so that a new view can tell what this one could
+    /// not.
+    pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
+        if let Some(batch) = self.in_flight {
+            factory.store.flight().landed(batch).await;
+        }
+    }
+
+    /// Expirations up to here are final. A commit still in flight may extend documents that expire
+    /// later.
+    pub(crate) fn stable(&self) -> Instant {
+        if self.rules.last_moments() { self.stable } else { self.instant }
+    }
+
+    /// The rules that it was opened under.
+    pub(crate) fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// What is counted of the view's collection, and of all others.
+    pub(crate) fn counters(&self) -> Counters<'_, S::Snapshot> {
+        Counters::of(&self.snapshot)
+    }
+
+    /// Rows and entries as they are stored: for publishing expirations, for the check of a
+    /// collection and for counters that are being built, and for nothing that is returned to a
+    /// client as a document.
+    pub(crate) fn including_expired(&self) -> IncludingExpired<'_, S::Snapshot> {
+        IncludingExpired::of(&self.snapshot, &self.collection)
+    }
+
+    /// The live row with this key.
+    pub(crate) async fn get(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
+        match self.snapshot.get(self.collection.rows(), key).await? {
+            Some(value) => self.visible_row(Bytes::copy_from_slice(key), value),
+            None => Ok(None),
+        }
+    }
+
+    /// The next page of live rows of a walk; `None` at the end. A page may be empty where all of it
+    /// had expired.
+    pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page<Row>>, Halt> {
+        let space = self.collection.rows();
+        let Some(page) = pages.next(&self.snapshot, space).await? else { return Ok(None) };
+        let examined = page.rows.len();
+        let mut items = Vec::with_capacity(examined);
+        for (key, value) in page.rows {
+            items.extend(self.visible_row(key, value)?);
+        }
+        Ok(Some(Page { items, examined }))
+    }
+
+    /// The same for entries of an index.
+    pub(crate) async fn next_entries(
+        &self,
+        index: &IndexSpec,
+        pages: &mut Pages,
+    ) -> Result<Option<Page<Entry>>, Halt> {
+        let space = self.collection.entries();
+        let Some(page) = pages.next(&self.snapshot, space).await? else { return Ok(None) };
+        let examined = page.rows.len();
+        let mut items = Vec::with_capacity(examined);
+        for (key, value) in page.rows {
+            items.extend(self.visible_entry(index, key, &value)?);
+        }
+        Ok(Some(Page { items, examined }))
+    }
+
+    /// The live entry of a unique index with this key.
+    pub(crate) async fn unique(
+        &self,
+        index: &IndexSpec,
+        key: &[u8],
+    ) -> Result<Option<Entry>, Halt> {
+        match self.snapshot.get(self.collection.entries(), key).await? {
+            Some(value) => self.visible_entry(index, Bytes::copy_from_slice(key), &value),
+            None => Ok(None),
+        }
+    }
+
+    /// The row of a live entry. There always is one, since views keep the reaper away.
+    pub(crate) async fn row_of(&self, entry: &Entry) -> Result<Row, Halt> {
+        let row = self.get(&entry.row_key).await?;
+        row.filter(|row| row.stamp == entry.stamp)
+            .ok_or_else(|| Error::corrupt("an index entry has no row").into())
+    }
+
+    /// When a live row expires; `None` when it has expired.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt::InFlight`] where a commit in flight may still have extended its life.
+    fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
+        let death = self.state.record.settings.death(header);
+        if self.instant < death {
+            Ok(Some(death))
+        } else if self.stable() < death {
+            Err(Halt::InFlight)
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn visible_row(&self, key: Bytes, value: Bytes) -> Result<Option<Row>, Halt> {
+        let (header, body) = Header::split_row(&value)?;
+        let Some(death) = self.check_visibility(&header)? else { return Ok(None) };
+        let Header { stamp, birth, ts, .. } = header;
+        let start = value.len() - body.len();
+        Ok(Some(Row { key, stamp, birth, ts, death, start, value }))
+    }
+
+    fn visible_entry(
+        &self,
+        index: &IndexSpec,
+        key: Bytes,
+        value: &Bytes,
+    ) -> Result<Option<Entry>, Halt> {
+        let (header, body) = Header::split_row(value)?;
+        let Some(_) = self.check_visibility(&header)? else { return Ok(None) };
+        let row_key =
+            if index.unique { value.slice(value.len() - body.len()..) } else { named(&key, body)? };
+        Ok(Some(Entry { stamp: header.stamp, key, row_key }))
+    }
+}

@@ -1,0 +1,156 @@
+//! Opens views: the one protocol that every view goes through, for one collection or for several at
+//! one instant.
+//!
+//! A view has to see every commit that was acknowledged before it was opened, and nothing of which
+//! it cannot tell whether it had expired at its instant. So the order is fixed:
+//!
+//! 1. Register a read guard, so that nothing is reaped from here on that the view may read.
+//! 2. Wait while a change of settings is between its stamp and its publication.
+//! 3. Take the instant.
+//! 4. Take the stamp of the oldest commit in flight: later expirations are not final yet.
+//! 5. Take the settings, then `published`, then the snapshot, which sees at least that.
+//! 6. Begin again if a change of settings came in between, or if a commit was stamped later than
+//!    the instant: the snapshot may show it, and the view must not see the future.
+
+use std::sync::Arc;
+
+use clock::Instant;
+use store::Store;
+
+use super::{active::ReadGuard, factory::ViewFactory, live::LiveView};
+use crate::{
+    catalog::{Collection, State},
+    error::{Error, Kind, What},
+};
+
+/// A collection of which a view is being opened.
+pub(super) struct Opening<'a> {
+    collection: &'a Arc<Collection>,
+    guard: ReadGuard,
+    /// The fence's number before the instant was taken; `None` while a change was under way.
+    fence: Option<u64>,
+    state: Option<Arc<State>>,
+}
+
+impl<'a> Opening<'a> {
+    /// Step 1, which comes before everything else.
+    pub(super) fn of<S: Store>(factory: &ViewFactory<S>, collection: &'a Arc<Collection>) -> Self {
+        let guard = factory.active.register(collection.id);
+        Self { collection, guard, fence: None, state: None }
+    }
+
+    /// Whether the settings have been changing since the fence was read.
+    fn has_changed(&self) -> bool {
+        self.fence.is_none() || self.collection.fence() != self.fence
+    }
+}
+
+/// What views have in common that were opened together.
+pub(super) struct Opened<S: Store> {
+    pub(super) instant: Instant,
+    /// Stamp and number of the oldest commit in flight.
+    oldest: Option<(i64, u64)>,
+    seq: u64,
+    pub(super) snapshot: S::Snapshot,
+}
+
+/// Opens a view of a collection.
+///
+/// # Errors
+///
+/// [`Kind::NotFound`] when it was dropped.
+pub(crate) async fn open_view<S: Store>(
+    factory: &ViewFactory<S>,
+    collection: &Arc<Collection>,
+) -> Result<LiveView<S>, Error> {
+    // Unbounded, unlike retries of operations: each round waits for a change of settings or for a
+    // clock that a commit was ahead of, and both pass.
+    loop {
+        let mut openings = [Opening::of(factory, collection)];
+        let Some(opened) = try_open(factory, &mut openings).await else { continue };
+        if collection.is_dropped() {
+            return Err(dropped(collection));
+        }
+        let [opening] = openings;
+        return Ok(opened.view(factory, opening));
+    }
+}
+
+/// Steps 2 to 6; `None` when all has to begin again. The caller chooses where the openings stand:
+/// a view of one collection allocates nothing for them.
+pub(super) async fn try_open<S: Store>(
+    factory: &ViewFactory<S>,
+    openings: &mut [Opening<'_>],
+) -> Option<Opened<S>> {
+    let fenced = factory.rules.fence();
+    if fenced {
+        for opening in &*openings {
+            opening.collection.opened().await;
+        }
+    }
+    for opening in &mut *openings {
+        opening.fence = opening.collection.fence();
+    }
+    let instant = factory.clock.now().await;
+    let oldest = factory.store.flight().oldest();
+    for opening in &mut *openings {
+        opening.state = Some(opening.collection.state());
+    }
+    let seq = factory.store.published();
+    let snapshot = factory.store.snapshot();
+    if fenced && openings.iter().any(Opening::has_changed) {
+        return None;
+    }
+    if instant.ms < factory.store.flight().newest_ms() {
+        return None;
+    }
+    Some(Opened { instant, oldest, seq, snapshot })
+}
+
+impl<S: Store> Opened<S> {
+    /// The view of one collection; the only one, so that the snapshot is not copied for it.
+    fn view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
+        let Self { instant, oldest, seq, snapshot } = self;
+        let Opening { collection, mut guard, state, .. } = opening;
+        // `try_open` has set it.
+        let state = state.unwrap_or_else(|| collection.state());
+        let stable = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
+        if factory.rules.holds() {
+            guard.hold_at(instant.min(stable), seq, &state);
+        } else {
+            guard.release();
+        }
+        LiveView {
+            collection: Arc::clone(collection),
+            state,
+            instant,
+            seq,
+            stable,
+            in_flight: oldest.map(|(_, batch)| batch),
+            snapshot,
+            rules: factory.rules,
+            _guard: guard,
+        }
+    }
+
+    /// The views of all of these collections, in their order.
+    pub(super) fn views(
+        self,
+        factory: &ViewFactory<S>,
+        openings: Vec<Opening<'_>>,
+    ) -> Vec<LiveView<S>> {
+        let Self { instant, oldest, seq, snapshot } = self;
+        let one = |opening| {
+            let snapshot = snapshot.clone();
+            Self { instant, oldest, seq, snapshot }.view(factory, opening)
+        };
+        openings.into_iter().map(one).collect()
+    }
+}
+
+/// The error of an operation on a collection that was dropped meanwhile.
+pub(super) fn dropped(collection: &Collection) -> Error {
+    let namespace = collection.state().record.namespace.clone();
+    let message = format!("collection {namespace} was dropped");
+    Error::new(Kind::NotFound(What::Collection), message)
+}

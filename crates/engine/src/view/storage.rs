@@ -1,0 +1,181 @@
+//! The store behind the engine. What it holds of documents leaves it through the views of this
+//! folder alone: nobody outside gets a snapshot. It decides nothing about expiry itself.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::{
+    Capabilities, Direction, DropPredicate, Flight, Health, Limit, Outcome, Page, Range, Snapshot,
+    Space, Store, Unit, decode_count,
+};
+
+use super::pages::Pages;
+use crate::limits::PAGE_BYTES;
+
+/// A store of which rows and index entries can be written by anybody in the engine, and read
+/// through views only.
+pub struct Storage<S: Store> {
+    store: S,
+}
+
+impl<S: Store> std::fmt::Debug for Storage<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Storage").finish_non_exhaustive()
+    }
+}
+
+impl<S: Store> Storage<S> {
+    pub(crate) fn new(store: S) -> Self {
+        Self { store }
+    }
+
+    /// Everything as it is published now. For views: it shows expired documents too.
+    pub(super) fn snapshot(&self) -> S::Snapshot {
+        self.store.snapshot()
+    }
+
+    /// The catalog and the counters as they are published now.
+    pub(crate) fn system(&self) -> SystemView<S::Snapshot> {
+        SystemView { snapshot: self.store.snapshot() }
+    }
+
+    /// Whether a space has any key, of live or expired documents.
+    pub(crate) async fn has_keys(&self, space: Space) -> Result<bool, store::Error> {
+        let one = Limit { rows: 1, bytes: PAGE_BYTES };
+        let first = self.store.snapshot();
+        let page = first.scan(space, &Range::all(), Direction::Forward, one).await?;
+        Ok(!page.rows.is_empty())
+    }
+
+    /// Commits units; each is all or nothing. Returns one outcome a unit once they are durable.
+    pub(crate) async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, store::Error> {
+        self.store.commit(units).await
+    }
+
+    /// The newest `seq` up to which every commit is visible.
+    pub fn published(&self) -> u64 {
+        self.store.published()
+    }
+
+    /// The commits that are not visible yet.
+    pub(crate) fn flight(&self) -> &Flight {
+        self.store.flight()
+    }
+
+    pub(crate) fn create_space(&self, space: Space) -> Result<(), store::Error> {
+        self.store.create_space(space)
+    }
+
+    pub(crate) fn drop_space(&self, space: Space) -> Result<(), store::Error> {
+        self.store.drop_space(space)
+    }
+
+    pub(crate) fn spaces(&self) -> Vec<Space> {
+        self.store.spaces()
+    }
+
+    pub(crate) fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        self.store.set_drop_predicate(predicate);
+    }
+
+    /// Compacts a space, so that what the drop predicate says is dropped leaves.
+    pub(crate) async fn reap(&self, space: Space) -> Result<(), store::Error> {
+        self.store.reap(space).await
+    }
+
+    /// Up to which commit a space is free of what the predicate drops; see [`Store::judged`].
+    pub(crate) fn judged(&self, space: Space) -> u64 {
+        self.store.judged(space)
+    }
+
+    /// What the store can do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    /// Bytes that a space takes, roughly.
+    pub fn space_bytes(&self, space: Space) -> u64 {
+        self.store.space_bytes(space)
+    }
+
+    /// Bytes of everything the store keeps, its journal too.
+    pub fn disk_bytes(&self) -> u64 {
+        self.store.disk_bytes()
+    }
+
+    /// Housekeeping about once a second.
+    ///
+    /// # Errors
+    ///
+    /// The store stopped.
+    pub fn tick(&self) -> Result<(), store::Error> {
+        self.store.tick()
+    }
+
+    /// Whether the store takes commits.
+    pub fn health(&self) -> Health {
+        self.store.health()
+    }
+
+    /// The engine has read again what was committed before the store was opened anew.
+    pub(crate) fn resume(&self) {
+        self.store.resume();
+    }
+
+    /// Ends the store cleanly: everything is flushed, nothing has to be replayed.
+    ///
+    /// # Errors
+    ///
+    /// The store could not write what it still held.
+    pub async fn close(&self) -> Result<(), store::Error> {
+        self.store.close().await
+    }
+}
+
+/// The catalog and the counters at one moment. Nothing in them expires.
+pub(crate) struct SystemView<N: Snapshot> {
+    snapshot: N,
+}
+
+impl<N: Snapshot> SystemView<N> {
+    /// A record of the catalog.
+    pub(crate) async fn catalog(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
+        self.snapshot.get(Space::Catalog, key).await
+    }
+
+    /// The next page of records of the catalog; `None` at the end.
+    pub(crate) async fn next_catalog(
+        &self,
+        pages: &mut Pages,
+    ) -> Result<Option<Page>, store::Error> {
+        pages.next(&self.snapshot, Space::Catalog).await
+    }
+
+    /// The counters of collections.
+    pub(crate) fn counters(&self) -> Counters<'_, N> {
+        Counters { snapshot: &self.snapshot }
+    }
+}
+
+/// The counters of collections at one moment. They count expired documents until these are
+/// trimmed; see `expire`.
+pub(crate) struct Counters<'a, N: Snapshot> {
+    snapshot: &'a N,
+}
+
+impl<'a, N: Snapshot> Counters<'a, N> {
+    pub(super) fn of(snapshot: &'a N) -> Self {
+        Self { snapshot }
+    }
+
+    /// Documents and bytes under a key; zeros where nothing was ever counted.
+    pub(crate) async fn get(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
+        let value = self.snapshot.get(Space::Counts, key).await?;
+        Ok(value.map_or([0; 2], |value| decode_count(&value)))
+    }
+
+    /// The next page of counters; `None` at the end.
+    pub(crate) async fn next(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
+        pages.next(self.snapshot, Space::Counts).await
+    }
+}
