@@ -2,7 +2,10 @@
 //! manifests and text; it builds and runs nothing.
 
 pub mod layers;
+pub mod module_table;
+pub mod modules;
 pub mod tidy;
+pub mod views;
 
 use std::path::PathBuf;
 

@@ -24,7 +24,8 @@ pub struct Source {
 }
 
 impl Source {
-    fn name(&self) -> String {
+    /// Its path from the root, with slashes.
+    pub fn name(&self) -> String {
         self.path.to_string_lossy().replace('\\', "/")
     }
 

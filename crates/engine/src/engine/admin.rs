@@ -6,10 +6,12 @@ use document::Document;
 use store::{Condition, Mutation, Outcome, Space, Stamp, Store, Unit};
 
 use super::Engine;
-use crate::attempts::Attempts;
 use crate::{
+    attempts::Attempts,
     backfill::Backfill,
-    catalog::{Change, Collection, Publish, Record, State, put_record},
+    catalog::{
+        Change, Collection, Dialect, IndexSpec, PartialFilter, Publish, Record, State, put_record,
+    },
     error::{Error, Kind, What},
     keys,
 };
@@ -144,12 +146,8 @@ impl<S: Store> Engine<S> {
 }
 
 /// Filters of the indexes of a changed record: parsed ones are kept, new ones were parsed before.
-fn partial_filters(
-    old: &State,
-    record: &Record,
-    dialect: &dyn crate::Dialect,
-) -> Vec<crate::catalog::PartialFilter> {
-    let filter = |index: &crate::IndexSpec| {
+fn partial_filters(old: &State, record: &Record, dialect: &dyn Dialect) -> Vec<PartialFilter> {
+    let filter = |index: &IndexSpec| {
         let at = old.record.indexes.iter().position(|held| held.id == index.id);
         match (at.and_then(|at| old.partial.get(at)), &index.partial) {
             (Some(parsed), _) => parsed.clone(),

@@ -4,6 +4,7 @@ mod admin;
 mod names;
 mod open;
 mod reload;
+mod resources;
 
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use document::Document;
 use store::{Condition, Mutation, Space, Store, Unit};
 
 use super::{Apply, Engine};
-use crate::attempts::Attempts;
 use crate::{
+    attempts::Attempts,
     catalog::{
         Books, Change, Collection, CollectionIds, Publish, Record, State, decode, put_record,
     },

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use expiry::Header;
-use store::{Mutation, Range, Snapshot, Space, Store, Unit};
+use store::{Mutation, Range, Space, Store, Unit};
 
-use crate::view::Counters;
 use crate::{
     backfill::Backfill,
     catalog::{Books, Collection, Record, State},
@@ -14,7 +13,7 @@ use crate::{
     engine::{Apply, Edit, Engine},
     error::Error,
     keys,
-    view::{Pages, freeze},
+    view::{Frozen, Pages, freeze},
 };
 
 /// Documents and bytes by class.
@@ -72,7 +71,7 @@ impl<S: Store> Engine<S> {
             }
             self.commit_one(enter(Arc::clone(&state), entered)).await?;
         }
-        let corrections = corrections(&rows.counters(), collection.id, found).await?;
+        let corrections = corrections(&rows, collection.id, found).await?;
         let edit: Box<Edit<()>> = Box::new(move |state: &State| {
             let wanted = state.record.books == Books::Building(build);
             let apply = move |record: &mut Record, _| record.books = Books::Ready(build);
@@ -96,15 +95,15 @@ fn enter(state: Arc<State>, entered: Vec<Entered>) -> Unit {
 
 /// What makes the totals of a snapshot say what was found in it: documents that died and were
 /// written over or reaped are in no sum of new books.
-async fn corrections<S: Snapshot>(
-    counters: &Counters<'_, S>,
+async fn corrections<S: Store>(
+    rows: &Frozen<S>,
     collection: u32,
     found: Found,
 ) -> Result<Vec<Mutation>, Error> {
     let mut out = Vec::new();
     for (class, found) in (0_u8..).zip(found) {
         let key = keys::total(collection, class);
-        let held = counters.get(&key).await?;
+        let held = rows.counters().get(&key).await?;
         let by = [found[0].saturating_sub(held[0]), found[1].saturating_sub(held[1])];
         if by != [0; 2] {
             out.push(Mutation::Add { space: Space::Counts, key, by });

@@ -8,7 +8,6 @@ use query::Context;
 use store::{Outcome, Store};
 
 use super::batch::Batch;
-use crate::write::Draft;
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -19,6 +18,7 @@ use crate::{
     retry::read_in_view,
     row::Item,
     view::{LiveView, Pages},
+    write::Draft,
     yielding::yield_if_due,
 };
 use expiry::Default as DefaultTtl;

@@ -18,6 +18,5 @@ pub use live::LiveView;
 pub(crate) use open::open_view;
 pub(crate) use pages::{Pages, charge_keys};
 
-pub(crate) use storage::Counters;
 pub use storage::Storage;
 pub(crate) use together::{MAIN, Views, open_all, open_together};

@@ -12,6 +12,7 @@ use crate::{
     error::{Error, Halt},
     limits::{COMMIT_UNITS, ROW_WORK},
     read::{Find, Finder},
+    view::LiveView,
     yielding::yield_if_due,
 };
 
@@ -48,7 +49,7 @@ impl<S: Store> Engine<S> {
     /// One pass in one view; answers whether nothing was refused.
     async fn remove_in(
         &self,
-        view: &crate::LiveView<S>,
+        view: &LiveView<S>,
         finder: &mut Finder,
         many: bool,
         context: &Arc<Context>,
