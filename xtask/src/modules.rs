@@ -51,7 +51,7 @@ fn wrong_imports(
         for target in targets(read(&file), &path) {
             let at = relative.display();
             match (place(own), place(&target)) {
-                _ if reexported.contains(&target) => {
+                _ if reexported.contains(&target) && place(&target).is_none() => {
                     found.insert(format!(
                         "{name}/{at} imports {target} from the crate's root, not from its module"
                     ));

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::UNIX_EPOCH};
 
-use crate::{Denied, limits::MAX_SKEW_MS};
+use crate::{denied::Denied, limits::MAX_SKEW_MS};
 
 /// Milliseconds since 1970 of a date in one of HTTP's three forms. Some clients write the zone as
 /// `UTC`, where HTTP has `GMT`.

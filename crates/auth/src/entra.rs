@@ -11,7 +11,12 @@ use base64::{
 use serde_json::Value;
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::{Authorization, Denied, Keys, Right, limits::MAX_SKEW_MS};
+use crate::{
+    denied::Denied,
+    header::Authorization,
+    keys::{Keys, Right},
+    limits::MAX_SKEW_MS,
+};
 
 /// Whom such a token is for.
 const AUDIENCE: &str = "https://localhost.localhost";
@@ -88,7 +93,7 @@ mod tests {
     fn tokens_of_local_development() {
         let header = r#"{"typ":"JWT","alg":"RS256","kid":"CosmosEmulatorPrimaryMaster"}"#;
         let claims = r#"{"aud":"https://localhost.localhost","nbf":1000,"exp":1001}"#;
-        let text = crate::WELL_KNOWN_KEY;
+        let text = crate::keys::WELL_KNOWN_KEY;
         let bytes = STANDARD.decode(text).unwrap();
         for (header, claims, signature, want) in [
             (header, claims, text.as_bytes(), Ok(Right::Write)),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use percent_encoding::percent_decode_str;
 
-use crate::{Denied, limits::MAX_HEADER_BYTES};
+use crate::{denied::Denied, limits::MAX_HEADER_BYTES};
 
 /// What kind of credential a header carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

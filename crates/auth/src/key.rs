@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn keys_have_a_form_and_a_length() {
         for (text, good) in [
-            (crate::WELL_KNOWN_KEY, true),
+            (crate::keys::WELL_KNOWN_KEY, true),
             (" MDEyMzQ1Njc4OWFiY2RlZg== \n", true),
             ("MDEyMzQ1Njc4OWFiY2RlZg", false),
             ("c2hvcnQ=", false),

@@ -3,7 +3,7 @@
 
 use subtle::ConstantTimeEq;
 
-use crate::{Key, NotAKey};
+use crate::key::{Key, NotAKey};
 
 /// The key that tools for local development have built in. It protects nothing.
 pub const WELL_KNOWN_KEY: &str =

@@ -2,7 +2,12 @@
 
 use subtle::Choice;
 
-use crate::{Authorization, Denied, Keys, Right, date};
+use crate::{
+    date,
+    denied::Denied,
+    header::Authorization,
+    keys::{Keys, Right},
+};
 
 /// What a signature covers.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +122,10 @@ mod tests {
         let signed =
             Signed { verb: "GET", kind: "", links: &[""], ms_date: Some(DATE), date: None };
         for (keys, want) in [
-            (&[(other, Right::Write), (crate::WELL_KNOWN_KEY, Right::Read)][..], Ok(Right::Read)),
+            (
+                &[(other, Right::Write), (crate::keys::WELL_KNOWN_KEY, Right::Read)][..],
+                Ok(Right::Read),
+            ),
             (&[(other, Right::Write)], Err(Denied::Signature)),
             (&[], Err(Denied::Signature)),
         ] {

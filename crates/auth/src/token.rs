@@ -4,7 +4,9 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::{
-    Authorization, Denied, Key,
+    denied::Denied,
+    header::Authorization,
+    key::Key,
     limits::{MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS, TOKEN_SECONDS},
 };
 

@@ -5,9 +5,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use crate::{
-    BootId, Checkpoint, Instant, LEASE_MS, MAX_STEP_MS, Source,
+    checkpoint::{BootId, Checkpoint},
+    instant::Instant,
+    machine::Source,
     shared::{Line, Shared},
-    steps::{ACCEPT_AFTER_MS, Decision, MAX_SLEW_PPM, Steps},
+    steps::{ACCEPT_AFTER_MS, Decision, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, Steps},
 };
 
 const STANDS_STILL: i64 = -1_000_000;

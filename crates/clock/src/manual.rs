@@ -1,6 +1,10 @@
 //! Moves of a clock that stands still: checked here, durable before they are adopted.
 
-use crate::{Checkpoint, Clock, Instant, Mode, Refused};
+use crate::{
+    checkpoint::Checkpoint,
+    database::{Clock, Mode, Refused},
+    instant::Instant,
+};
 
 impl Clock {
     /// The checkpoint that would move a manual clock to `to`. Make it durable, then pass it to

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
-use crate::Source;
+use crate::machine::Source;
 
 /// Database time as a line over the boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

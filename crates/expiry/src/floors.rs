@@ -1,7 +1,7 @@
 //! Floors: what is dead for ever. One type for what is dead now, what may be reaped, and what has
 //! been told.
 
-use crate::{Class, FloorPair, Header};
+use crate::{class::Class, dates::FloorPair, header::Header};
 
 /// What is dead for ever by one date index.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use crate::{Class, Lifetime};
+use crate::class::{Class, Lifetime};
 
 const FORMAT: u8 = 1;
 const FIXED: usize = 3 + 8 + 8 + 8 + 4;

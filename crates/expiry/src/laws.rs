@@ -6,7 +6,12 @@
 
 use clock::Instant;
 
-use crate::{Class, Default, Draft, Floors, Header, Lifetime, Settings, checksum};
+use crate::{
+    class::{Class, Lifetime},
+    floors::Floors,
+    header::{Draft, Header, checksum},
+    settings::{Default, Settings},
+};
 
 const HISTORIES: u64 = 20_000;
 const INDEXES: u32 = 2;

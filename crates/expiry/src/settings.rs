@@ -3,7 +3,12 @@
 
 use clock::Instant;
 
-use crate::{Class, DateFloor, DateRule, Floors, Header, dates::cutoff_ms};
+use crate::{
+    class::Class,
+    dates::{DateRule, cutoff_ms},
+    floors::{DateFloor, Floors},
+    header::Header,
+};
 
 /// The collection's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -265,7 +265,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::Share;
+    use crate::share::Share;
 
     #[test]
     fn what_does_not_fit_is_refused_and_counted() {

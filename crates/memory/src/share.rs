@@ -1,7 +1,7 @@
 //! A share of the account: what one holder has taken. It takes in steps, so that growing by little
 //! costs nothing.
 
-use crate::{Account, Short};
+use crate::account::{Account, Short};
 
 /// What is not asked for: a great many shares never hold more.
 const FREE: usize = 2 * 1024;

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use crate::{
     error::{Error, Result},
     host::only_reads,
-    session::{Session, Sessions},
+    session::{By, Session, Sessions},
 };
 
 /// Whether senders have to say who they are.
@@ -40,16 +40,6 @@ impl Login {
 pub(crate) struct Access {
     pub(crate) right: Right,
     pub(crate) by: By,
-}
-
-/// How a sender is known.
-#[derive(Clone, Debug)]
-pub(crate) enum By {
-    /// By nothing: the address is open.
-    Nothing,
-    /// By a key in this request: the account's key at this place.
-    Key(usize),
-    Session(Session),
 }
 
 /// Knows senders.

@@ -14,7 +14,7 @@ use crate::{
     doors::Doors,
     error::{Error, Result},
     host::{self, check_site},
-    mount::Portal,
+    portal::Portal,
     security,
 };
 

@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use crate::{
-    access::{Access, By, Login},
+    access::{Access, Login},
     body,
     doors::Doors,
     error::{Error, Result},
     limits::MAX_LOGIN_BYTES,
-    mount::Portal,
-    session::{Session, cookie, no_cookie},
+    portal::Portal,
+    session::{By, Session, cookie, no_cookie},
 };
 
 /// `GET /_portal/api/session`

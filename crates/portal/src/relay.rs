@@ -17,7 +17,7 @@ use crate::{
     doors::{Doors, Refused, Sender},
     error::{Error, Result},
     limits::MAX_BODY_BYTES,
-    mount::{NOSQL, Portal},
+    portal::{NOSQL, Portal},
 };
 
 /// Headers of a request that are the portal's business.

@@ -8,10 +8,19 @@ use auth::{Key, Keys, NotAKey, Right};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::{
-    access::By,
     ended::{Ended, Kept},
     limits::SESSION_SECONDS,
 };
+
+/// How a sender is known.
+#[derive(Clone, Debug)]
+pub(crate) enum By {
+    /// By nothing: the address is open.
+    Nothing,
+    /// By a key in this request: the account's key at this place.
+    Key(usize),
+    Session(Session),
+}
 
 /// What keys of sessions are derived for.
 const LABEL: &[u8] = b"ebb portal session 2";

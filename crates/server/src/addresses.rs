@@ -4,7 +4,11 @@ use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
 
-use crate::{Config, Failure, failure::failed, listen};
+use crate::{
+    config::Config,
+    failure::{Failure, failed},
+    listen,
+};
 
 /// Refuses listeners that nobody can want: none at all, and one that lets other machines in unasked.
 pub(crate) async fn check(config: &Config) -> Result<(), Failure> {

@@ -1,6 +1,9 @@
 //! What a person at a terminal sees at the start: where to connect and a line to paste.
 
-use crate::{ClockMode, Config, ready::Ready};
+use crate::{
+    config::{ClockMode, Config},
+    ready::Ready,
+};
 
 /// Where the portal is, or why it is not there.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Refused;
+use crate::data_dir::Refused;
 
 /// Why a server did not start or ended.
 #[derive(Debug)]

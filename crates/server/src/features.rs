@@ -12,7 +12,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Refused, whole_file};
+use crate::{data_dir::Refused, whole_file};
 
 const FILE: &str = "features.json";
 const VERSION: u32 = 1;

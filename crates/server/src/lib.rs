@@ -22,6 +22,7 @@ mod open;
 mod process;
 mod quickstart;
 mod ready;
+mod relayed;
 mod sealed;
 mod serve;
 mod shares;

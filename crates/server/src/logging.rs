@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use crate::{Config, LogFormat};
+use crate::config::{Config, LogFormat};
 
 /// Starts logging, once a process.
 pub(crate) fn start(config: &Config) {

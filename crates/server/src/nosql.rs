@@ -8,8 +8,8 @@ use engine::Engine;
 use memory::Account;
 
 use crate::{
-    Config,
     any_store::AnyStore,
+    config::Config,
     data_dir::Refused,
     explorer::{AtDoor, Explorer},
     failure::Failure,
@@ -214,7 +214,7 @@ mod tests {
         let start = |address: &str| {
             let config = Config { cosmos_addr: Some(address.to_owned()), ..Config::for_tests() };
             runtime.block_on(async {
-                match crate::start(&config).await {
+                match crate::serve::start(&config).await {
                     Ok(running) => running
                         .stop()
                         .await

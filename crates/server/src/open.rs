@@ -9,12 +9,12 @@ use store::MemoryStore;
 use store_lsm::{LsmOptions, LsmStore, Measured};
 
 use crate::{
-    ClockMode, Config, Failure, Refused,
     any_store::AnyStore,
     background::Timekeeper,
     checkpoint::{CheckpointFile, boot_id},
-    data_dir::DataDir,
-    failure::failed,
+    config::{ClockMode, Config},
+    data_dir::{DataDir, Refused},
+    failure::{Failure, failed},
     shares::plan,
     test_wall::TestWall,
 };

@@ -7,7 +7,12 @@ use tokio::{
     sync::oneshot,
 };
 
-use crate::{Config, Failure, background, failure::failed, start};
+use crate::{
+    background,
+    config::Config,
+    failure::{Failure, failed},
+    serve::start,
+};
 
 /// How long an end may take.
 const LONGEST_END: Duration = Duration::from_millis(9_500);

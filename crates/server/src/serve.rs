@@ -9,19 +9,21 @@ use spill::Area;
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
-    Config, Failure, addresses,
+    addresses,
     admin::{self, Shared},
     any_store::AnyStore,
     background::{self, Timekeeper},
     banner,
+    config::Config,
     data_dir::DataDir,
     explorer::{Explorer, Ports},
-    failure::failed,
+    failure::{Failure, failed},
     features::Features,
     give_way::give_way,
     listen, logging, machine, nosql,
     open::{Opened, open},
     ready::{self, Ready},
+    relayed::Doors,
     shares::{accounts, temporary},
 };
 
@@ -126,7 +128,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
     if let Some(address) = &config.admin_addr {
         let (listener, bound) = addresses::bind("admin-addr", address).await?;
-        let doors = admin::Doors { mongo: door.clone(), cosmos };
+        let doors = Doors { mongo: door.clone(), cosmos };
         let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
         let shared = Shared {

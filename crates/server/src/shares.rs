@@ -5,7 +5,7 @@ use std::io;
 use memory::{Account, Plan};
 use spill::{Area, Limits};
 
-use crate::{Config, data_dir::DataDir, listen, machine};
+use crate::{config::Config, data_dir::DataDir, listen, machine};
 
 /// Temporary files have this part of all descriptors at most.
 const DESCRIPTORS: u64 = 16;

@@ -9,7 +9,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{Config, Running, start};
+use crate::{
+    config::Config,
+    serve::{Running, start},
+};
 
 /// A running server.
 pub(crate) struct Server(pub(crate) Running);

@@ -4,7 +4,14 @@ use std::path::Path;
 
 use engine::Model;
 
-use crate::{ClockMode, Config, Failure, Refused, features::Features, nosql, open::open};
+use crate::{
+    config::{ClockMode, Config},
+    data_dir::Refused,
+    failure::Failure,
+    features::Features,
+    nosql,
+    open::open,
+};
 
 /// What one collection's walk found.
 #[derive(Clone, Debug)]
@@ -99,7 +106,7 @@ fn difference(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::start;
+    use crate::serve::start;
 
     #[tokio::test]
     async fn a_directory_is_verified_with_its_own_clock() {

@@ -13,14 +13,13 @@ use store::{
     Error, Kind, Mutation, Ordered, Outcome, Sequencer, Space, Sums, Timepiece, Unit, decode_count,
     encode_count,
 };
-use tokio::sync::oneshot;
 
 use crate::{
     errors::from_fjall,
-    generation::Inner,
+    inner::Inner,
+    messages::{Answer, Message, Request, Written},
     meta::{self, Around, Position},
     spaces::Place,
-    syncer::{Answer, Written},
 };
 
 /// Units of one batch at most; what waits beyond comes with the next.
@@ -33,24 +32,6 @@ const CACHED_SUMS: usize = 100_000;
 
 /// A pair of sums under its key.
 type Sum = ((Space, Bytes), [i64; 2]);
-
-/// Units that wait, and who wants to know.
-pub(crate) struct Request {
-    pub(crate) units: Vec<Unit>,
-    pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
-}
-
-/// What the committer is told.
-pub(crate) enum Message {
-    /// Commit this.
-    Commit(Request),
-    /// Publish a snapshot of what is durable, so that older ones pin nothing.
-    Refresh(mpsc::Sender<()>),
-    /// The syncer has nothing to do.
-    Idle,
-    /// Stop.
-    Close,
-}
 
 /// The committer's own state.
 pub(crate) struct Committer {

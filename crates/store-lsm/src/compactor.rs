@@ -3,15 +3,14 @@
 //! compacts, at the cost of a whole core.
 
 use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc},
-    time::Duration,
+    collections::HashMap,
+    sync::{Arc, mpsc},
 };
 
 use fjall::{AbstractTree, Keyspace, compaction::Leveled};
-use store::{Error, Space};
+use store::Space;
 
-use crate::{committer::Message, errors::from_fjall, generation::Inner};
+use crate::{errors::from_fjall, inner::Inner, messages::Message};
 
 /// Tables of the first level that start its compaction when the keyspace is at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -23,18 +22,10 @@ pub(crate) const TABLE_BYTES: u64 = 64 * 1024 * 1024;
 /// The same in a burst. The second level holds so many of them before it is merged with the next,
 /// which can wait too.
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
-/// How often keyspaces that were written lately are looked at.
-const PAUSE: Duration = Duration::from_millis(50);
 /// Looks without a write after which a burst is over.
 const REST_LOOKS: u32 = 10;
 /// Looks without a write before a keyspace is left alone until it is written again.
 const QUIET_LOOKS: u32 = 100;
-
-/// A strategy that leaves all tables where they are, for the tree's own workers. It is kept with
-/// the keyspace.
-pub(crate) fn idle() -> Arc<Leveled> {
-    Arc::new(Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 50))
-}
 
 fn strategy(at_rest: bool) -> Arc<Leveled> {
     let (tables, bytes) = if at_rest {
@@ -43,82 +34,6 @@ fn strategy(at_rest: bool) -> Arc<Leveled> {
         (TABLES_IN_A_BURST, TABLE_BYTES_IN_A_BURST)
     };
     Arc::new(Leveled::default().with_l0_threshold(tables).with_table_target_size(bytes))
-}
-
-/// What the thread is told.
-#[derive(Default)]
-pub(crate) struct Compactor {
-    news: Mutex<News>,
-    wake: Condvar,
-}
-
-#[derive(Default)]
-struct News {
-    written: HashSet<Space>,
-    /// Keyspaces without a space that have something left in them.
-    leftovers: Vec<Keyspace>,
-    failure: Option<Error>,
-    closed: bool,
-    /// The thread sleeps until it is woken.
-    asleep: bool,
-}
-
-impl Compactor {
-    fn lock(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// These spaces were written. A thread that only pauses is left alone: this happens with every
-    /// commit.
-    pub(crate) fn written(&self, spaces: impl IntoIterator<Item = Space>) {
-        let mut news = self.lock();
-        news.written.extend(spaces);
-        if news.asleep {
-            self.wake.notify_one();
-        }
-    }
-
-    /// The space of this keyspace was dropped.
-    pub(crate) fn left(&self, keyspace: Keyspace) {
-        self.lock().leftovers.push(keyspace);
-        self.wake.notify_one();
-    }
-
-    /// Ends the thread after what it is doing.
-    pub(crate) fn close(&self) {
-        self.lock().closed = true;
-        self.wake.notify_one();
-    }
-
-    fn leftovers(&self) -> Vec<Keyspace> {
-        std::mem::take(&mut self.lock().leftovers)
-    }
-
-    /// The last failure, once.
-    pub(crate) fn failure(&self) -> Option<Error> {
-        self.lock().failure.take()
-    }
-
-    /// Waits for news; `None` when it is time to end.
-    fn wait(&self, idle: bool) -> Option<HashSet<Space>> {
-        let mut news = self.lock();
-        if idle {
-            news.asleep = true;
-            while news.written.is_empty() && news.leftovers.is_empty() && !news.closed {
-                news = self.wake.wait(news).unwrap_or_else(PoisonError::into_inner);
-            }
-            news.asleep = false;
-        } else if !news.closed {
-            // What is written meanwhile waits: compaction is in no hurry.
-            let until = |news: &mut News| !news.closed;
-            news = self
-                .wake
-                .wait_timeout_while(news, PAUSE, until)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-        (!news.closed).then(|| std::mem::take(&mut news.written))
-    }
 }
 
 /// A keyspace that was written lately.
@@ -200,7 +115,7 @@ fn settle(inner: &Inner, keyspace: &Keyspace, state: &mut Watched, stale: &mut S
 /// Keeps a failure for whoever asks; answers whether there was none.
 fn check(inner: &Inner, result: fjall::Result<()>) -> bool {
     if let Err(error) = &result {
-        inner.compactor.lock().failure = Some(from_fjall("compact a keyspace", error));
+        inner.compactor.fail(from_fjall("compact a keyspace", error));
     }
     result.is_ok()
 }

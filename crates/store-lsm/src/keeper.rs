@@ -11,12 +11,7 @@ use std::{
 
 use store::{Error, Kind};
 
-use crate::{
-    errors::from_io,
-    generation::{Generation, TREE},
-    journal,
-    open::Shared,
-};
+use crate::{errors::from_io, generation::Generation, journal, options::TREE, shared::Shared};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_millis(100);
@@ -48,7 +43,7 @@ fn look_after(shared: &Arc<Shared>) {
         let live = shared.generation.load_full();
         let fine = match &live {
             Some(live) => {
-                shared.room.look(live.inner.in_memory());
+                shared.lasting.room.look(live.inner.in_memory());
                 live.inner.check_tree().is_ok()
             }
             None => false,
@@ -67,9 +62,9 @@ fn look_after(shared: &Arc<Shared>) {
 /// Closes a tree that stopped and opens it again, as at a start, if the disk seems to be well.
 fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
     // Deletes shall go on, whoever has filled the device: what gives them room goes first.
-    shared.room.look(0);
-    shared.room.check(true)?;
-    probe(&shared.options.path).map_err(|error| from_io("try the disk", &error))?;
+    shared.lasting.room.look(0);
+    shared.lasting.room.check(true)?;
+    probe(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
     shared.tell(None);
     if let Some(stopped) = shared.generation.swap(None) {
         stopped.inner.closing.store(true, Ordering::SeqCst);
@@ -81,10 +76,10 @@ fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
             shared.generation.store(Some(held));
             return Err(Error::new(Kind::Unavailable, "the store is still read by others"));
         }
-        let cut = journal::cut_behind(&shared.options.path.join(TREE), written);
+        let cut = journal::cut_behind(&shared.lasting.options.path.join(TREE), written);
         cut.map_err(|error| from_io("cut the journal", &error))?;
     }
-    let opened = Generation::open(shared)?;
+    let opened = Generation::open(&shared.lasting)?;
     // The page cache may hold what a failed sync did not write: into new files with it.
     opened.inner.flush_all()?;
     shared.anew.store(true, Ordering::SeqCst);

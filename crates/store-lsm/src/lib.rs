@@ -4,28 +4,37 @@
 
 mod committer;
 mod compactor;
+mod compactor_mailbox;
 mod errors;
 mod filter;
 mod generation;
+mod inner;
 mod journal;
 mod judged;
 mod keeper;
+mod lasting;
 mod manifest;
 mod mark;
 mod measured;
 mod memory;
+mod messages;
 mod meta;
 mod open;
+mod open_view;
+mod options;
 mod pins;
 mod reserve;
 mod room;
+mod shared;
 mod snapshot;
 mod spaces;
 mod store;
 mod syncer;
+mod thread;
 mod writeback;
 
 pub use manifest::damaged_tables;
 pub use measured::Measured;
-pub use open::{LsmOptions, LsmStore};
+pub use open::LsmStore;
+pub use options::LsmOptions;
 pub use snapshot::LsmSnapshot;

@@ -12,7 +12,7 @@ use std::{
 use store::{Error, Kind};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::{errors::from_io, generation::TREE};
+use crate::{errors::from_io, options::TREE};
 
 /// `"SFA!"`, version, kind of checksum, checksum u128, place and length of the contents list u64.
 const TRAILER_BYTES: usize = 4 + 1 + 1 + 16 + 8 + 8;

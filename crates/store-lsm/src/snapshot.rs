@@ -6,17 +6,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use fjall::{Database, Readable};
+use fjall::Readable;
 use store::{Direction, Error, Kind, Limit, Page, Range, Snapshot, Space};
 use tokio::sync::OnceCell;
 
-use crate::{
-    errors::from_fjall,
-    generation::Inner,
-    open::Shared,
-    pins::{Pin, Pins},
-    spaces::Place,
-};
+use crate::{errors::from_fjall, inner::Inner, open_view::OpenView, shared::Shared, spaces::Place};
 
 /// A still view.
 #[derive(Clone)]
@@ -33,7 +27,7 @@ enum View {
 #[derive(Clone)]
 struct Still {
     inner: Arc<Inner>,
-    open: Arc<Open>,
+    open: Arc<OpenView>,
 }
 
 struct Waiting {
@@ -89,20 +83,6 @@ impl Still {
             return Err(Error::new(Kind::Unavailable, text));
         }
         Ok(())
-    }
-}
-
-/// An open snapshot, and what keeps compaction off it.
-pub(crate) struct Open {
-    snapshot: fjall::Snapshot,
-    _pin: Pin,
-}
-
-impl Open {
-    /// A snapshot of all that the tree has: for the committer, since it may not be durable yet.
-    pub(crate) fn new(database: &Database, pins: &Arc<Pins>) -> Arc<Self> {
-        let pin = pins.pin(database);
-        Arc::new(Self { snapshot: database.snapshot(), _pin: pin })
     }
 }
 

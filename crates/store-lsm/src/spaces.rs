@@ -16,7 +16,7 @@ use fjall::{
 };
 use store::{Error, Kind, Space};
 
-use crate::{compactor, errors::from_fjall};
+use crate::errors::from_fjall;
 
 /// Memory of one keyspace before it is flushed, bytes.
 const MEMTABLE_BYTES: u64 = 64 * 1024 * 1024;
@@ -346,9 +346,19 @@ pub(crate) fn keyspace(database: &Database, name: &str) -> Result<Keyspace, Erro
         KeyspaceCreateOptions::default()
             .max_memtable_size(MEMTABLE_BYTES)
             .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
-            .compaction_strategy(compactor::idle())
+            .compaction_strategy(idle())
     };
     database.keyspace(name, options).map_err(|error| from_fjall("open a keyspace", &error))
+}
+
+/// A strategy that leaves all tables where they are, for the tree's own workers. It is kept with
+/// the keyspace.
+fn idle() -> Arc<fjall::compaction::Leveled> {
+    Arc::new(
+        fjall::compaction::Leveled::default()
+            .with_l0_threshold(u8::MAX)
+            .with_table_target_size(1 << 50),
+    )
 }
 
 #[cfg(test)]

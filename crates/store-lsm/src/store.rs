@@ -13,13 +13,14 @@ use store::{
 use tokio::sync::oneshot;
 
 use crate::{
-    LsmSnapshot, LsmStore,
-    committer::{Message, Request},
     compactor::{compact_whole, forget},
     errors::{from_fjall, from_io},
     filter::MARK,
-    generation::Inner,
+    inner::Inner,
     judged::journals,
+    messages::{Message, Request},
+    open::LsmStore,
+    snapshot::LsmSnapshot,
     spaces::Place,
 };
 
@@ -41,11 +42,11 @@ impl Store for LsmStore {
     }
 
     fn published(&self) -> u64 {
-        self.shared.published.load(Ordering::SeqCst)
+        self.shared.lasting.published.load(Ordering::SeqCst)
     }
 
     fn flight(&self) -> &Flight {
-        &self.shared.flight
+        &self.shared.lasting.flight
     }
 
     async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
@@ -79,7 +80,7 @@ impl Store for LsmStore {
     }
 
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        self.shared.predicate.set(predicate);
+        self.shared.lasting.predicate.set(predicate);
     }
 
     async fn reap(&self, space: Space) -> Result<(), Error> {

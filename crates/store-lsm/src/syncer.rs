@@ -8,41 +8,14 @@ use std::{
     sync::{Arc, atomic::Ordering, mpsc},
 };
 
-use store::{Error, Fence, Outcome, Timepiece};
-use tokio::sync::oneshot;
+use store::{Error, Outcome, Timepiece};
 
 use crate::{
-    committer::Message, errors::from_io, generation::Inner, judged::journals, meta::Position,
-    snapshot::Open,
+    errors::from_io,
+    inner::Inner,
+    judged::journals,
+    messages::{Message, Written},
 };
-
-/// Whom to tell what.
-pub(crate) struct Answer {
-    pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
-    pub(crate) outcomes: Vec<Outcome>,
-}
-
-/// A batch that the tree has, but perhaps not the disk.
-#[derive(Default)]
-pub(crate) struct Written {
-    /// A snapshot that ends with it.
-    pub(crate) open: Option<Arc<Open>>,
-    /// Its position; `None` when there is nothing to sync.
-    pub(crate) position: Option<Position>,
-    /// Units that were not refused.
-    pub(crate) commits: u64,
-    /// It has a place in the in-flight table.
-    pub(crate) in_flight: bool,
-    /// What was closed while it was under way.
-    pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
-    /// Why it was not written.
-    pub(crate) failed: Option<Error>,
-    /// One a unit, until they are dealt out.
-    pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) answers: Vec<Answer>,
-    /// Told when all is done.
-    pub(crate) done: Option<mpsc::Sender<()>>,
-}
 
 /// Makes batches durable until the committer ends.
 pub(crate) fn run(

@@ -4,7 +4,13 @@ use std::{fmt, future::Future, sync::Arc};
 
 use bytes::Bytes;
 
-use crate::{Error, Flight, Health, Outcome, Space, Unit};
+use crate::{
+    error::Error,
+    flight::Flight,
+    health::Health,
+    space::Space,
+    unit::{Outcome, Unit},
+};
 
 /// Half-open range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]

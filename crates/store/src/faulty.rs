@@ -8,8 +8,12 @@ use std::sync::{
 use bytes::Bytes;
 
 use crate::{
-    Capabilities, Direction, DropPredicate, Error, Flight, Health, Kind, Limit, Outcome, Page,
-    Range, Snapshot, Space, Store, Unit,
+    contract::{Capabilities, Direction, DropPredicate, Limit, Page, Range, Snapshot, Store},
+    error::{Error, Kind},
+    flight::Flight,
+    health::Health,
+    space::Space,
+    unit::{Outcome, Unit},
 };
 
 /// What fails.

@@ -1,6 +1,6 @@
 //! Whether a store takes commits, as those say who look after it.
 
-use crate::Error;
+use crate::error::Error;
 
 /// Whether a store takes commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +12,6 @@ pub enum Health {
     Refusing(Error),
     /// It was opened again behind a failure. Commits whose outcome was unknown may have taken place;
     /// it takes new ones as soon as its user has read again what it keeps in memory and calls
-    /// [`resume`](crate::Store::resume).
+    /// [`resume`](crate::contract::Store::resume).
     Anew,
 }

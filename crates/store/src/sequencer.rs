@@ -9,7 +9,12 @@ use std::{
 use bytes::Bytes;
 use foldhash::fast::RandomState;
 
-use crate::{Condition, Flight, Mutation, Outcome, Refusal, Space, Stamp, Timepiece, Unit};
+use crate::{
+    contract::Timepiece,
+    flight::Flight,
+    space::Space,
+    unit::{Condition, Mutation, Outcome, Refusal, Stamp, Unit},
+};
 
 /// How many keys a generation of recent writes holds before the older generation is forgotten.
 const GENERATION_KEYS: usize = 1 << 18;
@@ -94,10 +99,10 @@ pub struct Ordered {
     /// Where the units that were not ordered begin: a fence ends a batch.
     pub rest: Vec<Unit>,
     /// The fence that was raised, to be lowered with this outcome.
-    pub fence: Option<(std::sync::Arc<dyn crate::Fence>, Outcome)>,
+    pub fence: Option<(std::sync::Arc<dyn crate::unit::Fence>, Outcome)>,
 }
 
-impl std::fmt::Debug for dyn crate::Fence {
+impl std::fmt::Debug for dyn crate::unit::Fence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Fence")
     }

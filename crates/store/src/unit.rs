@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use crate::Space;
+use crate::space::Space;
 
 /// A commit's place in the one order, and the instant it got there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

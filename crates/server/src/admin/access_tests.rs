@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use crate::{
-    Config,
+    config::Config,
     testing::{Answer, Server, ask},
 };
 

@@ -9,7 +9,8 @@ use prometheus_client::{
 };
 use store::{Distribution, Health};
 
-use super::{Doors, Shared};
+use super::Shared;
+use crate::relayed::Doors;
 use crate::{any_store::AnyStore, machine};
 
 /// `GET /metrics`
@@ -198,7 +199,7 @@ mod tests {
         net::TcpStream,
     };
 
-    use crate::{Config, start};
+    use crate::{config::Config, serve::start};
 
     /// `{ping: 1, $db: "admin"}` as a message.
     fn ping() -> Vec<u8> {

@@ -4,7 +4,6 @@
 #[cfg(test)]
 mod access_tests;
 mod clock;
-mod doors;
 mod error;
 mod expiry;
 mod explorer;
@@ -29,7 +28,6 @@ use spill::Area;
 use store_lsm::Measured;
 use tokio::{net::TcpListener, sync::watch};
 
-pub(crate) use doors::Relayed;
 use pages::Pages;
 pub(crate) use pages::portal;
 
@@ -38,14 +36,8 @@ use crate::{
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
     listen,
+    relayed::Doors,
 };
-
-/// The doors that are open.
-#[derive(Clone)]
-pub(crate) struct Doors {
-    pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
-    pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
-}
 
 /// What the routes share.
 #[derive(Clone)]

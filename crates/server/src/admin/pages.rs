@@ -5,8 +5,8 @@ use std::{io, net::SocketAddr, path::Path, sync::Arc};
 use portal::{Addresses, Kept, Login, Portal};
 use tokio::sync::watch;
 
-use super::{Doors, doors::Relayed};
-use crate::{Config, Failure, Refused, nosql, ready::Ready, sealed};
+use crate::relayed::{Doors, Relayed};
+use crate::{config::Config, data_dir::Refused, failure::Failure, nosql, ready::Ready, sealed};
 
 /// The portal of a server.
 pub(crate) type Pages = Portal<Relayed>;

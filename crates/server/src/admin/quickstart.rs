@@ -4,10 +4,11 @@ use axum::{Json, extract::State};
 use serde_json::{Value, json};
 
 use super::{
-    Relayed, Shared,
+    Shared,
     error::{Error, Result},
 };
 use crate::quickstart::{COLLECTION, DATABASE, Failure, make};
+use crate::relayed::Relayed;
 
 /// Makes it; each session counts from the moment at which it is written.
 pub(crate) async fn run(State(shared): State<Shared>) -> Result<Json<Value>> {

@@ -3,7 +3,7 @@
 use document::{Document, Value as Bson, array, doc};
 use serde_json::{Value, json};
 
-use crate::{Config, testing::Server};
+use crate::{config::Config, testing::Server};
 
 const OF: &str = "/_ebb/databases/db/collections/c/expiry";
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
-    Config,
+    config::Config,
     testing::{Answer, Server, ask},
 };
 
@@ -198,7 +198,7 @@ async fn a_directory_that_is_not_there_is_refused() {
     for name in ["none", "secret.txt"] {
         let explorer_dir = Some(folder.path().join(name));
         let config = Config { explorer_dir, ..Config::for_tests() };
-        let refused = crate::start(&config).await.unwrap_err().to_string();
+        let refused = crate::serve::start(&config).await.unwrap_err().to_string();
         assert!(refused.contains("--explorer-dir"), "{refused}");
     }
 }

@@ -10,7 +10,7 @@ use super::{
     COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result,
     sample::{Session, sessions},
 };
-use crate::admin::Relayed;
+use crate::relayed::Relayed;
 
 /// MongoDB's code for an index that is there with other options.
 const OTHER_OPTIONS: i64 = 85;

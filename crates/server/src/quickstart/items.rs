@@ -12,7 +12,7 @@ use super::{
     COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result, refused,
     sample::{Session, sessions},
 };
-use crate::admin::Relayed;
+use crate::relayed::Relayed;
 
 /// Bytes of an answer that is read: definitions and sessions are small.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;

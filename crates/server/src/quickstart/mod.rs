@@ -13,7 +13,7 @@ use std::fmt;
 use axum::http::StatusCode;
 use clock::Instant;
 
-use crate::admin::Relayed;
+use crate::relayed::Relayed;
 
 /// Its database, at both doors.
 pub(crate) const DATABASE: &str = "quickstart";

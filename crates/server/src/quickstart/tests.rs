@@ -3,7 +3,7 @@
 use document::{array, doc};
 use serde_json::{Value, json};
 
-use crate::{Config, testing::Server};
+use crate::{config::Config, testing::Server};
 
 const SAMPLE: &str = "/_ebb/quickstart";
 const OF: &str = "/_ebb/databases/quickstart/collections/sessions/expiry";

@@ -6,7 +6,10 @@ use bytes::Bytes;
 
 use super::Bench;
 use crate::{
-    Condition, Fence, Mutation, Outcome, Refusal, Snapshot, Space, Stamp, Store, Unit, decode_count,
+    contract::{Snapshot, Store},
+    sequencer::decode_count,
+    space::Space,
+    unit::{Condition, Fence, Mutation, Outcome, Refusal, Stamp, Unit},
 };
 
 const ROWS: Space = Space::Rows(1);

@@ -9,7 +9,7 @@ use std::future::Future;
 
 pub use time::ManualTime;
 
-use crate::Store;
+use crate::contract::Store;
 
 /// Opens an empty store, and opens it again after a crash: what was acknowledged has to be there.
 pub trait Bench {

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{Bench, commits::put};
-use crate::{Condition, Direction, Limit, Mutation, Outcome, Range, Snapshot, Space, Store, Unit};
+use crate::{
+    contract::{Direction, Limit, Range, Snapshot, Store},
+    space::Space,
+    unit::{Condition, Mutation, Outcome, Unit},
+};
 
 const ROWS: Space = Space::Rows(1);
 

@@ -9,7 +9,9 @@ use super::{
     commits::{commit_one, get, put},
 };
 use crate::{
-    Direction, DropPredicate, Judge, Limit, Mutation, Outcome, Range, Snapshot, Space, Store, Unit,
+    contract::{Direction, DropPredicate, Judge, Limit, Range, Snapshot, Store},
+    space::Space,
+    unit::{Mutation, Outcome, Unit},
 };
 
 const ROWS: Space = Space::Rows(1);

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use crate::Timepiece;
+use crate::contract::Timepiece;
 
 /// Database time moved by a test.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 
-use crate::Space;
+use crate::space::Space;
 
 /// What a key, and each version of it, takes beside its bytes, about.
 const KEY: usize = 128;

@@ -14,9 +14,16 @@ use tokio::sync::Notify;
 use data::{Data, Versions, visible};
 
 use crate::{
-    AtomicScope, Capabilities, Direction, DropPredicate, Error, Flight, Health, Kind, Limit,
-    Mutation, Ordered, Outcome, Page, Range, Sequencer, Snapshot, Space, Stamp, Store, Timepiece,
-    Unit, decode_count, encode_count,
+    contract::{
+        AtomicScope, Capabilities, Direction, DropPredicate, Limit, Page, Range, Snapshot, Store,
+        Timepiece,
+    },
+    error::{Error, Kind},
+    flight::Flight,
+    health::Health,
+    sequencer::{Ordered, Sequencer, decode_count, encode_count},
+    space::Space,
+    unit::{Mutation, Outcome, Stamp, Unit},
 };
 
 const MAX_KEY_BYTES: usize = 65_535;

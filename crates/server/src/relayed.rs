@@ -1,7 +1,7 @@
 //! The doors as the portal asks them: for senders that it knows, until the server stops. What they
 //! answer is their own business.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use auth::Right;
 use axum::{
@@ -14,11 +14,17 @@ use mongo::NoReply;
 use portal::{Refused, Sender};
 use tokio::sync::watch;
 
-use super::Doors;
-use crate::background;
+use crate::{any_store::AnyStore, background};
 
 /// Requests that run when the server is told to stop may go on for this long.
 const STOP_TIME: Duration = Duration::from_secs(1);
+
+/// The doors that are open.
+#[derive(Clone)]
+pub(crate) struct Doors {
+    pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
+    pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
+}
 
 /// The doors, and when to leave them.
 #[derive(Clone)]

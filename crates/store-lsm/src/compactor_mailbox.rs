@@ -1,0 +1,94 @@
+//! What the compactor is told: which spaces were written, which keyspaces are left over.
+
+use std::{
+    collections::HashSet,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use fjall::Keyspace;
+use store::{Error, Space};
+
+/// How often keyspaces that were written lately are looked at.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What the thread is told.
+#[derive(Default)]
+pub(crate) struct CompactorMailbox {
+    mail: Mutex<Mail>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Mail {
+    written: HashSet<Space>,
+    /// Keyspaces without a space that have something left in them.
+    leftovers: Vec<Keyspace>,
+    failure: Option<Error>,
+    closed: bool,
+    /// The thread sleeps until it is woken.
+    asleep: bool,
+}
+
+impl CompactorMailbox {
+    fn lock(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These spaces were written. A thread that only pauses is left alone: this happens with every
+    /// commit.
+    pub(crate) fn written(&self, spaces: impl IntoIterator<Item = Space>) {
+        let mut mail = self.lock();
+        mail.written.extend(spaces);
+        if mail.asleep {
+            self.wake.notify_one();
+        }
+    }
+
+    /// The space of this keyspace was dropped.
+    pub(crate) fn left(&self, keyspace: Keyspace) {
+        self.lock().leftovers.push(keyspace);
+        self.wake.notify_one();
+    }
+
+    /// Ends the thread after what it is doing.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn leftovers(&self) -> Vec<Keyspace> {
+        std::mem::take(&mut self.lock().leftovers)
+    }
+
+    /// A compaction failed.
+    pub(crate) fn fail(&self, error: Error) {
+        self.lock().failure = Some(error);
+    }
+
+    /// The last failure, once.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.lock().failure.take()
+    }
+
+    /// Waits for something new; `None` when it is time to end.
+    pub(crate) fn wait(&self, idle: bool) -> Option<HashSet<Space>> {
+        let mut mail = self.lock();
+        if idle {
+            mail.asleep = true;
+            while mail.written.is_empty() && mail.leftovers.is_empty() && !mail.closed {
+                mail = self.wake.wait(mail).unwrap_or_else(PoisonError::into_inner);
+            }
+            mail.asleep = false;
+        } else if !mail.closed {
+            // What is written meanwhile waits: compaction is in no hurry.
+            let until = |mail: &mut Mail| !mail.closed;
+            mail = self
+                .wake
+                .wait_timeout_while(mail, PAUSE, until)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        (!mail.closed).then(|| std::mem::take(&mut mail.written))
+    }
+}

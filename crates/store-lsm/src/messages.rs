@@ -1,0 +1,55 @@
+//! What the store's threads tell each other: requests to the committer, and the batches that it
+//! hands to the syncer.
+
+use std::sync::{Arc, mpsc};
+
+use store::{Error, Fence, Outcome, Unit};
+use tokio::sync::oneshot;
+
+use crate::{meta::Position, open_view::OpenView};
+
+/// Units that wait, and who wants to know.
+pub(crate) struct Request {
+    pub(crate) units: Vec<Unit>,
+    pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+}
+
+/// What the committer is told.
+pub(crate) enum Message {
+    /// Commit this.
+    Commit(Request),
+    /// Publish a snapshot of what is durable, so that older ones pin nothing.
+    Refresh(mpsc::Sender<()>),
+    /// The syncer has nothing to do.
+    Idle,
+    /// Stop.
+    Close,
+}
+
+/// Whom to tell what.
+pub(crate) struct Answer {
+    pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// A batch that the tree has, but perhaps not the disk.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// A snapshot that ends with it.
+    pub(crate) open: Option<Arc<OpenView>>,
+    /// Its position; `None` when there is nothing to sync.
+    pub(crate) position: Option<Position>,
+    /// Units that were not refused.
+    pub(crate) commits: u64,
+    /// It has a place in the in-flight table.
+    pub(crate) in_flight: bool,
+    /// What was closed while it was under way.
+    pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
+    /// Why it was not written.
+    pub(crate) failed: Option<Error>,
+    /// One a unit, until they are dealt out.
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) answers: Vec<Answer>,
+    /// Told when all is done.
+    pub(crate) done: Option<mpsc::Sender<()>>,
+}

@@ -1,0 +1,78 @@
+//! The store over all openings of its tree: which one is open, and why there is none.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use arc_swap::ArcSwapOption;
+use store::{Error, Health, Kind};
+use tokio::sync::Notify;
+
+use crate::{generation::Generation, lasting::Lasting};
+
+/// What the store, its snapshots and its keeper share.
+pub(crate) struct Shared {
+    pub(crate) lasting: Lasting,
+    /// The open tree; none for the moment in which it is opened again.
+    pub(crate) generation: ArcSwapOption<Generation>,
+    /// Told when there is one, and when there could not be.
+    pub(crate) opened: Notify,
+    /// Its user has not yet read again what it keeps in memory.
+    pub(crate) anew: AtomicBool,
+    /// Why it could not be opened again.
+    pub(crate) failure: Mutex<Option<Error>>,
+    pub(crate) closed: AtomicBool,
+}
+
+impl Shared {
+    /// The open tree.
+    pub(crate) fn live(&self) -> Result<Arc<Generation>, Error> {
+        self.generation.load_full().ok_or_else(|| self.why())
+    }
+
+    /// Why there is no open tree.
+    fn why(&self) -> Error {
+        self.failure().unwrap_or_else(opening)
+    }
+
+    /// Why the last attempt to open the tree again failed.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells who waits for the tree that it is open, or why it could not be opened.
+    pub(crate) fn tell(&self, failure: Option<Error>) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        self.opened.notify_waiters();
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        let Ok(live) = self.live() else { return Health::Refusing(self.why()) };
+        if let Some(error) = live.inner.stopped() {
+            return Health::Refusing(error);
+        }
+        if self.anew.load(Ordering::SeqCst) {
+            return Health::Anew;
+        }
+        self.lasting.room.check(false).map_or_else(Health::Refusing, |()| Health::Good)
+    }
+
+    /// The open tree, if it takes a commit now.
+    pub(crate) fn taking(&self, frees: bool) -> Result<Arc<Generation>, Error> {
+        let live = self.live()?;
+        if let Some(why) = live.inner.stopped() {
+            let text = format!("no writes are taken until the store was opened again: {why}");
+            return Err(Error::new(why.kind, text));
+        }
+        if self.anew.load(Ordering::SeqCst) {
+            return Err(opening());
+        }
+        self.lasting.room.check(frees)?;
+        Ok(live)
+    }
+}
+
+fn opening() -> Error {
+    Error::new(Kind::Unavailable, "the store is being opened again")
+}
