@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use query::{Context, exec::Stage};
 use store::Store;
 
-use super::{Cursor, Find, Plan, other};
+use super::{Cursor, Find, Plan, cursor::Work, other};
 use crate::{
     catalog::Collection,
     engine::Engine,
@@ -55,16 +55,14 @@ impl<S: Store> Engine<S> {
             others: Vec::new(),
             find,
             asked: plan.stages,
-            stages: Arc::default(),
-            rests: context.holding.share(),
+            share: context.holding.share(),
             context,
-            dated: false,
-            left: None,
+            with_second: false,
             finder: None,
-            exec: None,
-            held: VecDeque::new(),
-            began: false,
-            fed: false,
+            work: Work::Walking { remaining: None },
+            held_back: VecDeque::new(),
+            view: 0,
+            first_view: 0,
         }
     }
 }

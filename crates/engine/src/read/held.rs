@@ -1,4 +1,4 @@
-//! Documents that a query holds back between batches, and what of them still lives.
+//! Documents that a query holds back between batches, and what of them is still live.
 
 use std::collections::HashSet;
 
@@ -14,42 +14,48 @@ use crate::{
     view::Views,
 };
 
-/// A document on its way out, with what says whether it still lives.
+/// A document on its way out, with what says whether it is still live.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldBack {
     pub(super) document: Bytes,
+    /// The stored documents that it was made of, as far as that matters.
     pub(super) source: Source,
+    /// The number of the view that it was found live in: it is checked again before another view's
+    /// batch returns it.
+    pub(super) checked_in: u64,
 }
 
-impl Held {
+impl HeldBack {
     /// What is left of it without the documents that these origins mean.
-    pub(super) fn without(self, dead: &HashSet<Box<[u8]>>) -> Result<Option<Self>, Error> {
-        let row = Row { document: DocBuf::from_trusted(self.document), source: self.source };
-        let left = row.without(&|origin| dead.contains(origin))?;
-        let held = |row: Row| Self { document: row.document.into_bytes(), source: row.source };
+    pub(super) fn without(self, expired: &HashSet<Box<[u8]>>) -> Result<Option<Self>, Error> {
+        let Self { document, source, checked_in } = self;
+        let row = Row { document: DocBuf::from_trusted(document), source };
+        let left = row.without(&|origin| expired.contains(origin))?;
+        let held =
+            |row: Row| Self { document: row.document.into_bytes(), source: row.source, checked_in };
         Ok(left.map(held))
     }
 }
 
-/// The origins of what has died since: of the document itself and of those joined to it.
-pub(super) async fn dead_in<S: Store>(
+/// The origins of what has expired since: of the document itself and of those joined to it.
+pub(super) async fn expired_in<S: Store>(
     views: &Views<S>,
-    held: &Held,
+    held: &HeldBack,
 ) -> Result<HashSet<Box<[u8]>>, Halt> {
     let mut origins: Vec<Box<[u8]>> = Vec::new();
     held.source.visit(&mut |origin| origins.push(origin.into()));
-    let mut dead = HashSet::new();
+    let mut expired = HashSet::new();
     for origin in origins {
-        if !still_lives(views, &origin).await? {
-            dead.insert(origin);
+        if !is_still_live(views, &origin).await? {
+            expired.insert(origin);
         }
     }
-    Ok(dead)
+    Ok(expired)
 }
 
-/// Whether a document that was read in an earlier view lives in this one. Its header of then does
-/// not tell: a later write may have shortened its life, and others may have seen it die.
-async fn still_lives<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool, Halt> {
+/// Whether a document that was read in an earlier view is live in this one. The header read earlier
+/// is not enough: a later write may have shortened its life, and others may have seen it expire.
+async fn is_still_live<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool, Halt> {
     let Some((place, key, header)) = origin::split(origin) else { return Ok(false) };
     let Some(view) = views.at(place) else { return Ok(false) };
     if !view.state.record.settings.can_expire() {

@@ -3,6 +3,7 @@
 mod begin;
 mod cursor;
 mod dated;
+mod fill;
 mod find;
 mod finder;
 mod held;

@@ -52,7 +52,7 @@ impl<S: Store> Cursor<S> {
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
         let sources = Some(Vec::new());
         let mut batch = Batch { sources, ..Batch::of(&inner.context) };
-        Box::pin(inner.fill(views, all, &mut batch, true)).await?;
+        Box::pin(inner.fill(views, all, &mut batch)).await?;
         if !batch.done {
             let message = "documents of another collection exceed the memory limit of a stage";
             return Err(Error::new(Kind::TooLarge, message).into());

@@ -1,0 +1,263 @@
+//! Fills a batch: takes the next document from what was held back, from the walk or from the
+//! stages, checks it again where it was read in an earlier view, and puts it into the batch.
+
+use bytes::Bytes;
+use document::DocBuf;
+use query::exec::{self, Next, Source, Stage};
+use store::Store;
+
+use super::{
+    Batch, BatchLimit, Cursor,
+    cursor::{Running, Work},
+    dated::with_second,
+    held::{HeldBack, expired_in},
+    origin,
+};
+use crate::{
+    error::Halt,
+    limits::{BATCH_COPIES, PAGE_ROWS},
+    view::Views,
+    yielding::yield_now,
+};
+
+impl<S: Store> Cursor<S> {
+    /// Adds documents to a batch until it is full or there are no more.
+    pub(super) async fn fill(
+        &mut self,
+        views: &Views<S>,
+        limit: BatchLimit,
+        batch: &mut Batch,
+    ) -> Result<(), Halt> {
+        let mut bytes = batch.documents.iter().map(Bytes::len).sum::<usize>();
+        while batch.documents.len() < limit.documents {
+            let wanted = limit.documents - batch.documents.len();
+            let Some(held) = self.next_document(views, wanted).await? else {
+                batch.done = true;
+                return Ok(());
+            };
+            let Some(held) = self.check_again(views, held).await? else { continue };
+            if !self.put(batch, limit, &mut bytes, held)? {
+                return Ok(());
+            }
+        }
+        if self.is_at_limit() || self.is_spent()? {
+            batch.done = true;
+        }
+        Ok(())
+    }
+
+    /// Whether a plain limit is used up.
+    fn is_at_limit(&self) -> bool {
+        matches!(self.work, Work::Walking { remaining: Some(0) })
+    }
+
+    /// The next document in the order of the query; `None` at the end.
+    async fn next_document(
+        &mut self,
+        views: &Views<S>,
+        wanted: usize,
+    ) -> Result<Option<HeldBack>, Halt> {
+        if self.is_at_limit() {
+            return Ok(None);
+        }
+        if let Some(held) = self.held_back.pop_front() {
+            return Ok(Some(held));
+        }
+        let walking = Work::Walking { remaining: None };
+        match std::mem::replace(&mut self.work, walking) {
+            Work::Walking { remaining } => {
+                self.work = Work::Walking { remaining };
+                self.walk(views, wanted, remaining).await
+            }
+            Work::Running(mut running) => {
+                // The stages ask the cursor for rows, so they are taken out of it meanwhile.
+                let next = self.run(&mut running, views, wanted).await;
+                self.work = Work::Running(running);
+                next
+            }
+        }
+    }
+
+    /// What is left of a document in these views; `None` when it has expired since it was read.
+    async fn check_again(
+        &mut self,
+        views: &Views<S>,
+        held: HeldBack,
+    ) -> Result<Option<HeldBack>, Halt> {
+        // What is made of no stored document in particular does not expire.
+        if held.checked_in == self.view || !held.source.is_known() {
+            return Ok(Some(held));
+        }
+        match expired_in(views, &held).await {
+            Ok(expired) if expired.is_empty() => Ok(Some(held)),
+            Ok(expired) => Ok(held.without(&expired)?),
+            Err(halt) => {
+                // It is checked again in the next view.
+                self.held_back.push_front(held);
+                Err(halt)
+            }
+        }
+    }
+
+    /// Puts a document into the batch, or holds it back. Returns whether there was room for it; there
+    /// always is for the first.
+    fn put(
+        &mut self,
+        batch: &mut Batch,
+        limit: BatchLimit,
+        bytes: &mut usize,
+        held: HeldBack,
+    ) -> Result<bool, Halt> {
+        if !batch.documents.is_empty() && limit.bytes < *bytes + held.document.len() {
+            self.held_back.push_front(held);
+            return Ok(false);
+        }
+        if let Err(short) = batch.held.grow(held.document.len() * BATCH_COPIES) {
+            if batch.documents.is_empty() || batch.sources.is_some() {
+                return Err(short.into());
+            }
+            // What there is can be sent.
+            self.held_back.push_front(held);
+            return Ok(false);
+        }
+        *bytes += held.document.len();
+        if let Work::Walking { remaining: Some(remaining) } = &mut self.work {
+            *remaining -= 1;
+        }
+        batch.documents.push(held.document);
+        if let Some(sources) = &mut batch.sources {
+            sources.push(held.source);
+        }
+        Ok(true)
+    }
+
+    /// Whether a limit among the stages is used up, so that no further batch is needed to say so.
+    fn is_spent(&mut self) -> Result<bool, Halt> {
+        let Work::Running(running) = &mut self.work else { return Ok(false) };
+        let limited = running.stages.iter().any(|stage| matches!(stage, Stage::Limit(_)));
+        let cheap = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Limit(_)
+                    | Stage::Skip(_)
+                    | Stage::Project(_)
+                    | Stage::Match(_)
+                    | Stage::Sort { .. }
+            )
+        };
+        if !limited || !self.held_back.is_empty() || !running.stages.iter().all(cheap) {
+            return Ok(false);
+        }
+        match running.exec.next()? {
+            Next::Done => Ok(true),
+            Next::Row(row) => {
+                self.held_back.push_back(made(row, self.first_view));
+                Ok(false)
+            }
+            Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
+        }
+    }
+
+    /// The next row as it is stored, and more that were read with it.
+    async fn walk(
+        &mut self,
+        views: &Views<S>,
+        wanted: usize,
+        remaining: Option<u64>,
+    ) -> Result<Option<HeldBack>, Halt> {
+        let (place, dated, checked_in) = (self.place, self.with_second, self.view);
+        let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
+            return Ok(None);
+        };
+        self.context.effort.check()?;
+        let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
+        let mut held = rows.into_iter().map(|row| HeldBack {
+            source: Source::stored(Some(origin::of(&row, place))),
+            document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
+            checked_in,
+        });
+        let first = held.next();
+        self.held_back.extend(held);
+        Ok(first)
+    }
+
+    /// The next document that the stages make.
+    async fn run(
+        &mut self,
+        running: &mut Running,
+        views: &Views<S>,
+        wanted: usize,
+    ) -> Result<Option<HeldBack>, Halt> {
+        loop {
+            match running.exec.next()? {
+                Next::Row(row) => return Ok(Some(made(row, self.first_view))),
+                Next::Done => return Ok(None),
+                Next::Want(request) => {
+                    // The stage counts them for itself.
+                    let (rows, _held) = self.answer(views, request).await?;
+                    running.exec.supply(rows)?;
+                }
+                Next::Pause => {
+                    self.context.effort.check()?;
+                    yield_now().await;
+                }
+                Next::NeedInput => {
+                    self.context.effort.check()?;
+                    self.feed(running, views, wanted).await?;
+                }
+            }
+        }
+    }
+
+    /// Gives the stages a page of rows.
+    async fn feed(
+        &mut self,
+        running: &mut Running,
+        views: &Views<S>,
+        wanted: usize,
+    ) -> Result<(), Halt> {
+        let place = self.place;
+        let (Some(view), Some(finder), false) =
+            (views.at(place), &mut self.finder, running.input_ended)
+        else {
+            running.exec.finish();
+            return Ok(());
+        };
+        // Stages that hold nothing are given no more than the batch needs.
+        let streaming = exec::is_streaming(&running.stages);
+        let wanted = if streaming { wanted.min(PAGE_ROWS) } else { PAGE_ROWS };
+        let rows = finder.take(view, &self.context, wanted).await?;
+        if rows.is_empty() {
+            running.input_ended = true;
+            running.exec.finish();
+        }
+        let carried = carries_origin(&running.stages);
+        for row in rows {
+            let origin = carried.then(|| origin::of(&row, place));
+            let document = DocBuf::from_trusted(row.value.slice(row.start..));
+            running.exec.offer(exec::Row { document, source: Source::stored(origin) })?;
+        }
+        Ok(())
+    }
+}
+
+/// A document that came out of stages, which may have held what it is made of since the first view.
+fn made(row: exec::Row, first_view: u64) -> HeldBack {
+    HeldBack { document: row.document.into_bytes(), source: row.source, checked_in: first_view }
+}
+
+/// Whether stored documents can come out of the stages, so that it matters where they are from.
+fn carries_origin(stages: &[Stage]) -> bool {
+    let makes = |stage: &Stage| {
+        matches!(
+            stage,
+            Stage::Group(_)
+                | Stage::Count(_)
+                | Stage::Distinct(_)
+                | Stage::Facet(_)
+                | Stage::BucketAuto(_)
+        )
+    };
+    !stages.iter().any(makes)
+}
