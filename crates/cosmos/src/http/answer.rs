@@ -85,9 +85,10 @@ pub(super) async fn answer<S: Store>(
 /// A page that is no resource, for one who came to this door himself.
 fn page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<PageAnswer> {
     let pages = door.settings.pages.as_ref().filter(|_| sender == Sender::Signs)?;
+    // Hardly any request is for one, which is told by its path alone.
+    let page = pages.answer(parts)?;
     head::check(parts).ok()?;
     head::check_host(parts, door.settings.hosts.as_ref()).ok()?;
-    let page = pages.answer(parts)?;
     door.counters.requests.fetch_add(1, Ordering::Relaxed);
     Some(page)
 }

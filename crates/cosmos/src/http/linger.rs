@@ -118,8 +118,11 @@ impl<T: AsyncRead + Unpin> AsyncRead for Linger<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let most = buffer.remaining().min(STEP_BYTES);
-        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
+        // Most buffers are small, and what is not cleared first costs nothing.
+        if buffer.remaining() <= STEP_BYTES {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(STEP_BYTES));
         ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
         let read = part.filled().len();
         buffer.advance(read);

@@ -27,58 +27,74 @@ pub(super) struct About {
     pub(super) took: Duration,
 }
 
+// Constants: a name that is read at run time is looked up among all that are known.
+const SESSION_TOKEN: HeaderName = HeaderName::from_static("x-ms-session-token");
+const LSN: HeaderName = HeaderName::from_static("lsn");
+const COMMITTED_LSN: HeaderName = HeaderName::from_static("x-ms-global-committed-lsn");
+const REQUEST_CHARGE: HeaderName = HeaderName::from_static("x-ms-request-charge");
+const ACTIVITY_ID: HeaderName = HeaderName::from_static("x-ms-activity-id");
+const DURATION: HeaderName = HeaderName::from_static("x-ms-request-duration-ms");
+const CONTINUATION: HeaderName = HeaderName::from_static("x-ms-continuation");
+const ITEM_COUNT: HeaderName = HeaderName::from_static("x-ms-item-count");
+const ALT_CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-alt-content-path");
+const CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-content-path");
 const RANGE_ID: HeaderName = HeaderName::from_static("x-ms-documentdb-partitionkeyrangeid");
 
+/// A header of every answer.
+const fn fixed(name: &'static str, text: &'static str) -> (HeaderName, HeaderValue) {
+    (HeaderName::from_static(name), HeaderValue::from_static(text))
+}
+
 /// Headers that every answer has.
-const FIXED: [(&str, &str); 7] = [
-    ("x-ms-gatewayversion", "version=2.14.0"),
-    ("x-ms-serviceversion", "version=2.14.0.0"),
-    ("x-ms-version", "2020-07-15"),
-    ("x-ms-schemaversion", "1.19"),
-    ("x-ms-number-of-read-regions", "0"),
-    ("x-ms-xp-role", "1"),
-    ("cache-control", "no-store, no-cache"),
+static FIXED: [(HeaderName, HeaderValue); 7] = [
+    fixed("x-ms-gatewayversion", "version=2.14.0"),
+    fixed("x-ms-serviceversion", "version=2.14.0.0"),
+    fixed("x-ms-version", "2020-07-15"),
+    fixed("x-ms-schemaversion", "1.19"),
+    fixed("x-ms-number-of-read-regions", "0"),
+    fixed("x-ms-xp-role", "1"),
+    fixed("cache-control", "no-store, no-cache"),
 ];
 
 /// An answer, whose body counts until its last part is forgotten.
 pub(super) fn response(reply: Reply, about: About, held: Share) -> Response<Full<Bytes>> {
     let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = HeaderMap::with_capacity(24);
-    for (name, text) in FIXED {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(text));
+    for (name, text) in &FIXED {
+        headers.insert(name.clone(), text.clone());
     }
     if !reply.body.is_empty() {
         let kind = reply.content_type.unwrap_or("application/json");
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
     }
     let lsn = seq.to_string();
-    put(&mut headers, "x-ms-session-token", session::token(seq));
-    put(&mut headers, "lsn", lsn.clone());
-    put(&mut headers, "x-ms-global-committed-lsn", lsn);
-    put(&mut headers, "x-ms-request-charge", charge::text(reply.charge));
-    put(&mut headers, "x-ms-activity-id", about.activity);
-    put(&mut headers, "x-ms-request-duration-ms", milliseconds(about.took));
+    put(&mut headers, SESSION_TOKEN, session::token(seq));
+    put(&mut headers, LSN, lsn.clone());
+    put(&mut headers, COMMITTED_LSN, lsn);
+    put(&mut headers, REQUEST_CHARGE, charge::text(reply.charge));
+    put(&mut headers, ACTIVITY_ID, about.activity);
+    put(&mut headers, DURATION, milliseconds(about.took));
     if about.items {
         headers.insert(RANGE_ID, HeaderValue::from_static(session::RANGE));
     }
     if let Some(location) = about.location {
-        put(&mut headers, "content-location", location);
+        put(&mut headers, http::header::CONTENT_LOCATION, location);
     }
     if let Some(etag) = reply.etag {
-        put(&mut headers, "etag", etag);
+        put(&mut headers, http::header::ETAG, etag);
     }
     if let Some(continuation) = reply.continuation {
-        put(&mut headers, "x-ms-continuation", continuation);
+        put(&mut headers, CONTINUATION, continuation);
     }
     if let Some(count) = reply.count {
-        put(&mut headers, "x-ms-item-count", count.to_string());
+        put(&mut headers, ITEM_COUNT, count.to_string());
     }
     if let Some(owner) = reply.owner {
-        headers.insert(HeaderName::from_static("x-ms-alt-content-path"), owner.path);
-        headers.insert(HeaderName::from_static("x-ms-content-path"), owner.rid);
+        headers.insert(ALT_CONTENT_PATH, owner.path);
+        headers.insert(CONTENT_PATH, owner.rid);
     }
     for (name, text) in reply.extra {
-        put(&mut headers, name, text);
+        put(&mut headers, HeaderName::from_static(name), text);
     }
     let mut response = Response::new(Full::new(held::bytes(reply.body, held)));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
@@ -93,9 +109,9 @@ fn milliseconds(took: Duration) -> String {
 }
 
 /// Adds a header; a text that cannot stand in one is left out.
-fn put(headers: &mut HeaderMap, name: &'static str, text: String) {
+fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
     if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
-        headers.insert(HeaderName::from_static(name), value);
+        headers.insert(name, value);
     }
 }
 
