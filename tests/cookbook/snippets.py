@@ -1,7 +1,8 @@
 """Takes the code out of a page: one file per fenced block, named by the `run=NAME` after its language.
 
 snippets.py PAGE FOLDER writes FOLDER/NAME and prints the names in their order on the page. A block
-without a name, or with a name that another one has, is an error: everything on the page is run.
+without a name, or with a name that another one has, is an error: everything on the page is run. With
+--named as a third argument, blocks without a name are left out instead.
 """
 
 import pathlib
@@ -28,11 +29,13 @@ def blocks(page):
         raise ValueError(f"line {first}: the block is not closed")
 
 
-def snippets(page):
+def snippets(page, only_named):
     """Returns the code of each block by its name."""
     found = {}
     for line, info, code in blocks(page):
         named = re.fullmatch(r"\w+ run=([a-z][a-z0-9-]*)", info)
+        if not named and only_named:
+            continue
         if not named:
             raise ValueError(f"line {line}: a block is not named with run=NAME, so no test runs it")
         if named[1] in found:
@@ -41,9 +44,9 @@ def snippets(page):
     return found
 
 
-def main(page, folder):
+def main(page, folder, *options):
     try:
-        found = snippets(pathlib.Path(page).read_text(encoding="utf-8"))
+        found = snippets(pathlib.Path(page).read_text(encoding="utf-8"), "--named" in options)
     except ValueError as error:
         sys.exit(f"{page}: {error}")
     for name, code in found.items():
