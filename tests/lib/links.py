@@ -63,7 +63,10 @@ def main(root="."):
     root = pathlib.Path(root).resolve()
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=root, check=True, capture_output=True, text=True,
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.split("\n")
     pages = [root / name for name in listed if name and (root / name).exists()]
     count = 0
