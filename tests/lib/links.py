@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that links in all pages of the repository lead somewhere: files, pictures and headings.
+"""Checks that pages of the repository lead somewhere: links, pictures, headings, names of files.
 
-links.py [ROOT] reads every tracked *.md, prints each link that leads nowhere, and then fails. It asks
-no network: addresses of other sites are left alone.
+links.py [ROOT] reads every tracked *.md, prints each link that leads nowhere and each file of ours
+that is named and not there, and then fails. It asks no network: addresses of other sites are left
+alone.
 """
 
 import pathlib
@@ -11,16 +12,24 @@ import subprocess
 import sys
 from urllib.parse import unquote
 
-FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?^ {0,3}\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
-CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+FENCED = re.compile(
+    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?^ {0,3}\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL
+)
+CODE = re.compile(r"(`+)(?!`)(.*?)(?<!`)\1(?!`)", re.DOTALL)
 INLINE = re.compile(r"\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+\"[^\"]*\")?\s*\)")
 DEFINED = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+\"[^\"]*\")?\s*$", re.MULTILINE)
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//")
+# A path in code is one of ours when it ends as our sources do or begins with a folder of ours.
+PATH = re.compile(
+    r"[\w.{},*-]+(?:/[\w.{},*-]+)+\.(?:rs|py|sh|ts|tsx|js|md|toml|txt|css)"
+    r"|(?:bench|crates|docs|tests|web|xtask)/[\w.{},*/-]*"
+)
+BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def blanked(pattern, text):
-    """The text with its line ends alone where the pattern matches, so that lines keep their numbers."""
+    """The text with its line ends alone where the pattern matches: lines keep their numbers."""
     return pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
@@ -36,42 +45,71 @@ def anchors(text):
     return found
 
 
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
 def links(text):
     """Yields (line, target) of each link and picture of a page."""
     prose = blanked(CODE, blanked(FENCED, text))
     for pattern in (INLINE, DEFINED):
         for match in pattern.finditer(prose):
-            yield prose.count("\n", 0, match.start(1)) + 1, match[1]
+            yield line_of(prose, match.start(1)), match[1]
 
 
-def dead(page, root):
+def dead_links(page, text, root):
     """Yields (line, target, reason) of each link of a page that leads nowhere."""
-    for line, target in links(page.read_text(encoding="utf-8")):
+    for line, target in links(text):
         if ELSEWHERE.match(target):
             continue
         path, _, anchor = unquote(target).partition("#")
-        found = (root / path.lstrip("/") if path.startswith("/") else page.parent / path) if path else page
+        base = root if path.startswith("/") else page.parent
+        found = base / path.lstrip("/") if path else page
         if not found.exists():
             yield line, target, "there is no such file"
         elif root not in [found.resolve(), *found.resolve().parents]:
             yield line, target, "it is outside of the repository"
-        elif anchor and found.suffix == ".md" and anchor not in anchors(found.read_text(encoding="utf-8")):
+        elif anchor and found.suffix == ".md" and anchor not in anchors(found.read_text("utf-8")):
             yield line, target, "there is no such heading"
+
+
+def expanded(path):
+    """The paths that `a/{b,c}.rs` stands for."""
+    braces = BRACES.search(path)
+    if not braces:
+        return [path]
+    parts = [path[: braces.start()] + one + path[braces.end() :] for one in braces[1].split(",")]
+    return [whole for part in parts for whole in expanded(part)]
+
+
+def missing_files(text, files):
+    """Yields (line, path, reason) of each file or folder that is named in code and not there. Its
+    path may begin anywhere: `commands/table.rs` is what ends so.
+    """
+    prose = blanked(FENCED, text)
+    for match in CODE.finditer(prose):
+        if not PATH.fullmatch(match[2]):
+            continue
+        for path in expanded(match[2]):
+            ending = re.escape(path.rstrip("/")).replace(r"\*", r"[^/]*")
+            if not re.search(rf"^(?:.*/)?{ending}(?:/|$)", files, re.MULTILINE):
+                yield line_of(prose, match.start()), path, "there is no such file"
 
 
 def main(root="."):
     root = pathlib.Path(root).resolve()
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+    files = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=root,
         check=True,
         capture_output=True,
         text=True,
-    ).stdout.split("\n")
-    pages = [root / name for name in listed if name and (root / name).exists()]
+    ).stdout
+    pages = [root / name for name in files.split("\n") if name.endswith(".md")]
     count = 0
-    for page in pages:
-        for line, target, reason in dead(page, root):
+    for page in filter(pathlib.Path.exists, pages):
+        text = page.read_text(encoding="utf-8")
+        for line, target, reason in [*dead_links(page, text, root), *missing_files(text, files)]:
             print(f"{page.relative_to(root)}:{line}: {target}: {reason}", file=sys.stderr)
             count += 1
     if not pages or count:
