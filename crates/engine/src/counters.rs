@@ -1,5 +1,6 @@
 //! What a write enters on the books: totals per class, and sums by second and coarser of what can
-//! die (ttl.md 5.3): by class while TTL is on, by date where an index expires documents.
+//! die (docs/ttl.md, section 5.3): by class while TTL is on, by date where an index expires
+//! documents.
 
 use expiry::{Class, Header};
 use store::{Mutation, Space};

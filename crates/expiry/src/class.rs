@@ -37,7 +37,7 @@ impl Lifetime {
         }
     }
 
-    /// What a root-level `ttl` asks for (ttl.md section 4, the rule for stored values).
+    /// What a root-level `ttl` asks for (docs/ttl.md, section 4, the rule for stored values).
     pub fn of(ttl: Option<ValueRef<'_>>) -> Self {
         match ttl.and_then(meaningful_ttl) {
             None => Self::Inherit,

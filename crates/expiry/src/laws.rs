@@ -1,8 +1,8 @@
 //! The law of the product over random histories against a model that keeps a list of the dead.
 //!
-//! The model knows no floors: between two events it asks the matrix of ttl.md at every instant that
-//! could matter and remembers who died. Dead must be monotone, and nothing written later may be
-//! dead by an earlier floor.
+//! The model knows no floors: between two events it asks the matrix (docs/ttl.md, section 3) at every
+//! instant that could matter and remembers who died. Dead must be monotone, and nothing written later
+//! may be dead by an earlier floor.
 
 use clock::Instant;
 

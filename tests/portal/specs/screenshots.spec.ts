@@ -1,4 +1,4 @@
-// The pictures of the README, made of a real sample on a clock that stands still. They are written to
+// The pictures of the README and docs/operations.md, made of a real sample on a clock that stands still. They are written to
 // docs/images with EBB_SCREENSHOTS=1, else to the run's own folder.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

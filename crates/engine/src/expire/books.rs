@@ -1,5 +1,5 @@
-//! Counts without scanning (ttl.md 5.3): `live = totals - sums up to the floor`. Where the books
-//! are being built, or documents can die in more than one way, headers are walked.
+//! Counts without scanning (docs/ttl.md, section 5.3): `live = totals - sums up to the floor`. Where
+//! the books are being built, or documents can die in more than one way, headers are walked.
 
 use std::{collections::HashSet, sync::Arc};
 
