@@ -4,14 +4,12 @@ use document::{DocRef, Number, ValueRef};
 
 use crate::{
     args::Args,
+    command_row::{CommandRow, ReadLevels},
     errors::{
         BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,
         TypeMismatch,
     },
 };
-
-/// Commands that read data at a level of the client's choice; the others know only `local`.
-const LEVELLED: [&str; 5] = ["aggregate", "count", "distinct", "find", "getMore"];
 
 /// Who may have chosen a concern.
 const PROVENANCES: [&str; 5] = [
@@ -23,11 +21,10 @@ const PROVENANCES: [&str; 5] = [
 ];
 
 /// Checks the read concern of a command.
-pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
-    let command = args.of;
+pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     let Some(concern) = args.find("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
-        if command == "aggregate" && !concern.is_nullish() {
+        if row.strict_shared && !concern.is_nullish() {
             return Err(args.wrong("readConcern", concern, " 'object'"));
         }
         return Err(Error::new(FailedToParse, "readConcern field should be an object"));
@@ -62,7 +59,7 @@ pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
         let message = "atClusterTime field can be set only if level is equal to snapshot";
         return Err(Error::new(InvalidOptions, message));
     }
-    check_level(command, level)?;
+    check_level(row, level)?;
     if optime {
         let message = "node needs to be a replica set member to use read concern";
         return Err(Error::new(NotAReplicaSet, message));
@@ -74,12 +71,18 @@ pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
-fn check_level(command: &str, level: Option<&str>) -> Result<()> {
+fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
+    let accepts = |level: &str| match row.read_levels {
+        ReadLevels::Local => false,
+        ReadLevels::ExceptSnapshot => level != "snapshot",
+        ReadLevels::All => true,
+    };
     match level {
         None | Some("local") => Ok(()),
         Some(level @ ("available" | "majority" | "linearizable" | "snapshot"))
-            if !LEVELLED.contains(&command) || (level, command) == ("snapshot", "count") =>
+            if !accepts(level) =>
         {
+            let command = row.name;
             let message = format!(
                 "Command {command} does not support {{ readConcern: {{ level: \"{level}\" }} }}"
             );

@@ -18,7 +18,7 @@ use crate::{
     errors::{Error, TemporarilyUnavailable},
     limits::{BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, WRITE_TIMEOUT},
     operation::Why,
-    program, session,
+    program,
     wire::{
         self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape,
         arriving::{self, Arrived},
@@ -93,7 +93,8 @@ async fn converse<S: Store>(
                 let mut answered =
                     Box::pin(answer(door, connection, &mut stream, &message, &mut stop));
                 let answered = answered.as_mut();
-                let answered = pin!(program::run(&message, door.settings.give_way, answered));
+                let weight = program::weight(&message, &door.commands);
+                let answered = pin!(program::run(weight, door.settings.give_way, answered));
                 let answered = door.engine.lanes().run(answered).await;
                 connection.answered();
                 answered?;
@@ -161,7 +162,8 @@ async fn understand<S: Store>(
         true => door.engine.lanes().run_long(parsed).await,
         false => parsed.await,
     }?;
-    held.set(message.bytes.len().saturating_add(program::weight(&message))).map_err(busy)?;
+    let weight = program::weight(&message, &door.commands);
+    held.set(message.bytes.len().saturating_add(weight)).map_err(busy)?;
     Ok(message)
 }
 
@@ -187,13 +189,15 @@ async fn run<S: Store>(
     stream: &mut (impl AsyncBufRead + Unpin),
     stop: &mut watch::Receiver<bool>,
 ) -> commands::Answer {
-    let waits = call.body.get("maxAwaitTimeMS").is_some() && commands::is_hello(call.name);
+    let row = call.known.map(|known| known.row);
+    let waits =
+        row.is_some_and(|row| row.awaits_state) && call.body.get("maxAwaitTimeMS").is_some();
     let mut run = pin!(commands::run(call));
     tokio::select! {
         biased;
         answer = &mut run => return answer,
         _ = stop.wait_for(|stop| *stop), if waits => return commands::Answer::Hang,
-        () = left(stream), if session::only_reads(call.name) => {}
+        () = left(stream), if row.is_some_and(|row| row.ends_with_client) => {}
     }
     if waits {
         return commands::Answer::Hang;
@@ -216,7 +220,7 @@ async fn answer<S: Store>(
     message: &Message,
     stop: &mut watch::Receiver<bool>,
 ) -> Result<(), Ended> {
-    let reply = match Call::new(door, connection, message) {
+    let reply = match Call::new(door, connection, message, Arc::default()) {
         Ok(call) => run(&call, stream, stop).await,
         Err(error) => commands::Answer::Reply(error.reply().to_buf()),
     };
@@ -276,7 +280,7 @@ async fn exhaust<S: Store>(
             return Ok(());
         }
         answers = id;
-        let call = Call::new(door, connection, message).map_err(|_| ())?;
+        let call = Call::new(door, connection, message, Arc::default()).map_err(|_| ())?;
         body = match run(&call, stream, stop).await {
             commands::Answer::Reply(body) => body,
             commands::Answer::Hang => return Err(()),
@@ -287,7 +291,7 @@ async fn exhaust<S: Store>(
 /// A reply is compressed when its request was. A large one waits for its turn.
 async fn packed<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> Vec<u8> {
     match message.compressor {
-        Some(compressor) if !commands::is_never_compressed(message) => {
+        Some(compressor) if door.commands.may_compress(message.body()) => {
             let long = LONG_BYTES <= reply.len();
             let packed = pin!(async { wire::compress(reply, compressor) });
             if long { door.engine.lanes().run_long(packed).await } else { packed.await }

@@ -15,7 +15,8 @@ use memory::Account;
 
 use crate::{
     client::{Connection, Visitor},
-    commands::{FailPoint, Row, Table},
+    command_row::{CommandRow, CommandTable},
+    commands::FailPoint,
     complaints::Complaints,
     cursors::Cursors,
     timestamps::Timestamps,
@@ -120,7 +121,7 @@ pub struct Door<S: Store> {
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors<S>>,
-    pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
+    pub(crate) commands: CommandTable,
     pub(crate) latencies: Latencies,
     /// How often commands failed, by their places in the table.
     pub(crate) failed: Vec<AtomicU64>,
@@ -157,9 +158,12 @@ fn process() -> ObjectId {
 }
 
 impl<S: Store> Door<S> {
-    /// A door onto an engine.
-    pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
-        let commands = Table::<S>::by_name();
+    /// A door onto an engine, with the table of commands that it serves.
+    pub(crate) fn with_commands(
+        engine: Engine<S>,
+        settings: Settings,
+        commands: CommandTable,
+    ) -> Arc<Self> {
         let cursors = Arc::new(Cursors::default());
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
@@ -167,8 +171,8 @@ impl<S: Store> Door<S> {
             messages: settings.memory.part(settings.memory.limit() / 2),
             settings,
             cursors,
-            latencies: Latencies::new(commands.len()),
-            failed: commands.iter().map(|_| AtomicU64::new(0)).collect(),
+            latencies: Latencies::new(commands.rows.len()),
+            failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
             complaints: Complaints::default(),
             started: clock::monotonic(),
@@ -252,11 +256,11 @@ impl<S: Store> Door<S> {
 
     /// How long commands took since the start, nanoseconds: those that were run, by name.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
-        let read = |(name, (at, _)): (&&'static str, &(usize, _))| {
-            let read = self.latencies.read(*at).filter(|read| 0 < read.count())?;
-            Some((*name, read))
+        let read = |(place, row): (usize, &'static CommandRow)| {
+            let read = self.latencies.read(place).filter(|read| 0 < read.count())?;
+            Some((row.name, read))
         };
-        let mut all: Vec<_> = self.commands.iter().filter_map(read).collect();
+        let mut all: Vec<_> = self.commands.rows.iter().enumerate().filter_map(read).collect();
         all.sort_unstable_by_key(|(name, _)| *name);
         all
     }

@@ -3,6 +3,7 @@
 
 mod args;
 mod client;
+mod command_row;
 mod commands;
 mod complaints;
 mod concern;
@@ -14,6 +15,7 @@ mod door;
 mod errors;
 mod limits;
 mod names;
+mod open;
 mod operation;
 mod program;
 mod relay;
@@ -23,7 +25,8 @@ mod ttl;
 mod usage;
 mod wire;
 
-pub use commands::{CommandRow, NOT_YET, table};
+pub use command_row::{Access, ApiVersion1, CommandRow, NotYet, ReadLevels, Work};
+pub use commands::{NOT_YET, table};
 pub use connection::serve;
 pub use dialect::MongoDialect;
 pub use door::{Door, Settings};

@@ -12,7 +12,10 @@ use std::{
 use document::DocBuf;
 use query::{Error, Kind};
 
-use crate::errors::{ClientDisconnect, CursorKilled, Interrupted, MaxTimeMSExpired};
+use crate::{
+    command_row::CommandRow,
+    errors::{ClientDisconnect, CursorKilled, Interrupted, MaxTimeMSExpired},
+};
 
 /// Why an operation is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +113,7 @@ impl Operation {
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
     pub(crate) id: i32,
-    pub(crate) name: &'static str,
+    pub(crate) row: &'static CommandRow,
     /// As the client sent it.
     pub(crate) command: DocBuf,
     /// On the machine's monotonic clock.

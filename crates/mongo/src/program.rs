@@ -4,15 +4,15 @@
 use std::pin::Pin;
 
 use crate::{
+    command_row::CommandTable,
     limits::{ELEMENT_BYTES, LONG_BYTES},
     wire::Message,
 };
 
-/// About what a command takes once it is parsed.
-pub(crate) fn weight(message: &Message) -> usize {
-    match message.body().iter().next() {
-        // Documents are stored as they came.
-        Some(("insert", _)) => 0,
+/// About what a command takes once it is parsed, bytes.
+pub(crate) fn weight(message: &Message, commands: &CommandTable) -> usize {
+    match commands.find_body(message.body()) {
+        Some(known) if known.row.stores_bytes => 0,
         _ => message.elements.saturating_mul(ELEMENT_BYTES),
     }
 }
@@ -20,11 +20,11 @@ pub(crate) fn weight(message: &Message) -> usize {
 /// Runs a command. While a large one is parsed, kept or dropped others would wait: whenever it goes
 /// on, the worker of its thread is given to them first.
 pub(crate) async fn run<T>(
-    message: &Message,
+    weight: usize,
     give_way: fn(),
     mut run: Pin<&mut impl Future<Output = T>>,
 ) -> T {
-    if weight(message) < LONG_BYTES {
+    if weight < LONG_BYTES {
         return run.await;
     }
     std::future::poll_fn(|context| {

@@ -9,12 +9,12 @@ use engine::Store;
 
 use crate::{
     client::{Connection, Visitor},
-    commands::{self, Answer, Call, changes_nothing},
+    commands::{self, Answer, Call},
     door::{Counters, Door},
     errors::{Error, Unauthorized},
     limits::MAX_COMMAND_BYTES,
     operation::{Operation, Why},
-    program, session,
+    program,
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
@@ -78,12 +78,12 @@ impl<S: Store> Drop for Visit<S> {
 struct Waiting {
     connection: Arc<Connection>,
     operation: Arc<Operation>,
-    only_reads: bool,
+    ends_with_client: bool,
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if self.only_reads {
+        if self.ends_with_client {
             self.operation.stop(Why::ClientLeft);
             self.connection.stop(None, Why::ClientLeft);
         }
@@ -106,16 +106,16 @@ impl<S: Store> Door<S> {
         let visit = Visit { door: Arc::clone(self), connection };
         let connection = Arc::clone(&visit.connection);
         Counters::add(&connection.counters.bytes_in, command.len() as u64);
-        if !writes && !changes_nothing(message.body()) {
+        if !writes && !self.commands.changes_nothing(message.body()) {
             let refused = Error::new(Unauthorized, "The key that was used may only read.");
             return Ok(counted(&connection, &refused.reply().to_buf()));
         }
         let operation = Arc::<Operation>::default();
-        let name = message.body().iter().next().map_or("", |(name, _)| name);
+        let known = self.commands.find_body(message.body());
         let _waiting = Waiting {
             connection,
             operation: Arc::clone(&operation),
-            only_reads: session::only_reads(name),
+            ends_with_client: known.is_some_and(|known| known.row.ends_with_client),
         };
         // It may keep its thread for long: the caller's sees meanwhile whether the client is there.
         let run = tokio::spawn(run(visit, message, operation));
@@ -130,14 +130,14 @@ async fn run<S: Store>(
 ) -> Result<Bytes, NoReply> {
     let settings = &visit.door.settings;
     let mut held = settings.memory.share();
-    if let Err(short) = held.set(message.bytes.len().saturating_add(program::weight(&message))) {
+    let weight = program::weight(&message, &visit.door.commands);
+    if let Err(short) = held.set(message.bytes.len().saturating_add(weight)) {
         return Ok(counted(&visit.connection, &Error::from(short).reply().to_buf()));
     }
-    let answer = match Call::new(&visit.door, &visit.connection, &message) {
+    let answer = match Call::new(&visit.door, &visit.connection, &message, operation) {
         Ok(call) => {
-            let call = Call { operation, ..call };
             let run = pin!(commands::run(&call));
-            let run = pin!(program::run(&message, settings.give_way, run));
+            let run = pin!(program::run(weight, settings.give_way, run));
             visit.door.engine.lanes().run(run).await
         }
         Err(error) => Answer::Reply(error.reply().to_buf()),

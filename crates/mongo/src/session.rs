@@ -6,73 +6,40 @@ use document::{DocRef, Number, ValueRef};
 
 use crate::{
     args::Args,
+    command_row::CommandRow,
     concern,
     errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
 };
 
-/// Commands that write nothing, so that a write concern makes no sense; `aggregate` may write.
-const READS: &[&str] = &[
-    "find",
-    "getMore",
-    "killCursors",
-    "count",
-    "distinct",
-    "explain",
-    "listIndexes",
-    "listCollections",
-    "listDatabases",
-    "ping",
-];
-
-/// Commands that take no write concern either, as they change no data.
-const ASKS: &[&str] = &["collStats", "dbStats", "validate", "hello", "endSessions", "serverStatus"];
-
-/// Whether a command only reads, so that nobody needs it once its client has gone.
-pub(crate) fn only_reads(command: &str) -> bool {
-    READS.contains(&command) || command == "aggregate"
-}
-
-/// Checked arguments that all commands share.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Generic {
-    /// When the command has to give up, on the machine's monotonic clock.
-    pub(crate) deadline: Option<Duration>,
-}
-
-impl Generic {
-    pub(crate) fn read(args: &Args<'_>) -> Result<Self> {
-        let command = args.of;
-        if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
-            let message = "Transaction numbers are only allowed on a replica set member or mongos";
-            return Err(Error::new(IllegalOperation, message));
-        }
-        if let Some(lsid) = args.document("lsid")? {
-            check_session(lsid)?;
-        }
-        concern::check_read(args)?;
-        let deadline = match args.find("maxTimeMS") {
-            None => None,
-            // Its arguments are read strictly before this one is looked at.
-            Some(value) if command == "aggregate" && !value.is_number() && !value.is_nullish() => {
-                return Err(args.wrong("maxTimeMS", value, "s '[long, int, decimal, double]'"));
-            }
-            Some(_)
-                if command == "aggregate" && args.int("maxTimeMS")?.is_some_and(|it| it < 0) =>
-            {
-                args.count("maxTimeMS")?;
-                None
-            }
-            Some(value) => max_time(value)?,
-        };
-        if (READS.contains(&command) || ASKS.contains(&command))
-            && args.find("writeConcern").is_some()
-        {
-            let message = "Command does not support writeConcern";
-            return Err(Error::new(InvalidOptions, message));
-        }
-        concern::check_write(args)?;
-        Ok(Self { deadline })
+/// Checks the arguments that all commands share. Returns when the command has to give up, on the
+/// machine's monotonic clock.
+pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<Duration>> {
+    if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
+        let message = "Transaction numbers are only allowed on a replica set member or mongos";
+        return Err(Error::new(IllegalOperation, message));
     }
+    if let Some(lsid) = args.document("lsid")? {
+        check_session(lsid)?;
+    }
+    concern::check_read(args, row)?;
+    let deadline = match args.find("maxTimeMS") {
+        None => None,
+        // Its type is looked at before its value, as that of the command's own arguments.
+        Some(value) if row.strict_shared && !value.is_number() && !value.is_nullish() => {
+            return Err(args.wrong("maxTimeMS", value, "s '[long, int, decimal, double]'"));
+        }
+        Some(_) if row.strict_shared && args.int("maxTimeMS")?.is_some_and(|it| it < 0) => {
+            args.count("maxTimeMS")?;
+            None
+        }
+        Some(value) => max_time(value)?,
+    };
+    if !row.write_concern && args.find("writeConcern").is_some() {
+        let message = "Command does not support writeConcern";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    concern::check_write(args)?;
+    Ok(deadline)
 }
 
 fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {

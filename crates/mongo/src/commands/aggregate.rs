@@ -1,6 +1,6 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
 
-use document::{ArrayRef, DocBuf, Document, Value, ValueRef};
+use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::Store;
 use engine::{Model, Namespace, Plan};
 use query::{Filter, exec::Stage};
@@ -30,14 +30,26 @@ pub(super) const FIELDS: &[&str] = &[
     "exchange",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Stages of a pipeline that write what comes to them.
+const WRITING_STAGES: &[&str] = &["$out", "$merge"];
+
+/// Whether an aggregate changes something: it has a stage that writes.
+pub(super) fn changes_data(command: DocRef<'_>) -> bool {
+    let pipeline = command.get("pipeline").and_then(ValueRef::as_array);
+    pipeline.is_some_and(|stages| {
+        let mut stages = stages.iter().filter_map(ValueRef::as_document);
+        stages.any(|stage| stage.iter().any(|(name, _)| WRITING_STAGES.contains(&name)))
+    })
+}
+
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
-    let namespace = source(&call)?;
+    let namespace = source(call)?;
     args.strict_bool("allowDiskUse")?;
     args.lax_bool("bypassDocumentValidation")?;
     if args.strict_bool("explain")?.unwrap_or(false) {
-        return super::explain::of_aggregate(&call, &namespace).await;
+        return super::explain::of_aggregate(call, &namespace).await;
     }
     let Some(cursor) = args.document("cursor")? else {
         let message =
@@ -50,15 +62,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
     let plan = match first_stage.and_then(|stage| stage.iter().next()) {
         Some(("$collStats", ValueRef::Document(spec))) => {
-            let stats = super::stats::stage(&call, &namespace, spec).await?;
+            let stats = super::stats::stage(call, &namespace, spec).await?;
             behind(&args, vec![stats])?
         }
-        Some(("$currentOp", spec)) => behind(&args, super::operations::stage(&call, spec).await?)?,
+        Some(("$currentOp", spec)) => behind(&args, super::operations::stage(call, spec).await?)?,
         _ => plan(&args)?,
     };
     let context = call.context().await?;
     let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
-    first(&call, &namespace, cursor, FirstBatch { size, single: false, keep: false }).await
+    first(call, &namespace, cursor, FirstBatch { size, single: false, keep: false }).await
 }
 
 /// A pipeline whose first stage was replaced by these documents.

@@ -60,7 +60,7 @@ struct Totals {
     errors: usize,
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let namespaces = call
         .documents("nsInfo")?
@@ -88,7 +88,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let mut totals = Totals::default();
     let mut results = Vec::new();
     for (at, operation) in operations.into_iter().enumerate() {
-        let outcome = apply(&call, &namespaces, operation, &context, &mut totals).await;
+        let outcome = apply(call, &namespaces, operation, &context, &mut totals).await;
         let index = i32::try_from(at).unwrap_or(i32::MAX);
         match outcome {
             Ok(fields) if errors_only => drop(fields),
@@ -106,7 +106,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             }
         }
     }
-    answer(&call, results, &totals, size).await
+    answer(call, results, &totals, size).await
 }
 
 fn full_name(name: &str) -> Result<Namespace> {

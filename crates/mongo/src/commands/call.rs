@@ -13,11 +13,11 @@ use query::{
 use crate::{
     args::named,
     client::Connection,
+    command_row::Known,
     door::Door,
     errors::{Error, InvalidNamespace, NamespaceNotFound, Result},
     names,
     operation::Operation,
-    session::Generic,
     ttl::DocumentWriter,
     wire::{Message, Shape},
 };
@@ -44,16 +44,11 @@ pub(crate) struct Call<'a, S: Store> {
     pub(crate) connection: &'a Connection,
     pub(crate) message: &'a Message,
     pub(crate) name: &'a str,
+    /// Its row, if there is such a command.
+    pub(crate) known: Option<Known>,
     pub(crate) body: DocRef<'a>,
     pub(crate) database: &'a str,
-    pub(crate) generic: Generic,
     pub(crate) operation: Arc<Operation>,
-}
-
-impl<S: Store> Clone for Call<'_, S> {
-    fn clone(&self) -> Self {
-        Self { generic: self.generic.clone(), operation: Arc::clone(&self.operation), ..*self }
-    }
 }
 
 impl<'a, S: Store> Call<'a, S> {
@@ -61,6 +56,7 @@ impl<'a, S: Store> Call<'a, S> {
         door: &'a Arc<Door<S>>,
         connection: &'a Connection,
         message: &'a Message,
+        operation: Arc<Operation>,
     ) -> Result<Self> {
         let mut body = message.body();
         let mut name = body.iter().next().map_or("", |(name, _)| name);
@@ -77,15 +73,21 @@ impl<'a, S: Store> Call<'a, S> {
                 return Err(Error::new(40571, "OP_MSG requests require a $db argument"));
             }
         };
-        if message.shape == Shape::Query && !matches!(name, "hello" | "isMaster" | "ismaster") {
+        let known = door.commands.find(name);
+        if message.shape == Shape::Query && !known.is_some_and(|known| known.row.legacy) {
             let message = format!(
                 "Unsupported OP_QUERY command: {name}. The client driver may require an upgrade."
             );
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
         names::database(database)?;
-        let (generic, operation) = (Generic::default(), Arc::default());
-        Ok(Self { door, connection, message, name, body, database, generic, operation })
+        Ok(Self { door, connection, message, name, known, body, database, operation })
+    }
+
+    /// The call of a command that stands inside this one, as `explain` has it.
+    pub(crate) fn inner(&self, name: &'a str, body: DocRef<'a>) -> Self {
+        let known = self.door.commands.find(name);
+        Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
     }
 
     /// The collection the command names.

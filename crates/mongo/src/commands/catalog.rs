@@ -49,7 +49,7 @@ const UNSUPPORTED: &[&str] = &[
     "changeStreamPreAndPostImages",
 ];
 
-pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn create<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
     let args = call.args();
@@ -108,7 +108,7 @@ fn unsupported(option: &str) -> Error {
     Error::new(CommandNotSupported, format!("create with '{option}' is not supported"))
 }
 
-pub(super) async fn drop<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let indexes = call.find(&namespace).map(|collection| index_count(&collection));
     if !call.door.engine.drop_collection(Model::Documents, &namespace).await? {
@@ -122,7 +122,7 @@ fn index_count(collection: &Collection) -> i32 {
     i32::try_from(collection.state().record.indexes.len() + 1).unwrap_or(i32::MAX)
 }
 
-pub(super) async fn drop_database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     if args.int("dropDatabase")?.ok_or_else(|| args.missing("dropDatabase"))? != 1 {
         return Err(Error::new(5_255_100, "Have to pass 1 as 'drop' parameter"));
@@ -140,7 +140,7 @@ pub(super) async fn drop_database<S: Store>(call: Call<'_, S>) -> Result<DocBuf>
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
 }
 
-pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn rename<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
         Some(ValueRef::String(from)) => full_name(from)?,
@@ -166,8 +166,8 @@ pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         }
         Some(other) => return Err(args.wrong("dropTarget", other, "s '[bool, binData]'")),
     };
-    check_uuid(&call, &from, source_uuid(&args)?)?;
-    check_uuid(&call, &to, target)?;
+    check_uuid(call, &from, source_uuid(&args)?)?;
+    check_uuid(call, &to, target)?;
     if from == to {
         let message = "Can't rename a collection to itself";
         return Err(Error::new(IllegalOperation, message));

@@ -27,7 +27,7 @@ pub(super) const FIELDS: &[&str] = &[
     "recordPreImages",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     if args.get("expireAfterSeconds").is_some() {

@@ -14,7 +14,7 @@ use crate::{
 pub(super) const FIELDS: &[&str] =
     &["query", "limit", "skip", "hint", "collation", "fields", "queryHash"];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
     let args = call.args();

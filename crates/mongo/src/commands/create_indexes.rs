@@ -6,7 +6,7 @@ use engine::{Collection, IndexSpec, Store};
 use super::{Call, index_spec, ok, partial_filter};
 use crate::errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result};
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let specs = call.args().documents("indexes")?;
     if specs.is_empty() {

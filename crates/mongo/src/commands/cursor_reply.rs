@@ -51,7 +51,7 @@ pub(super) async fn first<S: Store>(
         let mut about = About::new(call.body, &cursor.explain());
         about.gave(batch.documents.len());
         // The message goes, and what it was parsed into stays.
-        cursor.keep(program::weight(call.message))?;
+        cursor.keep(program::weight(call.message, &call.door.commands))?;
         let opened = Opened {
             cursor,
             keep: wanted.keep,

@@ -21,7 +21,7 @@ use crate::{
 
 const FIELDS: &[&str] = &["q", "limit", "collation", "hint"];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let statements = call.documents("deletes")?;
     check_batch(statements.len())?;
@@ -35,7 +35,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     for (at, statement) in statements.into_iter().enumerate() {
         // What is wrong with the command's constants is wrong with each statement.
         let applied = match &context {
-            Ok(context) => apply(&call, &namespace, statement, context).await,
+            Ok(context) => apply(call, &namespace, statement, context).await,
             Err(error) => Err(error.clone()),
         };
         match applied {

@@ -3,17 +3,17 @@
 use document::{DocBuf, Document, Value, array, doc};
 use engine::Store;
 
-use super::{Call, ok, table};
+use super::{Call, ok};
 use crate::{
     errors::{Error, OperationFailed, Result},
     limits::{MAX_DOCUMENT_BYTES, SERVER_VERSION},
 };
 
-pub(super) async fn ping<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn ping<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
-pub(super) async fn build_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let parts: Vec<Value> = SERVER_VERSION
         .split('.')
         .map(|part| part.parse::<i32>().unwrap_or(0).into())
@@ -35,11 +35,11 @@ pub(super) async fn build_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn whats_my_uri<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn whats_my_uri<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "you": call.connection.peer.as_str() })
 }
 
-pub(super) async fn connection_status<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut info = doc! { "authenticatedUsers": array![], "authenticatedUserRoles": array![] };
     if call.args().lax_bool("showPrivileges")?.unwrap_or(false) {
         info.push("authenticatedUserPrivileges", array![]);
@@ -47,7 +47,7 @@ pub(super) async fn connection_status<S: Store>(call: Call<'_, S>) -> Result<Doc
     ok(doc! { "authInfo": info })
 }
 
-pub(super) async fn host_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let now = call.door.engine.now().await;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     ok(doc! {
@@ -63,7 +63,7 @@ pub(super) async fn host_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn get_log<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match call.args().need_str("getLog")? {
         "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),
         "global" | "startupWarnings" => ok(doc! { "totalLinesWritten": 0, "log": array![] }),
@@ -71,19 +71,22 @@ pub(super) async fn get_log<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
-pub(super) async fn command_line<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn command_line<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} })
 }
 
-pub(super) async fn list_commands<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
-    let commands: Document = table()
+pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let commands: Document = call
+        .door
+        .commands
+        .rows
         .iter()
         .map(|row| {
             let about = doc! {
                 "help": row.help,
-                "requiresAuth": !row.before_auth,
+                "requiresAuth": !row.before_login,
                 "secondaryOk": false,
-                "adminOnly": row.admin,
+                "adminOnly": row.admin_only,
                 "apiVersions": array![],
                 "deprecatedApiVersions": array![],
             };

@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
     let args = call.args();

@@ -9,7 +9,7 @@ use crate::errors::{
     AmbiguousIndexKeyPattern, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch,
 };
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let Some(index) = call.body.get("index") else { return Err(call.args().missing("index")) };
     let collection = call.expect(&namespace)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clock::{Instant, Mode, Refused};
-use document::{DocBuf, Document, Number, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{Amount, Class, Collection, DefaultTtl as Default, Ends, Fate, Store, Within};
 
 use super::{Call, ok};
@@ -12,8 +12,13 @@ use crate::{
     limits::MAX_EXPIRY_IDS,
 };
 
+/// Whether an `ebbClock` moves the clock.
+pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
+    command.get("advanceSeconds").is_some() || command.get("set").is_some()
+}
+
 /// `{ebbClock: 1}`, with `advanceSeconds` or `set`.
-pub(super) async fn clock<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let clock = call.door.engine.clock();
     let advance = call.body.get("advanceSeconds");
     let set = call.body.get("set");
@@ -74,7 +79,7 @@ fn default_of(default: Default) -> Value {
 }
 
 /// `{ebbExpiry: "collection"}`, with `preview: {default: n}` or `ids: [id, ...]`.
-pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect(&namespace)?;
     let engine = &call.door.engine;
@@ -82,7 +87,7 @@ pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         if call.args().get("preview").is_some() {
             return Err(Error::new(BadValue, "give ids or preview, not both"));
         }
-        return fates(&call, &collection, &ids.iter().collect::<Vec<_>>()).await;
+        return fates(call, &collection, &ids.iter().collect::<Vec<_>>()).await;
     }
     if let Some(preview) = call.args().document("preview")? {
         let default = match preview.get("default") {

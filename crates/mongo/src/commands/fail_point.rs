@@ -169,7 +169,7 @@ pub(super) fn decorate<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     builder.finish()
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     match args.need_str("configureFailPoint")? {
         "failCommand" => {}

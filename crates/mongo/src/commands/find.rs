@@ -39,7 +39,7 @@ pub(super) const FIELDS: &[&str] = &[
     "oplogReplay",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
     let args = call.args().noted();
@@ -55,7 +55,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     if call.door.carries_timestamps() && dumps() {
         cursor.date();
     }
-    first(&call, &namespace, cursor, wanted).await
+    first(call, &namespace, cursor, wanted).await
 }
 
 /// The plan of a find's arguments.

@@ -32,7 +32,7 @@ pub(super) const FIELDS: &[&str] = &[
     "let",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     let remove = args.lax_bool("remove")?.unwrap_or(false);
@@ -67,7 +67,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         return reply(removed.as_deref(), last);
     };
     Counters::add(&call.connection.counters.update, 1);
-    let edited = change(&call, &namespace, &find, &edit, upsert, &context).await?;
+    let edited = change(call, &namespace, &find, &edit, upsert, &context).await?;
     let found = edited.before.is_some();
     Counters::add(&call.connection.counters.updated, u64::from(found));
     let mut last = doc! {

@@ -10,7 +10,7 @@ use crate::{
     names, session,
 };
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
     let id = match call.body.get("getMore") {
         Some(ValueRef::Int64(id)) => id,

@@ -8,6 +8,7 @@ use engine::Store;
 use super::{Call, ok};
 use crate::{
     args::Args,
+    command_row::ANY_ARGUMENT,
     door::lock,
     errors::{
         ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
@@ -32,7 +33,7 @@ pub(super) const FIELDS: &[&str] = &[
     "internalClient",
     "backpressure",
     "forShell",
-    super::table::ANY,
+    ANY_ARGUMENT,
 ];
 
 /// The longest time that a client may wait for another state of the server.
@@ -41,11 +42,11 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest application name, bytes.
 const MAX_APP_NAME: usize = 128;
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
-        introduce(&call, client)?;
+        introduce(call, client)?;
     }
-    if let Some(wait) = await_change(&call)? {
+    if let Some(wait) = await_change(call)? {
         super::block(wait).await;
     }
     let now = call.door.engine.now().await;
@@ -70,7 +71,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         reply.push(name, value);
     }
     if let Some(asked) = call.args().array("compression")? {
-        reply.push("compression", agree(&call, asked));
+        reply.push("compression", agree(call, asked));
     }
     let process = Value::ObjectId(call.door.process);
     reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });

@@ -14,7 +14,7 @@ use crate::{
     ttl::{Checked, DocumentWriter, RESERVED, carried, with_id},
 };
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let documents = call.documents("documents")?;
     check_batch(documents.len())?;
@@ -22,7 +22,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let writer = call.writer(call.door.engine.now().await);
-    let (inserted, errors) = insert(&call, &namespace, &documents, ordered, &writer).await?;
+    let (inserted, errors) = insert(call, &namespace, &documents, ordered, &writer).await?;
     let mut reply = doc! { "n": i32::try_from(inserted).unwrap_or(i32::MAX) };
     push_errors(&mut reply, &errors);
     ok(reply)

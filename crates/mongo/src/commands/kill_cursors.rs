@@ -6,7 +6,7 @@ use engine::Store;
 use super::{Call, cursor_reply::ids, ok};
 use crate::errors::Result;
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let ids = ids(call.args().need_array("cursors")?)?;
     let visitor = call.connection.visitor;

@@ -41,7 +41,7 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     args.count("batchSize")
 }
 
-pub(super) async fn databases<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
@@ -50,7 +50,7 @@ pub(super) async fn databases<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let own = ["admin", "config", "local"].map(|name| (name.to_owned(), None));
     let mut sizes: BTreeMap<String, Option<i64>> = BTreeMap::from(own);
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
-        *sizes.entry(namespace.database).or_default().get_or_insert(0) += bytes(&call, &collection);
+        *sizes.entry(namespace.database).or_default().get_or_insert(0) += bytes(call, &collection);
     }
     let mut databases = Vec::new();
     let mut total = 0;
@@ -74,7 +74,7 @@ pub(super) async fn databases<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-pub(super) async fn collections<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
@@ -95,7 +95,7 @@ pub(super) async fn collections<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         }
     }
     let namespace = Namespace::new(call.database, "$cmd.listCollections");
-    listed(&call, entries, &namespace, size).await
+    listed(call, entries, &namespace, size).await
 }
 
 /// What stands for a collection's UUID.
@@ -148,7 +148,7 @@ pub(super) fn shown(index: &IndexSpec) -> Document {
     entry
 }
 
-pub(super) async fn indexes<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let size = batch_size(&call.args())?;
     let Some(collection) = call.find(&namespace) else {
@@ -157,5 +157,5 @@ pub(super) async fn indexes<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let state = collection.state();
     let mut entries = vec![id_index()];
     entries.extend(state.record.indexes.iter().map(shown));
-    listed(&call, entries, &namespace, size).await
+    listed(call, entries, &namespace, size).await
 }

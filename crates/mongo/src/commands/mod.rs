@@ -28,7 +28,6 @@ mod list;
 mod operations;
 mod parameters;
 mod partial_filter;
-mod reads;
 mod server_status;
 mod sessions;
 mod stats;
@@ -40,22 +39,22 @@ mod tests;
 
 pub(crate) use call::Call;
 pub(crate) use fail_point::FailPoint;
-pub(crate) use reads::changes_nothing;
-pub use table::{CommandRow, NOT_YET, table};
-pub(crate) use table::{Row, Table};
+pub(crate) use table::COMMANDS;
+pub use table::{NOT_YET, table};
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
+use self::table::Runs;
 use document::{DocBuf, DocBuilder, Document, ValueRef};
 use engine::Store;
 
 use crate::{
     args::{Args, GENERIC},
+    command_row::{ANY_ARGUMENT, Known, NotYet},
     door::Counters,
     errors::{CommandNotFound, Error, Result},
     operation::Running,
-    session::Generic,
-    wire::Message,
+    session,
 };
 
 /// What a message is answered with.
@@ -80,56 +79,51 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Answer {
     Answer::Reply(fail_point::decorate(call, reply))
 }
 
-/// Whether a command of this name asks who the server is.
-pub(crate) fn is_hello(name: &str) -> bool {
-    matches!(name, "hello" | "isMaster" | "ismaster")
-}
-
 #[expect(clippy::disallowed_methods, reason = "these are waits by request, of no effect")]
 async fn block(time: std::time::Duration) {
     tokio::time::sleep(time).await;
 }
 
 async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let Some((at, row)) = call.door.commands.get(call.name) else {
-        return Err(unknown(call.name));
-    };
+    let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
+    let Some((Known { place, row }, run)) = found else { return Err(unknown(call)) };
     Counters::add(&call.connection.counters.command, 1);
     let args = call.args().noted();
-    api::check(call.name, &args)?;
+    api::check(row, &args)?;
     check_fields(call, row.fields)?;
-    if row.admin && call.database != "admin" {
+    if row.admin_only && call.database != "admin" {
         let message = format!("{} may only be run against the admin database.", row.name);
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
-    let generic = Generic::read(&args)?;
+    let deadline = session::check_shared(&args, row)?;
     let began = clock::monotonic();
-    call.operation.end_at(generic.deadline);
+    call.operation.end_at(deadline);
     let _begun = call.connection.begin(Running {
         id: call.door.operation_id(),
-        name: row.name,
+        row,
         command: call.message.own(call.body),
         began,
         operation: Arc::clone(&call.operation),
         cursor: None,
     });
-    let reply = (row.run)(Call { generic, ..call.clone() }).await;
+    let reply = run(call).await;
     if reply.is_err()
-        && let Some(failed) = call.door.failed.get(*at)
+        && let Some(failed) = call.door.failed.get(place)
     {
         failed.fetch_add(1, Relaxed);
     }
     // How long a client chose to wait for news says nothing about the server.
     if call.body.get("maxAwaitTimeMS").is_none() {
-        call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));
+        call.door.latencies.observe(place, clock::monotonic().saturating_sub(began));
     }
     reply
 }
 
-fn unknown(name: &str) -> Error {
-    match table::NOT_YET.iter().find(|(known, _)| *known == name) {
-        Some((_, of)) => {
-            let message = format!("command '{name}' is not supported yet ({of})");
+fn unknown<S: Store>(call: &Call<'_, S>) -> Error {
+    let name = call.name;
+    match call.door.commands.find_not_yet(name) {
+        Some(NotYet { area, .. }) => {
+            let message = format!("command '{name}' is not supported yet ({area})");
             Error::new(crate::errors::CommandNotSupported, message)
         }
         None => Error::new(CommandNotFound, format!("no such command: '{name}'")),
@@ -139,7 +133,8 @@ fn unknown(name: &str) -> Error {
 /// The first field names the command; every other one has to be known.
 fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
     for (name, _) in call.body.iter().skip(1) {
-        let known = known.contains(&name) || known.contains(&table::ANY) || GENERIC.contains(&name);
+        let known =
+            known.contains(&name) || known.contains(&ANY_ARGUMENT) || GENERIC.contains(&name);
         if !known {
             let message = format!("BSON field '{}.{name}' is an unknown field.", call.name);
             return Err(Error::new(40415, message));
@@ -165,21 +160,4 @@ impl<'a, S: Store> Call<'a, S> {
     pub(crate) fn args(&self) -> Args<'a> {
         Args::new(self.name, self.body)
     }
-}
-
-/// Handshakes and what carries credentials are never compressed.
-pub(crate) fn is_never_compressed(message: &Message) -> bool {
-    let name = message.body().iter().next().map_or("", |(name, _)| name);
-    matches!(
-        name,
-        "hello"
-            | "isMaster"
-            | "ismaster"
-            | "saslStart"
-            | "saslContinue"
-            | "getnonce"
-            | "authenticate"
-            | "createUser"
-            | "updateUser"
-    )
 }

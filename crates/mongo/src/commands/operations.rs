@@ -34,7 +34,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 /// `currentOp`: whatever is none of its own arguments is a filter.
-pub(super) async fn current<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn current<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     args.lax_bool("$ownOps")?;
     let idle = args.lax_bool("$all")?.unwrap_or(false);
@@ -46,7 +46,7 @@ pub(super) async fn current<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     let filter = mongo_query::filter::parse(DocRef::Tree(&filter))?;
     let mut shown = Vec::new();
-    let (operations, _held) = operations(&call, Shown { idle, cursors: false }).await?;
+    let (operations, _held) = operations(call, Shown { idle, cursors: false }).await?;
     for operation in operations {
         if filter.matches(DocRef::Tree(&operation), &query::Context::default())? {
             shown.push(Value::Document(operation));
@@ -134,8 +134,8 @@ fn describe(running: &Running, cursor: Option<(Told, Clocks)>, out: &mut Documen
     out.push("opid", running.id);
     out.push("secs_running", whole(took.as_secs().into()));
     out.push("microsecs_running", whole(took.as_micros()));
-    out.push("op", kind(running.name));
-    out.push("ns", namespace(running.name, command));
+    out.push("op", running.row.work.op_name());
+    out.push("ns", namespace(running.row.name, command));
     out.push("command", shown(command).as_ref().to_tree());
     if let Some(session) = session::id(command) {
         out.push("lsid", lsid(session));
@@ -155,18 +155,6 @@ fn whole(number: u128) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// What `op` calls a command.
-fn kind(command: &str) -> &'static str {
-    match command {
-        "find" => "query",
-        "getMore" => "getmore",
-        "insert" => "insert",
-        "update" => "update",
-        "delete" => "remove",
-        _ => "command",
-    }
-}
-
 /// The collection a command names, as `ns` shows it.
 fn namespace(name: &str, command: DocRef<'_>) -> String {
     let text = |field: &str| command.get(field).and_then(|value| value.as_str());
@@ -180,7 +168,7 @@ fn namespace(name: &str, command: DocRef<'_>) -> String {
 }
 
 /// `killOp`: an operation that has ended meanwhile is no failure.
-pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn kill<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
         Some(op) if !op.is_number() => {
@@ -201,7 +189,7 @@ pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// An acknowledged write is durable, so there is nothing to flush.
-pub(super) async fn fsync<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.args().lax_bool("lock")?.unwrap_or(false) {
         let message = "fsync with lock is not supported";
         return Err(Error::new(crate::errors::CommandNotSupported, message));
@@ -209,6 +197,6 @@ pub(super) async fn fsync<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "numFiles": 1 })
 }
 
-pub(super) async fn replica_set<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn replica_set<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     Err(Error::new(NoReplicationEnabled, "not running with --replSet"))
 }

@@ -59,7 +59,7 @@ fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> V
     lock(&call.door.parameters).get(name).cloned().unwrap_or_else(start)
 }
 
-pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn get<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let wanted = call.body.get("getParameter");
     let all = match wanted {
         Some(ValueRef::String("*")) => true,
@@ -72,7 +72,7 @@ pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let compatibility = || Value::Document(doc! { "version": "7.0" });
     for (name, start, _) in KNOWN {
         if all || call.body.get(name).is_some() {
-            reply.push(*name, value_of(&call, name, *start));
+            reply.push(*name, value_of(call, name, *start));
         }
     }
     if all || call.body.get("featureCompatibilityVersion").is_some() {
@@ -84,7 +84,7 @@ pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn set<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut was = None;
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     for (name, value) in given {
@@ -104,7 +104,7 @@ pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             );
             return Err(Error::new(BadValue, message));
         }
-        was = Some(value_of(&call, name, *start));
+        was = Some(value_of(call, name, *start));
         lock(&call.door.parameters).insert(name.to_owned(), value.to_value());
     }
     match was {
@@ -115,7 +115,7 @@ pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
-pub(super) async fn concerns<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn concerns<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {
         "defaultReadConcern": doc! { "level": "local" },
         "defaultWriteConcern": doc! { "w": "majority", "wtimeout": 0 },
@@ -124,7 +124,7 @@ pub(super) async fn concerns<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn set_compatibility<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn set_compatibility<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().need_str(call.name)?;
     call.args().lax_bool("confirm")?;
     ok(doc! {})

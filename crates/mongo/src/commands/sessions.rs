@@ -6,7 +6,7 @@ use engine::Store;
 use super::{Call, ok};
 use crate::{errors::Result, limits::SESSION_MINUTES};
 
-pub(super) async fn start<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn start<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     let mut bytes: Vec<u8> = (0..16).map(|_| fastrand::u8(..)).collect();
     // Version 4, variant 1.
     bytes[6] = bytes[6] & 0x0f | 0x40;
@@ -18,11 +18,11 @@ pub(super) async fn start<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// What names sessions, users or patterns of them is an array of documents.
-pub(super) async fn end<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn end<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().documents(call.name)?;
     ok(doc! {})
 }
 
-pub(super) async fn log_out<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn log_out<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }

@@ -37,10 +37,10 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
     sizes
 }
 
-pub(super) async fn collection<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let scale = scale(&call)?;
-    ok(storage(&call, &namespace, scale).await?)
+    let scale = scale(call)?;
+    ok(storage(call, &namespace, scale).await?)
 }
 
 /// Counts and sizes of a collection, all zero where there is none.
@@ -123,8 +123,8 @@ pub(super) async fn stage<S: Store>(
     Ok(out)
 }
 
-pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
-    let scale = scale(&call)?;
+pub(super) async fn database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let scale = scale(call)?;
     let all = call.door.engine.collections(Model::Documents);
     let own: Vec<Arc<Collection>> = all
         .into_iter()
@@ -136,7 +136,7 @@ pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         let live = call.door.engine.live(collection).await?;
         objects += live.documents;
         size += live.bytes;
-        stored += bytes(&call, collection);
+        stored += bytes(call, collection);
         indexes += collection.state().record.indexes.len() + 1;
     }
     let average = if objects == 0 { 0.0 } else { size as f64 / objects as f64 };
@@ -161,7 +161,7 @@ pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Walks a collection: every live row and every live index entry.
-pub(super) async fn validate<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect(&namespace)?;
     let checked = call.door.engine.check(&collection).await?;

@@ -38,7 +38,14 @@ enum Then {
     Change(Box<Change>),
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Whether an explanation changes something: only an aggregate that writes counts as a change,
+/// since any other command is searched and not run.
+pub(super) fn changes_data(command: DocRef<'_>) -> bool {
+    let explained = command.get("explain").and_then(ValueRef::as_document);
+    explained.is_some_and(aggregate::changes_data)
+}
+
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(command) = call.args().document("explain")? else {
         return Err(Error::new(FailedToParse, "explain takes a command"));
     };
@@ -55,15 +62,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let name = command.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(name, command);
     let namespace = match name {
-        "aggregate" => aggregate::source(&Call { body: command, ..call.clone() })?,
+        "aggregate" => aggregate::source(&call.inner(name, command))?,
         _ => names::collection(call.database, named(command, name)?)?,
     };
     let explained = of_command(name, &args)?;
     let plan = &explained.plan;
     if name == "count" && plan.filter.is_always() && means_all(&plan.hint) {
-        return of_books(&call, &namespace, command, execute).await;
+        return of_books(call, &namespace, command, execute).await;
     }
-    answer(&call, &namespace, explained, command, execute).await
+    answer(call, &namespace, explained, command, execute).await
 }
 
 /// A count without a filter, which looks at no document.
@@ -77,7 +84,8 @@ async fn of_books<S: Store>(
     let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
     let planned = planner(namespace, Document::new(), stage.clone());
     let stats = if execute {
-        let counted = super::count::run(Call { name: "count", body: command, ..call.clone() });
+        let inner = call.inner("count", command);
+        let counted = super::count::run(&inner);
         let counted = counted.await?;
         if let Some(n) = counted.get("n") {
             stage.push("nCounted", n.to_value());

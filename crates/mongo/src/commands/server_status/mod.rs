@@ -63,7 +63,7 @@ fn is_true(value: ValueRef<'_>) -> bool {
         && (value.is_truthy() || !matches!(value, ValueRef::Bool(_)) && !value.is_number())
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let door = call.door;
     let now = door.engine.now().await;
     let uptime = clock::monotonic().saturating_sub(door.started);
@@ -79,7 +79,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         "localTime": Value::DateTime(now.ms),
     };
     let wanted = Wanted { args: call.args(), others: !call.body.get("none").is_some_and(is_true) };
-    let work = Work::of(&call);
+    let work = Work::of(call);
     let usage = (door.settings.usage)();
     for section in SECTIONS.iter().filter(|section| wanted.wants(section)) {
         let content = match *section {
@@ -93,8 +93,8 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             "storageEngine" => engine(),
             "wiredTiger" => absent::wired_tiger(&work.tickets()),
             "mem" => machine::memory(&usage),
-            "metrics" => metrics(&call, &work),
-            "ebbClock" => clock_of(&call),
+            "metrics" => metrics(call, &work),
+            "ebbClock" => clock_of(call),
             name => absent::section(name),
         };
         reply.push(*section, content);

@@ -6,9 +6,9 @@ use document::{Document, Value, doc};
 use engine::Store;
 
 use super::{int, long};
-use crate::{commands::Call, limits::MAX_CONNECTIONS};
+use crate::{command_row::CommandRow, commands::Call, limits::MAX_CONNECTIONS};
 
-/// How a command is counted where reads, writes and others are told apart.
+/// How commands are counted where reads, writes and others are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -16,12 +16,10 @@ enum Kind {
     Other,
 }
 
-fn kind(command: &str) -> Kind {
-    match command {
-        "find" | "getMore" | "aggregate" | "count" | "distinct" => Kind::Read,
-        "insert" | "update" | "delete" | "bulkWrite" | "findAndModify" | "findandmodify" => {
-            Kind::Write
-        }
+fn kind(row: &CommandRow) -> Kind {
+    match row.work {
+        work if work.is_read() => Kind::Read,
+        work if work.is_write() => Kind::Write,
         _ => Kind::Other,
     }
 }
@@ -35,7 +33,7 @@ pub(super) struct Tickets {
 
 /// A command that was called: how often, how often in vain, and how long it took in all.
 struct Called {
-    name: &'static str,
+    row: &'static CommandRow,
     times: u64,
     failed: u64,
     nanos: u64,
@@ -48,25 +46,25 @@ pub(super) struct Work {
     connections: i64,
     connections_ever: i32,
     cursors: (usize, usize),
-    /// Commands under way, by name.
-    running: Vec<&'static str>,
+    /// Commands under way.
+    running: Vec<&'static CommandRow>,
 }
 
 impl Work {
     pub(super) fn of<S: Store>(call: &Call<'_, S>) -> Self {
         let door = call.door;
         let (connections, cursors) = door.open();
-        let read = |name: &'static str, at: usize| {
+        let read = |at: usize, row: &'static CommandRow| {
             let times = door.latencies.read(at);
             let failed = door.failed.get(at).map_or(0, |failed| failed.load(Relaxed));
             let (times, nanos) = times.map_or((0, 0), |times| (times.count(), times.sum));
-            Called { name, times, failed, nanos }
+            Called { row, times, failed, nanos }
         };
-        let called = door.commands.iter().map(|(name, (at, _))| read(name, *at));
+        let called = door.commands.rows.iter().enumerate().map(|(at, row)| read(at, row));
         let mut called: Vec<Called> = called.filter(|called| 0 < called.times).collect();
-        called.sort_unstable_by_key(|called| called.name);
+        called.sort_unstable_by_key(|called| called.row.name);
         let running = door.connected();
-        let running = running.iter().filter_map(|connection| Some(connection.running()?.name));
+        let running = running.iter().filter_map(|connection| Some(connection.running()?.row));
         Self {
             counters: door.counters(),
             called,
@@ -82,7 +80,7 @@ impl Work {
     }
 
     fn under_way(&self, wanted: Kind) -> i32 {
-        let count = self.running.iter().filter(|name| kind(name) == wanted).count();
+        let count = self.running.iter().filter(|row| kind(row) == wanted).count();
         i32::try_from(count).unwrap_or(i32::MAX)
     }
 
@@ -152,7 +150,7 @@ impl Work {
     /// `opLatencies`: microseconds.
     pub(super) fn latencies(&self) -> Document {
         let of = |wanted| {
-            let called = self.called.iter().filter(|called| kind(called.name) == wanted);
+            let called = self.called.iter().filter(|called| kind(called.row) == wanted);
             let sum =
                 |(times, nanos), called: &Called| (times + called.times, nanos + called.nanos);
             let (times, nanos): (u64, u64) = called.fold((0, 0), sum);
@@ -170,7 +168,7 @@ impl Work {
     pub(super) fn commands(&self) -> Document {
         let one = |called: &Called| {
             let counts = doc! { "failed": long(called.failed), "total": long(called.times) };
-            (called.name.to_owned(), Value::Document(counts))
+            (called.row.name.to_owned(), Value::Document(counts))
         };
         self.called.iter().map(one).collect()
     }
