@@ -3,14 +3,14 @@
 
 mod error;
 pub mod expression;
+pub mod field_path;
 pub mod filter;
 pub mod pipeline;
 pub mod projection;
 #[cfg(test)]
 mod shell_text;
 pub mod sort;
-pub mod support_agg;
-pub mod support_find;
+pub mod support;
 pub mod update;
 
 pub use error::Error;

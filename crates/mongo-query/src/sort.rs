@@ -3,14 +3,14 @@
 use document::{DocRef, Number, Path, ValueRef, shell};
 use query::sort::{MAX_SORT_PARTS, Part, Sort};
 
-use crate::{Error, filter::unsupported, projection::field_path};
+use crate::{error::Error, field_path::check_path};
 
 /// Parses a sort document.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<Part> = Vec::new();
     for (name, value) in sort.iter() {
         let descending = direction(name, value)?;
-        field_path::check(name)?;
+        check_path(name)?;
         if parts.iter().any(|part| part.path.as_str() == name) {
             let text = format!("$sort key must not contain duplicate keys (duplicate: '{name}')");
             return Err(Error::new(7_472_500, text));
@@ -28,7 +28,7 @@ fn direction(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
         return Err(refused_document(meta));
     }
     if name == "$natural" {
-        return Err(unsupported("$natural in a sort"));
+        return Err(Error::unsupported("$natural in a sort"));
     }
     let Some(number) = Number::of(value) else {
         let text = format!("Illegal key in $sort specification: {name}: {}", shell(value));
@@ -53,7 +53,7 @@ fn refused_document(meta: DocRef<'_>) -> Error {
     }
     match name.as_str() {
         Some("textScore" | "randVal" | "searchScore" | "geoNearDistance" | "vectorSearchScore") => {
-            unsupported("$meta in a sort")
+            Error::unsupported("$meta in a sort")
         }
         _ => Error::new(31138, format!("Illegal $meta sort: $meta: {}", shell(name))),
     }

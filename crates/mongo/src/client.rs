@@ -12,7 +12,8 @@ use std::{
 use memory::Share;
 
 use crate::{
-    door::{Counters, lock},
+    counters::Counters,
+    lock::lock,
     operation::{Operation, Running, Why},
     wire::Compressor,
 };

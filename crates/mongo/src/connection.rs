@@ -12,13 +12,15 @@ use tokio::{
 };
 
 use crate::{
+    call::Call,
     client::Connection,
-    commands::{self, Call},
-    door::{Counters, Door},
+    commands,
+    counters::Counters,
+    door::Door,
     errors::{Error, TemporarilyUnavailable},
     limits::{BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, WRITE_TIMEOUT},
     operation::Why,
-    program,
+    parsed_command,
     wire::{
         self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape,
         arriving::{self, Arrived},
@@ -58,11 +60,11 @@ async fn converse<S: Store>(
             _ = stop.changed() => return Ok(()),
         };
         let Some(header) = header else {
-            door.complaints.about(&connection.peer, "what is no message");
+            door.protocol_errors.report(&connection.peer, "bytes that are not a MongoDB message");
             return Err(());
         };
         if !is_known && MAX_FIRST_BYTES < header.len {
-            door.complaints.about(&connection.peer, "a first message of more than 64 KB");
+            door.protocol_errors.report(&connection.peer, "a first message of more than 64 KB");
             return Err(());
         }
         // Who has asked nothing yet shares a small part with all others like that.
@@ -93,8 +95,8 @@ async fn converse<S: Store>(
                 let mut answered =
                     Box::pin(answer(door, connection, &mut stream, &message, &mut stop));
                 let answered = answered.as_mut();
-                let weight = program::weight(&message, &door.commands);
-                let answered = pin!(program::run(weight, door.settings.give_way, answered));
+                let weight = parsed_command::weight(&message, &door.commands);
+                let answered = pin!(parsed_command::run(weight, door.settings.give_way, answered));
                 let answered = door.engine.lanes().run(answered).await;
                 connection.answered();
                 answered?;
@@ -103,7 +105,7 @@ async fn converse<S: Store>(
             Err(malformed) => malformed,
         };
         if malformed.code != TemporarilyUnavailable {
-            door.complaints.about(&connection.peer, "a malformed message");
+            door.protocol_errors.report(&connection.peer, "a malformed message");
         }
         match silent {
             true if malformed.answerable => {}
@@ -162,7 +164,7 @@ async fn understand<S: Store>(
         true => door.engine.lanes().run_long(parsed).await,
         false => parsed.await,
     }?;
-    let weight = program::weight(&message, &door.commands);
+    let weight = parsed_command::weight(&message, &door.commands);
     held.set(message.bytes.len().saturating_add(weight)).map_err(busy)?;
     Ok(message)
 }

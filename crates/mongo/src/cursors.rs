@@ -2,19 +2,19 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
-use engine::Store;
-use engine::{Cursor, Namespace};
+use engine::{Cursor, Namespace, Store};
 use memory::Relief;
 
 use crate::{
     client::Visitor,
-    cursor_about::{About, Told},
+    cursor_description::{CursorDescription, CursorSnapshot},
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
+    lock::lock,
     operation::{Operation, Why},
     session::SessionId,
 };
@@ -31,7 +31,7 @@ struct Open<S: Store> {
     connection: i32,
     orphan: bool,
     operation: Arc<Operation>,
-    about: About,
+    about: CursorDescription,
     /// Who opened it, if that is a guest.
     owner: Option<Visitor>,
 }
@@ -42,8 +42,8 @@ impl<S: Store> Open<S> {
         visitor.is_none_or(|visitor| visitor.writes || self.owner == Some(visitor))
     }
 
-    fn told(&self, id: i64) -> Told {
-        Told {
+    fn told(&self, id: i64) -> CursorSnapshot {
+        CursorSnapshot {
             id,
             namespace: self.namespace.clone(),
             session: self.session,
@@ -79,7 +79,7 @@ pub(crate) struct Opened<S: Store> {
     pub(crate) connection: i32,
     /// Who asked for it, if that is a guest.
     pub(crate) owner: Option<Visitor>,
-    pub(crate) about: About,
+    pub(crate) about: CursorDescription,
 }
 
 /// A cursor that a request uses.
@@ -124,8 +124,8 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 }
 
 impl<S: Store> Cursors<S> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Open<S>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all(&self) -> MutexGuard<'_, HashMap<i64, Open<S>>> {
+        lock(&self.0)
     }
 
     /// Keeps a cursor and gives it an id.
@@ -139,7 +139,7 @@ impl<S: Store> Cursors<S> {
         let now = clock::monotonic();
         operation.rest(now);
         let operation = Arc::clone(operation);
-        let mut all = self.lock();
+        let mut all = self.all();
         if MAX_CURSORS <= all.len() {
             return Err(Error::new(crate::errors::ExceededMemoryLimit, "too many open cursors"));
         }
@@ -174,7 +174,7 @@ impl<S: Store> Cursors<S> {
         session: Option<SessionId>,
         visitor: Option<Visitor>,
     ) -> Result<Taken<S>> {
-        let mut all = self.lock();
+        let mut all = self.all();
         let open = all.get_mut(&id).filter(|open| open.is_for(visitor));
         let open = open.ok_or_else(|| not_found(id))?;
         if open.namespace != *namespace {
@@ -205,9 +205,9 @@ impl<S: Store> Cursors<S> {
         self.put(taken, |about| about.gave(documents))
     }
 
-    fn put(&self, taken: Taken<S>, note: impl FnOnce(&mut About)) -> bool {
+    fn put(&self, taken: Taken<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
         let now = clock::monotonic();
-        match self.lock().get_mut(&taken.id) {
+        match self.all().get_mut(&taken.id) {
             Some(open) => {
                 note(&mut open.about);
                 taken.operation.rest(now);
@@ -227,20 +227,20 @@ impl<S: Store> Cursors<S> {
 
     /// The connection has gone that opened these: they end sooner if they hold much.
     pub(crate) fn orphan(&self, connection: i32) {
-        let mut all = self.lock();
+        let mut all = self.all();
         let own = all.values_mut().filter(|open| open.connection == connection);
         own.for_each(|open| open.orphan = true);
     }
 
     /// Closes a cursor; answers whether it was open.
     pub(crate) fn close(&self, id: i64) -> bool {
-        self.lock().remove(&id).is_some()
+        self.all().remove(&id).is_some()
     }
 
     /// Closes a cursor if it belongs to a collection and this sender may use it, and ends the
     /// request that does; answers whether it was open there.
     pub(crate) fn kill(&self, id: i64, namespace: &Namespace, visitor: Option<Visitor>) -> bool {
-        let mut all = self.lock();
+        let mut all = self.all();
         let meant = |open: &Open<S>| open.namespace == *namespace && open.is_for(visitor);
         let there = all.get(&id).is_some_and(meant);
         let killed = if there { all.remove(&id) } else { None };
@@ -259,13 +259,13 @@ impl<S: Store> Cursors<S> {
 
     /// Takes out those that are to be closed: they are dropped without the lock.
     fn remove(&self, closes: impl Fn(&Open<S>) -> bool) -> Vec<Open<S>> {
-        self.lock().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
+        self.all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
     }
 
     /// Which idle cursors are closed so that so many bytes are given back: always the oldest one of
     /// the connection whose cursors hold most.
     fn victims(&self, bytes: usize) -> Vec<Open<S>> {
-        let mut all = self.lock();
+        let mut all = self.all();
         let mut owners: HashMap<i32, Owner> = HashMap::new();
         let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
         let held = idle.map(|(id, open)| (id, open, open.memory()));
@@ -288,17 +288,17 @@ impl<S: Store> Cursors<S> {
     }
 
     /// What is told about one of them.
-    pub(crate) fn told(&self, id: i64) -> Option<Told> {
-        self.lock().get(&id).map(|open| open.told(id))
+    pub(crate) fn told(&self, id: i64) -> Option<CursorSnapshot> {
+        self.all().get(&id).map(|open| open.told(id))
     }
 
     /// Those that nobody uses.
     pub(crate) fn idle(&self) -> Vec<i64> {
-        let all = self.lock();
+        let all = self.all();
         all.iter().filter(|(_, open)| open.cursor.is_some()).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.lock().len()
+        self.all().len()
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
@@ -16,9 +16,11 @@ use memory::Account;
 use crate::{
     client::{Connection, Visitor},
     command_row::{CommandRow, CommandTable},
-    commands::FailPoint,
-    complaints::Complaints,
+    counters::{COUNTERS, Counters},
     cursors::Cursors,
+    fail_point::FailPoint,
+    lock::lock,
+    protocol_error_log::ProtocolErrorLog,
     timestamps::Timestamps,
     usage::Usage,
 };
@@ -63,51 +65,6 @@ impl Default for Settings {
     }
 }
 
-/// How many counters there are.
-const COUNTERS: usize = 11;
-
-/// Counters of one connection; summed when somebody asks.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) insert: AtomicU64,
-    pub(crate) query: AtomicU64,
-    pub(crate) update: AtomicU64,
-    pub(crate) delete: AtomicU64,
-    pub(crate) getmore: AtomicU64,
-    pub(crate) command: AtomicU64,
-    pub(crate) bytes_in: AtomicU64,
-    pub(crate) bytes_out: AtomicU64,
-    /// Documents that were answered, changed and removed.
-    pub(crate) returned: AtomicU64,
-    pub(crate) updated: AtomicU64,
-    pub(crate) deleted: AtomicU64,
-}
-
-impl Counters {
-    /// Adds to one of them.
-    pub(crate) fn add(counter: &AtomicU64, by: u64) {
-        // One connection, one writer: no read-modify-write is needed.
-        counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
-    }
-
-    pub(crate) fn all(&self) -> [(&'static str, u64); COUNTERS] {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        [
-            ("insert", read(&self.insert)),
-            ("query", read(&self.query)),
-            ("update", read(&self.update)),
-            ("delete", read(&self.delete)),
-            ("getmore", read(&self.getmore)),
-            ("command", read(&self.command)),
-            ("bytesIn", read(&self.bytes_in)),
-            ("bytesOut", read(&self.bytes_out)),
-            ("documentsReturned", read(&self.returned)),
-            ("documentsUpdated", read(&self.updated)),
-            ("documentsDeleted", read(&self.deleted)),
-        ]
-    }
-}
-
 #[derive(Debug, Default)]
 struct Connections {
     open: Vec<Weak<Connection>>,
@@ -125,7 +82,7 @@ pub struct Door<S: Store> {
     pub(crate) latencies: Latencies,
     /// How often commands failed, by their places in the table.
     pub(crate) failed: Vec<AtomicU64>,
-    pub(crate) complaints: Complaints,
+    pub(crate) protocol_errors: ProtocolErrorLog,
     pub(crate) started: Duration,
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
@@ -145,10 +102,6 @@ impl<S: Store> std::fmt::Debug for Door<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Door").field("settings", &self.settings).finish_non_exhaustive()
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Stands for this start of the server, and for no other.
@@ -174,7 +127,7 @@ impl<S: Store> Door<S> {
             latencies: Latencies::new(commands.rows.len()),
             failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
-            complaints: Complaints::default(),
+            protocol_errors: ProtocolErrorLog::default(),
             started: clock::monotonic(),
             parameters: Mutex::default(),
             process: process(),

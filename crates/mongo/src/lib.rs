@@ -1,27 +1,33 @@
 //! The MongoDB door: the wire protocol and its commands over the engine. The only crate that knows
 //! MongoDB's messages, command names and error codes.
 
-mod args;
+mod arguments;
+mod call;
 mod client;
 mod command_row;
 mod commands;
-mod complaints;
-mod concern;
 mod connection;
-mod cursor_about;
+mod counters;
+mod cursor_description;
 mod cursors;
 mod dialect;
+mod document_writer;
 mod door;
 mod errors;
+mod fail_point;
 mod limits;
+mod lock;
 mod names;
 mod open;
 mod operation;
-mod program;
+mod parsed_command;
+mod parsers;
+mod protocol_error_log;
 mod relay;
+mod replies;
+mod reserved_property;
 mod session;
 mod timestamps;
-mod ttl;
 mod usage;
 mod wire;
 

@@ -41,6 +41,12 @@ pub(crate) fn collection(database_name: &str, name: &str) -> Result<Namespace> {
     Err(Error::new(InvalidNamespace, message))
 }
 
+/// Checks and builds the name of a collection from `database.collection`.
+pub(crate) fn full(name: &str) -> Result<Namespace> {
+    let (database, collection_name) = name.split_once('.').unwrap_or((name, ""));
+    collection(database, collection_name)
+}
+
 /// Whether a name is the system's own, and not one that anybody may use.
 fn is_reserved(database: &str, name: &str) -> bool {
     name.starts_with("system.") && (name != OPEN || OWN.contains(&database))

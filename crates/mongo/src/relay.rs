@@ -8,13 +8,15 @@ use document::{DocBuf, DocRef};
 use engine::Store;
 
 use crate::{
+    call::Call,
     client::{Connection, Visitor},
-    commands::{self, Answer, Call},
-    door::{Counters, Door},
+    commands::{self, Answer},
+    counters::Counters,
+    door::Door,
     errors::{Error, Unauthorized},
     limits::MAX_COMMAND_BYTES,
     operation::{Operation, Why},
-    program,
+    parsed_command,
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
@@ -130,14 +132,14 @@ async fn run<S: Store>(
 ) -> Result<Bytes, NoReply> {
     let settings = &visit.door.settings;
     let mut held = settings.memory.share();
-    let weight = program::weight(&message, &visit.door.commands);
+    let weight = parsed_command::weight(&message, &visit.door.commands);
     if let Err(short) = held.set(message.bytes.len().saturating_add(weight)) {
         return Ok(counted(&visit.connection, &Error::from(short).reply().to_buf()));
     }
     let answer = match Call::new(&visit.door, &visit.connection, &message, operation) {
         Ok(call) => {
             let run = pin!(commands::run(&call));
-            let run = pin!(program::run(weight, settings.give_way, run));
+            let run = pin!(parsed_command::run(weight, settings.give_way, run));
             visit.door.engine.lanes().run(run).await
         }
         Err(error) => Answer::Reply(error.reply().to_buf()),

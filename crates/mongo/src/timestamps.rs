@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use document::{DocBuf, DocRef, Document, Value, ValueRef};
 use query::edit::Edit;
 
-use crate::door::lock;
+use crate::lock::lock;
 
 /// Timestamps, each later than the one before.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use document::{ValueRef, shell};
 use query::{Expr, expr::functions::Takes};
 
 use super::{Scope, operand};
-use crate::Error;
+use crate::error::Error;
 
 /// The arguments of an operator: the elements of an array, or one.
 pub(super) fn all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {

@@ -11,8 +11,8 @@ use query::{
     },
 };
 
-use super::{Scope, argument, named, operand, variable_name};
-use crate::Error;
+use super::{Scope, argument, named, operand, reference::parse_reference, variable_name};
+use crate::error::Error;
 
 const fn need(name: &'static str) -> Param {
     Param { name, required: true }
@@ -148,9 +148,7 @@ pub(super) fn regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Exp
     let Ok([input, regex, options]) = <[Expr; 3]>::try_from(args) else {
         return Err(Error::new(51103, format!("{name} expects an object of named arguments")));
     };
-    let call = RegexCall::new(form, input, regex, options);
-    let call = call.map_err(|error| Error::new(error.number, error.message))?;
-    Ok(Expr::Regex(Box::new(call)))
+    Ok(Expr::Regex(Box::new(RegexCall::new(form, input, regex, options)?)))
 }
 
 /// A field name has to be a constant string.
@@ -182,7 +180,7 @@ pub(super) fn get_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     let args = match full {
         Some(_) => named::arguments(name, &[need("field"), need("input")], value, scope)?,
         None => {
-            let current = super::reference("$$CURRENT", scope)?;
+            let current = parse_reference("$$CURRENT", scope)?;
             vec![operand(value, scope)?, current]
         }
     };

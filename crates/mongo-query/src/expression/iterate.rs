@@ -9,7 +9,7 @@ use query::{
 };
 
 use super::{Scope, folded_array, form, named, operand, variable_name};
-use crate::{Error, sort};
+use crate::{error::Error, sort};
 
 const fn need(name: &'static str) -> Param {
     Param { name, required: true }

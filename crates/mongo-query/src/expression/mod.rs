@@ -1,10 +1,10 @@
 //! Aggregation expressions: constants, field paths, objects, arrays and operators.
 
 mod argument;
-mod field;
 mod form;
 mod iterate;
 mod named;
+mod reference;
 mod special;
 
 #[cfg(test)]
@@ -20,10 +20,10 @@ use query::{
     limits::MAX_EXPRESSION_DEPTH,
 };
 
-use crate::{Error, filter::unsupported};
+use crate::{error::Error, field_path::check_field_name};
 
-pub(crate) use field::reference;
-pub use field::variable_name;
+use reference::parse_reference;
+pub use reference::variable_name;
 
 /// Operators that are known and not supported.
 pub(crate) const NOT_YET: &[&str] = &[
@@ -81,7 +81,7 @@ pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
 pub(crate) fn operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let scope = scope.deeper()?;
     match value {
-        ValueRef::String(text) if text.starts_with('$') => reference(text, scope),
+        ValueRef::String(text) if text.starts_with('$') => parse_reference(text, scope),
         ValueRef::Document(fields) => object(fields, scope),
         ValueRef::Array(values) => {
             let parts: Result<Vec<Expr>, Error> =
@@ -113,21 +113,11 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let mut parts: Vec<(String, Expr)> = Vec::new();
     let mut names = HashSet::new();
     for (name, value) in fields.iter() {
-        let wrong = if name.starts_with('$') {
-            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-            Some((16410, text.to_owned()))
-        } else if name.contains('.') {
-            let text =
-                "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
-            Some((16412, text.to_owned()))
-        } else if !names.insert(name) {
+        check_field_name(name)?;
+        if !names.insert(name) {
             let shown = shell(ValueRef::Document(fields));
-            Some((16406, format!("duplicate field name specified in object literal: {shown}")))
-        } else {
-            None
-        };
-        if let Some((code, text)) = wrong {
-            return Err(Error::new(code, text));
+            let text = format!("duplicate field name specified in object literal: {shown}");
+            return Err(Error::new(16406, text));
         }
         parts.push((name.to_owned(), operand(value, scope)?));
     }
@@ -145,7 +135,7 @@ fn operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error
         return call(function, value, scope);
     }
     if NOT_YET.contains(&name) {
-        return Err(unsupported(name));
+        return Err(Error::unsupported(name));
     }
     Err(Error::new(168, format!("Unrecognized expression '{name}'")))
 }

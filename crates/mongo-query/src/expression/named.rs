@@ -4,7 +4,7 @@ use document::{ValueRef, shell};
 use query::{Expr, expr::functions::Param};
 
 use super::{Scope, operand};
-use crate::Error;
+use crate::error::Error;
 
 /// The errors of a group of operators. In texts `{n}` is the operator, `{k}` the type and `{v}`
 /// the value it was given, `{a}` the argument.

@@ -4,7 +4,7 @@ use document::ValueRef;
 use query::Expr;
 
 use super::{Scope, form, iterate};
-use crate::Error;
+use crate::error::Error;
 
 /// Parses the value of an operator.
 pub(super) type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Expr, Error>;

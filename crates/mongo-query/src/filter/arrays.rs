@@ -5,7 +5,7 @@ use query::filter::{Condition, Test};
 
 use super::operators::{FIELD_OPERATORS, Operator, condition, test};
 use super::{Scope, document, equals, is_operators, pattern};
-use crate::Error;
+use crate::error::Error;
 
 /// `$all`: every value of the list is there, or every `$elemMatch` finds an element.
 pub(super) fn all(op: Operator<'_>) -> Result<Condition, Error> {

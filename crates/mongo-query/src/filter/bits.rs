@@ -4,7 +4,7 @@ use document::{ValueRef, shell};
 use query::filter::Mask;
 
 use super::number::whole;
-use crate::Error;
+use crate::error::Error;
 
 /// The bits that an operand names.
 pub(super) fn mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {

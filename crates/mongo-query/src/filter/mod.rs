@@ -17,10 +17,9 @@ use query::{
     limits::MAX_EXPRESSION_DEPTH,
 };
 
-use crate::{Error, expression};
+use crate::{error::Error, expression};
 
 pub(crate) use operators::{FIELD_OPERATORS, condition};
-pub(crate) use pattern::from_query_error;
 
 /// Parses a filter document.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
@@ -95,16 +94,11 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$sampleRate", unsupported_filter),
 ];
 
-/// The error for what is known but not supported.
-pub(crate) fn unsupported(name: &str) -> Error {
-    Error::new(238, format!("{name} is not supported"))
-}
-
 fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     if scope.place != Place::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
     }
-    Err(unsupported(name))
+    Err(Error::unsupported(name))
 }
 
 fn document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {

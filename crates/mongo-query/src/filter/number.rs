@@ -3,7 +3,7 @@
 use document::{Number, Rounding, ValueRef, shell};
 use query::filter::Test;
 
-use crate::Error;
+use crate::error::Error;
 
 /// Why a number is not a whole one that is not negative.
 pub(super) fn whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {

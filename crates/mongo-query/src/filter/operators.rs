@@ -3,8 +3,8 @@
 use document::{DocRef, Value, ValueRef};
 use query::filter::{BitTest, Comparison, Condition, InSet, Pattern, Quantity, Test};
 
-use super::{Scope, arrays, bits, is_operators, number, pattern, types, unsupported};
-use crate::Error;
+use super::{Scope, arrays, bits, is_operators, number, pattern, types};
+use crate::error::Error;
 
 /// One operator with what stands around it.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ fn not(condition: Condition) -> Condition {
 }
 
 fn refuse(op: Operator<'_>) -> Result<Option<Condition>, Error> {
-    Err(unsupported(op.name))
+    Err(Error::unsupported(op.name))
 }
 
 fn compare(op: Operator<'_>, comparison: Comparison) -> Result<Option<Condition>, Error> {

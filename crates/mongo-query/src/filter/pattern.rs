@@ -3,16 +3,11 @@
 use document::{DocRef, ValueRef};
 use query::filter::Pattern;
 
-use crate::Error;
-
-/// An evaluator's error as one of the language.
-pub(crate) fn from_query_error(error: query::Error) -> Error {
-    Error::new(error.number, error.message)
-}
+use crate::error::Error;
 
 /// Compiles a pattern.
 pub(super) fn compile(pattern: &str, options: &str) -> Result<Pattern, Error> {
-    Pattern::with_look_ahead(pattern, options).map_err(from_query_error)
+    Ok(Pattern::with_look_ahead(pattern, options)?)
 }
 
 /// `$regex`, with the `$options` beside it.

@@ -3,7 +3,7 @@
 use document::{Kind, Number, ValueRef, shell};
 use query::filter::TypeSet;
 
-use crate::Error;
+use crate::error::Error;
 
 /// All kinds, to find one by its name.
 pub(crate) const KINDS: [Kind; 21] = [

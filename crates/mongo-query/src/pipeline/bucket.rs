@@ -10,7 +10,7 @@ use query::{
 };
 
 use super::{Scope, group};
-use crate::{Error, expression, filter::unsupported};
+use crate::{error::Error, expression};
 
 /// The value that rows are grouped by.
 fn by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
@@ -159,7 +159,7 @@ pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
             "groupBy" => group_by = Some(by(name, value, 40239)?),
             "buckets" => count = Some(buckets(value)?),
             "output" => fields = Some(outputs(name, value, 40244)?),
-            "granularity" => return Err(unsupported("$bucketAuto's 'granularity'")),
+            "granularity" => return Err(Error::unsupported("$bucketAuto's 'granularity'")),
             other => {
                 return Err(Error::new(40245, format!("Unrecognized option to {name}: {other}")));
             }

@@ -9,7 +9,7 @@ use query::{
 };
 
 use super::Scope;
-use crate::{Error, expression, filter::unsupported, sort};
+use crate::{error::Error, expression, sort};
 
 /// Accumulators that are known and not supported.
 pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
@@ -83,7 +83,7 @@ pub(super) fn field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
         return Err(Error::new(40238, text));
     }
     if NOT_YET.contains(&operator) {
-        return Err(unsupported(operator));
+        return Err(Error::unsupported(operator));
     }
     let Some(accumulator) = group::find(operator) else {
         return Err(Error::new(15952, format!("unknown group operator '{operator}'")));

@@ -6,19 +6,11 @@ use document::{Path, ValueRef, shell};
 use query::exec::{Lookup, Stage, UnionWith};
 
 use super::{Place, Scope, stages};
-use crate::{Error, expression};
+use crate::{error::Error, expression, field_path::check_plain_path};
 
 /// A field path of a row or of the other collection.
-pub(super) fn path(text: &str) -> Result<Path, Error> {
-    if text.is_empty() {
-        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
-    }
-    if text.starts_with('$') {
-        let text =
-            "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-        return Err(Error::new(16410, text));
-    }
-    expression::reference(&format!("${text}"), expression::Scope::default())?;
+pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
+    check_plain_path(text)?;
     Ok(Path::new(text))
 }
 
@@ -93,7 +85,7 @@ pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<S
     let given = given(value)?;
     let name = given.name.ok_or_else(|| failed("must specify 'as' field for a $lookup"))?;
     let join = match (given.local, given.foreign) {
-        (Some(local), Some(foreign)) => Some((path(local)?, path(foreign)?)),
+        (Some(local), Some(foreign)) => Some((parse_path(local)?, parse_path(foreign)?)),
         (None, None) if given.pipeline.is_some() => None,
         (None, None) | (Some(_), None) | (None, Some(_)) => {
             let text = "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified";
@@ -124,7 +116,7 @@ pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<S
     Ok(vec![Stage::Lookup(Box::new(Lookup {
         database,
         collection,
-        name: path(name)?,
+        name: parse_path(name)?,
         join,
         variables,
         stages: inner.into(),

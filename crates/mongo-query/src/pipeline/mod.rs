@@ -1,12 +1,12 @@
 //! Aggregation pipelines: a table of stages.
 
 mod bucket;
-mod graph;
+mod facet;
+mod graph_lookup;
 mod group;
 mod join;
 mod reshape;
 mod simple;
-mod sub;
 mod unwind;
 
 #[cfg(test)]
@@ -18,7 +18,7 @@ use query::{Filter, exec::Stage, filter::as_program};
 #[cfg(test)]
 pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
 
-use crate::{Error, filter::unsupported};
+use crate::error::Error;
 
 /// Most stages of a pipeline.
 const MAX_STAGES: usize = 1000;
@@ -63,8 +63,8 @@ static TABLE: &[(&str, Parse)] = &[
     ("$bucketAuto", bucket::bucket_auto),
     ("$count", simple::count),
     ("$documents", simple::documents),
-    ("$facet", sub::facet),
-    ("$graphLookup", graph::graph_lookup),
+    ("$facet", facet::facet),
+    ("$graphLookup", graph_lookup::graph_lookup),
     ("$group", group::group),
     ("$limit", simple::limit),
     ("$lookup", join::lookup),
@@ -220,7 +220,7 @@ fn stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Er
         return Err(Error::new(40573, text));
     }
     if NOT_YET.contains(&name) {
-        return Err(unsupported(name));
+        return Err(Error::unsupported(name));
     }
     Err(unrecognized(name))
 }

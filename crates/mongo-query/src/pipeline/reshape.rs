@@ -4,7 +4,7 @@ use document::{DocRef, Document, ValueRef, shell};
 use query::exec::{Fields, Stage};
 
 use super::Scope;
-use crate::{Error, expression, projection};
+use crate::{error::Error, expression, field_path::check_plain_path, projection};
 
 /// Says which stage an error is about.
 fn about(name: &str) -> impl Fn(Error) -> Error {
@@ -31,25 +31,11 @@ pub(super) fn add_fields(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Ve
     };
     let mut fields = Fields::new();
     for (path, value) in spec.iter() {
-        expression_check(path).map_err(about(name))?;
+        check_plain_path(path).map_err(about(name))?;
         let mut parts: Vec<&str> = path.split('.').collect();
         set(&mut fields, &mut parts, value, spec).map_err(about(name))?;
     }
     Ok(vec![Stage::AddFields(fields)])
-}
-
-fn expression_check(path: &str) -> Result<(), Error> {
-    match expression::reference(&format!("${path}"), expression::Scope::default()) {
-        Err(_) if path.is_empty() => {
-            Err(Error::new(40352, "FieldPath cannot be constructed with empty string"))
-        }
-        // A path that starts with a dollar would read as a variable.
-        _ if path.starts_with('$') => Err(Error::new(
-            16410,
-            "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
-        )),
-        other => other.map(drop),
-    }
 }
 
 /// Sets a value at a path; an object that is no expression sets the fields below.
@@ -85,7 +71,7 @@ fn set<'v>(
             let text = format!("cannot use dotted field name '{name}' in a sub object: {shown}");
             return Err(Error::new(40183, text));
         }
-        expression_check(name)?;
+        check_plain_path(name)?;
         path.push(name);
         set(fields, path, value, spec)?;
         path.pop();
@@ -134,7 +120,7 @@ pub(super) fn unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Sta
         }
     }
     for (path, _) in excluded.fields() {
-        expression_check(path).map_err(about(name))?;
+        check_plain_path(path).map_err(about(name))?;
     }
     let parsed = projection::parse_stage(DocRef::Tree(&excluded)).map_err(|error| {
         let text = error.message.replace("Invalid $project :: caused by :: ", "");

@@ -4,7 +4,7 @@ use document::{Number, ValueRef, shell};
 use query::exec::Stage;
 
 use super::Scope;
-use crate::{Error, expression, filter as filters, sort as sorts};
+use crate::{error::Error, expression, filter as filters, sort as sorts};
 
 pub(super) fn filter(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {

@@ -3,7 +3,7 @@
 use document::Path;
 use query::project::{Collision, Computed, Item, Mode, Node, Projection, Special};
 
-use crate::Error;
+use crate::error::Error;
 
 /// What stands at a path.
 #[derive(Debug)]

@@ -4,10 +4,7 @@ use document::{Number, ValueRef};
 use query::project::Computed;
 
 use super::build::{Builder, Leaf};
-use crate::{
-    Error,
-    filter::{self, unsupported},
-};
+use crate::{error::Error, field_path::check_path, filter};
 
 type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
 
@@ -88,7 +85,7 @@ fn meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
         Some(name) if !KNOWN.contains(&name) => {
             Err(Error::new(17308, format!("Unsupported argument to $meta: {name}")))
         }
-        _ => Err(unsupported("$meta")),
+        _ => Err(Error::unsupported("$meta")),
     }
 }
 
@@ -108,7 +105,7 @@ pub(super) fn positional(
              results will be equivalent.",
         ));
     };
-    super::field_path::check(array)?;
+    check_path(array)?;
     match value {
         ValueRef::Bool(_) => {}
         value if value.is_number() => {}

@@ -1,7 +1,6 @@
 //! Projection documents, as find's option and as the `$project` stage.
 
 mod build;
-pub(crate) mod field_path;
 mod find;
 #[cfg(test)]
 mod tests;
@@ -12,9 +11,8 @@ use query::{
     project::{Computed, Projection},
 };
 
-use crate::{Error, expression};
+use crate::{error::Error, expression, field_path::check_path};
 use build::{Builder, Leaf};
-pub use field_path::check as check_path;
 
 #[cfg(test)]
 pub(crate) use find::FIND_OPERATORS;
@@ -65,7 +63,7 @@ fn field(
     if place == Place::Find && path.split('.').any(|part| part == "$") && path != "$" {
         return find::positional(path, value, builder);
     }
-    field_path::check(path)?;
+    check_path(path)?;
     match value {
         ValueRef::Document(inner) => document(path, inner, place, depth, builder),
         ValueRef::Bool(_) | ValueRef::Int32(_) | ValueRef::Int64(_) => {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use document::{ArrayRef, DocRef};
 use query::edit::ElementFilter;
 
-use crate::{Error, filter};
+use crate::{error::Error, filter};
 
 /// Parses the filters.
 pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {

@@ -6,7 +6,7 @@ use query::{
     sort::{Part, Sort},
 };
 
-use crate::{Error, filter};
+use crate::{error::Error, filter};
 
 /// The modifiers of `$push`, for the table of what is supported.
 pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[

@@ -14,7 +14,7 @@ use query::{
     filter::as_program,
 };
 
-use crate::{Error, filter::from_query_error, pipeline};
+use crate::{error::Error, pipeline};
 
 #[cfg(test)]
 pub(crate) use arrays::PUSH_MODIFIERS;
@@ -64,7 +64,7 @@ fn replacement(update: DocRef<'_>) -> Result<Edit, Error> {
 
 /// Names at the root of a stored document do not begin with `$`.
 fn refuse_dollar(name: &str) -> Result<(), Error> {
-    query::edit::check_root_name(name).map_err(from_query_error)
+    Ok(query::edit::check_root_name(name)?)
 }
 
 fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
@@ -89,7 +89,7 @@ fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<
             leaves.push(leaf(field, parse(field, operand)?)?);
         }
     }
-    let operators = Operators::new(leaves, filters).map_err(from_query_error)?;
+    let operators = Operators::new(leaves, filters)?;
     let steps = operators.leaves().iter().flat_map(|leaf| leaf.path.steps());
     let used: HashSet<&str> = steps.filter_map(filtered).collect();
     for filter in operators.filters() {
@@ -113,10 +113,10 @@ fn leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
     // A renaming is applied where the value goes.
     let (path, operator) = match operator {
         Operator::RenameFrom(target) => {
-            let source = EditPath::parse(field).map_err(from_query_error)?;
+            let source = EditPath::parse(field)?;
             (target, Operator::RenameFrom(source))
         }
-        other => (EditPath::parse(field).map_err(from_query_error)?, other),
+        other => (EditPath::parse(field)?, other),
     };
     Ok(Leaf { path, operator })
 }

@@ -4,7 +4,7 @@ use document::{Number, Value, ValueRef, shell};
 use query::edit::{BitOperator, EditPath, Operator};
 
 use super::arrays;
-use crate::{Error, filter::from_query_error};
+use crate::error::Error;
 
 type Parse = fn(&str, ValueRef<'_>) -> Result<Operator, Error>;
 
@@ -46,8 +46,8 @@ fn rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
         let text = "The 'to' field for $rename cannot contain an embedded null byte";
         return Err(Error::bad_value(text));
     }
-    let source = EditPath::parse(path).map_err(from_query_error)?;
-    let target = EditPath::parse(target).map_err(from_query_error)?;
+    let source = EditPath::parse(path)?;
+    let target = EditPath::parse(target)?;
     if source == target {
         let text = format!("The source and target field for $rename must differ: {shown}");
         return Err(Error::bad_value(text));

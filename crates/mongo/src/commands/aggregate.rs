@@ -1,20 +1,18 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
-use engine::Store;
-use engine::{Model, Namespace, Plan};
+use engine::{Model, Namespace, Plan, Store};
 use query::{Filter, exec::Stage};
 
-use super::{
-    Call,
-    cursor_reply::{FirstBatch, first},
-    find::hint,
-};
+use super::{explain, operations, stats};
 use crate::{
-    args::Args,
-    door::Counters,
+    arguments::Args,
+    call::Call,
+    counters::Counters,
     errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
     names,
+    parsers::hint::parse_hint,
+    replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -49,7 +47,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     args.strict_bool("allowDiskUse")?;
     args.lax_bool("bypassDocumentValidation")?;
     if args.strict_bool("explain")?.unwrap_or(false) {
-        return super::explain::of_aggregate(call, &namespace).await;
+        return explain::of_aggregate(call, &namespace).await;
     }
     let Some(cursor) = args.document("cursor")? else {
         let message =
@@ -62,15 +60,16 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
     let plan = match first_stage.and_then(|stage| stage.iter().next()) {
         Some(("$collStats", ValueRef::Document(spec))) => {
-            let stats = super::stats::stage(call, &namespace, spec).await?;
+            let stats = stats::stage(call, &namespace, spec).await?;
             behind(&args, vec![stats])?
         }
-        Some(("$currentOp", spec)) => behind(&args, super::operations::stage(call, spec).await?)?,
+        Some(("$currentOp", spec)) => behind(&args, operations::stage(call, spec).await?)?,
         _ => plan(&args)?,
     };
     let context = call.context().await?;
     let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
-    first(call, &namespace, cursor, FirstBatch { size, single: false, keep: false }).await
+    reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
+        .await
 }
 
 /// A pipeline whose first stage was replaced by these documents.
@@ -134,5 +133,5 @@ pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
     {
         filter = first;
     }
-    Ok(Plan { hint: hint(args)?, ..Plan::new(filter).with_stages(stages) })
+    Ok(Plan { hint: parse_hint(args)?, ..Plan::new(filter).with_stages(stages) })
 }

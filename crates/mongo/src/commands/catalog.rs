@@ -1,17 +1,18 @@
 //! Collections and databases come, get other names and go.
 
 use document::{DocBuf, Document, ValueRef, doc};
-use engine::Store;
-use engine::{Collection, Model, Namespace};
+use engine::{Collection, Model, Namespace, Store};
 
-use super::{Call, index_spec, list::uuid, ok};
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     errors::{
         BadValue, CollectionUUIDMismatch, CommandNotSupported, Error, IllegalOperation,
         InvalidOptions, InvalidUUID, NamespaceNotFound, Result,
     },
     names,
+    parsers::index_spec,
+    replies::{collection::collection_uuid, numbers::saturated_int, ok},
 };
 
 pub(super) const CREATE_FIELDS: &[&str] = &[
@@ -119,7 +120,7 @@ pub(super) async fn drop<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 fn index_count(collection: &Collection) -> i32 {
-    i32::try_from(collection.state().record.indexes.len() + 1).unwrap_or(i32::MAX)
+    saturated_int(collection.state().record.indexes.len() + 1)
 }
 
 pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
@@ -143,14 +144,14 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
 pub(super) async fn rename<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
-        Some(ValueRef::String(from)) => full_name(from)?,
+        Some(ValueRef::String(from)) => names::full(from)?,
         other => {
             let kind = other.map_or("missing", |value| value.kind().name());
             let message = format!("collection name has invalid type {kind}");
             return Err(Error::new(BadValue, message));
         }
     };
-    let to = full_name(args.need_str("to")?)?;
+    let to = names::full(args.need_str("to")?)?;
     names::new_collection(&to.database, &to.collection).map_err(|error| {
         Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
     })?;
@@ -199,15 +200,10 @@ fn check_uuid<S: Store>(
     wanted: Option<&[u8]>,
 ) -> Result<()> {
     let Some(wanted) = wanted else { return Ok(()) };
-    let own = call.find(namespace).map(|collection| uuid(&collection));
+    let own = call.find(namespace).map(|collection| collection_uuid(&collection));
     if own.is_some_and(|own| own == wanted) {
         return Ok(());
     }
     let message = "Collection UUID does not match that specified";
     Err(Error::new(CollectionUUIDMismatch, message))
-}
-
-fn full_name(name: &str) -> Result<Namespace> {
-    let (database, collection) = name.split_once('.').unwrap_or((name, ""));
-    names::collection(database, collection)
 }

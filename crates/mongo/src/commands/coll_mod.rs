@@ -2,13 +2,14 @@
 //! index a wrong number is refused and never coerced.
 
 use document::{DocBuf, Number, Rounding, Value, ValueRef, doc, shell};
-use engine::Store;
-use engine::{Collection, IndexChange, IndexSpec, Namespace};
+use engine::{Collection, IndexChange, IndexSpec, Namespace, Store};
 
-use super::{Call, drop_indexes::by_pattern, ok};
+use super::drop_indexes;
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     errors::{CommandNotSupported, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch},
+    replies::ok,
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -108,7 +109,7 @@ fn parse(
     };
     let name = match (name, pattern) {
         (Some(name), _) => name.to_owned(),
-        (None, Some(pattern)) => by_pattern(&state, pattern).map_err(|error| {
+        (None, Some(pattern)) => drop_indexes::by_pattern(&state, pattern).map_err(|error| {
             if error.code == IndexNotFound {
                 missing(shell(ValueRef::Document(pattern)).to_string())
             } else {

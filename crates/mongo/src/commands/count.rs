@@ -1,14 +1,15 @@
 //! `count`: without a filter from the books, otherwise by looking.
 
 use document::{DocBuf, DocRef, doc};
-use engine::Store;
-use engine::{BatchLimit, Hint, Model, Plan};
+use engine::{BatchLimit, Model, Plan, Store};
 use query::exec::Stage;
 
-use super::{Call, find::hint, ok};
 use crate::{
-    door::Counters,
+    call::Call,
+    counters::Counters,
     errors::{BadValue, Error, Result},
+    parsers::hint::{covers_all, parse_hint},
+    replies::{numbers::int_or_long, ok},
 };
 
 pub(super) const FIELDS: &[&str] =
@@ -26,9 +27,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let skip = args.count("skip")?.unwrap_or(0);
     let limit = args.int("limit")?.unwrap_or(0);
     let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
-    let hint = hint(&args)?;
+    let hint = parse_hint(&args)?;
     let Some(collection) = call.find(&namespace) else { return ok(doc! { "n": 0 }) };
-    if filter.is_always() && means_all(&hint) {
+    if filter.is_always() && covers_all(&hint) {
         let live = call.door.engine.live(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
         return number(limit.map_or(n, |limit| n.min(limit)));
@@ -51,21 +52,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     number(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
 }
 
-/// Whether what is hinted at holds all documents: an index may leave some out, or not exist.
-pub(super) fn means_all(hint: &Hint) -> bool {
-    match hint {
-        Hint::None | Hint::Natural(_) => true,
-        Hint::Index(name) => name == "_id_",
-        Hint::Key(pattern) => matches!(pattern.fields(), [(name, _)] if name == "_id"),
-    }
-}
-
 fn number(n: u64) -> Result<DocBuf> {
-    match i32::try_from(n) {
-        Ok(n) => ok(doc! { "n": n }),
-        Err(_) => {
-            let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
-            ok(doc! { "n": n })
-        }
-    }
+    let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
+    ok(doc! { "n": int_or_long(n) })
 }

@@ -3,8 +3,12 @@
 use document::{DocBuf, doc};
 use engine::{Collection, IndexSpec, Store};
 
-use super::{Call, index_spec, ok, partial_filter};
-use crate::errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result};
+use crate::{
+    call::Call,
+    errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result},
+    parsers::{index_spec, partial_filter},
+    replies::{numbers::saturated_int, ok},
+};
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
@@ -31,11 +35,10 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let (collection, made) = call.ensure(&namespace).await?;
     let created = call.door.engine.create_indexes(&collection, wanted).await;
     let (before, after) = created.map_err(|error| Error::from(error).about(&namespace))?;
-    let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     let mut reply = doc! {
         "_t": "CreateIndexesResponse",
-        "numIndexesBefore": number(before),
-        "numIndexesAfter": number(after),
+        "numIndexesBefore": saturated_int(before),
+        "numIndexesAfter": saturated_int(after),
         "createdCollectionAutomatically": made,
     };
     if before == after {

@@ -3,10 +3,11 @@
 use document::{DocBuf, Document, Value, array, doc};
 use engine::Store;
 
-use super::{Call, ok};
 use crate::{
+    call::Call,
     errors::{Error, OperationFailed, Result},
     limits::{MAX_DOCUMENT_BYTES, SERVER_VERSION},
+    replies::ok,
 };
 
 pub(super) async fn ping<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {

@@ -1,14 +1,15 @@
 //! `distinct`: the values of a field, each once; arrays give their elements.
 
 use document::{DocBuf, DocBuilder, DocRef, Path};
-use engine::Store;
-use engine::{BatchLimit, Model, Plan};
+use engine::{BatchLimit, Model, Plan, Store};
 use query::exec::{Stage, VALUES};
 
-use super::{Call, find::hint, finish};
 use crate::{
-    door::Counters,
+    call::Call,
+    counters::Counters,
     errors::{Error, Result},
+    parsers::hint::parse_hint,
+    replies::finish,
 };
 
 pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
@@ -22,14 +23,14 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if key.contains('\0') {
         return Err(Error::new(31032, "Key field cannot contain an embedded null byte"));
     }
-    mongo_query::projection::check_path(key)?;
+    mongo_query::field_path::check_path(key)?;
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => query::Filter::always(),
     };
     // A stage, so that all values are of one instant and no document waits for the others.
     let stages = vec![Stage::Distinct(Path::new(key))];
-    let plan = Plan { hint: hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
+    let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
     let context = call.context().await?;
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;

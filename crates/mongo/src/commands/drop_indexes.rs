@@ -4,9 +4,12 @@ use document::{DocBuf, DocRef, ValueRef, doc, shell};
 use engine::State;
 use engine::Store;
 
-use super::{Call, ok};
-use crate::errors::{
-    AmbiguousIndexKeyPattern, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch,
+use crate::{
+    call::Call,
+    errors::{
+        AmbiguousIndexKeyPattern, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch,
+    },
+    replies::{index::index_entry, numbers::saturated_int, ok},
 };
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
@@ -21,7 +24,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let was = call.door.engine.drop_indexes(&collection, names).await?;
     let mut reply = doc! {
         "_t": "DropIndexesResponse",
-        "nIndexesWas": i32::try_from(was).unwrap_or(i32::MAX),
+        "nIndexesWas": saturated_int(was),
     };
     if all {
         reply.push("msg", "non-_id indexes dropped for collection");
@@ -108,7 +111,7 @@ pub(super) fn by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
                 .iter()
                 .filter(|index| index.pattern() == wanted)
                 .map(|index| {
-                    shell(document::Value::Document(super::list::shown(index)).as_ref()).to_string()
+                    shell(document::Value::Document(index_entry(index)).as_ref()).to_string()
                 })
                 .collect();
             let message = format!(

@@ -6,10 +6,11 @@ use clock::{Instant, Mode, Refused};
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{Amount, Class, Collection, DefaultTtl as Default, Ends, Fate, Store, Within};
 
-use super::{Call, ok};
 use crate::{
+    call::Call,
     errors::{BadValue, Error, IllegalOperation, Result, TypeMismatch},
     limits::MAX_EXPIRY_IDS,
+    replies::ok,
 };
 
 /// Whether an `ebbClock` moves the clock.

@@ -2,31 +2,16 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef, doc};
+use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
 use crate::{
-    args::Args,
-    door::lock,
+    call::Call,
     errors::{BadValue, Error, Result},
+    fail_point::FailPoint,
+    lock::lock,
+    replies::ok,
 };
-
-/// A `failCommand` that is set.
-#[derive(Clone, Debug)]
-pub(crate) struct FailPoint {
-    commands: Vec<String>,
-    app_name: Option<String>,
-    code: Option<i32>,
-    close: bool,
-    block: Option<Duration>,
-    labels: Option<Value>,
-    concern_error: Option<Document>,
-    /// How often it still fails; `None`: always.
-    times: Option<u64>,
-    skip: u64,
-    total: u64,
-}
 
 /// What becomes of a command.
 pub(super) enum Verdict {
@@ -36,62 +21,13 @@ pub(super) enum Verdict {
     Block(Duration),
 }
 
-impl FailPoint {
-    fn parse(mode: ValueRef<'_>, data: Option<DocRef<'_>>) -> Result<Option<Self>> {
-        let (times, skip) = match mode {
-            ValueRef::String("off") => return Ok(None),
-            ValueRef::String("alwaysOn") => (None, 0),
-            ValueRef::Document(mode) => {
-                let args = Args::new("mode", mode);
-                args.only(&["times", "skip"])?;
-                (args.count("times")?, args.count("skip")?.unwrap_or(0))
-            }
-            _ => {
-                return Err(Error::new(BadValue, "'mode' must be 'off', 'alwaysOn' or a document"));
-            }
-        };
-        let data = data.ok_or_else(|| Error::new(BadValue, "failCommand needs 'data'"))?;
-        let args = Args::new("data", data);
-        args.only(&[
-            "failCommands",
-            "errorCode",
-            "closeConnection",
-            "errorLabels",
-            "writeConcernError",
-            "blockConnection",
-            "blockTimeMS",
-            "appName",
-            "failInternalCommands",
-            "namespace",
-        ])?;
-        let commands = args.need_array("failCommands")?;
-        let block = args.lax_bool("blockConnection")?.unwrap_or(false);
-        let code = args.int("errorCode")?.and_then(|code| i32::try_from(code).ok());
-        Ok(Some(Self {
-            commands: commands.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
-            app_name: args.str("appName")?.map(str::to_owned),
-            code,
-            close: args.lax_bool("closeConnection")?.unwrap_or(false),
-            block: match args.count("blockTimeMS")? {
-                Some(ms) if block => Some(Duration::from_millis(ms.min(600_000))),
-                _ => None,
-            },
-            labels: args.array("errorLabels")?.map(|labels| Value::Array(labels.to_values())),
-            concern_error: args.document("writeConcernError")?.map(DocRef::to_tree),
-            times,
-            skip,
-            total: 0,
-        }))
-    }
-
-    fn means<S: Store>(&self, call: &Call<'_, S>) -> bool {
-        let meets = |name: &String| {
-            call.connection.app_name().as_ref() == Some(name)
-                || introduced(call.body) == Some(name.as_str())
-        };
-        self.commands.iter().any(|name| name == call.name)
-            && self.app_name.as_ref().is_none_or(meets)
-    }
+/// Whether a fail point is about this command of this client.
+fn means<S: Store>(point: &FailPoint, call: &Call<'_, S>) -> bool {
+    let meets = |name: &String| {
+        call.connection.app_name().as_ref() == Some(name)
+            || introduced(call.body) == Some(name.as_str())
+    };
+    point.commands.iter().any(|name| name == call.name) && point.app_name.as_ref().is_none_or(meets)
 }
 
 /// The name of the application that this very command introduces.
@@ -109,11 +45,11 @@ pub(super) fn check<S: Store>(call: &Call<'_, S>) -> Verdict {
         return Verdict::Go;
     }
     let mut held = lock(&call.door.fail_point);
-    let Some(point) = held.as_mut().filter(|point| point.means(call)) else { return Verdict::Go };
+    let Some(point) = held.as_mut().filter(|point| means(point, call)) else { return Verdict::Go };
     if point.concern_error.is_some() && point.code.is_none() {
         return Verdict::Go;
     }
-    if !spend(point) {
+    if !point.strikes() {
         return Verdict::Go;
     }
     if point.close {
@@ -133,32 +69,17 @@ pub(super) fn check<S: Store>(call: &Call<'_, S>) -> Verdict {
     }
 }
 
-fn spend(point: &mut FailPoint) -> bool {
-    if 0 < point.skip {
-        point.skip -= 1;
-        return false;
-    }
-    if let Some(times) = &mut point.times {
-        if *times == 0 {
-            return false;
-        }
-        *times -= 1;
-    }
-    point.total += 1;
-    true
-}
-
 /// Adds a planned write concern error to a reply.
 pub(super) fn decorate<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if !call.door.has_fail_point.load(Ordering::Relaxed) {
         return reply;
     }
     let mut held = lock(&call.door.fail_point);
-    let Some(point) = held.as_mut().filter(|point| point.means(call)) else { return reply };
+    let Some(point) = held.as_mut().filter(|point| means(point, call)) else { return reply };
     let Some(error) = point.concern_error.clone().filter(|_| point.code.is_none()) else {
         return reply;
     };
-    if !spend(point) {
+    if !point.strikes() {
         return reply;
     }
     let mut builder = DocBuilder::new();

@@ -1,19 +1,17 @@
 //! `find`: a filter, a sort, a part of the result, a projection.
 
-use document::{DocBuf, DocRef, ValueRef};
-use engine::{Direction, Store};
-use engine::{Hint, Model, Plan};
+use document::DocBuf;
+use engine::{Hint, Model, Plan, Store};
 use query::exec::Stage;
 
-use super::{
-    Call,
-    cursor_reply::{FirstBatch, first},
-};
 use crate::{
-    args::Args,
-    door::Counters,
-    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+    arguments::Args,
+    call::Call,
+    counters::Counters,
+    errors::{CommandNotSupported, Error, Result},
     limits::DUMPING,
+    parsers::hint::{natural_order, parse_hint},
+    replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -55,7 +53,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.door.carries_timestamps() && dumps() {
         cursor.date();
     }
-    first(call, &namespace, cursor, wanted).await
+    reply_with_cursor(call, &namespace, cursor, wanted).await
 }
 
 /// The plan of a find's arguments.
@@ -69,9 +67,9 @@ pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
     let (skip, limit) = (args.count("skip")?.unwrap_or(0), args.count("limit")?);
     let limit = limit.filter(|limit| 0 < *limit);
     let mut stages = Vec::new();
-    let hint = hint(args)?;
+    let hint = parse_hint(args)?;
     if let Some(sort) = args.document("sort")?.filter(|sort| !sort.is_empty()) {
-        match natural(sort)? {
+        match natural_order(sort)? {
             Some(direction) => {
                 let plan = Plan { hint: Hint::Natural(direction), ..Plan::new(filter) };
                 return finish(args, plan, stages, skip, limit);
@@ -123,30 +121,4 @@ fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// `{$natural: 1}` or `{$natural: -1}`.
-pub(super) fn natural(sort: DocRef<'_>) -> Result<Option<Direction>> {
-    let Some(order) = sort.get("$natural") else { return Ok(None) };
-    match document::Number::of(order).and_then(document::Number::to_i64_exact) {
-        Some(1) if sort.len() == 1 => Ok(Some(Direction::Forward)),
-        Some(-1) if sort.len() == 1 => Ok(Some(Direction::Backward)),
-        _ => {
-            Err(Error::new(BadValue, "$natural sort cannot be set to a value other than -1 or 1."))
-        }
-    }
-}
-
-/// The `hint` of a command: a name, a key pattern or `$natural`.
-pub(super) fn hint(args: &Args<'_>) -> Result<Hint> {
-    match args.get("hint") {
-        None => Ok(Hint::None),
-        Some(ValueRef::String(name)) => Ok(Hint::Index(name.to_owned())),
-        Some(ValueRef::Document(pattern)) if pattern.is_empty() => Ok(Hint::None),
-        Some(ValueRef::Document(pattern)) => match natural(pattern)? {
-            Some(direction) => Ok(Hint::Natural(direction)),
-            None => Ok(Hint::Key(pattern.to_tree())),
-        },
-        Some(_) => Err(Error::new(FailedToParse, "Hint must be a string or an object")),
-    }
 }

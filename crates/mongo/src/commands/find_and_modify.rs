@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
-use engine::{Edited, Find, Namespace, Update};
+use engine::{Edited, Find, Namespace, Store, Update};
 use query::{Context, Filter, edit::Edit, project::Projection};
 
-use super::{
-    Call, finish,
-    update::{edit, find},
-};
 use crate::{
-    args::Args,
-    door::Counters,
+    arguments::Args,
+    call::Call,
+    counters::Counters,
     errors::{BadValue, Error, FailedToParse, Result},
+    parsers::{
+        hint::parse_hint,
+        statements::{parse_edit, parse_search},
+    },
+    replies::finish,
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -42,7 +43,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     args.lax_bool("bypassDocumentValidation")?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
-    let mut edit = args.get("update").map(|update| edit(update, &args, false)).transpose()?;
+    let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
     let projection = projection(&args, new)?;
     let context = call.context().await?;
     let reply = |shown: Option<&[u8]>, last: Document| {
@@ -127,12 +128,12 @@ fn projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
 
 pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
-        Some(_) => find(args, "query"),
+        Some(_) => parse_search(args, "query"),
         None => {
             args.simple_collation()?;
             let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
             let sort = sort.map(mongo_query::sort::parse).transpose()?;
-            let hint = super::find::hint(args)?;
+            let hint = parse_hint(args)?;
             Ok(Find { sort, hint, ..Find::new(query::Filter::always()) })
         }
     }

@@ -3,11 +3,13 @@
 use document::{DocBuf, ValueRef};
 use engine::Store;
 
-use super::{Call, cursor_reply};
 use crate::{
-    door::Counters,
+    call::Call,
+    counters::Counters,
     errors::{BadValue, Error, Result, TypeMismatch},
-    names, session,
+    names,
+    replies::cursor::{batch_limit, batch_reply},
+    session,
 };
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
@@ -34,7 +36,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
     }
-    let batch = taken.cursor.next(cursor_reply::limit(size, usize::MAX)).await;
+    let batch = taken.cursor.next(batch_limit(size, usize::MAX)).await;
     // Nobody waits for a batch of an operation that was told to stop meanwhile.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),
@@ -48,7 +50,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
                 if batch.done { cursors.end(taken) } else { cursors.give_back(taken, count) };
             Counters::add(&call.connection.counters.returned, count as u64);
             let id = if kept { id } else { 0 };
-            let reply = cursor_reply::reply("nextBatch", &batch.documents, id, &namespace);
+            let reply = batch_reply("nextBatch", &batch.documents, id, &namespace);
             call.connection.holds(batch.held);
             Ok(reply)
         }

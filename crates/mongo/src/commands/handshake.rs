@@ -5,11 +5,11 @@ use std::{sync::atomic::Ordering, time::Duration};
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
+use super::sleep;
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     command_row::ANY_ARGUMENT,
-    door::lock,
     errors::{
         ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
     },
@@ -17,6 +17,8 @@ use crate::{
         MAX_CLIENT_BYTES, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH,
         SESSION_MINUTES,
     },
+    lock::lock,
+    replies::ok,
     wire::Compressor,
 };
 
@@ -47,7 +49,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         introduce(call, client)?;
     }
     if let Some(wait) = await_change(call)? {
-        super::block(wait).await;
+        sleep(wait).await;
     }
     let now = call.door.engine.now().await;
     let primary = if call.name == "hello" { "isWritablePrimary" } else { "ismaster" };

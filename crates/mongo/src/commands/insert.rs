@@ -1,17 +1,17 @@
 //! `insert`: documents, each with an outcome of its own under one wait for the disk.
 
-use document::{
-    DocBuf, DocBuilder, DocRef, Document, Value, depth_within, doc, limits::MAX_STORED_DEPTH,
-};
-use engine::Store;
-use engine::{Namespace, New, Ordering};
+use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
+use engine::{Namespace, New, Ordering, Store};
 
-use super::{Call, ok};
+use super::statements::{check_batch, push_errors};
 use crate::{
-    door::Counters,
-    errors::{BSONObjectTooLarge, Error, InvalidLength, Overflow, Result},
-    limits::{MAX_DOCUMENT_BYTES, MAX_WRITE_BATCH},
-    ttl::{Checked, DocumentWriter, RESERVED, carried, with_id},
+    call::Call,
+    counters::Counters,
+    document_writer::{Checked, DocumentWriter, with_id},
+    errors::{BSONObjectTooLarge, Error, Overflow, Result},
+    limits::MAX_DOCUMENT_BYTES,
+    replies::{numbers::saturated_int, ok},
+    reserved_property::{RESERVED, carried},
 };
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
@@ -23,27 +23,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let writer = call.writer(call.door.engine.now().await);
     let (inserted, errors) = insert(call, &namespace, &documents, ordered, &writer).await?;
-    let mut reply = doc! { "n": i32::try_from(inserted).unwrap_or(i32::MAX) };
+    let mut reply = doc! { "n": saturated_int(inserted) };
     push_errors(&mut reply, &errors);
     ok(reply)
-}
-
-/// How many operations one command may hold.
-pub(super) fn check_batch(len: usize) -> Result<()> {
-    if (1..=MAX_WRITE_BATCH).contains(&len) {
-        return Ok(());
-    }
-    let message =
-        format!("Write batch sizes must be between 1 and {MAX_WRITE_BATCH}. Got {len} operations.");
-    Err(Error::new(InvalidLength, message))
-}
-
-/// Adds `writeErrors` to a reply when there are any.
-pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
-    if !errors.is_empty() {
-        let errors = errors.iter().map(|(at, error)| error.write_error(*at)).collect();
-        reply.push("writeErrors", Value::Array(errors));
-    }
 }
 
 /// Checks size and depth of a document that is about to be stored.

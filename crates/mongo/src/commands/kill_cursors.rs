@@ -1,14 +1,17 @@
 //! `killCursors`: closes cursors of a collection.
 
-use document::{DocBuf, Value, doc};
+use document::{ArrayRef, DocBuf, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, cursor_reply::ids, ok};
-use crate::errors::Result;
+use crate::{
+    call::Call,
+    errors::{Error, Result, TypeMismatch},
+    replies::ok,
+};
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let ids = ids(call.args().need_array("cursors")?)?;
+    let ids = cursor_ids(call.args().need_array("cursors")?)?;
     let visitor = call.connection.visitor;
     let (killed, missing): (Vec<i64>, Vec<i64>) =
         ids.into_iter().partition(|id| call.door.cursors.kill(*id, &namespace, visitor));
@@ -19,4 +22,19 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         "cursorsAlive": Value::Array(Vec::new()),
         "cursorsUnknown": Value::Array(Vec::new()),
     })
+}
+
+/// The ids in an array of cursor ids.
+fn cursor_ids(array: ArrayRef<'_>) -> Result<Vec<i64>> {
+    array
+        .iter()
+        .map(|id| match id {
+            ValueRef::Int64(id) => Ok(id),
+            ValueRef::Int32(id) => Ok(i64::from(id)),
+            other => Err(Error::new(
+                TypeMismatch,
+                format!("a cursor id is a long, not a {}", other.kind().name()),
+            )),
+        })
+        .collect()
 }

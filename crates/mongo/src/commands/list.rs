@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 
 use document::{DocBuf, DocRef, Document, Value, doc};
-use engine::{Collection, IndexSpec, Model, Namespace};
-use engine::{Space, Store};
+use engine::{Model, Namespace, Store};
 use query::{Context, Filter};
 
-use super::{Call, cursor_reply::listed, ok};
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     errors::{Error, NamespaceNotFound, Result},
+    replies::{
+        collection::{collection_entry, disk_bytes},
+        cursor::reply_with_list,
+        index::{id_index_entry, index_entry},
+        ok,
+    },
 };
 
 fn filter(args: &Args<'_>) -> Result<Filter> {
@@ -22,14 +27,6 @@ fn filter(args: &Args<'_>) -> Result<Filter> {
 
 fn matches(filter: &Filter, entry: &Document) -> Result<bool> {
     Ok(filter.matches(DocRef::Tree(entry), &Context::default())?)
-}
-
-/// Bytes a collection takes on disk, roughly.
-pub(super) fn bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) -> i64 {
-    let store = call.door.engine.store();
-    let bytes = store.space_bytes(Space::Rows(collection.id))
-        + store.space_bytes(Space::Index(collection.id));
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 /// How many entries the first batch of a list may have.
@@ -50,7 +47,8 @@ pub(super) async fn databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let own = ["admin", "config", "local"].map(|name| (name.to_owned(), None));
     let mut sizes: BTreeMap<String, Option<i64>> = BTreeMap::from(own);
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
-        *sizes.entry(namespace.database).or_default().get_or_insert(0) += bytes(call, &collection);
+        *sizes.entry(namespace.database).or_default().get_or_insert(0) +=
+            disk_bytes(call, &collection);
     }
     let mut databases = Vec::new();
     let mut total = 0;
@@ -95,57 +93,7 @@ pub(super) async fn collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
         }
     }
     let namespace = Namespace::new(call.database, "$cmd.listCollections");
-    listed(call, entries, &namespace, size).await
-}
-
-/// What stands for a collection's UUID.
-pub(super) fn uuid(collection: &Collection) -> [u8; 16] {
-    let state = collection.state();
-    let mut bytes = [0; 16];
-    bytes[..4].copy_from_slice(&state.record.id.to_be_bytes());
-    bytes[8..].copy_from_slice(&state.record.created.to_be_bytes());
-    bytes[6] = 0x40;
-    bytes[8] = 0x80;
-    bytes
-}
-
-fn collection_entry(namespace: &Namespace, collection: &Collection) -> Document {
-    let state = collection.state();
-    let bytes = uuid(collection).to_vec();
-    doc! {
-        "name": namespace.collection.as_str(),
-        "type": "collection",
-        "options": state.record.options.clone(),
-        "info": doc! {
-            "readOnly": false,
-            "uuid": Value::Binary { subtype: 4, bytes },
-        },
-        "idIndex": id_index(),
-    }
-}
-
-/// The index that every collection has.
-pub(super) fn id_index() -> Document {
-    doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
-}
-
-/// An index as MongoDB lists it.
-pub(super) fn shown(index: &IndexSpec) -> Document {
-    let mut entry = index.shown.clone();
-    for (name, value) in
-        [("unique", index.unique), ("sparse", index.sparse), ("hidden", index.hidden)]
-    {
-        entry.remove(name);
-        if value {
-            entry.push(name, true);
-        }
-    }
-    entry.remove("expireAfterSeconds");
-    if let Some(seconds) = index.expire_after {
-        let seconds = i32::try_from(seconds).map_or(Value::Int64(seconds), Value::Int32);
-        entry.push("expireAfterSeconds", seconds);
-    }
-    entry
+    reply_with_list(call, entries, &namespace, size).await
 }
 
 pub(super) async fn indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
@@ -155,7 +103,7 @@ pub(super) async fn indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")));
     };
     let state = collection.state();
-    let mut entries = vec![id_index()];
-    entries.extend(state.record.indexes.iter().map(shown));
-    listed(call, entries, &namespace, size).await
+    let mut entries = vec![id_index_entry()];
+    entries.extend(state.record.indexes.iter().map(index_entry));
+    reply_with_list(call, entries, &namespace, size).await
 }

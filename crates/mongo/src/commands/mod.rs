@@ -1,14 +1,11 @@
 //! The commands: one table, one row a command, and the way from a message to a row and back.
 
 mod aggregate;
-mod api;
-mod bulk;
-mod call;
+mod bulk_write;
 mod catalog;
 mod coll_mod;
 mod count;
 mod create_indexes;
-mod cursor_reply;
 mod delete;
 mod diagnosis;
 mod distinct;
@@ -20,41 +17,35 @@ mod find;
 mod find_and_modify;
 mod get_more;
 mod handshake;
-mod index_seconds;
-mod index_spec;
 mod insert;
 mod kill_cursors;
 mod list;
 mod operations;
 mod parameters;
-mod partial_filter;
 mod server_status;
 mod sessions;
+mod statements;
 mod stats;
 mod table;
 mod update;
 
-#[cfg(test)]
-mod tests;
-
-pub(crate) use call::Call;
-pub(crate) use fail_point::FailPoint;
 pub(crate) use table::COMMANDS;
 pub use table::{NOT_YET, table};
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use self::table::Runs;
-use document::{DocBuf, DocBuilder, Document, ValueRef};
+use document::DocBuf;
 use engine::Store;
 
+use self::table::Runs;
 use crate::{
-    args::{Args, GENERIC},
+    arguments::GENERIC,
+    call::Call,
     command_row::{ANY_ARGUMENT, Known, NotYet},
-    door::Counters,
+    counters::Counters,
     errors::{CommandNotFound, Error, Result},
     operation::Running,
-    session,
+    parsers::{api_version, shared_arguments::check_shared},
 };
 
 /// What a message is answered with.
@@ -70,7 +61,7 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Answer {
         fail_point::Verdict::Go => {}
         fail_point::Verdict::Hang => return Answer::Hang,
         fail_point::Verdict::Fail(reply) => return Answer::Reply(reply),
-        fail_point::Verdict::Block(time) => block(time).await,
+        fail_point::Verdict::Block(time) => sleep(time).await,
     }
     let reply = match dispatch(call).await {
         Ok(reply) => reply,
@@ -80,7 +71,7 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Answer {
 }
 
 #[expect(clippy::disallowed_methods, reason = "these are waits by request, of no effect")]
-async fn block(time: std::time::Duration) {
+pub(crate) async fn sleep(time: std::time::Duration) {
     tokio::time::sleep(time).await;
 }
 
@@ -89,13 +80,13 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some((Known { place, row }, run)) = found else { return Err(unknown(call)) };
     Counters::add(&call.connection.counters.command, 1);
     let args = call.args().noted();
-    api::check(row, &args)?;
+    api_version::check(row, &args)?;
     check_fields(call, row.fields)?;
     if row.admin_only && call.database != "admin" {
         let message = format!("{} may only be run against the admin database.", row.name);
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
-    let deadline = session::check_shared(&args, row)?;
+    let deadline = check_shared(&args, row)?;
     let began = clock::monotonic();
     call.operation.end_at(deadline);
     let _begun = call.connection.begin(Running {
@@ -141,23 +132,4 @@ fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// A reply of these fields and `ok: 1`.
-pub(crate) fn ok(mut fields: Document) -> Result<DocBuf> {
-    fields.push("ok", 1.0);
-    Ok(fields.to_buf())
-}
-
-/// Finishes a reply with `ok: 1`.
-pub(crate) fn finish(mut reply: DocBuilder) -> DocBuf {
-    reply.append("ok", ValueRef::Double(1.0));
-    reply.finish()
-}
-
-impl<'a, S: Store> Call<'a, S> {
-    /// The command's own arguments.
-    pub(crate) fn args(&self) -> Args<'a> {
-        Args::new(self.name, self.body)
-    }
 }

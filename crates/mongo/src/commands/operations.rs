@@ -5,16 +5,17 @@ use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 use memory::Share;
 
-use super::{Call, ok};
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     client::Connection,
-    cursor_about::{Clocks, Told, lsid, shown},
+    cursor_description::{Clocks, CursorSnapshot, lsid, shown},
     errors::{
         BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
     },
     limits::SHOWN_BYTES,
     operation::{Running, Why},
+    replies::ok,
     session,
 };
 
@@ -38,8 +39,9 @@ pub(super) async fn current<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     args.lax_bool("$ownOps")?;
     let idle = args.lax_bool("$all")?.unwrap_or(false);
-    let own =
-        |name: &str| matches!(name, "$all" | "$ownOps") || crate::args::GENERIC.contains(&name);
+    let own = |name: &str| {
+        matches!(name, "$all" | "$ownOps") || crate::arguments::GENERIC.contains(&name)
+    };
     let mut filter = Document::new();
     for (name, value) in call.body.iter().skip(1).filter(|(name, _)| !own(name)) {
         filter.push(name, value);
@@ -128,7 +130,7 @@ async fn operations<S: Store>(call: &Call<'_, S>, asked: Shown) -> Result<(Vec<D
     Ok((shown, held))
 }
 
-fn describe(running: &Running, cursor: Option<(Told, Clocks)>, out: &mut Document) {
+fn describe(running: &Running, cursor: Option<(CursorSnapshot, Clocks)>, out: &mut Document) {
     let took = clock::monotonic().saturating_sub(running.began);
     let command = running.command.as_ref();
     out.push("opid", running.id);

@@ -4,11 +4,12 @@
 use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
 use crate::{
-    args::GENERIC,
-    door::lock,
+    arguments::GENERIC,
+    call::Call,
     errors::{BadValue, Error, InvalidOptions, Result},
+    lock::lock,
+    replies::ok,
 };
 
 /// A name, its value at the start, and whether it may be set.

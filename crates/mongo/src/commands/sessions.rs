@@ -3,8 +3,7 @@
 use document::{DocBuf, Value, doc};
 use engine::Store;
 
-use super::{Call, ok};
-use crate::{errors::Result, limits::SESSION_MINUTES};
+use crate::{call::Call, errors::Result, limits::SESSION_MINUTES, replies::ok};
 
 pub(super) async fn start<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     let mut bytes: Vec<u8> = (0..16).map(|_| fastrand::u8(..)).collect();

@@ -8,11 +8,12 @@ use document::DocBuf;
 use engine::Store;
 
 use super::{
-    Call, aggregate, bulk, catalog, coll_mod, count, create_indexes, delete, diagnosis, distinct,
+    aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis, distinct,
     drop_indexes, ebb, explain, fail_point, find, find_and_modify, get_more, handshake, insert,
     kill_cursors, list, operations, parameters, server_status, sessions, stats, update,
 };
 use crate::{
+    call::Call,
     command_row::{ANY_ARGUMENT, CommandRow, CommandTable, NotYet, ReadLevels, Work},
     errors::Result,
 };
@@ -188,7 +189,7 @@ rows! {
         CommandRow::writes().in_api(&[]).counted_as(Work::Update);
     "delete" => delete::run, &["deletes", "ordered", "let"], "removes documents",
         CommandRow::writes().in_api(&[]).counted_as(Work::Remove);
-    "bulkWrite" => bulk::run, bulk::FIELDS, "many writes of many collections",
+    "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
         CommandRow::writes().on_admin().in_api(&[]).counted_as(Work::Write);
     "find" => find::run, find::FIELDS, "reads documents",
         CommandRow::reads().in_api(FIND_OUTSIDE_API).ends_with_client().no_write_concern()

@@ -3,9 +3,10 @@
 
 use std::{fmt::Write, path::PathBuf};
 
-use mongo_query::{
-    support_agg::{ACCUMULATORS, EXPRESSIONS, STAGES},
-    support_find::{Part, Support, TABLE},
+use mongo_query::support::{
+    Support,
+    operators::{Part, TABLE},
+    pipelines::{ACCUMULATORS, EXPRESSIONS, STAGES},
 };
 
 const HEAD: &str = "\

@@ -12,11 +12,14 @@ use self::{
     shape::{Stats, finish, planner, winning},
     write::Change,
 };
-use super::{Call, aggregate, count::means_all, find};
+
+use super::{aggregate, count, find};
 use crate::{
-    args::{Args, named},
+    arguments::{Args, named},
+    call::Call,
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
     names,
+    parsers::hint::{covers_all, parse_hint},
 };
 
 /// What a command looks for, and what it does with what it finds.
@@ -67,7 +70,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let explained = of_command(name, &args)?;
     let plan = &explained.plan;
-    if name == "count" && plan.filter.is_always() && means_all(&plan.hint) {
+    if name == "count" && plan.filter.is_always() && covers_all(&plan.hint) {
         return of_books(call, &namespace, command, execute).await;
     }
     answer(call, &namespace, explained, command, execute).await
@@ -85,7 +88,7 @@ async fn of_books<S: Store>(
     let planned = planner(namespace, Document::new(), stage.clone());
     let stats = if execute {
         let inner = call.inner("count", command);
-        let counted = super::count::run(&inner);
+        let counted = count::run(&inner);
         let counted = counted.await?;
         if let Some(n) = counted.get("n") {
             stage.push("nCounted", n.to_value());
@@ -124,7 +127,7 @@ fn by_query(args: &Args<'_>) -> Result<Plan> {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => query::Filter::always(),
     };
-    Ok(Plan { hint: find::hint(args)?, ..Plan::new(filter) })
+    Ok(Plan { hint: parse_hint(args)?, ..Plan::new(filter) })
 }
 
 /// The first statement of a list.

@@ -3,11 +3,7 @@
 use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Explain, Namespace, Store};
 
-use crate::{
-    commands::{Call, ok},
-    errors::Result,
-    limits::SERVER_VERSION,
-};
+use crate::{call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
 /// What a run looked at.
 #[derive(Default)]

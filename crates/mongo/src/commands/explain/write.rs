@@ -5,10 +5,13 @@ use engine::{Find, Plan};
 use query::{Context, Filter, edit::Edit};
 
 use super::{Explained, Then, search, shape::int};
+use crate::commands::find_and_modify;
 use crate::{
-    args::Args,
-    commands::{delete, find_and_modify, update},
+    arguments::Args,
     errors::{BadValue, Error, Result},
+    parsers::statements::{
+        UPDATE_FIELDS, check_delete, check_update, deletes_many, parse_edit, parse_search,
+    },
 };
 
 /// A write, and what it would have done so far.
@@ -24,25 +27,25 @@ pub(super) struct Change {
 
 /// An update's statement.
 pub(super) fn update(args: &Args<'_>) -> Result<Explained> {
-    update::check_shape(args, &update::NAMES)?;
+    check_update(args, &UPDATE_FIELDS)?;
     let many = args.bool("multi")?.unwrap_or(false);
     let update = args.get("u").ok_or_else(|| args.missing("u"))?;
-    let edit = update::edit(update, args, many)?;
+    let edit = parse_edit(update, args, many)?;
     let upsert = args.bool("upsert")?.unwrap_or(false);
-    explained(args, "q", update::find(args, "q")?, many, Change::new(Some(edit), upsert, false))
+    explained(args, "q", parse_search(args, "q")?, many, Change::new(Some(edit), upsert, false))
 }
 
 /// A delete's statement.
 pub(super) fn delete(args: &Args<'_>) -> Result<Explained> {
-    delete::check_shape(args)?;
-    let many = delete::many(args)?;
-    explained(args, "q", update::find(args, "q")?, many, Change::new(None, false, false))
+    check_delete(args)?;
+    let many = deletes_many(args)?;
+    explained(args, "q", parse_search(args, "q")?, many, Change::new(None, false, false))
 }
 
 pub(super) fn find_and_modify(args: &Args<'_>) -> Result<Explained> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
-    let edit = args.get("update").map(|update| update::edit(update, args, false)).transpose()?;
+    let edit = args.get("update").map(|update| parse_edit(update, args, false)).transpose()?;
     if edit.is_none() != remove {
         let message = "Either an update or remove=true must be specified";
         return Err(Error::new(BadValue, message));

@@ -9,9 +9,9 @@ mod work;
 use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
-use crate::{args::Args, errors::Result, limits::SERVER_VERSION};
 use work::Work;
+
+use crate::{arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
 /// The sections that may be left out, or asked for by name.
 pub(super) const SECTIONS: &[&str] = &[

@@ -3,38 +3,38 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
-use engine::Store;
-use engine::{Batch, BatchLimit, Cursor, Model, Namespace, Plan};
+use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
+use engine::{Batch, BatchLimit, Cursor, Model, Namespace, Plan, Store};
 use query::{Context, Expr, Filter, exec::Stage};
 
-use super::{Call, finish};
+use super::finish;
 use crate::{
-    cursor_about::About,
+    call::Call,
+    counters::Counters,
+    cursor_description::CursorDescription,
     cursors::Opened,
-    door::Counters,
-    errors::{Error, Result},
+    errors::Result,
     limits::{BATCH_BYTES, FIRST_BATCH},
-    program, session,
+    parsed_command, session,
 };
 
 /// What a client wants of the first batch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FirstBatch {
-    pub(super) size: Option<u64>,
+pub(crate) struct FirstBatch {
+    pub(crate) size: Option<u64>,
     /// No cursor stays open.
-    pub(super) single: bool,
+    pub(crate) single: bool,
     /// The cursor may be idle for ever.
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
-pub(super) fn limit(size: Option<u64>, otherwise: usize) -> BatchLimit {
+pub(crate) fn batch_limit(size: Option<u64>, otherwise: usize) -> BatchLimit {
     let documents = size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
     BatchLimit { documents, bytes: BATCH_BYTES }
 }
 
 /// Runs a cursor's first batch and answers it.
-pub(super) async fn first<S: Store>(
+pub(crate) async fn reply_with_cursor<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     mut cursor: Cursor<S>,
@@ -43,15 +43,15 @@ pub(super) async fn first<S: Store>(
     let batch = match wanted.size {
         // Nothing is run yet, but what is wrong with it has been said.
         Some(0) if !wanted.single => Batch::default(),
-        size => cursor.next(limit(size, FIRST_BATCH)).await?,
+        size => cursor.next(batch_limit(size, FIRST_BATCH)).await?,
     };
     let id = if batch.done || wanted.single {
         0
     } else {
-        let mut about = About::new(call.body, &cursor.explain());
+        let mut about = CursorDescription::new(call.body, &cursor.explain());
         about.gave(batch.documents.len());
         // The message goes, and what it was parsed into stays.
-        cursor.keep(program::weight(call.message, &call.door.commands))?;
+        cursor.keep(parsed_command::weight(call.message, &call.door.commands))?;
         let opened = Opened {
             cursor,
             keep: wanted.keep,
@@ -69,13 +69,18 @@ pub(super) async fn first<S: Store>(
     }
     let returned = batch.documents.len() as u64;
     Counters::add(&call.connection.counters.returned, returned);
-    let reply = reply("firstBatch", &batch.documents, id, namespace);
+    let reply = batch_reply("firstBatch", &batch.documents, id, namespace);
     call.connection.holds(batch.held);
     Ok(reply)
 }
 
 /// A reply with a batch.
-pub(super) fn reply(name: &str, documents: &[Bytes], id: i64, namespace: &Namespace) -> DocBuf {
+pub(crate) fn batch_reply(
+    name: &str,
+    documents: &[Bytes],
+    id: i64,
+    namespace: &Namespace,
+) -> DocBuf {
     let bytes: usize = documents.iter().map(|document| document.len() + 8).sum();
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(bytes + 128));
     builder.document("cursor", |cursor| {
@@ -91,7 +96,7 @@ pub(super) fn reply(name: &str, documents: &[Bytes], id: i64, namespace: &Namesp
 }
 
 /// A reply with documents that are known: at once, or a first batch and a cursor with the others.
-pub(super) async fn listed<S: Store>(
+pub(crate) async fn reply_with_list<S: Store>(
     call: &Call<'_, S>,
     documents: Vec<Document>,
     namespace: &Namespace,
@@ -99,7 +104,7 @@ pub(super) async fn listed<S: Store>(
 ) -> Result<DocBuf> {
     if size.is_none() {
         let documents = documents.iter().map(|document| document.to_buf().into_bytes());
-        return Ok(reply("firstBatch", &documents.collect::<Vec<Bytes>>(), 0, namespace));
+        return Ok(batch_reply("firstBatch", &documents.collect::<Vec<Bytes>>(), 0, namespace));
     }
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(documents))];
@@ -107,20 +112,6 @@ pub(super) async fn listed<S: Store>(
     let plan = Plan::new(Filter::Never).with_stages(stages);
     let context = Arc::new(Context::default());
     let cursor = call.door.engine.query(Model::Documents, namespace, plan, context)?;
-    first(call, namespace, cursor, FirstBatch { size, single: false, keep: false }).await
-}
-
-/// The ids in an array of cursor ids.
-pub(super) fn ids(array: ArrayRef<'_>) -> Result<Vec<i64>> {
-    array
-        .iter()
-        .map(|id| match id {
-            ValueRef::Int64(id) => Ok(id),
-            ValueRef::Int32(id) => Ok(i64::from(id)),
-            other => Err(Error::new(
-                crate::errors::TypeMismatch,
-                format!("a cursor id is a long, not a {}", other.kind().name()),
-            )),
-        })
-        .collect()
+    reply_with_cursor(call, namespace, cursor, FirstBatch { size, single: false, keep: false })
+        .await
 }

@@ -11,17 +11,17 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// When the next line is due, and how many were left out.
 #[derive(Debug, Default)]
-pub(crate) struct Complaints {
+pub(crate) struct ProtocolErrorLog {
     /// Milliseconds of the machine's monotonic clock.
     due: AtomicU64,
     left_out: AtomicU64,
 }
 
-impl Complaints {
+impl ProtocolErrorLog {
     /// Says that a client sent something that is no message, or one that is malformed.
-    pub(crate) fn about(&self, peer: &str, what: &str) {
+    pub(crate) fn report(&self, peer: &str, what: &str) {
         if let Some(left_out) = self.next(clock::monotonic()) {
-            tracing::warn!(peer, left_out, "a client sent {what}");
+            tracing::warn!(peer, left_out, "client sent {what}");
         }
     }
 
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn one_line_a_second_says_how_many_were_left_out() {
-        let complaints = Complaints::default();
+        let log = ProtocolErrorLog::default();
         for (ms, line) in [
             (5_000, Some(0)),
             (5_001, None),
@@ -59,7 +59,7 @@ mod tests {
             (60_000, Some(1)),
             (61_000, Some(0)),
         ] {
-            assert_eq!(complaints.next(Duration::from_millis(ms)), line, "{ms}");
+            assert_eq!(log.next(Duration::from_millis(ms)), line, "{ms}");
         }
     }
 }

@@ -18,7 +18,7 @@ fn not_numeric(value: ValueRef<'_>) -> String {
 }
 
 /// `expireAfterSeconds` of the index on `_ts`, which is a whole number.
-pub(super) fn of_system(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+pub(crate) fn of_system(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
     let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
     if number.is_nan() {
         return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
@@ -46,7 +46,7 @@ pub(super) fn of_system(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
 }
 
 /// `expireAfterSeconds` of a date index, truncated as MongoDB does.
-pub(super) fn of_date(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+pub(crate) fn of_date(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
     let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
     if number.is_nan() {
         return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));

@@ -6,12 +6,12 @@ use engine::IndexSpec;
 
 use super::{index_seconds, partial_filter};
 use crate::{
-    args::Args,
+    arguments::Args,
     errors::{
         BadValue, CannotCreateIndex, CommandNotSupported, Error, FailedToParse,
         InvalidIndexSpecificationOption, Result, TypeMismatch,
     },
-    ttl::RESERVED,
+    reserved_property::RESERVED,
 };
 
 /// Longest index name, bytes.
@@ -55,7 +55,7 @@ const UNSUPPORTED: &[&str] = &[
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
 /// A specification, or `None` for that of the id index, which every collection has.
-pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
+pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     let args = Args::new("createIndexes.indexes", spec);
     let shown_spec = || shell(ValueRef::Document(spec)).to_string();
     for (name, _) in spec.iter() {

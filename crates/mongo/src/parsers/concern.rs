@@ -3,7 +3,7 @@
 use document::{DocRef, Number, ValueRef};
 
 use crate::{
-    args::Args,
+    arguments::Args,
     command_row::{CommandRow, ReadLevels},
     errors::{
         BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,

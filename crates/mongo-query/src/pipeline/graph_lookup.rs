@@ -3,8 +3,8 @@
 use document::{Number, ValueRef};
 use query::exec::{GraphLookup, Stage};
 
-use super::{Scope, join::path};
-use crate::{Error, expression, filter};
+use super::{Scope, join::parse_path};
+use crate::{error::Error, expression, filter};
 
 pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
@@ -31,10 +31,10 @@ pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
                 let text = format!("{name} 'from' field must be a string, but found {kind}");
                 return Err(Error::new(9, text));
             }
-            ("as", ValueRef::String(text)) => output = Some(path(text)?),
-            ("connectFromField", ValueRef::String(text)) => from = Some(path(text)?),
-            ("connectToField", ValueRef::String(text)) => to = Some(path(text)?),
-            ("depthField", ValueRef::String(text)) => depth_name = Some(path(text)?),
+            ("as", ValueRef::String(text)) => output = Some(parse_path(text)?),
+            ("connectFromField", ValueRef::String(text)) => from = Some(parse_path(text)?),
+            ("connectToField", ValueRef::String(text)) => to = Some(parse_path(text)?),
+            ("depthField", ValueRef::String(text)) => depth_name = Some(parse_path(text)?),
             ("as" | "connectFromField" | "connectToField" | "depthField", _) => {
                 let text = format!("expected string as argument for {option}, found: {kind}");
                 return Err(Error::new(40103, text));

@@ -6,19 +6,16 @@ use document::{Path, Value};
 use query::Expr;
 
 use super::Scope;
-use crate::{Error, filter::unsupported};
-
-/// Most parts of a path.
-const MAX_PARTS: usize = 200;
+use crate::{error::Error, field_path::check_path};
 
 /// Parses `$a.b` or `$$name.a.b`.
-pub(crate) fn reference(text: &str, scope: Scope) -> Result<Expr, Error> {
+pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     let Some(rest) = text.strip_prefix("$$") else {
         let path = text.strip_prefix('$').unwrap_or(text);
         if path.is_empty() {
             return Err(Error::new(16872, "'$' by itself is not a valid FieldPath"));
         }
-        check(path)?;
+        check_path(path)?;
         let path = Path::new(path);
         return Ok(match scope.rebound {
             true => Expr::Variable(Arc::from("CURRENT"), Some(path)),
@@ -27,7 +24,7 @@ pub(crate) fn reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     };
     let (name, below) = match rest.split_once('.') {
         Some((name, below)) => {
-            check(below)?;
+            check_path(below)?;
             (name, Some(Path::new(below)))
         }
         None => (rest, None),
@@ -53,7 +50,7 @@ fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error
         ("CLUSTER_TIME", None) => Expr::ClusterTime,
         ("CLUSTER_TIME", Some(_)) => Expr::Remove,
         ("SEARCH_META" | "USER_ROLES", _) => {
-            return Err(unsupported(&format!("$${name}")));
+            return Err(Error::unsupported(&format!("$${name}")));
         }
         (name, below) => {
             if name.starts_with(|c: char| c.is_ascii_uppercase()) {
@@ -83,30 +80,4 @@ pub fn variable_name(name: &str) -> Result<(), Error> {
         }
         None => Ok(()),
     }
-}
-
-/// Checks a path of fields.
-pub(crate) fn check(path: &str) -> Result<(), Error> {
-    if path.is_empty() {
-        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
-    }
-    if path.ends_with('.') {
-        return Err(Error::new(40353, "FieldPath must not end with a '.'."));
-    }
-    if path.split('.').count() > MAX_PARTS {
-        return Err(Error::new(15, "FieldPath is too long"));
-    }
-    for part in path.split('.') {
-        if part.is_empty() {
-            return Err(Error::new(15998, "FieldPath field names may not be empty strings."));
-        }
-        if part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db") {
-            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-            return Err(Error::new(16410, text));
-        }
-        if part.contains('\0') {
-            return Err(Error::new(16411, "FieldPath field names may not contain '\0'."));
-        }
-    }
-    Ok(())
 }

@@ -1,13 +1,13 @@
 //! The versioned API: what a client that asks for version 1 strictly may use.
 
 use crate::{
-    args::Args,
+    arguments::Args,
     command_row::{ApiVersion1, CommandRow},
     errors::{APIStrictError, APIVersionError, Error, Result},
 };
 
 /// Checks which version of the API a command asks for, and whether it is in it.
-pub(super) fn check(row: &CommandRow, args: &Args<'_>) -> Result<()> {
+pub(crate) fn check(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let version = args.str("apiVersion")?;
     let strict = args.bool("apiStrict")?.unwrap_or(false);
     let deprecation = args.bool("apiDeprecationErrors")?;

@@ -1,7 +1,7 @@
-//! What of MongoDB 8's aggregation is there: every stage, expression operator and accumulator.
-//! The test below holds the table against the parsers.
+//! Stages of pipelines, operators of expressions and accumulators: every one of MongoDB 8, and how
+//! far it is supported. The test below holds the tables against the parsers.
 
-use crate::support_find::Support;
+use super::Support;
 
 /// Pipeline stages.
 pub static STAGES: &[(&str, Support)] = &[
@@ -291,7 +291,7 @@ mod tests {
     use query::{expr::functions, group};
 
     use super::*;
-    use crate::{Error, expression, pipeline};
+    use crate::{error::Error, expression, pipeline};
 
     /// The names are each once in their table.
     fn names(table: &[(&'static str, Support)]) -> BTreeSet<&'static str> {

@@ -65,7 +65,7 @@ pub(crate) fn summary(explain: &Explain) -> String {
 
 /// What is told about a cursor.
 #[derive(Clone, Debug)]
-pub(crate) struct About {
+pub(crate) struct CursorDescription {
     /// The command that opened it.
     command: DocBuf,
     summary: String,
@@ -75,7 +75,7 @@ pub(crate) struct About {
     documents: i64,
 }
 
-impl About {
+impl CursorDescription {
     /// A cursor that this command opens now.
     pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
         let opened = clock::monotonic();
@@ -92,14 +92,14 @@ impl About {
 
 /// A cursor as it is found when somebody asks what there is.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct CursorSnapshot {
     pub(crate) id: i64,
     pub(crate) namespace: Namespace,
     pub(crate) session: Option<SessionId>,
     pub(crate) keep: bool,
     /// When it was used last, on the machine's monotonic clock.
     pub(crate) used: Duration,
-    pub(crate) about: About,
+    pub(crate) about: CursorDescription,
 }
 
 /// Two clocks at one instant: milliseconds of the database clock, and the machine's monotonic one.
@@ -122,7 +122,7 @@ pub(crate) fn lsid(session: SessionId) -> Document {
     doc! { "id": Value::Binary { subtype: 4, bytes: session.to_vec() } }
 }
 
-impl Told {
+impl CursorSnapshot {
     /// How it is run.
     pub(crate) fn summary(&self) -> &str {
         &self.about.summary

@@ -6,7 +6,7 @@ use query::{Filter, filter::Test};
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
 /// The filter of an index specification, if it has one.
-pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
+pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
     let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
     let Some(filter) = value.as_document() else {
         let message = "The field 'partialFilterExpression' must be an object";
@@ -31,7 +31,7 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
 }
 
 /// Whether two filters of indexes are the same but for the order of what they join.
-pub(super) fn same(one: &Document, other: &Document) -> bool {
+pub(crate) fn same(one: &Document, other: &Document) -> bool {
     let normal = |filter: &Document| {
         mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal(&filter)).ok()
     };

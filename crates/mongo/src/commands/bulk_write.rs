@@ -3,32 +3,30 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
-use engine::{Batch, BatchLimit, Model, Namespace, Plan};
+use engine::{Batch, BatchLimit, Model, Namespace, Plan, Store};
 use query::{Context, Expr, Filter, exec::Stage};
 
-use super::{
-    Call,
-    cursor_reply::limit,
-    delete,
-    find::hint,
-    finish,
-    insert::{check_batch, insert},
-    update::{self, Names, execute, find},
-};
+use super::{delete, insert, statements::check_batch, update};
 use crate::{
-    args::Args,
-    cursor_about::About,
+    arguments::Args,
+    call::Call,
+    cursor_description::CursorDescription,
     cursors::Opened,
     errors::{BadValue, Error, Result},
-    names, session,
+    names,
+    parsers::{
+        hint::parse_hint,
+        statements::{UpdateFields, check_update, parse_search, parse_update},
+    },
+    replies::{cursor::batch_limit, finish, numbers::saturated_int},
+    session,
 };
 
 pub(super) const FIELDS: &[&str] =
     &["ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor"];
 
 const INSERT_FIELDS: &[&str] = &["insert", "document"];
-const UPDATE_NAMES: Names = Names {
+const UPDATE_FIELDS: UpdateFields = UpdateFields {
     filter: "filter",
     update: "updateMods",
     constants: "constants",
@@ -68,7 +66,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         .map(|info| {
             let args = Args::new("bulkWrite.nsInfo", info);
             args.only(&["ns"])?;
-            full_name(args.need_str("ns")?)
+            names::full(args.need_str("ns")?)
         })
         .collect::<Result<Vec<_>>>()?;
     let operations = call.documents("ops")?;
@@ -89,7 +87,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut results = Vec::new();
     for (at, operation) in operations.into_iter().enumerate() {
         let outcome = apply(call, &namespaces, operation, &context, &mut totals).await;
-        let index = i32::try_from(at).unwrap_or(i32::MAX);
+        let index = saturated_int(at);
         match outcome {
             Ok(fields) if errors_only => drop(fields),
             Ok(fields) => results.push(entry(1.0, index, fields)),
@@ -107,11 +105,6 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         }
     }
     answer(call, results, &totals, size).await
-}
-
-fn full_name(name: &str) -> Result<Namespace> {
-    let (database, collection) = name.split_once('.').unwrap_or((name, ""));
-    names::collection(database, collection)
 }
 
 fn entry(ok: f64, index: i32, fields: Document) -> Document {
@@ -150,13 +143,13 @@ fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
             args.only(INSERT_FIELDS)?;
             args.need_document("document")?;
         }
-        "update" => update::check_shape(&args, &UPDATE_NAMES)?,
+        "update" => check_update(&args, &UPDATE_FIELDS)?,
         "delete" => {
             args.only(DELETE_FIELDS)?;
             args.need_document("filter")?;
             args.bool("multi")?;
             args.document("collation")?;
-            hint(&args)?;
+            parse_hint(&args)?;
         }
         other => return Err(unknown(other)),
     }
@@ -186,7 +179,7 @@ async fn insert_one<S: Store>(
 ) -> Result<Document> {
     let document = args.need_document("document")?;
     let writer = call.writer(clock::Instant::from_ms(context.now_ms));
-    let (count, mut errors) = insert(call, namespace, &[document], true, &writer).await?;
+    let (count, mut errors) = insert::insert(call, namespace, &[document], true, &writer).await?;
     totals.inserted += count;
     match errors.pop() {
         Some((_, error)) => Err(error),
@@ -201,15 +194,14 @@ async fn update_one<S: Store>(
     context: &Arc<Context>,
     totals: &mut Totals,
 ) -> Result<Document> {
-    let (statement, context) = update::parse(args, &UPDATE_NAMES, context)?;
-    let updated = execute(call, namespace, statement, &context).await;
+    let (statement, context) = parse_update(args, &UPDATE_FIELDS, context)?;
+    let updated = update::update_documents(call, namespace, statement, &context).await;
     let updated = updated.map_err(|error| error.about(namespace))?;
     totals.matched += updated.matched;
     totals.modified += updated.modified;
     totals.upserted += usize::from(updated.upserted.is_some());
-    let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     let n = updated.matched + usize::from(updated.upserted.is_some());
-    let mut fields = doc! { "n": number(n), "nModified": number(updated.modified) };
+    let mut fields = doc! { "n": saturated_int(n), "nModified": saturated_int(updated.modified) };
     if let Some(id) = updated.upserted {
         fields.push("upserted", doc! { "_id": id });
     }
@@ -223,11 +215,11 @@ async fn delete_one<S: Store>(
     context: &Arc<Context>,
     totals: &mut Totals,
 ) -> Result<Document> {
-    let find = find(args, "filter")?;
+    let find = parse_search(args, "filter")?;
     let many = args.bool("multi")?.unwrap_or(false);
-    let count = delete::execute(call, namespace, &find, many, context).await?;
+    let count = delete::remove_documents(call, namespace, &find, many, context).await?;
     totals.deleted += count;
-    Ok(doc! { "n": i32::try_from(count).unwrap_or(i32::MAX) })
+    Ok(doc! { "n": saturated_int(count) })
 }
 
 /// The first batch of outcomes; the others wait in a cursor.
@@ -245,14 +237,14 @@ async fn answer<S: Store>(
     let context = Arc::new(Context::default());
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     let wanted = match size {
-        Some(0) => BatchLimit { documents: 0, ..limit(None, 0) },
-        size => limit(size, usize::MAX),
+        Some(0) => BatchLimit { documents: 0, ..batch_limit(None, 0) },
+        size => batch_limit(size, usize::MAX),
     };
     let batch = cursor.next(wanted).await?;
     let id = match batch.done {
         true => 0,
         false => {
-            let mut about = About::new(call.body, &cursor.explain());
+            let mut about = CursorDescription::new(call.body, &cursor.explain());
             about.gave(batch.documents.len());
             let opened = Opened {
                 cursor,
@@ -287,8 +279,7 @@ fn reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
         ("nUpserted", totals.upserted),
         ("nDeleted", totals.deleted),
     ] {
-        let count = i32::try_from(count).unwrap_or(i32::MAX);
-        builder.append(name, Value::Int32(count).as_ref());
+        builder.append(name, Value::Int32(saturated_int(count)).as_ref());
     }
     finish(builder)
 }

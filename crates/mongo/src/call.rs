@@ -3,22 +3,21 @@
 use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
-use engine::Store;
-use engine::{Collection, Model, Namespace};
+use engine::{Collection, Model, Namespace, Store};
 use query::{
     Context,
     expr::{Holding, Spill},
 };
 
 use crate::{
-    args::named,
+    arguments::{Args, named},
     client::Connection,
     command_row::Known,
+    document_writer::DocumentWriter,
     door::Door,
     errors::{Error, InvalidNamespace, NamespaceNotFound, Result},
     names,
     operation::Operation,
-    ttl::DocumentWriter,
     wire::{Message, Shape},
 };
 
@@ -88,6 +87,11 @@ impl<'a, S: Store> Call<'a, S> {
     pub(crate) fn inner(&self, name: &'a str, body: DocRef<'a>) -> Self {
         let known = self.door.commands.find(name);
         Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
+    }
+
+    /// The command's own arguments.
+    pub(crate) fn args(&self) -> Args<'a> {
+        Args::new(self.name, self.body)
     }
 
     /// The collection the command names.

@@ -1,35 +1,15 @@
-//! This door's part in time to live: the reserved `_ts`, and what a document's `ttl` asks for.
+//! What is checked and added when a client's document is about to be stored: its `_id`, its own
+//! `ttl`, and that it leaves the reserved property alone.
 
 use clock::Instant;
-use document::{DocBuf, DocRef, Number, ObjectId, ValueRef};
+use document::{DocBuf, DocRef, ObjectId, ValueRef};
 use engine::Lifetime;
 
 use crate::{
-    errors::{BadValue, Error, Result},
+    errors::{Error, Result},
+    reserved_property::{RESERVED, reserved},
     timestamps,
 };
-
-/// The reserved property: the server's stamp, which clients neither see nor set.
-pub(crate) const RESERVED: &str = "_ts";
-
-pub(crate) fn reserved() -> Error {
-    Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
-}
-
-/// The latest second that a restored document may name; what is later than now counts as now.
-const LATEST: i64 = 253_402_300_799;
-
-/// The second in which a document was written that comes back from a dump.
-pub(crate) fn carried(value: ValueRef<'_>) -> Result<i64> {
-    let second = Number::of(value).and_then(Number::to_i64_exact);
-    second.filter(|second| (0..=LATEST).contains(second)).ok_or_else(|| {
-        let message = format!(
-            "the reserved property '{RESERVED}' of a document that is restored has to be a whole \
-             number of seconds since 1970"
-        );
-        Error::new(BadValue, message)
-    })
-}
 
 /// What one look at the root of a document tells that is about to be stored.
 pub(crate) struct Checked {

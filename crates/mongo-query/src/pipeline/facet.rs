@@ -4,7 +4,7 @@ use document::{ValueRef, shell};
 use query::exec::Stage;
 
 use super::{Place, Scope, stages};
-use crate::Error;
+use crate::{error::Error, field_path::check_field_name};
 
 pub(super) fn facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let fields = value.as_document().filter(|fields| !fields.is_empty());
@@ -14,15 +14,7 @@ pub(super) fn facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<St
     };
     let mut facets = Vec::new();
     for (name, value) in fields.iter() {
-        if name.starts_with('$') {
-            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-            return Err(Error::new(16410, text));
-        }
-        if name.contains('.') {
-            let text =
-                "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
-            return Err(Error::new(16412, text));
-        }
+        check_field_name(name)?;
         let ValueRef::Array(pipeline) = value else {
             let kind = value.kind().name();
             let text = format!("arguments to $facet must be arrays, {name} is type {kind}");

@@ -1,0 +1,23 @@
+//! Replies: what several commands put into them, and the forms they share. What one command alone
+//! replies with stands in its own file.
+
+pub(crate) mod collection;
+pub(crate) mod cursor;
+pub(crate) mod index;
+pub(crate) mod numbers;
+
+use document::{DocBuf, DocBuilder, Document, ValueRef};
+
+use crate::errors::Result;
+
+/// A reply of these fields and `ok: 1`.
+pub(crate) fn ok(mut fields: Document) -> Result<DocBuf> {
+    fields.push("ok", 1.0);
+    Ok(fields.to_buf())
+}
+
+/// Finishes a reply with `ok: 1`.
+pub(crate) fn finish(mut reply: DocBuilder) -> DocBuf {
+    reply.append("ok", ValueRef::Double(1.0));
+    reply.finish()
+}

@@ -1,0 +1,27 @@
+//! The reserved property `_ts`: clients neither see nor set it, but for those that dump and restore.
+
+use document::{Number, ValueRef};
+
+use crate::errors::{BadValue, Error, Result};
+
+/// The reserved property: the server's stamp, which clients neither see nor set.
+pub(crate) const RESERVED: &str = "_ts";
+
+pub(crate) fn reserved() -> Error {
+    Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
+}
+
+/// The latest second that a restored document may name; what is later than now counts as now.
+const LATEST: i64 = 253_402_300_799;
+
+/// The second in which a document was written that comes back from a dump.
+pub(crate) fn carried(value: ValueRef<'_>) -> Result<i64> {
+    let second = Number::of(value).and_then(Number::to_i64_exact);
+    second.filter(|second| (0..=LATEST).contains(second)).ok_or_else(|| {
+        let message = format!(
+            "the reserved property '{RESERVED}' of a document that is restored has to be a whole \
+             number of seconds since 1970"
+        );
+        Error::new(BadValue, message)
+    })
+}
