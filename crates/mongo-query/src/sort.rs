@@ -9,7 +9,7 @@ use crate::{error::Error, field_path::check_path};
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<Part> = Vec::new();
     for (name, value) in sort.iter() {
-        let descending = direction(name, value)?;
+        let descending = is_descending(name, value)?;
         check_path(name)?;
         if parts.iter().any(|part| part.path.as_str() == name) {
             let text = format!("$sort key must not contain duplicate keys (duplicate: '{name}')");
@@ -23,7 +23,7 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     Ok(Sort { parts })
 }
 
-fn direction(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
+fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
     if let ValueRef::Document(meta) = value {
         return Err(refused_document(meta));
     }

@@ -51,7 +51,7 @@ pub(crate) struct Args<'a> {
 }
 
 /// The kind of a name, one bit: by its length and its first letter.
-fn kind(name: &[u8]) -> u64 {
+fn name_bit(name: &[u8]) -> u64 {
     let first = name.first().copied().map_or(0, usize::from);
     1 << ((name.len() * 7 + first) % 64)
 }
@@ -62,13 +62,13 @@ impl<'a> Args<'a> {
     }
 
     /// The same for somebody who asks for many: the document is read once for all that is not there.
-    pub(crate) fn noted(self) -> Self {
-        let kinds = self.body.names().fold(0, |kinds, name| kinds | kind(name));
+    pub(crate) fn with_noted_names(self) -> Self {
+        let kinds = self.body.names().fold(0, |kinds, name| kinds | name_bit(name));
         Self { kinds, ..self }
     }
 
     /// Fails on a field that is not among these.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<()> {
+    pub(crate) fn allow_only(&self, known: &[&str]) -> Result<()> {
         for (name, _) in self.body.iter() {
             if !known.contains(&name) {
                 let message = format!("BSON field '{}.{name}' is an unknown field.", self.of);
@@ -80,15 +80,15 @@ impl<'a> Args<'a> {
 
     /// A field that is there and not null.
     pub(crate) fn get(&self, name: &str) -> Option<ValueRef<'a>> {
-        self.find(name).filter(|value| !value.is_nullish())
+        self.get_or_null(name).filter(|value| !value.is_nullish())
     }
 
     /// A field that is there, null or not.
-    pub(crate) fn find(&self, name: &str) -> Option<ValueRef<'a>> {
-        if self.kinds & kind(name.as_bytes()) == 0 { None } else { self.body.get(name) }
+    pub(crate) fn get_or_null(&self, name: &str) -> Option<ValueRef<'a>> {
+        if self.kinds & name_bit(name.as_bytes()) == 0 { None } else { self.body.get(name) }
     }
 
-    pub(crate) fn wrong(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
+    pub(crate) fn wrong_type(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
         let message = format!(
             "BSON field '{}.{name}' is the wrong type '{}', expected type{expected}",
             self.of,
@@ -98,7 +98,7 @@ impl<'a> Args<'a> {
     }
 
     /// The error of a field that has to be there.
-    pub(crate) fn missing(&self, name: &str) -> Error {
+    pub(crate) fn missing_field(&self, name: &str) -> Error {
         let message = format!("BSON field '{}.{name}' is missing but a required field", self.of);
         Error::new(40414, message)
     }
@@ -108,13 +108,13 @@ impl<'a> Args<'a> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'bool'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'bool'")),
         }
     }
 
     /// A value of type bool itself; null is none.
     pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
-        match self.find(name) {
+        match self.get_or_null(name) {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) => {
@@ -132,7 +132,9 @@ impl<'a> Args<'a> {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) if value.is_number() => Ok(Some(value.is_truthy())),
-            Some(value) => Err(self.wrong(name, value, "s '[bool, long, int, decimal, double]'")),
+            Some(value) => {
+                Err(self.wrong_type(name, value, "s '[bool, long, int, decimal, double]'"))
+            }
         }
     }
 
@@ -146,7 +148,7 @@ impl<'a> Args<'a> {
             Some(Number::Decimal(value)) => {
                 Ok(Some(value.to_i64(document::Rounding::HalfEven).unwrap_or(0)))
             }
-            None => Err(self.wrong(name, value, "s '[long, int, decimal, double]'")),
+            None => Err(self.wrong_type(name, value, "s '[long, int, decimal, double]'")),
         }
     }
 
@@ -163,36 +165,36 @@ impl<'a> Args<'a> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::String(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'string'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'string'")),
         }
     }
 
     pub(crate) fn need_str(&self, name: &str) -> Result<&'a str> {
-        self.str(name)?.ok_or_else(|| self.missing(name))
+        self.str(name)?.ok_or_else(|| self.missing_field(name))
     }
 
     pub(crate) fn document(&self, name: &str) -> Result<Option<DocRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Document(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'object'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'object'")),
         }
     }
 
     pub(crate) fn need_document(&self, name: &str) -> Result<DocRef<'a>> {
-        self.document(name)?.ok_or_else(|| self.missing(name))
+        self.document(name)?.ok_or_else(|| self.missing_field(name))
     }
 
     pub(crate) fn array(&self, name: &str) -> Result<Option<ArrayRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Array(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'array'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'array'")),
         }
     }
 
     pub(crate) fn need_array(&self, name: &str) -> Result<ArrayRef<'a>> {
-        self.array(name)?.ok_or_else(|| self.missing(name))
+        self.array(name)?.ok_or_else(|| self.missing_field(name))
     }
 
     /// An array of documents.
@@ -202,7 +204,7 @@ impl<'a> Args<'a> {
             .iter()
             .enumerate()
             .map(|(at, value)| {
-                let wrong = || self.wrong(&format!("{name}.{at}"), value, " 'object'");
+                let wrong = || self.wrong_type(&format!("{name}.{at}"), value, " 'object'");
                 value.as_document().ok_or_else(wrong)
             })
             .collect()
@@ -224,7 +226,7 @@ impl<'a> Args<'a> {
 }
 
 /// A name that is the value of the command's own field.
-pub(crate) fn named<'a>(body: DocRef<'a>, command: &str) -> Result<&'a str> {
+pub(crate) fn collection_argument<'a>(body: DocRef<'a>, command: &str) -> Result<&'a str> {
     match body.get(command) {
         Some(ValueRef::String(name)) => Ok(name),
         Some(value) => Err(Error::new(
@@ -245,7 +247,9 @@ mod tests {
     #[test]
     fn names_of_one_kind_are_told_apart() {
         let names: Vec<String> = (0..200).map(|number| format!("n{number}")).collect();
-        assert!(names.iter().any(|name| name != "n0" && kind(name.as_bytes()) == kind(b"n0")));
+        assert!(
+            names.iter().any(|name| name != "n0" && name_bit(name.as_bytes()) == name_bit(b"n0"))
+        );
         for there in &names {
             let mut body = doc! { "find": "c" };
             body.push(there, 7);

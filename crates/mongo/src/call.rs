@@ -10,7 +10,7 @@ use query::{
 };
 
 use crate::{
-    arguments::{Args, named},
+    arguments::{Args, collection_argument},
     client::Connection,
     command_row::Known,
     document_writer::DocumentWriter,
@@ -29,7 +29,7 @@ struct Watched {
 
 impl query::expr::Watch for Watched {
     fn check(&self) -> std::result::Result<(), query::Error> {
-        self.operation.check()
+        self.operation.check_running()
     }
 
     fn give_way(&self) {
@@ -79,12 +79,12 @@ impl<'a, S: Store> Call<'a, S> {
             );
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
-        names::database(database)?;
+        names::check_database(database)?;
         Ok(Self { door, connection, message, name, known, body, database, operation })
     }
 
     /// The call of a command that stands inside this one, as `explain` has it.
-    pub(crate) fn inner(&self, name: &'a str, body: DocRef<'a>) -> Self {
+    pub(crate) fn inner_call(&self, name: &'a str, body: DocRef<'a>) -> Self {
         let known = self.door.commands.find(name);
         Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
     }
@@ -96,23 +96,26 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// The collection the command names.
     pub(crate) fn namespace(&self) -> Result<Namespace> {
-        names::collection(self.database, named(self.body, self.name)?)
+        names::parse_collection(self.database, collection_argument(self.body, self.name)?)
     }
 
     /// The collection of this name, if there is one.
-    pub(crate) fn find(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+    pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.door.engine.collection(Model::Documents, namespace)
     }
 
     /// The collection of this name, or MongoDB's error.
-    pub(crate) fn expect(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
-        self.find(namespace)
+    pub(crate) fn expect_collection(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
+        self.find_collection(namespace)
             .ok_or_else(|| Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")))
     }
 
     /// The collection of this name, made when it is missing.
-    pub(crate) async fn ensure(&self, namespace: &Namespace) -> Result<(Arc<Collection>, bool)> {
-        if let Some(collection) = self.find(namespace) {
+    pub(crate) async fn ensure_collection(
+        &self,
+        namespace: &Namespace,
+    ) -> Result<(Arc<Collection>, bool)> {
+        if let Some(collection) = self.find_collection(namespace) {
             return Ok((collection, false));
         }
         names::new_collection(&namespace.database, &namespace.collection)?;
@@ -127,14 +130,14 @@ impl<'a, S: Store> Call<'a, S> {
     }
 
     /// What stays the same for the whole operation: its instant and the constants of `let`.
-    pub(crate) async fn context(&self) -> Result<Arc<Context>> {
+    pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
         let now = self.door.engine.now().await;
         let mut context = Context {
             now_ms: now.ms,
             random: query::expr::Random::new(fastrand::u64(..)),
-            effort: Arc::new(self.effort()),
+            effort: Arc::new(self.watched_effort()),
             holding: Holding::of(&self.door.settings.memory),
-            spill: self.spill()?,
+            spill: self.spill_target()?,
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {
@@ -162,7 +165,7 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// Where its stages put what they cannot hold: into files, unless the request forbids it, which
     /// is MongoDB's default since 6.0.
-    fn spill(&self) -> Result<Spill> {
+    fn spill_target(&self) -> Result<Spill> {
         let allowed = self.args().bool("allowDiskUse")?.unwrap_or(true);
         Ok(match &self.door.settings.temporary {
             _ if !allowed => Spill::Refused,
@@ -172,18 +175,18 @@ impl<'a, S: Store> Call<'a, S> {
     }
 
     /// Evaluation gives way to others while it goes on, and ends with the operation.
-    fn effort(&self) -> query::expr::Effort {
+    fn watched_effort(&self) -> query::expr::Effort {
         let operation = Arc::clone(&self.operation);
         query::expr::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
     /// Writes documents at this instant.
-    pub(crate) fn writer(&self, now: clock::Instant) -> DocumentWriter {
+    pub(crate) fn document_writer(&self, now: clock::Instant) -> DocumentWriter {
         DocumentWriter { now, per_document: self.door.per_document_ttl() }
     }
 
     /// Documents given in a sequence of this name or in an array of the body.
-    pub(crate) fn documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
+    pub(crate) fn listed_documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
         match self.message.sequence(name) {
             Some(_) if self.body.get(name).is_some() => Err(Error::new(
                 crate::errors::FailedToParse,

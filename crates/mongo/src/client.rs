@@ -14,7 +14,7 @@ use memory::Share;
 use crate::{
     counters::Counters,
     lock::lock,
-    operation::{Operation, Running, Why},
+    operation::{Operation, Running, StopReason},
     wire::Compressor,
 };
 
@@ -34,12 +34,12 @@ pub(crate) struct Connection {
     answer: Mutex<Share>,
     running: Mutex<Option<Running>>,
     /// Who it is, if it came by another way than a socket of its own.
-    pub(crate) visitor: Option<Visitor>,
+    pub(crate) relayed_sender: Option<RelayedSender>,
 }
 
 /// A sender whose commands somebody else received, each on a connection of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Visitor {
+pub(crate) struct RelayedSender {
     /// It may change things.
     pub(crate) writes: bool,
     /// What all its commands have in common.
@@ -47,16 +47,16 @@ pub(crate) struct Visitor {
 }
 
 /// The command under way; it ends with this.
-pub(crate) struct Begun<'a>(&'a Connection);
+pub(crate) struct RunningGuard<'a>(&'a Connection);
 
-impl Drop for Begun<'_> {
+impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
         *lock(&self.0.running) = None;
     }
 }
 
 impl Connection {
-    pub(crate) fn new(id: i32, peer: String, visitor: Option<Visitor>) -> Self {
+    pub(crate) fn new(id: i32, peer: String, relayed_sender: Option<RelayedSender>) -> Self {
         Self {
             id,
             peer,
@@ -67,7 +67,7 @@ impl Connection {
             replies: AtomicI32::new(1),
             answer: Mutex::default(),
             running: Mutex::default(),
-            visitor,
+            relayed_sender,
         }
     }
 
@@ -82,40 +82,40 @@ impl Connection {
     }
 
     /// The answer holds so much until it is sent.
-    pub(crate) fn holds(&self, share: Share) {
+    pub(crate) fn hold_reply_memory(&self, share: Share) {
         *lock(&self.answer) = share;
     }
 
     /// The answer is sent.
-    pub(crate) fn answered(&self) {
+    pub(crate) fn release_reply_memory(&self) {
         let sent = std::mem::take(&mut *lock(&self.answer));
         drop(sent);
     }
 
     /// A command begins.
-    pub(crate) fn begin(&self, running: Running) -> Begun<'_> {
+    pub(crate) fn begin_command(&self, running: Running) -> RunningGuard<'_> {
         *lock(&self.running) = Some(running);
-        Begun(self)
+        RunningGuard(self)
     }
 
     /// The command under way goes on with the operation that left a cursor behind.
-    pub(crate) fn go_on(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
+    pub(crate) fn resume_operation(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
         if let Some(running) = &mut *lock(&self.running) {
-            operation.go_on(now, &running.operation);
+            operation.resume_for(now, &running.operation);
             running.cursor = Some(cursor);
             running.operation = Arc::clone(operation);
         }
     }
 
     /// What it is doing.
-    pub(crate) fn running(&self) -> Option<Running> {
+    pub(crate) fn running_command(&self) -> Option<Running> {
         lock(&self.running).clone()
     }
 
     /// Tells what it is doing to stop, if it is this operation; `None` means any.
-    pub(crate) fn stop(&self, id: Option<i32>, why: Why) -> bool {
+    pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
         let running = lock(&self.running);
         let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));
-        meant.inspect(|running| running.operation.stop(why)).is_some()
+        meant.inspect(|running| running.operation.tell_to_stop(why)).is_some()
     }
 }

@@ -30,7 +30,7 @@ impl Counters {
         counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
     }
 
-    pub(crate) fn all(&self) -> [(&'static str, u64); COUNTERS] {
+    pub(crate) fn named_values(&self) -> [(&'static str, u64); COUNTERS] {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         [
             ("insert", read(&self.insert)),

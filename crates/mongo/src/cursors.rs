@@ -10,16 +10,16 @@ use engine::{Cursor, Namespace, Store};
 use memory::Relief;
 
 use crate::{
-    client::Visitor,
+    client::RelayedSender,
     cursor_description::{CursorDescription, CursorSnapshot},
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
     lock::lock,
-    operation::{Operation, Why},
+    operation::{Operation, StopReason},
     session::SessionId,
 };
 
-struct Open<S: Store> {
+struct OpenCursor<S: Store> {
     namespace: Namespace,
     /// The id of the session it was opened in.
     session: Option<SessionId>,
@@ -33,16 +33,16 @@ struct Open<S: Store> {
     operation: Arc<Operation>,
     about: CursorDescription,
     /// Who opened it, if that is a guest.
-    owner: Option<Visitor>,
+    owner: Option<RelayedSender>,
 }
 
-impl<S: Store> Open<S> {
+impl<S: Store> OpenCursor<S> {
     /// Whether this sender may use it: a guest that may only read has only its own.
-    fn is_for(&self, visitor: Option<Visitor>) -> bool {
-        visitor.is_none_or(|visitor| visitor.writes || self.owner == Some(visitor))
+    fn is_for(&self, relayed_sender: Option<RelayedSender>) -> bool {
+        relayed_sender.is_none_or(|sender| sender.writes || self.owner == Some(sender))
     }
 
-    fn told(&self, id: i64) -> CursorSnapshot {
+    fn snapshot(&self, id: i64) -> CursorSnapshot {
         CursorSnapshot {
             id,
             namespace: self.namespace.clone(),
@@ -54,13 +54,13 @@ impl<S: Store> Open<S> {
     }
 
     /// Bytes that it holds while nobody uses it.
-    fn memory(&self) -> usize {
+    fn held_bytes(&self) -> usize {
         self.cursor.as_ref().map_or(0, Cursor::memory)
     }
 }
 
 /// All open cursors of the door.
-pub(crate) struct Cursors<S: Store>(Mutex<HashMap<i64, Open<S>>>);
+pub(crate) struct Cursors<S: Store>(Mutex<HashMap<i64, OpenCursor<S>>>);
 
 impl<S: Store> Default for Cursors<S> {
     fn default() -> Self {
@@ -69,7 +69,7 @@ impl<S: Store> Default for Cursors<S> {
 }
 
 /// A cursor that a request opens.
-pub(crate) struct Opened<S: Store> {
+pub(crate) struct NewCursor<S: Store> {
     pub(crate) cursor: Cursor<S>,
     /// It may be idle for ever.
     pub(crate) keep: bool,
@@ -78,12 +78,12 @@ pub(crate) struct Opened<S: Store> {
     /// The connection that asked for it.
     pub(crate) connection: i32,
     /// Who asked for it, if that is a guest.
-    pub(crate) owner: Option<Visitor>,
+    pub(crate) owner: Option<RelayedSender>,
     pub(crate) about: CursorDescription,
 }
 
 /// A cursor that a request uses.
-pub(crate) struct Taken<S: Store> {
+pub(crate) struct CursorInUse<S: Store> {
     pub(crate) id: i64,
     pub(crate) cursor: Cursor<S>,
     /// The operation that opened it and goes on with this request.
@@ -92,7 +92,7 @@ pub(crate) struct Taken<S: Store> {
 
 /// The idle cursors of one connection that hold something.
 #[derive(Default)]
-struct Owner {
+struct IdleCursors {
     memory: usize,
     /// Since when each was idle, its id and what it holds.
     cursors: Vec<(Duration, i64, usize)>,
@@ -101,7 +101,7 @@ struct Owner {
 impl<S: Store> Relief for Cursors<S> {
     fn relieve(&self, bytes: usize) {
         // They are dropped here, without the lock.
-        let closed = self.victims(bytes);
+        let closed = self.take_victims(bytes);
         if !closed.is_empty() {
             tracing::debug!(cursors = closed.len(), "idle cursors were closed to free memory");
         }
@@ -124,7 +124,7 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 }
 
 impl<S: Store> Cursors<S> {
-    fn all(&self) -> MutexGuard<'_, HashMap<i64, Open<S>>> {
+    fn lock_all(&self) -> MutexGuard<'_, HashMap<i64, OpenCursor<S>>> {
         lock(&self.0)
     }
 
@@ -132,14 +132,14 @@ impl<S: Store> Cursors<S> {
     pub(crate) fn open(
         &self,
         namespace: Namespace,
-        opened: Opened<S>,
+        opened: NewCursor<S>,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
-        let Opened { cursor, keep, session, connection, owner, about } = opened;
+        let NewCursor { cursor, keep, session, connection, owner, about } = opened;
         let now = clock::monotonic();
-        operation.rest(now);
+        operation.pause_clock(now);
         let operation = Arc::clone(operation);
-        let mut all = self.all();
+        let mut all = self.lock_all();
         if MAX_CURSORS <= all.len() {
             return Err(Error::new(crate::errors::ExceededMemoryLimit, "too many open cursors"));
         }
@@ -149,7 +149,7 @@ impl<S: Store> Cursors<S> {
                 let cursor = Some(cursor);
                 let used = now;
                 let orphan = false;
-                vacant.insert(Open {
+                vacant.insert(OpenCursor {
                     namespace,
                     session,
                     cursor,
@@ -172,10 +172,10 @@ impl<S: Store> Cursors<S> {
         id: i64,
         namespace: &Namespace,
         session: Option<SessionId>,
-        visitor: Option<Visitor>,
-    ) -> Result<Taken<S>> {
-        let mut all = self.all();
-        let open = all.get_mut(&id).filter(|open| open.is_for(visitor));
+        relayed_sender: Option<RelayedSender>,
+    ) -> Result<CursorInUse<S>> {
+        let mut all = self.lock_all();
+        let open = all.get_mut(&id).filter(|open| open.is_for(relayed_sender));
         let open = open.ok_or_else(|| not_found(id))?;
         if open.namespace != *namespace {
             let message = format!(
@@ -188,29 +188,29 @@ impl<S: Store> Cursors<S> {
         match open.cursor.take() {
             Some(cursor) => {
                 let operation = Arc::clone(&open.operation);
-                Ok(Taken { id, cursor, operation })
+                Ok(CursorInUse { id, cursor, operation })
             }
             None => Err(Error::new(12051, format!("cursor id {id} is already in use"))),
         }
     }
 
     /// Gives a cursor back that was not read.
-    pub(crate) fn leave(&self, taken: Taken<S>) {
-        self.put(taken, |_| {});
+    pub(crate) fn return_unread(&self, taken: CursorInUse<S>) {
+        self.put_back(taken, |_| {});
     }
 
     /// Gives a cursor back that gave a batch of so many documents; one that was killed meanwhile is
     /// dropped.
-    pub(crate) fn give_back(&self, taken: Taken<S>, documents: usize) -> bool {
-        self.put(taken, |about| about.gave(documents))
+    pub(crate) fn give_back(&self, taken: CursorInUse<S>, documents: usize) -> bool {
+        self.put_back(taken, |about| about.note_batch(documents))
     }
 
-    fn put(&self, taken: Taken<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
+    fn put_back(&self, taken: CursorInUse<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
         let now = clock::monotonic();
-        match self.all().get_mut(&taken.id) {
+        match self.lock_all().get_mut(&taken.id) {
             Some(open) => {
                 note(&mut open.about);
-                taken.operation.rest(now);
+                taken.operation.pause_clock(now);
                 open.cursor = Some(taken.cursor);
                 open.used = now;
                 true
@@ -220,37 +220,43 @@ impl<S: Store> Cursors<S> {
     }
 
     /// A cursor has no more; answers that it is not open.
-    pub(crate) fn end(&self, taken: Taken<S>) -> bool {
+    pub(crate) fn finish_cursor(&self, taken: CursorInUse<S>) -> bool {
         self.close(taken.id);
         false
     }
 
     /// The connection has gone that opened these: they end sooner if they hold much.
-    pub(crate) fn orphan(&self, connection: i32) {
-        let mut all = self.all();
+    pub(crate) fn mark_orphans(&self, connection: i32) {
+        let mut all = self.lock_all();
         let own = all.values_mut().filter(|open| open.connection == connection);
         own.for_each(|open| open.orphan = true);
     }
 
     /// Closes a cursor; answers whether it was open.
     pub(crate) fn close(&self, id: i64) -> bool {
-        self.all().remove(&id).is_some()
+        self.lock_all().remove(&id).is_some()
     }
 
     /// Closes a cursor if it belongs to a collection and this sender may use it, and ends the
     /// request that does; answers whether it was open there.
-    pub(crate) fn kill(&self, id: i64, namespace: &Namespace, visitor: Option<Visitor>) -> bool {
-        let mut all = self.all();
-        let meant = |open: &Open<S>| open.namespace == *namespace && open.is_for(visitor);
+    pub(crate) fn kill(
+        &self,
+        id: i64,
+        namespace: &Namespace,
+        relayed_sender: Option<RelayedSender>,
+    ) -> bool {
+        let mut all = self.lock_all();
+        let meant =
+            |open: &OpenCursor<S>| open.namespace == *namespace && open.is_for(relayed_sender);
         let there = all.get(&id).is_some_and(meant);
         let killed = if there { all.remove(&id) } else { None };
-        killed.inspect(|open| open.operation.stop(Why::CursorKilled)).is_some()
+        killed.inspect(|open| open.operation.tell_to_stop(StopReason::CursorKilled)).is_some()
     }
 
     /// Closes cursors that nobody asked for; answers how many.
-    pub(crate) fn expire(&self, now: Duration) -> usize {
-        let closed = self.remove(|open| {
-            let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.memory();
+    pub(crate) fn close_idle(&self, now: Duration) -> usize {
+        let closed = self.remove_where(|open| {
+            let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.held_bytes();
             let most = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
             !open.keep && open.cursor.is_some() && most <= now.saturating_sub(open.used)
         });
@@ -258,17 +264,17 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Takes out those that are to be closed: they are dropped without the lock.
-    fn remove(&self, closes: impl Fn(&Open<S>) -> bool) -> Vec<Open<S>> {
-        self.all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
+    fn remove_where(&self, closes: impl Fn(&OpenCursor<S>) -> bool) -> Vec<OpenCursor<S>> {
+        self.lock_all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
     }
 
     /// Which idle cursors are closed so that so many bytes are given back: always the oldest one of
     /// the connection whose cursors hold most.
-    fn victims(&self, bytes: usize) -> Vec<Open<S>> {
-        let mut all = self.all();
-        let mut owners: HashMap<i32, Owner> = HashMap::new();
+    fn take_victims(&self, bytes: usize) -> Vec<OpenCursor<S>> {
+        let mut all = self.lock_all();
+        let mut owners: HashMap<i32, IdleCursors> = HashMap::new();
         let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
-        let held = idle.map(|(id, open)| (id, open, open.memory()));
+        let held = idle.map(|(id, open)| (id, open, open.held_bytes()));
         for (id, open, memory) in held.filter(|(_, _, memory)| LIGHT_CURSOR_BYTES <= *memory) {
             let owner = owners.entry(open.connection).or_default();
             owner.memory += memory;
@@ -288,17 +294,17 @@ impl<S: Store> Cursors<S> {
     }
 
     /// What is told about one of them.
-    pub(crate) fn told(&self, id: i64) -> Option<CursorSnapshot> {
-        self.all().get(&id).map(|open| open.told(id))
+    pub(crate) fn snapshot(&self, id: i64) -> Option<CursorSnapshot> {
+        self.lock_all().get(&id).map(|open| open.snapshot(id))
     }
 
     /// Those that nobody uses.
-    pub(crate) fn idle(&self) -> Vec<i64> {
-        let all = self.all();
+    pub(crate) fn idle_ids(&self) -> Vec<i64> {
+        let all = self.lock_all();
         all.iter().filter(|(_, open)| open.cursor.is_some()).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.all().len()
+        self.lock_all().len()
     }
 }

@@ -7,12 +7,12 @@ use engine::Lifetime;
 
 use crate::{
     errors::{Error, Result},
-    reserved_property::{RESERVED, reserved},
+    reserved_property::{RESERVED, reserved_error},
     timestamps,
 };
 
 /// What one look at the root of a document tells that is about to be stored.
-pub(crate) struct Checked {
+pub(crate) struct CheckedDocument {
     pub(crate) lifetime: Lifetime,
     /// Whether a timestamp in it stands for the present.
     pub(crate) has_empty_timestamp: bool,
@@ -29,11 +29,11 @@ pub(crate) struct DocumentWriter {
 
 impl DocumentWriter {
     /// Checks a document that is about to be stored.
-    pub(crate) fn check(&self, document: DocRef<'_>) -> Result<Checked> {
+    pub(crate) fn check_document(&self, document: DocRef<'_>) -> Result<CheckedDocument> {
         let (mut ttl, mut has_empty_timestamp) = (None, false);
         for (name, value) in document.iter() {
             match name {
-                RESERVED => return Err(reserved()),
+                RESERVED => return Err(reserved_error()),
                 "ttl" if ttl.is_none() => ttl = Some(value),
                 "_id" => check_id(value)?,
                 _ => {}
@@ -41,7 +41,7 @@ impl DocumentWriter {
             has_empty_timestamp |= timestamps::is_present(name, value);
         }
         let lifetime = if self.per_document { Lifetime::of(ttl) } else { Lifetime::Inherit };
-        Ok(Checked { lifetime, has_empty_timestamp })
+        Ok(CheckedDocument { lifetime, has_empty_timestamp })
     }
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
 
 impl engine::Writer for DocumentWriter {
     fn lifetime(&self, document: &DocBuf) -> std::result::Result<Lifetime, engine::Error> {
-        self.check(document.as_ref()).map(|checked| checked.lifetime).map_err(|error| {
+        self.check_document(document.as_ref()).map(|checked| checked.lifetime).map_err(|error| {
             let inner = query::Error::new(query::Kind::Invalid, error.code, error.message.clone());
             engine::Error::new(engine::Kind::Query(inner), error.message)
         })

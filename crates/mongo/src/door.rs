@@ -14,7 +14,7 @@ use engine::{Distribution, Engine, Latencies, Store};
 use memory::Account;
 
 use crate::{
-    client::{Connection, Visitor},
+    client::{Connection, RelayedSender},
     command_row::{CommandRow, CommandTable},
     counters::{COUNTERS, Counters},
     cursors::Cursors,
@@ -105,7 +105,7 @@ impl<S: Store> std::fmt::Debug for Door<S> {
 }
 
 /// Stands for this start of the server, and for no other.
-fn process() -> ObjectId {
+fn new_process_id() -> ObjectId {
     let random = std::array::from_fn(|_| fastrand::u8(..));
     ObjectId::from_parts(fastrand::u32(..), random, fastrand::u32(..1 << 24))
 }
@@ -130,7 +130,7 @@ impl<S: Store> Door<S> {
             protocol_errors: ProtocolErrorLog::default(),
             started: clock::monotonic(),
             parameters: Mutex::default(),
-            process: process(),
+            process: new_process_id(),
             timestamps: Timestamps::default(),
             fail_point: Mutex::default(),
             has_fail_point: AtomicBool::new(false),
@@ -158,7 +158,7 @@ impl<S: Store> Door<S> {
 
     /// Housekeeping; `now` is the machine's monotonic clock. Answers when it is due again.
     pub fn tick(&self, now: Duration) -> Duration {
-        self.cursors.expire(now);
+        self.cursors.close_idle(now);
         now + Duration::from_secs(10)
     }
 
@@ -167,10 +167,14 @@ impl<S: Store> Door<S> {
         self.next_operation.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn connect(&self, peer: String, visitor: Option<Visitor>) -> Arc<Connection> {
+    pub(crate) fn add_connection(
+        &self,
+        peer: String,
+        relayed_sender: Option<RelayedSender>,
+    ) -> Arc<Connection> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         let id = self.next_connection.fetch_add(1, Ordering::Relaxed);
-        let connection = Arc::new(Connection::new(id, peer, visitor));
+        let connection = Arc::new(Connection::new(id, peer, relayed_sender));
         lock(&self.connections).open.push(Arc::downgrade(&connection));
         connection
     }
@@ -181,14 +185,16 @@ impl<S: Store> Door<S> {
     }
 
     /// All clients that are connected.
-    pub(crate) fn connected(&self) -> Vec<Arc<Connection>> {
+    pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
         lock(&self.connections).open.iter().filter_map(Weak::upgrade).collect()
     }
 
-    pub(crate) fn disconnect(&self, connection: &Arc<Connection>) {
+    pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
         let mut connections = lock(&self.connections);
-        for (sum, (_, value)) in connections.closed.iter_mut().zip(connection.counters.all()) {
+        for (sum, (_, value)) in
+            connections.closed.iter_mut().zip(connection.counters.named_values())
+        {
             *sum += value;
         }
         let own = Arc::downgrade(connection);
@@ -200,11 +206,11 @@ impl<S: Store> Door<S> {
         let connections = lock(&self.connections);
         let mut sums = connections.closed;
         for connection in connections.open.iter().filter_map(Weak::upgrade) {
-            for (sum, (_, value)) in sums.iter_mut().zip(connection.counters.all()) {
+            for (sum, (_, value)) in sums.iter_mut().zip(connection.counters.named_values()) {
                 *sum += value;
             }
         }
-        Counters::default().all().iter().map(|(name, _)| *name).zip(sums).collect()
+        Counters::default().named_values().iter().map(|(name, _)| *name).zip(sums).collect()
     }
 
     /// How long commands took since the start, nanoseconds: those that were run, by name.

@@ -62,7 +62,7 @@ impl Error {
     }
 
     /// The fields of an error reply, `ok` left out.
-    pub(crate) fn fields(&self) -> Document {
+    pub(crate) fn reply_fields(&self) -> Document {
         let mut fields = doc! {
             "errmsg": self.message.as_str(),
             "code": self.code,
@@ -75,9 +75,9 @@ impl Error {
     }
 
     /// A whole error reply.
-    pub(crate) fn reply(&self) -> Document {
+    pub(crate) fn to_reply(&self) -> Document {
         let mut reply = doc! { "ok": 0.0 };
-        for (name, value) in self.fields() {
+        for (name, value) in self.reply_fields() {
             reply.push(name, value);
         }
         reply
@@ -149,7 +149,7 @@ fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
 
 impl Error {
     /// The same error about a collection: some texts name it.
-    pub(crate) fn about(mut self, namespace: &engine::Namespace) -> Self {
+    pub(crate) fn with_namespace(mut self, namespace: &engine::Namespace) -> Self {
         if self.code == DuplicateKey {
             self.message = self.message.replacen("$NS", &namespace.to_string(), 1);
         }

@@ -36,7 +36,7 @@ impl FailPoint {
             ValueRef::String("alwaysOn") => (None, 0),
             ValueRef::Document(mode) => {
                 let args = Args::new("mode", mode);
-                args.only(&["times", "skip"])?;
+                args.allow_only(&["times", "skip"])?;
                 (args.count("times")?, args.count("skip")?.unwrap_or(0))
             }
             _ => {
@@ -45,7 +45,7 @@ impl FailPoint {
         };
         let data = data.ok_or_else(|| Error::new(BadValue, "failCommand needs 'data'"))?;
         let args = Args::new("data", data);
-        args.only(&[
+        args.allow_only(&[
             "failCommands",
             "errorCode",
             "closeConnection",

@@ -14,7 +14,7 @@ const OPEN: &str = "system.js";
 const OWN: [&str; 4] = ["admin", "config", "local", "$external"];
 
 /// Checks the name of a database.
-pub(crate) fn database(name: &str) -> Result<()> {
+pub(crate) fn check_database(name: &str) -> Result<()> {
     let bad = name.is_empty()
         || MAX_DATABASE < name.len()
         || name.contains(['/', '\\', '.', ' ', '"', '$', '\0']);
@@ -27,8 +27,8 @@ pub(crate) fn database(name: &str) -> Result<()> {
 }
 
 /// Checks and builds the name of a collection that is used, not made.
-pub(crate) fn collection(database_name: &str, name: &str) -> Result<Namespace> {
-    database(database_name)?;
+pub(crate) fn parse_collection(database_name: &str, name: &str) -> Result<Namespace> {
+    check_database(database_name)?;
     let message = if name.is_empty() {
         format!("Invalid namespace specified '{database_name}.{name}'")
     } else if name.contains('\0') {
@@ -42,9 +42,9 @@ pub(crate) fn collection(database_name: &str, name: &str) -> Result<Namespace> {
 }
 
 /// Checks and builds the name of a collection from `database.collection`.
-pub(crate) fn full(name: &str) -> Result<Namespace> {
+pub(crate) fn parse_full_name(name: &str) -> Result<Namespace> {
     let (database, collection_name) = name.split_once('.').unwrap_or((name, ""));
-    collection(database, collection_name)
+    parse_collection(database, collection_name)
 }
 
 /// Whether a name is the system's own, and not one that anybody may use.
@@ -54,7 +54,7 @@ fn is_reserved(database: &str, name: &str) -> bool {
 
 /// Checks and builds the name of a collection that may be made.
 pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespace> {
-    let namespace = collection(database_name, name)?;
+    let namespace = parse_collection(database_name, name)?;
     if name.contains('$') {
         let message = format!("Invalid collection name: {name}");
         return Err(Error::new(InvalidNamespace, message));
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn names_with_forbidden_characters_are_refused() {
         for name in ["", "a.b", "a b", "a$b", "a/b", "a\\b", "a\"b", "a\0b"] {
-            assert!(database(name).is_err(), "{name:?}");
+            assert!(check_database(name).is_err(), "{name:?}");
         }
-        assert!(database("a-b_c").is_ok());
+        assert!(check_database("a-b_c").is_ok());
         for name in ["", ".a", "a\0b"] {
-            assert!(collection("db", name).is_err(), "{name:?}");
+            assert!(parse_collection("db", name).is_err(), "{name:?}");
         }
         for name in ["a.", "a..b", "system.js", "systems.x"] {
             assert!(new_collection("db", name).is_ok(), "{name:?}");
@@ -92,7 +92,7 @@ mod tests {
         for name in
             ["a$b", "system.", "system.js.x", "system.users", "system.profile", "system.views"]
         {
-            assert!(collection("db", name).is_ok(), "{name:?}");
+            assert!(parse_collection("db", name).is_ok(), "{name:?}");
             assert!(new_collection("db", name).is_err(), "{name:?}");
         }
         assert!(new_collection("db", &"x".repeat(300)).is_err());

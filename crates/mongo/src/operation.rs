@@ -20,7 +20,7 @@ use crate::{
 /// Why an operation is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Why {
+pub(crate) enum StopReason {
     /// `killOp` named it.
     Killed = 1,
     /// `killCursors` named its cursor.
@@ -47,18 +47,18 @@ impl Default for Operation {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+fn saturated_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(FOREVER)
 }
 
 impl Operation {
     /// It has to end at this instant of the machine's monotonic clock.
     pub(crate) fn end_at(&self, deadline: Option<Duration>) {
-        self.deadline.store(deadline.map_or(FOREVER, nanos), Relaxed);
+        self.deadline.store(deadline.map_or(FOREVER, saturated_nanos), Relaxed);
     }
 
     /// Tells it to stop.
-    pub(crate) fn stop(&self, why: Why) {
+    pub(crate) fn tell_to_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
@@ -68,17 +68,17 @@ impl Operation {
     }
 
     /// Its cursor waits for the next request: that time is not its own.
-    pub(crate) fn rest(&self, now: Duration) {
-        self.shift(|deadline| deadline.saturating_sub(nanos(now)));
+    pub(crate) fn pause_clock(&self, now: Duration) {
+        self.shift_deadline(|deadline| deadline.saturating_sub(saturated_nanos(now)));
     }
 
     /// It goes on, by the request of `asking`, which may have been told to stop already.
-    pub(crate) fn go_on(&self, now: Duration, asking: &Self) {
-        self.shift(|left| left.saturating_add(nanos(now)));
+    pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
+        self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);
     }
 
-    fn shift(&self, to: impl Fn(u64) -> u64) {
+    fn shift_deadline(&self, to: impl Fn(u64) -> u64) {
         let held = self.deadline.load(Relaxed);
         if held != FOREVER {
             self.deadline.store(to(held), Relaxed);
@@ -86,11 +86,11 @@ impl Operation {
     }
 
     /// Fails when it has to end.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check_running(&self) -> Result<(), Error> {
         self.check_stopped()?;
         match self.deadline.load(Relaxed) {
             FOREVER => Ok(()),
-            deadline if nanos(clock::monotonic()) < deadline => Ok(()),
+            deadline if saturated_nanos(clock::monotonic()) < deadline => Ok(()),
             _ => Err(Error::new(Kind::Stopped, MaxTimeMSExpired, "operation exceeded time limit")),
         }
     }
@@ -99,10 +99,12 @@ impl Operation {
     pub(crate) fn check_stopped(&self) -> Result<(), Error> {
         let (number, text) = match self.why.load(Relaxed) {
             0 => return Ok(()),
-            why if why == Why::ClientLeft as u8 => {
+            why if why == StopReason::ClientLeft as u8 => {
                 (ClientDisconnect, "operation was interrupted because a client disconnected")
             }
-            why if why == Why::CursorKilled as u8 => (CursorKilled, "operation was interrupted"),
+            why if why == StopReason::CursorKilled as u8 => {
+                (CursorKilled, "operation was interrupted")
+            }
             _ => (Interrupted, "operation was interrupted"),
         };
         Err(Error::new(Kind::Stopped, number, text))
@@ -139,8 +141,11 @@ mod tests {
         assert_eq!(number(&operation), None);
         operation.end_at(Some(clock::monotonic()));
         assert_eq!(number(&operation), Some(50));
-        for (why, want) in [(Why::Killed, 11601), (Why::CursorKilled, 237), (Why::ClientLeft, 279)]
-        {
+        for (why, want) in [
+            (StopReason::Killed, 11601),
+            (StopReason::CursorKilled, 237),
+            (StopReason::ClientLeft, 279),
+        ] {
             operation.stop(why);
             assert_eq!((number(&operation), operation.is_stopped()), (Some(want), true));
         }
@@ -154,7 +159,7 @@ mod tests {
         operation.end_at(Some(now + hour));
         operation.rest(now);
         operation.go_on(now + 10 * hour, &Operation::default());
-        assert_eq!(operation.deadline.load(Relaxed), nanos(now + 11 * hour));
+        assert_eq!(operation.deadline.load(Relaxed), saturated_nanos(now + 11 * hour));
         let free = Operation::default();
         free.rest(now);
         free.go_on(now, &Operation::default());
@@ -164,11 +169,11 @@ mod tests {
     #[test]
     fn what_stopped_one_request_does_not_stop_the_next() {
         let held = Operation::default();
-        held.stop(Why::Killed);
+        held.stop(StopReason::Killed);
         held.go_on(Duration::ZERO, &Operation::default());
         assert_eq!(number(&held), None);
         let asking = Operation::default();
-        asking.stop(Why::ClientLeft);
+        asking.stop(StopReason::ClientLeft);
         held.go_on(Duration::ZERO, &asking);
         assert_eq!(number(&held), Some(279));
     }

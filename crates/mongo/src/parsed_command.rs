@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// About what a command takes once it is parsed, bytes.
-pub(crate) fn weight(message: &Message, commands: &CommandTable) -> usize {
+pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize {
     match commands.find_body(message.body()) {
         Some(known) if known.row.stores_bytes => 0,
         _ => message.elements.saturating_mul(ELEMENT_BYTES),
@@ -19,7 +19,7 @@ pub(crate) fn weight(message: &Message, commands: &CommandTable) -> usize {
 
 /// Runs a command. While a large one is parsed, kept or dropped others would wait: whenever it goes
 /// on, the worker of its thread is given to them first.
-pub(crate) async fn run<T>(
+pub(crate) async fn run_giving_way<T>(
     weight: usize,
     give_way: fn(),
     mut run: Pin<&mut impl Future<Output = T>>,

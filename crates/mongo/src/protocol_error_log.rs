@@ -20,13 +20,13 @@ pub(crate) struct ProtocolErrorLog {
 impl ProtocolErrorLog {
     /// Says that a client sent something that is no message, or one that is malformed.
     pub(crate) fn report(&self, peer: &str, what: &str) {
-        if let Some(left_out) = self.next(clock::monotonic()) {
+        if let Some(left_out) = self.take_line(clock::monotonic()) {
             tracing::warn!(peer, left_out, "client sent {what}");
         }
     }
 
     /// Whether a line is due, and how many were left out before it.
-    fn next(&self, now: Duration) -> Option<u64> {
+    fn take_line(&self, now: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);
         let following = ms(now.saturating_add(PAUSE));

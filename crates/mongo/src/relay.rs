@@ -9,13 +9,13 @@ use engine::Store;
 
 use crate::{
     call::Call,
-    client::{Connection, Visitor},
-    commands::{self, Answer},
+    client::{Connection, RelayedSender},
+    commands::{self, Response},
     counters::Counters,
     door::Door,
     errors::{Error, Unauthorized},
     limits::MAX_COMMAND_BYTES,
-    operation::{Operation, Why},
+    operation::{Operation, StopReason},
     parsed_command,
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
@@ -65,29 +65,29 @@ impl fmt::Display for NoReply {
 impl std::error::Error for NoReply {}
 
 /// A connection that lives as long as its one command.
-struct Visit<S: Store> {
+struct RelayedConnection<S: Store> {
     door: Arc<Door<S>>,
     connection: Arc<Connection>,
 }
 
-impl<S: Store> Drop for Visit<S> {
+impl<S: Store> Drop for RelayedConnection<S> {
     fn drop(&mut self) {
-        self.door.disconnect(&self.connection);
+        self.door.remove_connection(&self.connection);
     }
 }
 
 /// Tells a command that only reads to stop when nobody waits for it any more.
-struct Waiting {
+struct StopWhenDropped {
     connection: Arc<Connection>,
     operation: Arc<Operation>,
     ends_with_client: bool,
 }
 
-impl Drop for Waiting {
+impl Drop for StopWhenDropped {
     fn drop(&mut self) {
         if self.ends_with_client {
-            self.operation.stop(Why::ClientLeft);
-            self.connection.stop(None, Why::ClientLeft);
+            self.operation.tell_to_stop(StopReason::ClientLeft);
+            self.connection.stop_command(None, StopReason::ClientLeft);
         }
     }
 }
@@ -101,63 +101,63 @@ impl<S: Store> Door<S> {
         database: &str,
         command: &[u8],
     ) -> Result<Bytes, NoReply> {
-        let message = message(database, command)?;
+        let message = parse_command(database, command)?;
         let writes = sender.right == Right::Write;
-        let visitor = Visitor { writes, session: sender.session };
-        let connection = self.connect(sender.peer, Some(visitor));
-        let visit = Visit { door: Arc::clone(self), connection };
+        let relayed = RelayedSender { writes, session: sender.session };
+        let connection = self.add_connection(sender.peer, Some(relayed));
+        let visit = RelayedConnection { door: Arc::clone(self), connection };
         let connection = Arc::clone(&visit.connection);
         Counters::add(&connection.counters.bytes_in, command.len() as u64);
         if !writes && !self.commands.changes_nothing(message.body()) {
             let refused = Error::new(Unauthorized, "The key that was used may only read.");
-            return Ok(counted(&connection, &refused.reply().to_buf()));
+            return Ok(count_reply(&connection, &refused.to_reply().to_buf()));
         }
         let operation = Arc::<Operation>::default();
         let known = self.commands.find_body(message.body());
-        let _waiting = Waiting {
+        let _waiting = StopWhenDropped {
             connection,
             operation: Arc::clone(&operation),
             ends_with_client: known.is_some_and(|known| known.row.ends_with_client),
         };
         // It may keep its thread for long: the caller's sees meanwhile whether the client is there.
-        let run = tokio::spawn(run(visit, message, operation));
+        let run = tokio::spawn(run_message(visit, message, operation));
         run.await.unwrap_or(Err(NoReply::Closed))
     }
 }
 
-async fn run<S: Store>(
-    visit: Visit<S>,
+async fn run_message<S: Store>(
+    visit: RelayedConnection<S>,
     message: Message,
     operation: Arc<Operation>,
 ) -> Result<Bytes, NoReply> {
     let settings = &visit.door.settings;
     let mut held = settings.memory.share();
-    let weight = parsed_command::weight(&message, &visit.door.commands);
+    let weight = parsed_command::parsed_bytes(&message, &visit.door.commands);
     if let Err(short) = held.set(message.bytes.len().saturating_add(weight)) {
-        return Ok(counted(&visit.connection, &Error::from(short).reply().to_buf()));
+        return Ok(count_reply(&visit.connection, &Error::from(short).to_reply().to_buf()));
     }
     let answer = match Call::new(&visit.door, &visit.connection, &message, operation) {
         Ok(call) => {
             let run = pin!(commands::run(&call));
-            let run = pin!(parsed_command::run(weight, settings.give_way, run));
+            let run = pin!(parsed_command::run_giving_way(weight, settings.give_way, run));
             visit.door.engine.lanes().run(run).await
         }
-        Err(error) => Answer::Reply(error.reply().to_buf()),
+        Err(error) => Response::Reply(error.to_reply().to_buf()),
     };
     match answer {
-        Answer::Reply(reply) => Ok(counted(&visit.connection, &reply)),
-        Answer::Hang => Err(NoReply::Closed),
+        Response::Reply(reply) => Ok(count_reply(&visit.connection, &reply)),
+        Response::CloseConnection => Err(NoReply::Closed),
     }
 }
 
-fn counted(connection: &Connection, reply: &DocBuf) -> Bytes {
+fn count_reply(connection: &Connection, reply: &DocBuf) -> Bytes {
     let bytes = Bytes::copy_from_slice(reply.bytes());
     Counters::add(&connection.counters.bytes_out, bytes.len() as u64);
     bytes
 }
 
 /// The message that a driver would have sent: the command with its database as last field.
-fn message(database: &str, command: &[u8]) -> Result<Message, NoReply> {
+fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
     let malformed = |why: &str| NoReply::Malformed(why.to_owned());
     if MAX_COMMAND_BYTES < command.len() {
         return Err(NoReply::TooLarge);
@@ -185,7 +185,7 @@ fn message(database: &str, command: &[u8]) -> Result<Message, NoReply> {
         response_to: 0,
         code: OpCode::Msg as i32,
     };
-    let message = wire::parse(&header, payload).map_err(|wrong| {
+    let message = wire::parse_message(&header, payload).map_err(|wrong| {
         if wrong.code == crate::errors::BSONObjectTooLarge {
             NoReply::TooLarge
         } else {

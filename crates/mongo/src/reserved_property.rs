@@ -7,7 +7,7 @@ use crate::errors::{BadValue, Error, Result};
 /// The reserved property: the server's stamp, which clients neither see nor set.
 pub(crate) const RESERVED: &str = "_ts";
 
-pub(crate) fn reserved() -> Error {
+pub(crate) fn reserved_error() -> Error {
     Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
 }
 
@@ -15,7 +15,7 @@ pub(crate) fn reserved() -> Error {
 const LATEST: i64 = 253_402_300_799;
 
 /// The second in which a document was written that comes back from a dump.
-pub(crate) fn carried(value: ValueRef<'_>) -> Result<i64> {
+pub(crate) fn carried_second(value: ValueRef<'_>) -> Result<i64> {
     let second = Number::of(value).and_then(Number::to_i64_exact);
     second.filter(|second| (0..=LATEST).contains(second)).ok_or_else(|| {
         let message = format!(

@@ -6,7 +6,7 @@ use document::{DocRef, ValueRef};
 pub(crate) type SessionId = [u8; 16];
 
 /// The id of the session that a command names.
-pub(crate) fn id(body: DocRef<'_>) -> Option<SessionId> {
+pub(crate) fn session_id(body: DocRef<'_>) -> Option<SessionId> {
     match body.get("lsid")?.as_document()?.get("id")? {
         ValueRef::Binary { bytes, .. } => bytes.try_into().ok(),
         _ => None,

@@ -14,7 +14,7 @@ pub(crate) struct Timestamps(Mutex<u64>);
 
 impl Timestamps {
     /// The next one, at this instant.
-    fn next(&self, now_ms: i64) -> u64 {
+    fn next_timestamp(&self, now_ms: i64) -> u64 {
         let seconds = u32::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
         let mut last = lock(&self.0);
         *last = (u64::from(seconds) << 32).max(*last) + 1;
@@ -22,7 +22,7 @@ impl Timestamps {
     }
 
     /// A document with its empty timestamps filled in.
-    pub(crate) fn fill(&self, document: DocRef<'_>, now_ms: i64) -> DocBuf {
+    pub(crate) fn fill_empty(&self, document: DocRef<'_>, now_ms: i64) -> DocBuf {
         let mut tree = document.to_tree();
         self.fill_tree(&mut tree, now_ms);
         tree.to_buf()
@@ -41,7 +41,7 @@ impl Timestamps {
         };
         let names: Vec<String> = document.fields().iter().filter_map(empty).collect();
         for name in names {
-            document.insert(name, Value::Timestamp(self.next(now_ms)));
+            document.insert(name, Value::Timestamp(self.next_timestamp(now_ms)));
         }
     }
 }

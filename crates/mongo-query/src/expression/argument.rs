@@ -3,14 +3,14 @@
 use document::{ValueRef, shell};
 use query::{Expr, expr::functions::Takes};
 
-use super::{Scope, operand};
+use super::{Scope, parse_operand};
 use crate::error::Error;
 
 /// The arguments of an operator: the elements of an array, or one.
-pub(super) fn all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
+pub(super) fn parse_all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
     match value {
-        ValueRef::Array(values) => values.iter().map(|value| operand(value, scope)).collect(),
-        other => Ok(vec![operand(other, scope)?]),
+        ValueRef::Array(values) => values.iter().map(|value| parse_operand(value, scope)).collect(),
+        other => Ok(vec![parse_operand(other, scope)?]),
     }
 }
 
@@ -27,13 +27,13 @@ const CONVERSIONS: [&str; 8] = [
 ];
 
 /// Exactly so many arguments.
-pub(super) fn exactly(
+pub(super) fn parse_exactly(
     name: &str,
     count: usize,
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
-    let args = all(value, scope)?;
+    let args = parse_all(value, scope)?;
     if args.len() != count {
         let given = args.len();
         if CONVERSIONS.contains(&name) {
@@ -47,16 +47,16 @@ pub(super) fn exactly(
 }
 
 /// As many arguments as the function takes.
-pub(super) fn list(
+pub(super) fn parse_list(
     name: &str,
     takes: Takes,
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
     match takes {
-        Takes::Exactly(count) => exactly(name, count, value, scope),
+        Takes::Exactly(count) => parse_exactly(name, count, value, scope),
         Takes::Between(least, most) => {
-            let args = all(value, scope)?;
+            let args = parse_all(value, scope)?;
             let given = args.len();
             if (least..=most).contains(&given) {
                 return Ok(args);
@@ -68,35 +68,39 @@ pub(super) fn list(
             let text = format!("takes at least {least} arguments, and at most {most}");
             Err(Error::new(28667, format!("Expression {name} {text}, but {given} were passed in.")))
         }
-        _ => all(value, scope),
+        _ => parse_all(value, scope),
     }
 }
 
 /// A date alone, or `{date, timezone}`.
-pub(super) fn date(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
+pub(super) fn parse_date(
+    name: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Expr>, Error> {
     let only = match value {
         ValueRef::Array(values) => {
             let count = values.len();
             let text =
                 format!("{name} accepts exactly one argument if given an array, but was given");
             match (count, values.get(0)) {
-                (1, Some(only)) => return Ok(vec![operand(only, scope)?, Expr::Absent]),
+                (1, Some(only)) => return Ok(vec![parse_operand(only, scope)?, Expr::Absent]),
                 _ => return Err(Error::new(40536, format!("{text} {count}"))),
             }
         }
         other => other,
     };
     let ValueRef::Document(fields) = only else {
-        return Ok(vec![operand(only, scope)?, Expr::Absent]);
+        return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     };
     if fields.iter().next().is_some_and(|(first, _)| first.starts_with('$')) {
-        return Ok(vec![operand(only, scope)?, Expr::Absent]);
+        return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     }
     let (mut date, mut zone) = (None, Expr::Absent);
     for (option, value) in fields.iter() {
         match option {
-            "date" => date = Some(operand(value, scope)?),
-            "timezone" => zone = operand(value, scope)?,
+            "date" => date = Some(parse_operand(value, scope)?),
+            "timezone" => zone = parse_operand(value, scope)?,
             other => {
                 let text = format!("unrecognized option to {name}: \"{other}\"");
                 return Err(Error::new(40535, text));

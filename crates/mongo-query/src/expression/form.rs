@@ -11,34 +11,41 @@ use query::{
     },
 };
 
-use super::{Scope, argument, named, operand, reference::parse_reference, variable_name};
+use super::{
+    Scope, argument,
+    named::{self, optional, required},
+    parse_operand,
+    reference::parse_reference,
+    variable_name,
+};
 use crate::error::Error;
 
-const fn need(name: &'static str) -> Param {
-    Param { name, required: true }
+pub(super) fn parse_and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    argument::parse_all(value, scope).map(Expr::And)
 }
 
-pub(super) fn and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    argument::all(value, scope).map(Expr::And)
+pub(super) fn parse_or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    argument::parse_all(value, scope).map(Expr::Or)
 }
 
-pub(super) fn or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    argument::all(value, scope).map(Expr::Or)
-}
-
-pub(super) fn literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
+pub(super) fn parse_literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
     Ok(Expr::Literal(value.to_value()))
 }
 
-pub(super) fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    operand(value, scope)
+pub(super) fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    parse_operand(value, scope)
 }
 
-pub(super) fn cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let parts = if value.as_document().is_some() {
-        named::arguments(name, &[need("if"), need("then"), need("else")], value, scope)?
+        named::parse_arguments(
+            name,
+            &[required("if"), required("then"), required("else")],
+            value,
+            scope,
+        )?
     } else {
-        argument::exactly(name, 3, value, scope)?
+        argument::parse_exactly(name, 3, value, scope)?
     };
     match <[Expr; 3]>::try_from(parts) {
         Ok(parts) => Ok(Expr::Cond(Box::new(parts))),
@@ -46,8 +53,8 @@ pub(super) fn cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr
     }
 }
 
-pub(super) fn if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let parts = argument::all(value, scope)?;
+pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let parts = argument::parse_all(value, scope)?;
     if parts.len() < 2 {
         let text = format!("{name} needs at least two arguments, had: {}", parts.len());
         return Err(Error::new(1_257_300, text));
@@ -55,7 +62,7 @@ pub(super) fn if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<E
     Ok(Expr::IfNull(parts))
 }
 
-pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let kind = value.kind().name();
     let ValueRef::Document(fields) = value else {
         let text = format!("{name} requires an object as an argument, found: {kind}");
@@ -66,7 +73,7 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
         match (argument, value) {
             ("branches", ValueRef::Array(values)) => {
                 for value in values.iter() {
-                    branches.push(branch(value, scope)?);
+                    branches.push(parse_branch(value, scope)?);
                 }
             }
             ("branches", value) => {
@@ -74,7 +81,7 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
                 let text = format!("{name} expected an array for 'branches', found: {kind}");
                 return Err(Error::new(40061, text));
             }
-            ("default", value) => default = Some(Box::new(operand(value, scope)?)),
+            ("default", value) => default = Some(Box::new(parse_operand(value, scope)?)),
             (other, _) => {
                 return Err(Error::new(
                     40067,
@@ -96,7 +103,7 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
     Ok(Expr::Switch(branches, default))
 }
 
-fn branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
+fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("$switch expected each branch to be an object, found: {kind}");
@@ -105,8 +112,8 @@ fn branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     let (mut case, mut then) = (None, None);
     for (argument, value) in fields.iter() {
         match argument {
-            "case" => case = Some(operand(value, scope)?),
-            "then" => then = Some(operand(value, scope)?),
+            "case" => case = Some(parse_operand(value, scope)?),
+            "then" => then = Some(parse_operand(value, scope)?),
             other => {
                 let text = format!("$switch found an unknown argument to a branch: {other}");
                 return Err(Error::new(40063, text));
@@ -119,8 +126,8 @@ fn branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     Ok((case.ok_or_else(|| missing(40064, "case"))?, then.ok_or_else(|| missing(40065, "then"))?))
 }
 
-pub(super) fn let_in(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let given = named::values(name, &[need("vars"), need("in")], value)?;
+pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let given = named::given_values(name, &[required("vars"), required("in")], value)?;
     let [Some(variables), Some(body)] = given[..] else {
         return Err(Error::new(16874, "$let only supports an object as its argument"));
     };
@@ -132,14 +139,18 @@ pub(super) fn let_in(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
     for (name, value) in variables.iter() {
         variable_name(name)?;
         inner.rebound |= name == "CURRENT";
-        bound.push((Arc::from(name), operand(value, scope)?));
+        bound.push((Arc::from(name), parse_operand(value, scope)?));
     }
-    Ok(Expr::Let(bound, Box::new(operand(body, inner)?)))
+    Ok(Expr::Let(bound, Box::new(parse_operand(body, inner)?)))
 }
 
-pub(super) fn regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let options = Param { name: "options", required: false };
-    let args = named::arguments(name, &[need("input"), need("regex"), options], value, scope)?;
+pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let args = named::parse_arguments(
+        name,
+        &[required("input"), required("regex"), optional("options")],
+        value,
+        scope,
+    )?;
     let form = match name {
         "$regexMatch" => RegexForm::Match,
         "$regexFind" => RegexForm::Find,
@@ -173,37 +184,47 @@ fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error>
     Err(Error::new(other, format!("{name} {text}")))
 }
 
-pub(super) fn get_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+pub(super) fn parse_get_field(
+    name: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
     let full = value
         .as_document()
         .filter(|fields| fields.iter().next().is_none_or(|(first, _)| !first.starts_with('$')));
     let args = match full {
-        Some(_) => named::arguments(name, &[need("field"), need("input")], value, scope)?,
+        Some(_) => {
+            named::parse_arguments(name, &[required("field"), required("input")], value, scope)?
+        }
         None => {
             let current = parse_reference("$$CURRENT", scope)?;
-            vec![operand(value, scope)?, current]
+            vec![parse_operand(value, scope)?, current]
         }
     };
     if let [field @ (Expr::Literal(_) | Expr::Field(_)), ..] = &args[..] {
         constant_name(name, field, [5_654_600, 5_654_601, 5_654_602])?;
     }
-    call(name, args)
+    function_call(name, args)
 }
 
-pub(super) fn set_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+pub(super) fn parse_set_field(
+    name: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
     let params: &[Param] = match name {
-        "$setField" => &[need("field"), need("input"), need("value")],
-        _ => &[need("field"), need("input")],
+        "$setField" => &[required("field"), required("input"), required("value")],
+        _ => &[required("field"), required("input")],
     };
-    let args = named::arguments(name, params, value, scope)?;
+    let args = named::parse_arguments(name, params, value, scope)?;
     if let [field, ..] = &args[..] {
         constant_name(name, field, [4_161_108, 4_161_106, 4_161_107])?;
     }
-    call(name, args)
+    function_call(name, args)
 }
 
 /// A call of the function of this name.
-pub(super) fn call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
+pub(super) fn function_call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
     match functions::find(name) {
         Some(function) => Ok(Expr::Call(function, args)),
         None => Err(Error::new(168, format!("Unrecognized expression '{name}'"))),

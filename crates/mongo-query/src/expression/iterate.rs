@@ -5,19 +5,15 @@ use std::sync::Arc;
 use document::{Number, ValueRef, shell};
 use query::{
     Expr,
-    expr::{Filtering, Mapping, SortBy, functions::Param},
+    expr::{Filtering, Mapping, SortBy},
 };
 
-use super::{Scope, folded_array, form, named, operand, variable_name};
+use super::{
+    Scope, folded_array, form,
+    named::{self, optional, required},
+    parse_operand, variable_name,
+};
 use crate::{error::Error, sort};
-
-const fn need(name: &'static str) -> Param {
-    Param { name, required: true }
-}
-
-const fn may(name: &'static str) -> Param {
-    Param { name, required: false }
-}
 
 /// The variable of an element.
 fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Error> {
@@ -34,16 +30,16 @@ fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Err
     }
 }
 
-fn required(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
+fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
     match given {
-        Some(value) => operand(value, scope),
+        Some(value) => parse_operand(value, scope),
         None => Err(Error::new(9, format!("Missing parameter to {name}"))),
     }
 }
 
-pub(super) fn map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("input"), may("as"), need("in"), may("arrayIndexAs")];
-    let given = named::values(name, &params, value)?;
+pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("input"), optional("as"), required("in"), optional("arrayIndexAs")];
+    let given = named::given_values(name, &params, value)?;
     let [input, variable, body, index] = given[..] else {
         return Err(Error::new(16878, "$map only supports an object as its argument"));
     };
@@ -51,40 +47,44 @@ pub(super) fn map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
     let index = index.map(|index| element_name(name, Some(index))).transpose()?;
     let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
     Ok(Expr::Map(Box::new(Mapping {
-        input: required(name, input, scope)?,
+        input: required_operand(name, input, scope)?,
         name: variable,
         index,
-        body: required(name, body, inner)?,
+        body: required_operand(name, body, inner)?,
     })))
 }
 
-pub(super) fn filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("input"), may("as"), need("cond"), may("limit")];
-    let given = named::values(name, &params, value)?;
+pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("input"), optional("as"), required("cond"), optional("limit")];
+    let given = named::given_values(name, &params, value)?;
     let [input, variable, condition, limit] = given[..] else {
         return Err(Error::new(28646, "$filter only supports an object as its argument"));
     };
     let variable = element_name(name, variable)?;
     let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
     Ok(Expr::Filter(Box::new(Filtering {
-        input: required(name, input, scope)?,
+        input: required_operand(name, input, scope)?,
         name: variable,
-        condition: required(name, condition, inner)?,
-        limit: limit.map_or(Ok(Expr::Absent), |limit| operand(limit, scope))?,
+        condition: required_operand(name, condition, inner)?,
+        limit: limit.map_or(Ok(Expr::Absent), |limit| parse_operand(limit, scope))?,
     })))
 }
 
-pub(super) fn reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("input"), need("initialValue"), need("in")];
-    let parts = named::arguments(name, &params, value, scope)?;
+pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("input"), required("initialValue"), required("in")];
+    let parts = named::parse_arguments(name, &params, value, scope)?;
     match <[Expr; 3]>::try_from(parts) {
         Ok(parts) => Ok(Expr::Reduce(Box::new(parts))),
         Err(_) => Err(Error::new(40075, format!("{name} requires an object as an argument"))),
     }
 }
 
-pub(super) fn sort_array(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let given = named::values(name, &[need("input"), need("sortBy")], value)?;
+pub(super) fn parse_sort_array(
+    name: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
+    let given = named::given_values(name, &[required("input"), required("sortBy")], value)?;
     let [input, Some(by)] = given[..] else {
         return Err(Error::new(2_942_503, "$sortArray requires 'sortBy' to be specified"));
     };
@@ -114,12 +114,12 @@ pub(super) fn sort_array(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
             }
         },
     };
-    Ok(Expr::SortArray(Box::new(required(name, input, scope)?), by))
+    Ok(Expr::SortArray(Box::new(required_operand(name, input, scope)?), by))
 }
 
-pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("inputs"), may("useLongestLength"), may("defaults")];
-    let given = named::values(name, &params, value)?;
+pub(super) fn parse_zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("inputs"), optional("useLongestLength"), optional("defaults")];
+    let given = named::given_values(name, &params, value)?;
     let [Some(inputs), longest, defaults] = given[..] else {
         return Err(Error::new(34465, "$zip requires at least one input array"));
     };
@@ -140,7 +140,8 @@ pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
         }
     };
     let parts = |values: document::ArrayRef<'_>| -> Result<Expr, Error> {
-        let parts: Result<Vec<_>, _> = values.iter().map(|value| operand(value, scope)).collect();
+        let parts: Result<Vec<_>, _> =
+            values.iter().map(|value| parse_operand(value, scope)).collect();
         Ok(folded_array(parts?))
     };
     let defaults = match defaults {
@@ -159,5 +160,5 @@ pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
             return Err(Error::new(34462, text));
         }
     };
-    form::call(name, vec![parts(inputs)?, Expr::Literal(longest.into()), defaults])
+    form::function_call(name, vec![parts(inputs)?, Expr::Literal(longest.into()), defaults])
 }

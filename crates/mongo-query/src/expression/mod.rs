@@ -59,7 +59,7 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// Inside `$redact`, where `$$CURRENT` is the embedded document looked at.
-    pub(crate) fn redact() -> Self {
+    pub(crate) fn inside_redact() -> Self {
         Self { depth: 0, rebound: true, redact: true }
     }
 
@@ -74,18 +74,18 @@ impl Scope {
 
 /// Parses an expression.
 pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
-    as_program(|| operand(value, Scope::default()))
+    as_program(|| parse_operand(value, Scope::default()))
 }
 
 /// Parses an expression in a scope.
-pub(crate) fn operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+pub(crate) fn parse_operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let scope = scope.deeper()?;
     match value {
         ValueRef::String(text) if text.starts_with('$') => parse_reference(text, scope),
-        ValueRef::Document(fields) => object(fields, scope),
+        ValueRef::Document(fields) => parse_object(fields, scope),
         ValueRef::Array(values) => {
             let parts: Result<Vec<Expr>, Error> =
-                values.iter().map(|value| operand(value, scope)).collect();
+                values.iter().map(|value| parse_operand(value, scope)).collect();
             Ok(folded_array(parts?))
         }
         other => Ok(Expr::Literal(other.to_value())),
@@ -99,7 +99,7 @@ fn folded_array(parts: Vec<Expr>) -> Expr {
     constants.map_or(Expr::Array(parts), |values| Expr::Literal(Value::Array(values)))
 }
 
-fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
+fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let Some((first, value)) = fields.iter().next() else {
         return Ok(Expr::Literal(Value::Document(Document::new())));
     };
@@ -108,7 +108,7 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
             let text = "An object representing an expression must have exactly one field:";
             return Err(Error::new(15983, format!("{text} {}", shell(ValueRef::Document(fields)))));
         }
-        return operator(first, value, scope);
+        return parse_operator(first, value, scope);
     }
     let mut parts: Vec<(String, Expr)> = Vec::new();
     let mut names = HashSet::new();
@@ -119,7 +119,7 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
             let text = format!("duplicate field name specified in object literal: {shown}");
             return Err(Error::new(16406, text));
         }
-        parts.push((name.to_owned(), operand(value, scope)?));
+        parts.push((name.to_owned(), parse_operand(value, scope)?));
     }
     let constants: Option<Document> =
         parts.iter().map(|(name, part)| Some((name.clone(), part.as_literal()?.clone()))).collect();
@@ -127,12 +127,12 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
 }
 
 /// Parses `{$name: value}`.
-fn operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    if let Some(parse) = special::find(name) {
+fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    if let Some(parse) = special::find_parser(name) {
         return parse(name, value, scope);
     }
     if let Some(function) = functions::find(name) {
-        return call(function, value, scope);
+        return parse_call(function, value, scope);
     }
     if NOT_YET.contains(&name) {
         return Err(Error::unsupported(name));
@@ -160,11 +160,15 @@ fn check_sets(args: &[Expr]) -> Result<(), Error> {
     Ok(())
 }
 
-fn call(function: &'static Function, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+fn parse_call(
+    function: &'static Function,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
     let args = match function.takes {
-        Takes::Named(params) => named::arguments(function.name, params, value, scope)?,
-        Takes::DateOrNamed => argument::date(function.name, value, scope)?,
-        takes => argument::list(function.name, takes, value, scope)?,
+        Takes::Named(params) => named::parse_arguments(function.name, params, value, scope)?,
+        Takes::DateOrNamed => argument::parse_date(function.name, value, scope)?,
+        takes => argument::parse_list(function.name, takes, value, scope)?,
     };
     if function.name == "$setEquals" {
         check_sets(&args)?;

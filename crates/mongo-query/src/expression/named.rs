@@ -3,7 +3,7 @@
 use document::{ValueRef, shell};
 use query::{Expr, expr::functions::Param};
 
-use super::{Scope, operand};
+use super::{Scope, parse_operand};
 use crate::error::Error;
 
 /// The errors of a group of operators. In texts `{n}` is the operator, `{k}` the type and `{v}`
@@ -190,8 +190,18 @@ static OTHER: Wording = Wording {
     missing_text: "BSON field '{n}.{a}' is missing but a required field",
 };
 
+/// A parameter that has to be given.
+pub(super) const fn required(name: &'static str) -> Param {
+    Param { name, required: true }
+}
+
+/// A parameter that may be left out.
+pub(super) const fn optional(name: &'static str) -> Param {
+    Param { name, required: false }
+}
+
 /// The given values in the order of the parameters.
-pub(super) fn values<'v>(
+pub(super) fn given_values<'v>(
     name: &str,
     params: &[Param],
     value: ValueRef<'v>,
@@ -222,18 +232,19 @@ pub(super) fn values<'v>(
 }
 
 /// The arguments in the order of the parameters, absent ones included.
-pub(super) fn arguments(
+pub(super) fn parse_arguments(
     name: &str,
     params: &[Param],
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
-    let given = values(name, params, value)?;
+    let given = given_values(name, params, value)?;
     if name == "$dateFromParts" {
         check_parts(&given)?;
     }
-    let parse =
-        |value: Option<ValueRef<'_>>| value.map_or(Ok(Expr::Absent), |value| operand(value, scope));
+    let parse = |value: Option<ValueRef<'_>>| {
+        value.map_or(Ok(Expr::Absent), |value| parse_operand(value, scope))
+    };
     given.into_iter().map(parse).collect()
 }
 

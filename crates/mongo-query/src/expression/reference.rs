@@ -32,10 +32,10 @@ pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     if name.is_empty() {
         return Err(Error::new(9, "empty variable names are not allowed"));
     }
-    variable(name, below, scope)
+    parse_variable(name, below, scope)
 }
 
-fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
+fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
     Ok(match (name, below) {
         ("ROOT", None) => Expr::Root,
         ("ROOT", Some(below)) => Expr::Field(below),

@@ -3,12 +3,12 @@
 use document::{ArrayRef, DocRef, ValueRef};
 use query::filter::{Condition, Test};
 
-use super::operators::{FIELD_OPERATORS, Operator, condition, test};
-use super::{Scope, document, equals, is_operators, pattern};
+use super::operators::{FIELD_OPERATORS, Operator, parse_operators, test_condition};
+use super::{Scope, equality_test, is_operators, parse_document, pattern};
 use crate::error::Error;
 
 /// `$all`: every value of the list is there, or every `$elemMatch` finds an element.
-pub(super) fn all(op: Operator<'_>) -> Result<Condition, Error> {
+pub(super) fn parse_all(op: Operator<'_>) -> Result<Condition, Error> {
     let Some(array) = op.value.as_array() else {
         return Err(Error::bad_value("$all needs an array"));
     };
@@ -28,7 +28,7 @@ fn elem_match_of(value: ValueRef<'_>) -> Option<ValueRef<'_>> {
 
 fn all_elem_match(array: ArrayRef<'_>, scope: Scope) -> Result<Vec<Condition>, Error> {
     let parse = |value: ValueRef<'_>| match elem_match_of(value) {
-        Some(inner) => Ok(test(elem_match(inner, scope)?)),
+        Some(inner) => Ok(test_condition(parse_elem_match(inner, scope)?)),
         None => Err(Error::bad_value("$all/$elemMatch has to be consistent")),
     };
     array.iter().map(parse).collect()
@@ -45,22 +45,22 @@ fn one_of_all(value: ValueRef<'_>) -> Result<Condition, Error> {
             Err(Error::bad_value("no $ expressions in $all"))
         }
         ValueRef::Regex { pattern, options } => {
-            Ok(test(Test::Pattern(pattern::compile(pattern, options)?)))
+            Ok(test_condition(Test::Pattern(pattern::compile_pattern(pattern, options)?)))
         }
-        value => Ok(test(equals(value.to_value()))),
+        value => Ok(test_condition(equality_test(value.to_value()))),
     }
 }
 
 /// `$elemMatch`: a filter on embedded documents, or operators on the elements themselves.
-pub(super) fn elem_match(value: ValueRef<'_>, scope: Scope) -> Result<Test, Error> {
+pub(super) fn parse_elem_match(value: ValueRef<'_>, scope: Scope) -> Result<Test, Error> {
     let Some(inner) = value.as_document() else {
         return Err(Error::bad_value("$elemMatch needs an Object"));
     };
-    let scope = scope.element()?;
+    let scope = scope.inside_array()?;
     if is_operators(inner) && !starts_with_logic(inner) && !is_reference(inner) {
-        return Ok(Test::ElemValue(condition("", inner, scope)?));
+        return Ok(Test::ElemValue(parse_operators("", inner, scope)?));
     }
-    Ok(Test::ElemMatch(Box::new(document(inner, scope)?)))
+    Ok(Test::ElemMatch(Box::new(parse_document(inner, scope)?)))
 }
 
 /// Whether it begins with a field of a database reference.

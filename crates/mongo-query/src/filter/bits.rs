@@ -3,22 +3,22 @@
 use document::{ValueRef, shell};
 use query::filter::Mask;
 
-use super::number::whole;
+use super::number::parse_whole;
 use crate::error::Error;
 
 /// The bits that an operand names.
-pub(super) fn mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
+pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
     match value {
         ValueRef::Binary { bytes, .. } => Ok(Mask::from_bytes(bytes)),
         ValueRef::Array(array) => {
             let mut positions = Vec::new();
             for (at, value) in array.iter().enumerate() {
-                positions.push(position(at, value)?);
+                positions.push(parse_position(at, value)?);
             }
             Ok(Mask::from_positions(positions))
         }
         value if value.is_number() => {
-            let number = whole(operator, value).map_err(Error::failed_to_parse)?;
+            let number = parse_whole(operator, value).map_err(Error::failed_to_parse)?;
             Ok(Mask::from_number(number.unsigned_abs()))
         }
         value => Err(Error::bad_value(format!(
@@ -28,10 +28,10 @@ pub(super) fn mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<M
     }
 }
 
-fn position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
+fn parse_position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
     let invalid =
         |reason: String| Error::bad_value(format!("Failed to parse bit position. {reason}"));
-    let position = whole(&at.to_string(), value).map_err(invalid)?;
+    let position = parse_whole(&at.to_string(), value).map_err(invalid)?;
     let fits = i32::try_from(position).ok().and_then(|position| u32::try_from(position).ok());
     fits.ok_or_else(|| {
         invalid(format!(

@@ -19,26 +19,26 @@ use query::{
 
 use crate::{error::Error, expression};
 
-pub(crate) use operators::{FIELD_OPERATORS, condition};
+pub(crate) use operators::{FIELD_OPERATORS, parse_operators};
 
 /// Parses a filter document.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
-    as_program(|| document(filter, Scope { depth: 0, place: Place::Top }))
+    as_program(|| parse_document(filter, Scope { depth: 0, place: Place::Top }))
 }
 
 /// Parses a filter of a part of a document, as updates have them: no `$expr`.
 pub(crate) fn parse_part(filter: DocRef<'_>) -> Result<Filter, Error> {
-    document(filter, Scope { depth: 0, place: Place::Part })
+    parse_document(filter, Scope { depth: 0, place: Place::Part })
 }
 
 /// Parses the condition `{$gt: 1, $lt: 5}` on values without a path.
 pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error> {
-    condition("", operators, Scope { depth: 0, place: Place::Part })
+    parse_operators("", operators, Scope { depth: 0, place: Place::Part })
 }
 
 /// Parses the operand of `$elemMatch`.
 pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<Test, Error> {
-    arrays::elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
+    arrays::parse_elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
 }
 
 /// What a filter is about.
@@ -71,7 +71,7 @@ impl Scope {
     }
 
     /// One level further in, below an array.
-    pub(crate) fn element(self) -> Result<Self, Error> {
+    pub(crate) fn inside_array(self) -> Result<Self, Error> {
         let place = if self.place == Place::Top { Place::Element } else { self.place };
         Ok(Self { place, ..self.deeper()? })
     }
@@ -81,10 +81,10 @@ type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 
 /// The operators that stand where a field name would.
 pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
-    ("$and", |name, value, scope| Ok(Some(Filter::all(list(name, value, scope)?)))),
-    ("$or", |name, value, scope| Ok(Some(any(list(name, value, scope)?)))),
-    ("$nor", |name, value, scope| Ok(Some(Filter::Nor(list(name, value, scope)?)))),
-    ("$expr", expr),
+    ("$and", |name, value, scope| Ok(Some(Filter::all(parse_list(name, value, scope)?)))),
+    ("$or", |name, value, scope| Ok(Some(any_of(parse_list(name, value, scope)?)))),
+    ("$nor", |name, value, scope| Ok(Some(Filter::Nor(parse_list(name, value, scope)?)))),
+    ("$expr", parse_expr),
     ("$comment", |_, _, _| Ok(None)),
     ("$alwaysTrue", |_, _, _| Ok(Some(Filter::always()))),
     ("$alwaysFalse", |_, _, _| Ok(Some(Filter::Never))),
@@ -101,13 +101,13 @@ fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Optio
     Err(Error::unsupported(name))
 }
 
-fn document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
+fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let mut all = Vec::new();
     for (name, value) in filter.iter() {
         let parsed = if name.starts_with('$') && !matches!(name, "$id" | "$ref" | "$db") {
             top_operator(name, value, scope)?
         } else {
-            Some(field(name, value, scope)?)
+            Some(parse_field(name, value, scope)?)
         };
         match parsed {
             Some(Filter::And(inner)) => all.extend(inner),
@@ -133,7 +133,7 @@ fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<
 }
 
 /// One of these: one alone stays itself.
-fn any(mut filters: Vec<Filter>) -> Filter {
+fn any_of(mut filters: Vec<Filter>) -> Filter {
     match filters.len() {
         1 => filters.pop().unwrap_or(Filter::Never),
         _ => one_of(&filters).unwrap_or(Filter::Or(filters)),
@@ -160,7 +160,7 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
     Some(Filter::Path(path.clone(), Test::In(InSet::new(values, patterns))))
 }
 
-fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
+fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
     let scope = scope.deeper()?;
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value(format!("{name} must be an array")));
@@ -170,7 +170,7 @@ fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Er
         let Some(entry) = entry.as_document() else {
             return Err(Error::bad_value("$or/$and/$nor entries need to be full objects"));
         };
-        filters.push(document(entry, scope)?);
+        filters.push(parse_document(entry, scope)?);
     }
     if filters.is_empty() {
         return Err(Error::bad_value("$and/$or/$nor must be a nonempty array"));
@@ -178,7 +178,7 @@ fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Er
     Ok(filters)
 }
 
-fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
+fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match scope.place {
         Place::Top => {}
         Place::Element => {
@@ -189,22 +189,22 @@ fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Er
     Ok(Some(Filter::Expr(Box::new(expression::parse(value)?))))
 }
 
-fn field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
+fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let path = Path::new(name);
     match value {
         ValueRef::Document(operators) if is_operators(operators) => {
-            Ok(condition(name, operators, scope)?.at(&path))
+            Ok(parse_operators(name, operators, scope)?.at(&path))
         }
         ValueRef::Regex { pattern, options } => {
-            Ok(Filter::Path(path, Test::Pattern(pattern::compile(pattern, options)?)))
+            Ok(Filter::Path(path, Test::Pattern(pattern::compile_pattern(pattern, options)?)))
         }
         ValueRef::Undefined => Err(Error::bad_value("cannot compare to undefined")),
-        value => Ok(Filter::Path(path, equals(value.to_value()))),
+        value => Ok(Filter::Path(path, equality_test(value.to_value()))),
     }
 }
 
 /// The test of equality with a value.
-pub(crate) fn equals(value: Value) -> Test {
+pub(crate) fn equality_test(value: Value) -> Test {
     Test::Compare(Comparison::Eq, value)
 }
 

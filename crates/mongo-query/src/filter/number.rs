@@ -6,7 +6,7 @@ use query::filter::Test;
 use crate::error::Error;
 
 /// Why a number is not a whole one that is not negative.
-pub(super) fn whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
+pub(super) fn parse_whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
     let shown = format!("{label}: {}", shell(value));
     let Some(number) = Number::of(value) else {
         return Err(format!("Expected a number in: {shown}"));
@@ -25,13 +25,13 @@ pub(super) fn whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
 }
 
 /// The operand of `$size`.
-pub(super) fn size(value: ValueRef<'_>) -> Result<i64, Error> {
-    whole("$size", value)
+pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
+    parse_whole("$size", value)
         .map_err(|reason| Error::bad_value(format!("Failed to parse $size. {reason}")))
 }
 
 /// `$mod: [divisor, remainder]`, both cut to whole numbers.
-pub(super) fn modulo(value: ValueRef<'_>) -> Result<Test, Error> {
+pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<Test, Error> {
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value("malformed mod, needs to be an array"));
     };
@@ -42,15 +42,15 @@ pub(super) fn modulo(value: ValueRef<'_>) -> Result<Test, Error> {
     if parts.next().is_some() {
         return Err(Error::bad_value("malformed mod, too many elements"));
     }
-    let divisor = cut("divisor", divisor)?;
-    let remainder = cut("remainder", remainder)?;
+    let divisor = truncated_number("divisor", divisor)?;
+    let remainder = truncated_number("remainder", remainder)?;
     if divisor == 0 {
         return Err(Error::bad_value("divisor cannot be 0"));
     }
     Ok(Test::Mod { divisor, remainder })
 }
 
-fn cut(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
+fn truncated_number(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
     let Some(number) = Number::of(value) else {
         return Err(Error::bad_value(format!("malformed mod, {what} not a number")));
     };

@@ -6,12 +6,12 @@ use query::filter::Pattern;
 use crate::error::Error;
 
 /// Compiles a pattern.
-pub(super) fn compile(pattern: &str, options: &str) -> Result<Pattern, Error> {
+pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {
     Ok(Pattern::with_look_ahead(pattern, options)?)
 }
 
 /// `$regex`, with the `$options` beside it.
-pub(super) fn parse(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
+pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
     let options = match siblings.get("$options") {
         None => None,
         Some(ValueRef::String(options)) => Some(options),
@@ -21,11 +21,13 @@ pub(super) fn parse(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern
         ValueRef::String(pattern) if pattern.contains('\0') => {
             Err(Error::bad_value("Regular expression cannot contain an embedded null byte"))
         }
-        ValueRef::String(pattern) => compile(pattern, options.unwrap_or_default()),
+        ValueRef::String(pattern) => compile_pattern(pattern, options.unwrap_or_default()),
         ValueRef::Regex { options: own, .. } if options.is_some() && !own.is_empty() => {
             Err(Error::new(51075, "options set in both $regex and $options"))
         }
-        ValueRef::Regex { pattern, options: own } => compile(pattern, options.unwrap_or(own)),
+        ValueRef::Regex { pattern, options: own } => {
+            compile_pattern(pattern, options.unwrap_or(own))
+        }
         _ => Err(Error::bad_value("$regex has to be a string")),
     }
 }

@@ -31,15 +31,15 @@ pub(crate) const KINDS: [Kind; 21] = [
 ];
 
 /// The types that an operand names.
-pub(super) fn parse(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
+pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
     let mut types = TypeSet::default();
     match value {
         ValueRef::Array(array) => {
             for value in array.iter() {
-                one(value, &mut types)?;
+                add_type(value, &mut types)?;
             }
         }
-        value => one(value, &mut types)?,
+        value => add_type(value, &mut types)?,
     }
     if types.is_empty() {
         return Err(Error::failed_to_parse(format!("{field} must match at least one type")));
@@ -47,9 +47,9 @@ pub(super) fn parse(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> 
     Ok(types)
 }
 
-fn one(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
+fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     if let ValueRef::String(name) = value {
-        return named(name, types);
+        return add_named(name, types);
     }
     let Some(number) = Number::of(value) else {
         return Err(Error::type_mismatch("type must be represented as a number or a string"));
@@ -71,7 +71,7 @@ fn one(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     Ok(())
 }
 
-fn named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
+fn add_named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
     if name == "number" {
         types.extend(TypeSet::numbers());
         return Ok(());

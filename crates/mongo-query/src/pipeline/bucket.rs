@@ -13,7 +13,7 @@ use super::{Scope, group};
 use crate::{error::Error, expression};
 
 /// The value that rows are grouped by.
-fn by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
+fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
     let fits = match value {
         ValueRef::String(text) => text.starts_with('$'),
         ValueRef::Document(_) => true,
@@ -27,13 +27,13 @@ fn by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
     expression::parse(value)
 }
 
-fn outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
+fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("The {name} 'output' field must be an object, but found type: {kind}.");
         return Err(Error::new(code, text));
     };
-    fields.iter().map(|(name, value)| group::field(name, value)).collect()
+    fields.iter().map(|(name, value)| group::parse_field(name, value)).collect()
 }
 
 /// What `$bucket` was given.
@@ -45,11 +45,11 @@ struct Given {
     fields: Option<Vec<Field>>,
 }
 
-fn constant(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+fn constant_value(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(expression::parse(value)?.as_literal().cloned())
 }
 
-fn boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let ValueRef::Array(values) = value else {
         let kind = value.kind().name();
         let text = "The $bucket 'boundaries' field must be an array, but found type:";
@@ -57,7 +57,7 @@ fn boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     };
     let mut bounds: Vec<Value> = Vec::new();
     for (at, value) in values.iter().enumerate() {
-        let Some(bound) = constant(value)? else {
+        let Some(bound) = constant_value(value)? else {
             let text = "The $bucket 'boundaries' field must be an array of constant values, but found value:";
             return Err(Error::new(40191, format!("{text} {}.", shell(value))));
         };
@@ -85,7 +85,7 @@ fn boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     Ok(bounds)
 }
 
-fn given(value: ValueRef<'_>) -> Result<Given, Error> {
+fn parse_options(value: ValueRef<'_>) -> Result<Given, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("Argument to $bucket stage must be an object, but found type: {kind}.");
@@ -94,14 +94,14 @@ fn given(value: ValueRef<'_>) -> Result<Given, Error> {
     let mut given = Given::default();
     for (option, value) in options.iter() {
         match option {
-            "groupBy" => given.by = Some(by("$bucket", value, 40202)?),
-            "boundaries" => given.boundaries = Some(boundaries(value)?),
+            "groupBy" => given.by = Some(parse_group_by("$bucket", value, 40202)?),
+            "boundaries" => given.boundaries = Some(parse_boundaries(value)?),
             "default" => {
                 let text = "The $bucket 'default' field must be a constant expression, but found:";
                 let wrong = || Error::new(40195, format!("{text} {}.", shell(value)));
-                given.default = Some(constant(value)?.ok_or_else(wrong)?);
+                given.default = Some(constant_value(value)?.ok_or_else(wrong)?);
             }
-            "output" => given.fields = Some(outputs("$bucket", value, 40196)?),
+            "output" => given.fields = Some(parse_outputs("$bucket", value, 40196)?),
             other => {
                 return Err(Error::new(40197, format!("Unrecognized option to $bucket: {other}.")));
             }
@@ -110,8 +110,8 @@ fn given(value: ValueRef<'_>) -> Result<Given, Error> {
     Ok(given)
 }
 
-pub(super) fn bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    let given = given(value)?;
+pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let given = parse_options(value)?;
     let (Some(by), Some(bounds)) = (given.by, given.boundaries) else {
         let text = "$bucket requires 'groupBy' and 'boundaries' to be specified.";
         return Err(Error::new(40198, text));
@@ -140,14 +140,18 @@ pub(super) fn bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
     let default = given.default.map(|default| Box::new(Expr::Literal(default)));
     let fields = match given.fields {
         Some(fields) => fields,
-        None => vec![group::counting("count")?],
+        None => vec![group::count_field("count")?],
     };
     let group = Group { id: Expr::Switch(branches, default), fields };
     let parts = vec![Part { path: "_id".into(), descending: false }];
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }
 
-pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_bucket_auto(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("The argument to {name} must be an object, but found type: {kind}");
@@ -156,9 +160,9 @@ pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
     let (mut group_by, mut count, mut fields) = (None, None, None);
     for (option, value) in options.iter() {
         match option {
-            "groupBy" => group_by = Some(by(name, value, 40239)?),
-            "buckets" => count = Some(buckets(value)?),
-            "output" => fields = Some(outputs(name, value, 40244)?),
+            "groupBy" => group_by = Some(parse_group_by(name, value, 40239)?),
+            "buckets" => count = Some(parse_bucket_count(value)?),
+            "output" => fields = Some(parse_outputs(name, value, 40244)?),
             "granularity" => return Err(Error::unsupported("$bucketAuto's 'granularity'")),
             other => {
                 return Err(Error::new(40245, format!("Unrecognized option to {name}: {other}")));
@@ -171,12 +175,12 @@ pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
     };
     let fields = match fields {
         Some(fields) if !fields.is_empty() => fields,
-        _ => vec![group::counting("count")?],
+        _ => vec![group::count_field("count")?],
     };
     Ok(vec![Stage::BucketAuto(Box::new(BucketAuto { by, count, fields }))])
 }
 
-fn buckets(value: ValueRef<'_>) -> Result<usize, Error> {
+fn parse_bucket_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let text = "The $bucketAuto 'buckets' field must be";
     let Some(number) = Number::of(value) else {
         let kind = value.kind().name();

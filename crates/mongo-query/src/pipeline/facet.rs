@@ -3,10 +3,10 @@
 use document::{ValueRef, shell};
 use query::exec::Stage;
 
-use super::{Place, Scope, stages};
+use super::{Place, Scope, parse_stages};
 use crate::{error::Error, field_path::check_field_name};
 
-pub(super) fn facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let fields = value.as_document().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {
         let text = "the $facet specification must be a non-empty object, but found: $facet:";
@@ -20,7 +20,7 @@ pub(super) fn facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<St
             let text = format!("arguments to $facet must be arrays, {name} is type {kind}");
             return Err(Error::new(40170, text));
         };
-        let inner = stages(pipeline, scope.inside(Place::Facet)?)?;
+        let inner = parse_stages(pipeline, scope.nested_in(Place::Facet)?)?;
         facets.push((name.to_owned(), inner.into()));
     }
     Ok(vec![Stage::Facet(facets)])

@@ -6,7 +6,11 @@ use query::exec::{GraphLookup, Stage};
 use super::{Scope, join::parse_path};
 use crate::{error::Error, expression, filter};
 
-pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_graph_lookup(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("the {name} stage specification must be an object, but found {kind}");
@@ -18,7 +22,7 @@ pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
         let kind = value.kind().name();
         match (option, value) {
             ("startWith", value) => start = Some(expression::parse(value)?),
-            ("maxDepth", value) => max_depth = Some(depth(value)?),
+            ("maxDepth", value) => max_depth = Some(parse_depth(value)?),
             ("restrictSearchWithMatch", ValueRef::Document(fields)) => {
                 restrict = Some(filter::parse(fields)?);
             }
@@ -62,7 +66,7 @@ pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
     }))])
 }
 
-fn depth(value: ValueRef<'_>) -> Result<u64, Error> {
+fn parse_depth(value: ValueRef<'_>) -> Result<u64, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("maxDepth must be numeric, found type: {}", value.kind().name());
         return Err(Error::new(40100, text));

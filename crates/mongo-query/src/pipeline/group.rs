@@ -14,7 +14,7 @@ use crate::{error::Error, expression, sort};
 /// Accumulators that are known and not supported.
 pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
 
-pub(super) fn group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         return Err(Error::new(15947, "a group's fields must be specified in an object"));
     };
@@ -24,9 +24,9 @@ pub(super) fn group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>
             if id.is_some() {
                 return Err(Error::new(15948, "a group's _id may only be specified once"));
             }
-            id = Some(key(value)?);
+            id = Some(parse_key(value)?);
         } else {
-            fields.push(field(name, value)?);
+            fields.push(parse_field(name, value)?);
         }
     }
     let Some(id) = id else {
@@ -35,7 +35,7 @@ pub(super) fn group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>
     Ok(vec![Stage::Group(Group { id, fields })])
 }
 
-fn key(value: ValueRef<'_>) -> Result<Expr, Error> {
+fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
         let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
         let inclusion =
@@ -57,7 +57,7 @@ fn key(value: ValueRef<'_>) -> Result<Expr, Error> {
 }
 
 /// Parses `name: {$accumulator: ...}`.
-pub(super) fn field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
+pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
     if name.contains('.') {
         return Err(Error::new(40235, format!("The field name '{name}' cannot contain '.'")));
     }
@@ -88,10 +88,10 @@ pub(super) fn field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
     let Some(accumulator) = group::find(operator) else {
         return Err(Error::new(15952, format!("unknown group operator '{operator}'")));
     };
-    Ok(Field { name: name.to_owned(), accumulator, taken: taken(accumulator, argument)? })
+    Ok(Field { name: name.to_owned(), accumulator, taken: parse_taken(accumulator, argument)? })
 }
 
-fn taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
+fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
     let name = accumulator.name;
     match accumulator.shape {
         Shape::Value => {
@@ -99,23 +99,23 @@ fn taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error>
                 let text = format!("The {name} accumulator is a unary operator");
                 return Err(Error::new(40237, text));
             }
-            Ok(only(expression::parse(value)?))
+            Ok(single_input(expression::parse(value)?))
         }
         Shape::Nothing => match value {
-            ValueRef::Document(fields) if fields.is_empty() => Ok(only(Expr::Absent)),
+            ValueRef::Document(fields) if fields.is_empty() => Ok(single_input(Expr::Absent)),
             _ => Err(Error::new(14, format!("{name} takes no arguments, i.e. {name}:{{}}"))),
         },
-        Shape::N => several(name, value),
-        Shape::Top | Shape::TopN => top(name, value, accumulator.shape == Shape::TopN),
-        Shape::Median | Shape::Percentile => percentile(name, value, accumulator.shape),
+        Shape::N => parse_several(name, value),
+        Shape::Top | Shape::TopN => parse_top(name, value, accumulator.shape == Shape::TopN),
+        Shape::Median | Shape::Percentile => parse_percentile(name, value, accumulator.shape),
     }
 }
 
-fn only(input: Expr) -> Taken {
+fn single_input(input: Expr) -> Taken {
     Taken { input, n: Expr::Absent, sort: Sort::default() }
 }
 
-fn several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
+fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
         return Err(Error::new(5_787_801, text));
@@ -136,7 +136,7 @@ fn several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     Ok(Taken { input, n, sort: Sort::default() })
 }
 
-fn top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
+fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
         return Err(Error::new(5_788_001, text));
@@ -167,7 +167,7 @@ fn top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
     Ok(Taken { input, n, sort })
 }
 
-fn percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Error> {
+fn parse_percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("{name} specification must be an object; found {kind}");
@@ -201,13 +201,17 @@ fn percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Er
 }
 
 /// Counts the rows of each group under this name.
-pub(super) fn counting(name: &str) -> Result<Field, Error> {
+pub(super) fn count_field(name: &str) -> Result<Field, Error> {
     let mut spec = Document::new();
     spec.push("$sum", 1);
-    field(name, ValueRef::Document(DocRef::Tree(&spec)))
+    parse_field(name, ValueRef::Document(DocRef::Tree(&spec)))
 }
 
-pub(super) fn sort_by_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_sort_by_count(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let wrong = "the sortByCount field must be defined as a $-prefixed path or an expression inside an object";
     match value {
         ValueRef::Document(fields) => {
@@ -223,7 +227,7 @@ pub(super) fn sort_by_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Ve
             return Err(Error::new(40149, text));
         }
     }
-    let group = Group { id: expression::parse(value)?, fields: vec![counting("count")?] };
+    let group = Group { id: expression::parse(value)?, fields: vec![count_field("count")?] };
     let parts = vec![Part { path: "count".into(), descending: true }];
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use document::{Path, ValueRef, shell};
 use query::exec::{Lookup, Stage, UnionWith};
 
-use super::{Place, Scope, stages};
+use super::{Place, Scope, parse_stages};
 use crate::{error::Error, expression, field_path::check_plain_path};
 
 /// A field path of a row or of the other collection.
@@ -25,15 +25,15 @@ struct Given<'v> {
     pipeline: Option<document::ArrayRef<'v>>,
 }
 
-fn failed(text: impl Into<String>) -> Error {
+fn failed_to_parse(text: impl Into<String>) -> Error {
     Error::new(9, text)
 }
 
-fn given(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
+fn parse_options(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("the $lookup stage specification must be an object, but found {kind}");
-        return Err(failed(text));
+        return Err(failed_to_parse(text));
     };
     let mut given = Given::default();
     for (option, value) in fields.iter() {
@@ -48,7 +48,7 @@ fn given(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
                 let shown = shell(value);
                 let text =
                     format!("$lookup argument 'let: {shown}' must be an object, is type {kind}");
-                return Err(failed(text));
+                return Err(failed_to_parse(text));
             }
             ("from", ValueRef::String(name)) => given.from = Some((None, name.to_owned())),
             ("from", ValueRef::Document(name)) => {
@@ -59,44 +59,51 @@ fn given(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
                     "$lookup with syntax {{from: {{db:<>, coll:<>}},..}} is not supported for db: {} and coll: {}",
                     shown.0, shown.1
                 );
-                return Err(failed(text));
+                return Err(failed_to_parse(text));
             }
             ("from", _) => {
                 let text = format!("$lookup 'from' field must be a string, but found {kind}");
-                return Err(failed(text));
+                return Err(failed_to_parse(text));
             }
             (option, ValueRef::String(text)) => match option {
                 "as" => given.name = Some(text),
                 "localField" => given.local = Some(text),
                 "foreignField" => given.foreign = Some(text),
-                other => return Err(failed(format!("unknown argument to $lookup: {other}"))),
+                other => {
+                    return Err(failed_to_parse(format!("unknown argument to $lookup: {other}")));
+                }
             },
             (other, value) => {
                 let shown = shell(value);
                 let text = format!("$lookup argument '{other}' must be a string, found");
-                return Err(failed(format!("{text} {other}: {shown}: {kind}")));
+                return Err(failed_to_parse(format!("{text} {other}: {shown}: {kind}")));
             }
         }
     }
     Ok(given)
 }
 
-pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
-    let given = given(value)?;
-    let name = given.name.ok_or_else(|| failed("must specify 'as' field for a $lookup"))?;
+pub(super) fn parse_lookup(
+    _: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Stage>, Error> {
+    let given = parse_options(value)?;
+    let name =
+        given.name.ok_or_else(|| failed_to_parse("must specify 'as' field for a $lookup"))?;
     let join = match (given.local, given.foreign) {
         (Some(local), Some(foreign)) => Some((parse_path(local)?, parse_path(foreign)?)),
         (None, None) if given.pipeline.is_some() => None,
         (None, None) | (Some(_), None) | (None, Some(_)) => {
             let text = "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified";
-            return Err(failed(text));
+            return Err(failed_to_parse(text));
         }
     };
     if given.variables.is_some() && given.pipeline.is_none() {
-        return Err(failed("$lookup with a 'let' argument must also specify 'pipeline'"));
+        return Err(failed_to_parse("$lookup with a 'let' argument must also specify 'pipeline'"));
     }
     let inner = match given.pipeline {
-        Some(pipeline) => stages(pipeline, scope.inside(Place::Lookup)?)?,
+        Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Lookup)?)?,
         None => Vec::new(),
     };
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
@@ -105,7 +112,7 @@ pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<S
         None if from_documents => (None, String::new()),
         None => {
             let text = "$lookup stage without explicit collection must have a pipeline with $documents as first stage";
-            return Err(failed(text));
+            return Err(failed_to_parse(text));
         }
     };
     let mut variables = Vec::new();
@@ -123,7 +130,11 @@ pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<S
     }))])
 }
 
-pub(super) fn union_with(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_union_with(
+    _: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Stage>, Error> {
     let (mut collection, mut pipeline) = (None, None);
     match value {
         ValueRef::String(name) => collection = Some(name),
@@ -147,11 +158,11 @@ pub(super) fn union_with(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<V
         other => {
             let kind = other.kind().name();
             let text = "the $unionWith stage specification must be an object or string, but found";
-            return Err(failed(format!("{text} {kind}")));
+            return Err(failed_to_parse(format!("{text} {kind}")));
         }
     }
     let inner = match pipeline {
-        Some(pipeline) => stages(pipeline, scope.inside(Place::Union)?)?,
+        Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Union)?)?,
         None => Vec::new(),
     };
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
@@ -160,7 +171,7 @@ pub(super) fn union_with(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<V
         None if from_documents => String::new(),
         None => {
             let text = "$unionWith stage without explicit collection must have a pipeline with $documents as first stage";
-            return Err(failed(text));
+            return Err(failed_to_parse(text));
         }
     };
     let union = UnionWith { database: None, collection, stages: inner.into() };

@@ -46,7 +46,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    fn inside(self, place: Place) -> Result<Self, Error> {
+    fn nested_in(self, place: Place) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
             return Err(Error::new(5_107_300, text));
@@ -58,29 +58,29 @@ impl Scope {
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Vec<Stage>, Error>;
 
 static TABLE: &[(&str, Parse)] = &[
-    ("$addFields", reshape::add_fields),
-    ("$bucket", bucket::bucket),
-    ("$bucketAuto", bucket::bucket_auto),
-    ("$count", simple::count),
-    ("$documents", simple::documents),
-    ("$facet", facet::facet),
-    ("$graphLookup", graph_lookup::graph_lookup),
-    ("$group", group::group),
-    ("$limit", simple::limit),
-    ("$lookup", join::lookup),
-    ("$match", simple::filter),
-    ("$project", reshape::project),
-    ("$redact", simple::redact),
-    ("$replaceRoot", reshape::replace_root),
-    ("$replaceWith", reshape::replace_with),
-    ("$sample", simple::sample),
-    ("$set", reshape::add_fields),
-    ("$skip", simple::skip),
-    ("$sort", simple::sort),
-    ("$sortByCount", group::sort_by_count),
-    ("$unionWith", join::union_with),
-    ("$unset", reshape::unset),
-    ("$unwind", unwind::unwind),
+    ("$addFields", reshape::parse_add_fields),
+    ("$bucket", bucket::parse_bucket),
+    ("$bucketAuto", bucket::parse_bucket_auto),
+    ("$count", simple::parse_count),
+    ("$documents", simple::parse_documents),
+    ("$facet", facet::parse_facet),
+    ("$graphLookup", graph_lookup::parse_graph_lookup),
+    ("$group", group::parse_group),
+    ("$limit", simple::parse_limit),
+    ("$lookup", join::parse_lookup),
+    ("$match", simple::parse_match),
+    ("$project", reshape::parse_project),
+    ("$redact", simple::parse_redact),
+    ("$replaceRoot", reshape::parse_replace_root),
+    ("$replaceWith", reshape::parse_replace_with),
+    ("$sample", simple::parse_sample),
+    ("$set", reshape::parse_add_fields),
+    ("$skip", simple::parse_skip),
+    ("$sort", simple::parse_sort),
+    ("$sortByCount", group::parse_sort_by_count),
+    ("$unionWith", join::parse_union_with),
+    ("$unset", reshape::parse_unset),
+    ("$unwind", unwind::parse_unwind),
 ];
 
 /// Stages that are known and not supported.
@@ -120,41 +120,41 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// The names of all stages.
 #[cfg(test)]
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name)
 }
 
 /// Parses the pipeline of an aggregation.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    as_program(|| stages(pipeline, Scope { place: Place::Top, depth: 0 }))
+    as_program(|| parse_stages(pipeline, Scope { place: Place::Top, depth: 0 }))
 }
 
 /// Parses a pipeline in its place. Neighbouring filters become one, and a filter behind a sort
 /// goes before it: it need not wait for the sort, and an index may serve it.
-pub(crate) fn stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
         if MAX_STAGES <= at {
             let text = format!("Pipeline length must be no longer than {MAX_STAGES} stages");
             return Err(Error::new(9, text));
         }
-        let (name, value) = named(value)?;
-        let parsed = stage(name, value, scope)?;
+        let (name, value) = split_stage(value)?;
+        let parsed = parse_stage(name, value, scope)?;
         if name == "$documents" && !stages.is_empty() {
             let text = format!("{name} is only valid as the first stage in a pipeline");
             return Err(Error::new(40602, text));
         }
         for stage in parsed {
-            push(&mut stages, stage);
+            push_stage(&mut stages, stage);
         }
     }
     Ok(stages)
 }
 
-fn push(stages: &mut Vec<Stage>, stage: Stage) {
+fn push_stage(stages: &mut Vec<Stage>, stage: Stage) {
     if matches!((stages.last(), &stage), (Some(Stage::Sort { limit: None, .. }), Stage::Match(_))) {
         let sort = stages.pop();
-        push(stages, stage);
+        push_stage(stages, stage);
         stages.extend(sort);
         return;
     }
@@ -174,7 +174,7 @@ fn push(stages: &mut Vec<Stage>, stage: Stage) {
 }
 
 /// The name and the value of a stage.
-fn named(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
+fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let ValueRef::Document(fields) = value else {
         let text = "Each element of the 'pipeline' array must be an object";
         return Err(Error::new(14, text));
@@ -189,7 +189,7 @@ fn named(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     }
 }
 
-fn stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let outside = match scope.place {
         Place::Facet => {
             ["$facet", "$out", "$merge", "$collStats", "$indexStats", "$geoNear", "$documents"]
@@ -222,28 +222,28 @@ fn stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Er
     if NOT_YET.contains(&name) {
         return Err(Error::unsupported(name));
     }
-    Err(unrecognized(name))
+    Err(unrecognized_stage(name))
 }
 
 /// Checks that each element of a pipeline is a stage of a known name, whatever its argument is.
 pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     for value in pipeline.iter() {
-        let (name, _) = named(value)?;
+        let (name, _) = split_stage(value)?;
         if !is_known(name) && !NOT_YET.contains(&name) {
-            return Err(unrecognized(name));
+            return Err(unrecognized_stage(name));
         }
     }
     Ok(())
 }
 
-fn unrecognized(name: &str) -> Error {
+fn unrecognized_stage(name: &str) -> Error {
     Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'"))
 }
 
 /// Parses the pipeline of an update: only stages that keep one document one document.
 pub fn parse_update(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     for value in pipeline.iter() {
-        let (name, _) = named(value)?;
+        let (name, _) = split_stage(value)?;
         let allowed = ["$addFields", "$set", "$project", "$unset", "$replaceRoot", "$replaceWith"];
         if !allowed.contains(&name) && (is_known(name) || NOT_YET.contains(&name)) {
             let text = format!("{name} is not allowed to be used within an update");

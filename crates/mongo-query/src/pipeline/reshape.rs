@@ -7,23 +7,31 @@ use super::Scope;
 use crate::{error::Error, expression, field_path::check_plain_path, projection};
 
 /// Says which stage an error is about.
-fn about(name: &str) -> impl Fn(Error) -> Error {
+fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {
     move |error| Error::new(error.code, format!("Invalid {name} :: caused by :: {}", error.message))
 }
 
-pub(super) fn project(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_project(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15969, "$project specification must be an object"));
     };
     let parsed = projection::parse_stage(fields);
     let parsed = parsed.map_err(|error| match error.message.starts_with("Invalid $project") {
         true => error,
-        false => about(name)(error),
+        false => invalid_stage(name)(error),
     })?;
     Ok(vec![Stage::Project(parsed)])
 }
 
-pub(super) fn add_fields(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_add_fields(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         let kind = value.kind().name();
         let text = format!("{name} specification stage must be an object, got {kind}");
@@ -31,21 +39,21 @@ pub(super) fn add_fields(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Ve
     };
     let mut fields = Fields::new();
     for (path, value) in spec.iter() {
-        check_plain_path(path).map_err(about(name))?;
+        check_plain_path(path).map_err(invalid_stage(name))?;
         let mut parts: Vec<&str> = path.split('.').collect();
-        set(&mut fields, &mut parts, value, spec).map_err(about(name))?;
+        set_below(&mut fields, &mut parts, value, spec).map_err(invalid_stage(name))?;
     }
     Ok(vec![Stage::AddFields(fields)])
 }
 
 /// Sets a value at a path; an object that is no expression sets the fields below.
-fn set<'v>(
+fn set_below<'v>(
     fields: &mut Fields,
     path: &mut Vec<&'v str>,
     value: ValueRef<'v>,
     spec: DocRef<'_>,
 ) -> Result<(), Error> {
-    let ValueRef::Document(inner) = value else { return put(fields, path, value, spec) };
+    let ValueRef::Document(inner) = value else { return put_field(fields, path, value, spec) };
     if inner.is_empty() {
         let text = "an empty object is not a valid value. Found empty object at path";
         return Err(Error::new(40180, format!("{text} {}", path.join("."))));
@@ -60,7 +68,7 @@ fn set<'v>(
             let text = format!("{text} {count} fields in {shown}, while parsing object {whole}");
             return Err(Error::new(40181, text));
         }
-        return put(fields, path, value, spec);
+        return put_field(fields, path, value, spec);
     }
     if path.len() > 150 {
         return Err(Error::new(15, "FieldPath is too long"));
@@ -73,13 +81,13 @@ fn set<'v>(
         }
         check_plain_path(name)?;
         path.push(name);
-        set(fields, path, value, spec)?;
+        set_below(fields, path, value, spec)?;
         path.pop();
     }
     Ok(())
 }
 
-fn put(
+fn put_field(
     fields: &mut Fields,
     path: &[&str],
     value: ValueRef<'_>,
@@ -98,7 +106,7 @@ fn put(
     })
 }
 
-pub(super) fn unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let mut excluded = Document::new();
     match value {
         ValueRef::String(path) => excluded.push(path, 0),
@@ -120,16 +128,20 @@ pub(super) fn unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Sta
         }
     }
     for (path, _) in excluded.fields() {
-        check_plain_path(path).map_err(about(name))?;
+        check_plain_path(path).map_err(invalid_stage(name))?;
     }
     let parsed = projection::parse_stage(DocRef::Tree(&excluded)).map_err(|error| {
         let text = error.message.replace("Invalid $project :: caused by :: ", "");
-        about(name)(Error::new(error.code, text))
+        invalid_stage(name)(Error::new(error.code, text))
     })?;
     Ok(vec![Stage::Project(parsed)])
 }
 
-pub(super) fn replace_root(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_replace_root(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("expected an object as specification for {name} stage, got {kind}");
@@ -150,7 +162,11 @@ pub(super) fn replace_root(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
     Ok(vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }])
 }
 
-pub(super) fn replace_with(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_replace_with(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let root = expression::parse(value)?;
     Ok(vec![Stage::ReplaceRoot { root, called: "'replacement document'" }])
 }

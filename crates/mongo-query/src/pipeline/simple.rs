@@ -6,14 +6,14 @@ use query::exec::Stage;
 use super::Scope;
 use crate::{error::Error, expression, filter as filters, sort as sorts};
 
-pub(super) fn filter(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15959, "the match filter must be an expression in an object"));
     };
     Ok(vec![Stage::Match(filters::parse(fields)?)])
 }
 
-pub(super) fn sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15973, "the $sort key specification must be an object"));
     };
@@ -24,7 +24,7 @@ pub(super) fn sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>,
 }
 
 /// A whole number that is not negative.
-fn whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
+fn parse_whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
     let wrong = |what: &str| {
         let shown = shell(value);
         let text = format!("invalid argument to {name} stage: {what} {name}: {shown}");
@@ -35,18 +35,18 @@ fn whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
     u64::try_from(whole).map_err(|_| wrong("Expected a non-negative number in:"))
 }
 
-pub(super) fn limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    match whole(name, value, 5_107_201)? {
+pub(super) fn parse_limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    match parse_whole(name, value, 5_107_201)? {
         0 => Err(Error::new(15958, "the limit must be positive")),
         count => Ok(vec![Stage::Limit(count)]),
     }
 }
 
-pub(super) fn skip(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    Ok(vec![Stage::Skip(whole(name, value, 5_107_200)?)])
+pub(super) fn parse_skip(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    Ok(vec![Stage::Skip(parse_whole(name, value, 5_107_200)?)])
 }
 
-pub(super) fn count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let wrong = |code: i32, text: &str| Err(Error::new(code, format!("the count field {text}")));
     match value {
         ValueRef::String("") => wrong(40157, "must be a non-empty string"),
@@ -60,7 +60,7 @@ pub(super) fn count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>
     }
 }
 
-pub(super) fn sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(28745, "the $sample stage specification must be an object"));
     };
@@ -82,11 +82,11 @@ pub(super) fn sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
     }
 }
 
-pub(super) fn redact(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    let expr = expression::operand(value, expression::Scope::redact())?;
+pub(super) fn parse_redact(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let expr = expression::parse_operand(value, expression::Scope::inside_redact())?;
     Ok(vec![Stage::Redact(expr)])
 }
 
-pub(super) fn documents(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_documents(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     Ok(vec![Stage::Documents(expression::parse(value)?)])
 }

@@ -9,7 +9,7 @@ use crate::{
     field_path::{check_path, check_plain_path},
 };
 
-pub(super) fn unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let mut path = None;
     let mut index = None;
     let mut keep_empty = false;

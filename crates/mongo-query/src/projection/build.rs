@@ -38,8 +38,8 @@ pub(super) struct Builder {
 
 impl Builder {
     /// Adds a leaf.
-    pub(super) fn add(&mut self, path: &str, leaf: Leaf) -> Result<(), Error> {
-        self.take(path)?;
+    pub(super) fn add_leaf(&mut self, path: &str, leaf: Leaf) -> Result<(), Error> {
+        self.take_path(path)?;
         match leaf {
             Leaf::Include if path == "_id" => self.id = Some(true),
             Leaf::Exclude if path == "_id" => self.id = Some(false),
@@ -47,27 +47,27 @@ impl Builder {
                 if self.mode == Some(Mode::Exclusion) {
                     let text = format!(
                         "Cannot do inclusion on field {} in exclusion projection",
-                        name(path)
+                        last_part(path)
                     );
                     return Err(Error::new(31253, text));
                 }
-                self.named(path, Mode::Inclusion)?;
+                self.insert_named(path, Mode::Inclusion)?;
             }
             Leaf::Exclude => {
                 if self.mode == Some(Mode::Inclusion) {
                     let text = format!(
                         "Cannot do exclusion on field {} in inclusion projection",
-                        name(path)
+                        last_part(path)
                     );
                     return Err(Error::new(31254, text));
                 }
-                self.named(path, Mode::Exclusion)?;
+                self.insert_named(path, Mode::Exclusion)?;
             }
             Leaf::Computed(computed, shown) => {
                 if self.mode == Some(Mode::Exclusion) {
                     let text = format!(
                         "Cannot use an expression {}: {shown} in an exclusion projection",
-                        name(path)
+                        last_part(path)
                     );
                     return Err(Error::new(31310, text));
                 }
@@ -76,7 +76,7 @@ impl Builder {
             }
             Leaf::FirstElement(computed) => {
                 self.first_element = true;
-                self.both("Cannot specify positional operator and $elemMatch.")?;
+                self.check_exclusive("Cannot specify positional operator and $elemMatch.")?;
                 self.insert(path, Item::Computed(Box::new(computed)))?;
             }
             Leaf::Slice { skip, limit } => {
@@ -98,37 +98,37 @@ impl Builder {
             return Err(Error::new(31395, text));
         }
         self.positional = true;
-        self.both("Cannot specify positional operator and $elemMatch.")?;
-        self.named(path, Mode::Inclusion)?;
+        self.check_exclusive("Cannot specify positional operator and $elemMatch.")?;
+        self.insert_named(path, Mode::Inclusion)?;
         self.specials.push(Special::Positional { path: Path::new(path) });
         Ok(())
     }
 
-    fn both(&self, text: &str) -> Result<(), Error> {
+    fn check_exclusive(&self, text: &str) -> Result<(), Error> {
         if self.positional && self.first_element {
             return Err(Error::new(31255, text));
         }
         Ok(())
     }
 
-    fn named(&mut self, path: &str, mode: Mode) -> Result<(), Error> {
+    fn insert_named(&mut self, path: &str, mode: Mode) -> Result<(), Error> {
         self.mode = Some(mode);
         self.insert(path, Item::Named)
     }
 
     fn insert(&mut self, path: &str, item: Item) -> Result<(), Error> {
         let parts: Vec<&str> = path.split('.').collect();
-        self.node.insert(&parts, item).map_err(|collision| collides(path, collision))
+        self.node.insert(&parts, item).map_err(|collision| collision_error(path, collision))
     }
 
     /// Every path may stand only once.
-    fn take(&mut self, path: &str) -> Result<(), Error> {
+    fn take_path(&mut self, path: &str) -> Result<(), Error> {
         let parts: Vec<&str> = path.split('.').collect();
-        self.taken.insert(&parts, Item::Named).map_err(|collision| collides(path, collision))
+        self.taken.insert(&parts, Item::Named).map_err(|collision| collision_error(path, collision))
     }
 
     /// The projection.
-    pub(super) fn finish(mut self) -> Result<Projection, Error> {
+    pub(super) fn finish_projection(mut self) -> Result<Projection, Error> {
         let mode = self.mode.unwrap_or(match self.id {
             Some(true) => Mode::Inclusion,
             _ if self.first_element && self.slices.is_empty() => Mode::Inclusion,
@@ -150,11 +150,11 @@ impl Builder {
     }
 }
 
-fn name(path: &str) -> &str {
+fn last_part(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-fn collides(path: &str, collision: Collision) -> Error {
+fn collision_error(path: &str, collision: Collision) -> Error {
     match collision {
         Collision::Here => Error::new(31250, format!("Path collision at {path}")),
         Collision::Through(remaining) => {

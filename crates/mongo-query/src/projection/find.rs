@@ -10,10 +10,10 @@ type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
 
 /// The operators of a find's projection; what a row does not take is left to expressions.
 pub(crate) const FIND_OPERATORS: &[(&str, Parse)] =
-    &[("$slice", slice), ("$elemMatch", elem_match), ("$meta", meta)];
+    &[("$slice", parse_slice), ("$elemMatch", parse_elem_match), ("$meta", parse_meta)];
 
 /// Adds what an operator means; false when it is none of these.
-pub(super) fn operator(
+pub(super) fn add_operator(
     path: &str,
     name: &str,
     operand: ValueRef<'_>,
@@ -23,19 +23,19 @@ pub(super) fn operator(
         return Ok(false);
     };
     match parse(path, operand)? {
-        Some(leaf) => builder.add(path, leaf).map(|()| true),
+        Some(leaf) => builder.add_leaf(path, leaf).map(|()| true),
         None => Ok(false),
     }
 }
 
 /// `$slice: limit` and `$slice: [skip, limit]`.
-fn slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
-    if let Some(limit) = clamped(operand) {
+fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+    if let Some(limit) = clamped_int(operand) {
         return Ok(Some(Leaf::Slice { skip: None, limit }));
     }
     let Some(array) = operand.as_array() else { return Ok(None) };
     let mut parts = array.iter();
-    let (skip, limit) = (parts.next().and_then(clamped), parts.next().and_then(clamped));
+    let (skip, limit) = (parts.next().and_then(clamped_int), parts.next().and_then(clamped_int));
     Ok(match (skip, limit, parts.next()) {
         (Some(skip), Some(limit), None) if limit > 0 => {
             Some(Leaf::Slice { skip: Some(skip), limit })
@@ -45,13 +45,13 @@ fn slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
 }
 
 /// A number cut to a whole one within 32 bits.
-fn clamped(value: ValueRef<'_>) -> Option<i64> {
+fn clamped_int(value: ValueRef<'_>) -> Option<i64> {
     let number = Number::of(value)?;
     let (low, high) = (f64::from(i32::MIN), f64::from(i32::MAX));
     Some(if number.is_nan() { 0 } else { number.to_f64().clamp(low, high) as i64 })
 }
 
-fn elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     let Some(inner) = operand.as_document() else {
         return Err(Error::new(
             31274,
@@ -69,7 +69,7 @@ fn elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> 
     Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
 }
 
-fn meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     const KNOWN: [&str; 9] = [
         "textScore",
         "indexKey",
@@ -90,7 +90,7 @@ fn meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
 }
 
 /// A path that ends in `.$`.
-pub(super) fn positional(
+pub(super) fn add_positional_path(
     path: &str,
     value: ValueRef<'_>,
     builder: &mut Builder,
@@ -122,5 +122,5 @@ pub(super) fn positional(
         let text = "positional projection cannot be used with exclusion";
         return Err(Error::new(31395, text));
     }
-    builder.add(array, Leaf::Positional)
+    builder.add_leaf(array, Leaf::Positional)
 }

@@ -29,7 +29,7 @@ const MAX_DEPTH: usize = 100;
 
 /// Parses the projection of a find.
 pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
-    as_program(|| parse(projection, Place::Find))
+    as_program(|| parse_in(projection, Place::Find))
 }
 
 /// Parses the body of a `$project` stage.
@@ -39,18 +39,18 @@ pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
                     one field";
         return Err(Error::new(51272, text));
     }
-    parse(projection, Place::Stage)
+    parse_in(projection, Place::Stage)
 }
 
-fn parse(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
+fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
     let mut builder = Builder::default();
     for (name, value) in projection.iter() {
-        field(name, value, place, 0, &mut builder)?;
+        parse_field(name, value, place, 0, &mut builder)?;
     }
-    builder.finish()
+    builder.finish_projection()
 }
 
-fn field(
+fn parse_field(
     path: &str,
     value: ValueRef<'_>,
     place: Place,
@@ -61,24 +61,26 @@ fn field(
         return Err(Error::new(15, "projection is nested too deeply"));
     }
     if place == Place::Find && path.split('.').any(|part| part == "$") && path != "$" {
-        return find::positional(path, value, builder);
+        return find::add_positional_path(path, value, builder);
     }
     check_path(path)?;
     match value {
-        ValueRef::Document(inner) => document(path, inner, place, depth, builder),
+        ValueRef::Document(inner) => parse_document(path, inner, place, depth, builder),
         ValueRef::Bool(_) | ValueRef::Int32(_) | ValueRef::Int64(_) => {
-            builder.add(path, leaf(value.is_truthy()))
+            builder.add_leaf(path, plain_leaf(value.is_truthy()))
         }
-        ValueRef::Double(_) | ValueRef::Decimal128(_) => builder.add(path, leaf(value.is_truthy())),
-        value => compute(path, value, builder),
+        ValueRef::Double(_) | ValueRef::Decimal128(_) => {
+            builder.add_leaf(path, plain_leaf(value.is_truthy()))
+        }
+        value => add_computed(path, value, builder),
     }
 }
 
-fn leaf(included: bool) -> Leaf {
+fn plain_leaf(included: bool) -> Leaf {
     if included { Leaf::Include } else { Leaf::Exclude }
 }
 
-fn document(
+fn parse_document(
     path: &str,
     inner: DocRef<'_>,
     place: Place,
@@ -91,18 +93,18 @@ fn document(
         return Err(Error::new(51270, text));
     };
     if first.starts_with('$') && fields.next().is_none() {
-        if place == Place::Find && find::operator(path, first, operand, builder)? {
+        if place == Place::Find && find::add_operator(path, first, operand, builder)? {
             return Ok(());
         }
-        return compute(path, ValueRef::Document(inner), builder);
+        return add_computed(path, ValueRef::Document(inner), builder);
     }
     for (name, value) in inner.iter() {
-        field(&format!("{path}.{name}"), value, place, depth + 1, builder)?;
+        parse_field(&format!("{path}.{name}"), value, place, depth + 1, builder)?;
     }
     Ok(())
 }
 
-fn compute(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
+fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
     let expr = expression::parse(value).map_err(|error| match (error.code, value) {
         (168, ValueRef::Document(inner)) => {
             let name = inner.iter().next().map_or("", |(name, _)| name);
@@ -111,5 +113,5 @@ fn compute(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(),
         _ => error,
     })?;
     let shown = document::shell(value).to_string();
-    builder.add(path, Leaf::Computed(Computed::Expr(expr), shown))
+    builder.add_leaf(path, Leaf::Computed(Computed::Expr(expr), shown))
 }

@@ -331,7 +331,7 @@ mod tests {
                 refused(name, pipeline::parse(array));
             }
         }
-        let known = pipeline::names().chain(pipeline::NOT_YET.iter().copied());
+        let known = pipeline::stage_names().chain(pipeline::NOT_YET.iter().copied());
         assert_eq!(known.collect::<BTreeSet<_>>(), names(STAGES));
     }
 

@@ -8,7 +8,7 @@ use query::edit::ElementFilter;
 use crate::{error::Error, filter};
 
 /// Parses the filters.
-pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
+pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
     let mut parsed: Vec<ElementFilter> = Vec::new();
     let mut names = HashSet::new();
     let Some(filters) = filters else { return Ok(parsed) };
@@ -20,7 +20,7 @@ pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>,
                 value.kind().name()
             )));
         };
-        let filter = one(document)?;
+        let filter = parse_filter(document)?;
         if !names.insert(filter.name.clone()) {
             return Err(Error::failed_to_parse(format!(
                 "Found multiple array filters with the same top-level field name {}",
@@ -32,7 +32,7 @@ pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>,
     Ok(parsed)
 }
 
-fn one(document: DocRef<'_>) -> Result<ElementFilter, Error> {
+fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     let caused = |error: Error| {
         let text = format!("Error parsing array filter :: caused by :: {}", error.message);
         Error::new(error.code, text)

@@ -11,11 +11,11 @@ use crate::{error::Error, filter};
 /// The modifiers of `$push`, for the table of what is supported.
 pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     ("$each", |push, value| {
-        push.values = each("$push", value)?;
+        push.values = parse_each("$push", value)?;
         Ok(())
     }),
     ("$position", |push, value| {
-        push.position = Some(whole(value).ok_or_else(|| {
+        push.position = Some(exact_int(value).ok_or_else(|| {
             let kind = value.kind().name();
             let text =
                 format!("The value for $position must be an integer value, not of type: {kind}");
@@ -24,7 +24,7 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
         Ok(())
     }),
     ("$slice", |push, value| {
-        push.slice = Some(whole(value).ok_or_else(|| {
+        push.slice = Some(exact_int(value).ok_or_else(|| {
             let kind = value.kind().name();
             let text =
                 format!("The value for $slice must be an integer value but was given type: {kind}");
@@ -33,19 +33,19 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
         Ok(())
     }),
     ("$sort", |push, value| {
-        push.order = Some(order(value)?);
+        push.order = Some(parse_order(value)?);
         Ok(())
     }),
 ];
 
 type Modifier = fn(&mut Push, ValueRef<'_>) -> Result<(), Error>;
 
-fn whole(value: ValueRef<'_>) -> Option<i64> {
+fn exact_int(value: ValueRef<'_>) -> Option<i64> {
     Number::of(value)?.to_i64_exact()
 }
 
 /// `$push: value` or `$push: {$each: [...], ...}`.
-pub(super) fn push(value: ValueRef<'_>) -> Result<Push, Error> {
+pub(super) fn parse_push(value: ValueRef<'_>) -> Result<Push, Error> {
     let modified = value.as_document().filter(|document| document.get("$each").is_some());
     let Some(modifiers) = modified else {
         return Ok(Push { values: vec![value.to_value()], ..Push::default() });
@@ -60,7 +60,7 @@ pub(super) fn push(value: ValueRef<'_>) -> Result<Push, Error> {
     Ok(push)
 }
 
-fn each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+fn parse_each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(
             "The argument to $each in {operator} must be an array but it was of type: {}",
@@ -69,9 +69,9 @@ fn each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     })
 }
 
-fn order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
+fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     if value.is_number() {
-        let descending = direction(value)
+        let descending = is_descending(value)
             .ok_or_else(|| Error::bad_value("The $sort element value must be either 1 or -1"))?;
         return Ok(PushOrder::Whole { descending });
     }
@@ -88,7 +88,7 @@ fn order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     }
     let mut parts = Vec::new();
     for (name, value) in fields.iter() {
-        let descending = direction(value)
+        let descending = is_descending(value)
             .ok_or_else(|| Error::bad_value("The sort element value must be either 1 or -1"))?;
         if name.is_empty() {
             return Err(Error::bad_value("The sort field cannot be empty"));
@@ -102,8 +102,8 @@ fn order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     Ok(PushOrder::Fields(Sort { parts }))
 }
 
-fn direction(value: ValueRef<'_>) -> Option<bool> {
-    match whole(value)? {
+fn is_descending(value: ValueRef<'_>) -> Option<bool> {
+    match exact_int(value)? {
         1 => Some(false),
         -1 => Some(true),
         _ => None,
@@ -111,7 +111,7 @@ fn direction(value: ValueRef<'_>) -> Option<bool> {
 }
 
 /// `$addToSet: value` or `$addToSet: {$each: [...]}`.
-pub(super) fn add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let first = value.as_document().and_then(|document| document.iter().next());
     let Some(("$each", values)) = first else { return Ok(vec![value.to_value()]) };
     if value.as_document().is_some_and(|document| document.len() > 1) {
@@ -129,7 +129,7 @@ pub(super) fn add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
 }
 
 /// `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`.
-pub(super) fn pull(value: ValueRef<'_>) -> Result<Pull, Error> {
+pub(super) fn parse_pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     match value {
         ValueRef::Regex { .. } => {
             let mut operators = document::Document::new();
@@ -151,7 +151,7 @@ fn starts_with_operator(document: DocRef<'_>) -> bool {
 }
 
 /// `$pullAll: [...]`.
-pub(super) fn pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+pub(super) fn parse_pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(
             "$pullAll requires an array argument but was given a {}",

@@ -44,9 +44,9 @@ fn parse_any(
                 let text = "multi update is not supported for replacement-style update";
                 return Err(Error::failed_to_parse(text));
             }
-            replacement(update)
+            parse_replacement(update)
         }
-        ValueRef::Document(update) => operators(update, array_filters),
+        ValueRef::Document(update) => parse_operators(update, array_filters),
         _ => Err(Error::failed_to_parse("Update argument must be either an object or an array")),
     }
 }
@@ -55,7 +55,7 @@ fn is_replacement(update: DocRef<'_>) -> bool {
     !update.iter().next().is_some_and(|(name, _)| name.starts_with('$'))
 }
 
-fn replacement(update: DocRef<'_>) -> Result<Edit, Error> {
+fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
     for (name, _) in update.iter() {
         refuse_dollar(name)?;
     }
@@ -67,8 +67,8 @@ fn refuse_dollar(name: &str) -> Result<(), Error> {
     Ok(query::edit::check_root_name(name)?)
 }
 
-fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
-    let filters = array_filters::parse(array_filters)?;
+fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
+    let filters = array_filters::parse_filters(array_filters)?;
     let mut leaves = Vec::new();
     for (name, value) in update.iter() {
         let Some((name, parse)) = UPDATE_OPERATORS.iter().find(|(known, _)| *known == name) else {
@@ -86,12 +86,12 @@ fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<
             )));
         };
         for (field, operand) in fields.iter() {
-            leaves.push(leaf(field, parse(field, operand)?)?);
+            leaves.push(parse_leaf(field, parse(field, operand)?)?);
         }
     }
     let operators = Operators::new(leaves, filters)?;
     let steps = operators.leaves().iter().flat_map(|leaf| leaf.path.steps());
-    let used: HashSet<&str> = steps.filter_map(filtered).collect();
+    let used: HashSet<&str> = steps.filter_map(filter_name).collect();
     for filter in operators.filters() {
         if !used.contains(filter.name.as_str()) {
             return Err(Error::failed_to_parse(format!(
@@ -105,11 +105,11 @@ fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<
 }
 
 /// The array filter that a step names.
-fn filtered(step: &Step) -> Option<&str> {
+fn filter_name(step: &Step) -> Option<&str> {
     if let Step::Filtered(name) = step { Some(name) } else { None }
 }
 
-fn leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
+fn parse_leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
     // A renaming is applied where the value goes.
     let (path, operator) = match operator {
         Operator::RenameFrom(target) => {

@@ -14,21 +14,21 @@ pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
     ("$set", |_, value| Ok(Operator::Set(value.to_value()))),
     ("$setOnInsert", |_, value| Ok(Operator::SetOnInsert(value.to_value()))),
     ("$unset", |_, _| Ok(Operator::Unset)),
-    ("$inc", |path, value| number("increment", path, value).map(Operator::Add)),
-    ("$mul", |path, value| number("multiply", path, value).map(Operator::Multiply)),
+    ("$inc", |path, value| numeric_operand("increment", path, value).map(Operator::Add)),
+    ("$mul", |path, value| numeric_operand("multiply", path, value).map(Operator::Multiply)),
     ("$min", |_, value| Ok(Operator::Min(value.to_value()))),
     ("$max", |_, value| Ok(Operator::Max(value.to_value()))),
-    ("$rename", rename),
-    ("$currentDate", current_date),
-    ("$push", |_, value| arrays::push(value).map(Operator::Push)),
-    ("$addToSet", |_, value| arrays::add_to_set(value).map(Operator::AddToSet)),
-    ("$pop", pop),
-    ("$pull", |_, value| arrays::pull(value).map(Operator::Pull)),
-    ("$pullAll", |_, value| arrays::pull_all(value).map(Operator::PullAll)),
-    ("$bit", |_, value| bits(value).map(Operator::Bits)),
+    ("$rename", parse_rename),
+    ("$currentDate", parse_current_date),
+    ("$push", |_, value| arrays::parse_push(value).map(Operator::Push)),
+    ("$addToSet", |_, value| arrays::parse_add_to_set(value).map(Operator::AddToSet)),
+    ("$pop", parse_pop),
+    ("$pull", |_, value| arrays::parse_pull(value).map(Operator::Pull)),
+    ("$pullAll", |_, value| arrays::parse_pull_all(value).map(Operator::PullAll)),
+    ("$bit", |_, value| parse_bits(value).map(Operator::Bits)),
 ];
 
-fn number(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
+fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
     if value.is_number() {
         return Ok(value.to_value());
     }
@@ -36,7 +36,7 @@ fn number(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
     Err(Error::type_mismatch(format!("Cannot {verb} with non-numeric argument: {shown}")))
 }
 
-fn rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let shown = format!("{path}: {}", shell(value));
     let Some(target) = value.as_str() else {
         let text = format!("The 'to' field for $rename must be a string: {shown}");
@@ -67,7 +67,7 @@ fn rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     Ok(Operator::RenameFrom(target))
 }
 
-fn current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+fn parse_current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     const WANTED: &str = "The '$type' string field is required to be 'date' or 'timestamp': \
                           {$currentDate: {field : {$type: 'date'}}}";
     let spec = match value {
@@ -91,7 +91,7 @@ fn current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
-fn pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("Expected a number in: {path}: {}", shell(value));
         return Err(Error::failed_to_parse(text));
@@ -107,7 +107,7 @@ fn pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
-fn bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
+fn parse_bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
     let Some(operations) = value.as_document() else {
         return Err(Error::bad_value(format!(
             "The $bit modifier is not compatible with a {}. You must pass in an embedded document: \

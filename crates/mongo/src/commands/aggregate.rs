@@ -43,11 +43,11 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
-    let namespace = source(call)?;
+    let namespace = source_namespace(call)?;
     args.strict_bool("allowDiskUse")?;
     args.lax_bool("bypassDocumentValidation")?;
     if args.strict_bool("explain")?.unwrap_or(false) {
-        return explain::of_aggregate(call, &namespace).await;
+        return explain::explain_aggregate(call, &namespace).await;
     }
     let Some(cursor) = args.document("cursor")? else {
         let message =
@@ -55,25 +55,27 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(FailedToParse, message));
     };
     let cursor = Args::new("cursor", cursor);
-    cursor.only(&["batchSize"])?;
+    cursor.allow_only(&["batchSize"])?;
     let size = cursor.count("batchSize")?;
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
     let plan = match first_stage.and_then(|stage| stage.iter().next()) {
         Some(("$collStats", ValueRef::Document(spec))) => {
-            let stats = stats::stage(call, &namespace, spec).await?;
-            behind(&args, vec![stats])?
+            let stats = stats::stats_stage(call, &namespace, spec).await?;
+            plan_after_source(&args, vec![stats])?
         }
-        Some(("$currentOp", spec)) => behind(&args, operations::stage(call, spec).await?)?,
-        _ => plan(&args)?,
+        Some(("$currentOp", spec)) => {
+            plan_after_source(&args, operations::current_op_stage(call, spec).await?)?
+        }
+        _ => parse_plan(&args)?,
     };
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
 }
 
 /// A pipeline whose first stage was replaced by these documents.
-fn behind(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
+fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
@@ -84,9 +86,9 @@ fn behind(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
 }
 
 /// The collection a pipeline reads; `{aggregate: 1}` reads none.
-pub(super) fn source<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
+pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
     match call.body.get("aggregate") {
-        Some(ValueRef::String(name)) => names::collection(call.database, name),
+        Some(ValueRef::String(name)) => names::parse_collection(call.database, name),
         Some(value) if value.is_number() => {
             let one = document::Number::of(value).and_then(document::Number::to_i64_exact);
             if one != Some(1) {
@@ -119,7 +121,7 @@ fn check_source(args: &Args<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
 
 /// The plan of an aggregate's arguments: a leading `$match` becomes the filter, so that an index
 /// can serve it.
-pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
+pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     args.simple_collation()?;
     if args.get("exchange").is_some() {
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));

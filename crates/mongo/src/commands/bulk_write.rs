@@ -11,14 +11,14 @@ use crate::{
     arguments::Args,
     call::Call,
     cursor_description::CursorDescription,
-    cursors::Opened,
+    cursors::NewCursor,
     errors::{BadValue, Error, Result},
     names,
     parsers::{
         hint::parse_hint,
         statements::{UpdateFields, check_update, parse_search, parse_update},
     },
-    replies::{cursor::batch_limit, finish, numbers::saturated_int},
+    replies::{cursor::batch_limit, finish_reply, numbers::saturated_int},
     session,
 };
 
@@ -61,15 +61,15 @@ struct Totals {
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let namespaces = call
-        .documents("nsInfo")?
+        .listed_documents("nsInfo")?
         .into_iter()
         .map(|info| {
             let args = Args::new("bulkWrite.nsInfo", info);
-            args.only(&["ns"])?;
-            names::full(args.need_str("ns")?)
+            args.allow_only(&["ns"])?;
+            names::parse_full_name(args.need_str("ns")?)
         })
         .collect::<Result<Vec<_>>>()?;
-    let operations = call.documents("ops")?;
+    let operations = call.listed_documents("ops")?;
     check_batch(operations.len())?;
     operations.iter().try_for_each(|it| check_shape(*it, namespaces.len()))?;
     let ordered = args.bool("ordered")?.unwrap_or(true);
@@ -77,37 +77,37 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let size = match args.document("cursor")? {
         Some(cursor) => {
             let args = Args::new("bulkWrite.cursor", cursor);
-            args.only(&["batchSize"])?;
+            args.allow_only(&["batchSize"])?;
             args.count("batchSize")?
         }
         None => None,
     };
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let mut totals = Totals::default();
     let mut results = Vec::new();
     for (at, operation) in operations.into_iter().enumerate() {
-        let outcome = apply(call, &namespaces, operation, &context, &mut totals).await;
+        let outcome = apply_operation(call, &namespaces, operation, &context, &mut totals).await;
         let index = saturated_int(at);
         match outcome {
             Ok(fields) if errors_only => drop(fields),
-            Ok(fields) => results.push(entry(1.0, index, fields)),
+            Ok(fields) => results.push(outcome_entry(1.0, index, fields)),
             Err(error) => {
                 totals.errors += 1;
                 let mut fields = doc! { "n": 0 };
-                for (name, value) in error.fields() {
+                for (name, value) in error.reply_fields() {
                     fields.push(name, value);
                 }
-                results.push(entry(0.0, index, fields));
+                results.push(outcome_entry(0.0, index, fields));
                 if ordered {
                     break;
                 }
             }
         }
     }
-    answer(call, results, &totals, size).await
+    reply_with_outcomes(call, results, &totals, size).await
 }
 
-fn entry(ok: f64, index: i32, fields: Document) -> Document {
+fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
     let mut entry = doc! { "ok": ok, "idx": index };
     for (name, value) in fields {
         entry.push(name, value);
@@ -115,7 +115,7 @@ fn entry(ok: f64, index: i32, fields: Document) -> Document {
     entry
 }
 
-async fn apply<S: Store>(
+async fn apply_operation<S: Store>(
     call: &Call<'_, S>,
     namespaces: &[Namespace],
     operation: DocRef<'_>,
@@ -124,12 +124,13 @@ async fn apply<S: Store>(
 ) -> Result<Document> {
     let kind = operation.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(kind, operation);
-    let namespace = namespaces.get(place(&args, namespaces.len())?).ok_or_else(no_place)?;
+    let namespace =
+        namespaces.get(namespace_place(&args, namespaces.len())?).ok_or_else(no_place)?;
     match kind {
         "insert" => insert_one(call, namespace, &args, context, totals).await,
         "update" => update_one(call, namespace, &args, context, totals).await,
         "delete" => delete_one(call, namespace, &args, context, totals).await,
-        other => Err(unknown(other)),
+        other => Err(unknown_kind(other)),
     }
 }
 
@@ -140,23 +141,23 @@ fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
     let args = Args::new(kind, operation);
     match kind {
         "insert" => {
-            args.only(INSERT_FIELDS)?;
+            args.allow_only(INSERT_FIELDS)?;
             args.need_document("document")?;
         }
         "update" => check_update(&args, &UPDATE_FIELDS)?,
         "delete" => {
-            args.only(DELETE_FIELDS)?;
+            args.allow_only(DELETE_FIELDS)?;
             args.need_document("filter")?;
             args.bool("multi")?;
             args.document("collation")?;
             parse_hint(&args)?;
         }
-        other => return Err(unknown(other)),
+        other => return Err(unknown_kind(other)),
     }
-    place(&args, namespaces).map(|_| ())
+    namespace_place(&args, namespaces).map(|_| ())
 }
 
-fn unknown(kind: &str) -> Error {
+fn unknown_kind(kind: &str) -> Error {
     Error::new(40415, format!("BSON field 'bulkWrite.ops.{kind}' is an unknown field."))
 }
 
@@ -165,7 +166,7 @@ fn no_place() -> Error {
 }
 
 /// Which of the namespaces an operation is about.
-fn place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
+fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
     let at = args.int(args.of)?.and_then(|at| usize::try_from(at).ok());
     at.filter(|at| *at < namespaces).ok_or_else(no_place)
 }
@@ -178,8 +179,9 @@ async fn insert_one<S: Store>(
     totals: &mut Totals,
 ) -> Result<Document> {
     let document = args.need_document("document")?;
-    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
-    let (count, mut errors) = insert::insert(call, namespace, &[document], true, &writer).await?;
+    let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
+    let (count, mut errors) =
+        insert::insert_documents(call, namespace, &[document], true, &writer).await?;
     totals.inserted += count;
     match errors.pop() {
         Some((_, error)) => Err(error),
@@ -196,7 +198,7 @@ async fn update_one<S: Store>(
 ) -> Result<Document> {
     let (statement, context) = parse_update(args, &UPDATE_FIELDS, context)?;
     let updated = update::update_documents(call, namespace, statement, &context).await;
-    let updated = updated.map_err(|error| error.about(namespace))?;
+    let updated = updated.map_err(|error| error.with_namespace(namespace))?;
     totals.matched += updated.matched;
     totals.modified += updated.modified;
     totals.upserted += usize::from(updated.upserted.is_some());
@@ -223,7 +225,7 @@ async fn delete_one<S: Store>(
 }
 
 /// The first batch of outcomes; the others wait in a cursor.
-async fn answer<S: Store>(
+async fn reply_with_outcomes<S: Store>(
     call: &Call<'_, S>,
     results: Vec<Document>,
     totals: &Totals,
@@ -245,22 +247,22 @@ async fn answer<S: Store>(
         true => 0,
         false => {
             let mut about = CursorDescription::new(call.body, &cursor.explain());
-            about.gave(batch.documents.len());
-            let opened = Opened {
+            about.note_batch(batch.documents.len());
+            let opened = NewCursor {
                 cursor,
                 keep: false,
-                session: session::id(call.body),
+                session: session::session_id(call.body),
                 connection: call.connection.id,
-                owner: call.connection.visitor,
+                owner: call.connection.relayed_sender,
                 about,
             };
             call.door.cursors.open(namespace, opened, &call.operation)?
         }
     };
-    Ok(reply(&batch, id, totals))
+    Ok(build_reply(&batch, id, totals))
 }
 
-fn reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
+fn build_reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     builder.document("cursor", |cursor| {
         cursor.append("id", ValueRef::Int64(id));
@@ -281,5 +283,5 @@ fn reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
     ] {
         builder.append(name, Value::Int32(saturated_int(count)).as_ref());
     }
-    finish(builder)
+    finish_reply(builder)
 }

@@ -50,17 +50,17 @@ const UNSUPPORTED: &[&str] = &[
     "changeStreamPreAndPostImages",
 ];
 
-pub(super) async fn create<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
     let args = call.args();
     args.simple_collation()?;
     if args.lax_bool("capped")?.unwrap_or(false) {
-        return Err(unsupported("capped"));
+        return Err(unsupported_option("capped"));
     }
     for name in UNSUPPORTED {
         if args.get(name).is_some() {
-            return Err(unsupported(name));
+            return Err(unsupported_option(name));
         }
     }
     if args.get("expireAfterSeconds").is_some() {
@@ -97,7 +97,7 @@ fn check_options(args: &Args<'_>) -> Result<()> {
         }
     }
     match args.document("idIndex")? {
-        Some(spec) if index_spec::parse(spec)?.is_some() => {
+        Some(spec) if index_spec::parse_spec(spec)?.is_some() => {
             let message = "The field 'key' for an _id index must be {_id: 1}";
             Err(Error::new(BadValue, message))
         }
@@ -105,13 +105,13 @@ fn check_options(args: &Args<'_>) -> Result<()> {
     }
 }
 
-fn unsupported(option: &str) -> Error {
+fn unsupported_option(option: &str) -> Error {
     Error::new(CommandNotSupported, format!("create with '{option}' is not supported"))
 }
 
-pub(super) async fn drop<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let indexes = call.find(&namespace).map(|collection| index_count(&collection));
+    let indexes = call.find_collection(&namespace).map(|collection| index_count(&collection));
     if !call.door.engine.drop_collection(Model::Documents, &namespace).await? {
         // As newer servers do, dropping what is not there succeeds.
         return ok(doc! {});
@@ -125,7 +125,7 @@ fn index_count(collection: &Collection) -> i32 {
 
 pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    if args.int("dropDatabase")?.ok_or_else(|| args.missing("dropDatabase"))? != 1 {
+    if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
         return Err(Error::new(5_255_100, "Have to pass 1 as 'drop' parameter"));
     }
     if call.database == "admin" {
@@ -141,17 +141,17 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
 }
 
-pub(super) async fn rename<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
-        Some(ValueRef::String(from)) => names::full(from)?,
+        Some(ValueRef::String(from)) => names::parse_full_name(from)?,
         other => {
             let kind = other.map_or("missing", |value| value.kind().name());
             let message = format!("collection name has invalid type {kind}");
             return Err(Error::new(BadValue, message));
         }
     };
-    let to = names::full(args.need_str("to")?)?;
+    let to = names::parse_full_name(args.need_str("to")?)?;
     names::new_collection(&to.database, &to.collection).map_err(|error| {
         Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
     })?;
@@ -165,7 +165,7 @@ pub(super) async fn rename<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             let message = "uuid must be a 16-byte binary field with UUID (4) subtype";
             return Err(Error::new(InvalidUUID, message));
         }
-        Some(other) => return Err(args.wrong("dropTarget", other, "s '[bool, binData]'")),
+        Some(other) => return Err(args.wrong_type("dropTarget", other, "s '[bool, binData]'")),
     };
     check_uuid(call, &from, source_uuid(&args)?)?;
     check_uuid(call, &to, target)?;
@@ -173,7 +173,7 @@ pub(super) async fn rename<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         let message = "Can't rename a collection to itself";
         return Err(Error::new(IllegalOperation, message));
     }
-    if call.find(&from).is_none() {
+    if call.find_collection(&from).is_none() {
         let message = format!("Source collection {from} does not exist");
         return Err(Error::new(NamespaceNotFound, message));
     }
@@ -187,9 +187,9 @@ fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
         None => Ok(None),
         Some(ValueRef::Binary { subtype: 4, bytes }) => Ok(Some(bytes)),
         Some(other @ ValueRef::Binary { .. }) => {
-            Err(args.wrong("collectionUUID", other, " 'UUID'"))
+            Err(args.wrong_type("collectionUUID", other, " 'UUID'"))
         }
-        Some(other) => Err(args.wrong("collectionUUID", other, " 'binData'")),
+        Some(other) => Err(args.wrong_type("collectionUUID", other, " 'binData'")),
     }
 }
 
@@ -200,7 +200,7 @@ fn check_uuid<S: Store>(
     wanted: Option<&[u8]>,
 ) -> Result<()> {
     let Some(wanted) = wanted else { return Ok(()) };
-    let own = call.find(namespace).map(|collection| collection_uuid(&collection));
+    let own = call.find_collection(namespace).map(|collection| collection_uuid(&collection));
     if own.is_some_and(|own| own == wanted) {
         return Ok(());
     }

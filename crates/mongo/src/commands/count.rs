@@ -28,11 +28,11 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let limit = args.int("limit")?.unwrap_or(0);
     let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
     let hint = parse_hint(&args)?;
-    let Some(collection) = call.find(&namespace) else { return ok(doc! { "n": 0 }) };
+    let Some(collection) = call.find_collection(&namespace) else { return ok(doc! { "n": 0 }) };
     if filter.is_always() && covers_all(&hint) {
         let live = call.door.engine.live(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
-        return number(limit.map_or(n, |limit| n.min(limit)));
+        return count_reply(limit.map_or(n, |limit| n.min(limit)));
     }
     let mut stages = Vec::new();
     if 0 < skip {
@@ -43,16 +43,16 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     stages.push(Stage::Count("n".to_owned()));
     let plan = Plan { hint, ..Plan::new(filter) };
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let mut cursor =
         call.door.engine.query(Model::Documents, &namespace, plan.with_stages(stages), context)?;
     let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let counted = batch.documents.first().and_then(|row| DocRef::Raw(row).get("n"));
     let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
-    number(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
+    count_reply(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
 }
 
-fn number(n: u64) -> Result<DocBuf> {
+fn count_reply(n: u64) -> Result<DocBuf> {
     let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
     ok(doc! { "n": int_or_long(n) })
 }

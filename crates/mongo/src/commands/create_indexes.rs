@@ -18,13 +18,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let mut wanted = Vec::with_capacity(specs.len());
     for spec in specs {
-        wanted.extend(index_spec::parse(spec)?);
+        wanted.extend(index_spec::parse_spec(spec)?);
     }
     if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {
         return Err(Error::new(13103, "too many compound keys"));
     }
     // What cannot be made does not make a collection either.
-    let there = call.find(&namespace);
+    let there = call.find_collection(&namespace);
     let held = there.as_ref().map(|collection| collection.state());
     let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
     for spec in &mut wanted {
@@ -32,9 +32,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     engine::missing_indexes(&namespace, held, &wanted)?;
     refuse_twins(there.as_deref(), &wanted)?;
-    let (collection, made) = call.ensure(&namespace).await?;
+    let (collection, made) = call.ensure_collection(&namespace).await?;
     let created = call.door.engine.create_indexes(&collection, wanted).await;
-    let (before, after) = created.map_err(|error| Error::from(error).about(&namespace))?;
+    let (before, after) = created.map_err(|error| Error::from(error).with_namespace(&namespace))?;
     let mut reply = doc! {
         "_t": "CreateIndexesResponse",
         "numIndexesBefore": saturated_int(before),
@@ -53,7 +53,7 @@ fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
     let Some(wanted) = &spec.partial else { return };
     let mut filters =
         held.iter().filter(|held| held.key == spec.key).filter_map(|held| held.partial.as_ref());
-    if let Some(held) = filters.find(|held| partial_filter::same(held, wanted)) {
+    if let Some(held) = filters.find(|held| partial_filter::is_same_filter(held, wanted)) {
         spec.partial = Some(held.clone());
     }
 }

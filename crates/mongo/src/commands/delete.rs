@@ -18,13 +18,13 @@ use crate::{
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let statements = call.documents("deletes")?;
+    let statements = call.listed_documents("deletes")?;
     check_batch(statements.len())?;
     statements.iter().try_for_each(|it| check_delete(&Args::new("delete.deletes", *it)))?;
     Counters::add(&call.connection.counters.delete, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
-    let context = call.context().await;
+    let context = call.evaluation_context().await;
     let mut run = Run { call, namespace, removed: 0 };
     let errors = run_statements(statements, ordered, context, &mut run).await;
     let mut reply = doc! { "n": saturated_int(run.removed) };
@@ -63,7 +63,7 @@ pub(super) async fn remove_documents<S: Store>(
     context: &Arc<Context>,
 ) -> Result<usize> {
     loop {
-        let Some(collection) = call.find(namespace) else { return Ok(0) };
+        let Some(collection) = call.find_collection(namespace) else { return Ok(0) };
         let removed = call.door.engine.remove(&collection, find, many, context).await;
         if !Call::<S>::came_late(&removed) {
             let count = removed?.count;

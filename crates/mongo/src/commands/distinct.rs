@@ -9,7 +9,7 @@ use crate::{
     counters::Counters,
     errors::{Error, Result},
     parsers::hint::parse_hint,
-    replies::finish,
+    replies::finish_reply,
 };
 
 pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
@@ -31,7 +31,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     // A stage, so that all values are of one instant and no document waits for the others.
     let stages = vec![Stage::Distinct(Path::new(key))];
     let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let mut reply = DocBuilder::with_buffer(Vec::with_capacity(batch.bytes() + 64));
@@ -40,6 +40,6 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         Some(values) => reply.append(VALUES, values),
         None => reply.array(VALUES, |_| {}),
     }
-    call.connection.holds(batch.held);
-    Ok(finish(reply))
+    call.connection.hold_reply_memory(batch.held);
+    Ok(finish_reply(reply))
 }

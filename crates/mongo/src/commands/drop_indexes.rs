@@ -14,12 +14,14 @@ use crate::{
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let Some(index) = call.body.get("index") else { return Err(call.args().missing("index")) };
-    let collection = call.expect(&namespace)?;
+    let Some(index) = call.body.get("index") else {
+        return Err(call.args().missing_field("index"));
+    };
+    let collection = call.expect_collection(&namespace)?;
     let all = means_all(index);
     let names = match all {
         true => collection.state().record.indexes.iter().map(|held| held.name.clone()).collect(),
-        false => names(&collection.state(), index)?,
+        false => names_to_drop(&collection.state(), index)?,
     };
     let was = call.door.engine.drop_indexes(&collection, names).await?;
     let mut reply = doc! {
@@ -43,17 +45,17 @@ fn means_all(index: ValueRef<'_>) -> bool {
     }
 }
 
-fn names(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
+fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
     match index {
-        ValueRef::String(name) => Ok(vec![known(state, name)?]),
-        ValueRef::Document(pattern) => Ok(vec![by_pattern(state, pattern)?]),
+        ValueRef::String(name) => Ok(vec![checked_name(state, name)?]),
+        ValueRef::Document(pattern) => Ok(vec![name_by_pattern(state, pattern)?]),
         ValueRef::Array(list) => {
             let mut names = Vec::new();
             for name in list.iter() {
                 let ValueRef::String(name) = name else {
                     return Err(Error::new(TypeMismatch, "dropIndexes takes names in an array"));
                 };
-                let name = known(state, name)?;
+                let name = checked_name(state, name)?;
                 // The one before it has dropped it.
                 if names.contains(&name) {
                     return Err(not_found(&name));
@@ -69,7 +71,7 @@ fn names(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
     }
 }
 
-fn known(state: &State, name: &str) -> Result<String> {
+fn checked_name(state: &State, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
     }
@@ -84,7 +86,7 @@ fn not_found(name: &str) -> Error {
 }
 
 /// The name of the one index with this key pattern.
-pub(super) fn by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
+pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
     let shown = shell(ValueRef::Document(pattern)).to_string();
     if let Some((name, value)) = pattern.iter().next()
         && pattern.len() == 1

@@ -19,7 +19,7 @@ pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
 }
 
 /// `{ebbClock: 1}`, with `advanceSeconds` or `set`.
-pub(super) async fn clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let clock = call.door.engine.clock();
     let advance = call.body.get("advanceSeconds");
     let set = call.body.get("set");
@@ -39,7 +39,7 @@ pub(super) async fn clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         (None, None) => None,
     };
     if let Some(to) = to {
-        call.door.engine.move_clock(to).await.map_err(refused)?;
+        call.door.engine.move_clock(to).await.map_err(clock_refusal)?;
     }
     let status = call.door.engine.clock().status();
     ok(doc! {
@@ -48,7 +48,7 @@ pub(super) async fn clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-fn refused(refused: Refused) -> Error {
+fn clock_refusal(refused: Refused) -> Error {
     let message = match refused {
         Refused::SystemClock => {
             "the clock can only be moved on a server started with --clock manual".to_owned()
@@ -59,15 +59,15 @@ fn refused(refused: Refused) -> Error {
     Error::new(IllegalOperation, message)
 }
 
-fn amount(amount: Amount) -> Document {
+fn amount_fields(amount: Amount) -> Document {
     doc! { "documents": amount.documents, "bytes": amount.bytes }
 }
 
-fn within(within: &Within) -> Document {
+fn horizon_fields(within: &Within) -> Document {
     doc! {
-        "hour": amount(within.hour),
-        "day": amount(within.day),
-        "week": amount(within.week),
+        "hour": amount_fields(within.hour),
+        "day": amount_fields(within.day),
+        "week": amount_fields(within.week),
     }
 }
 
@@ -80,15 +80,15 @@ fn default_of(default: Default) -> Value {
 }
 
 /// `{ebbExpiry: "collection"}`, with `preview: {default: n}` or `ids: [id, ...]`.
-pub(super) async fn expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let collection = call.expect(&namespace)?;
+    let collection = call.expect_collection(&namespace)?;
     let engine = &call.door.engine;
     if let Some(ids) = call.args().array("ids")? {
         if call.args().get("preview").is_some() {
             return Err(Error::new(BadValue, "give ids or preview, not both"));
         }
-        return fates(call, &collection, &ids.iter().collect::<Vec<_>>()).await;
+        return list_expirations(call, &collection, &ids.iter().collect::<Vec<_>>()).await;
     }
     if let Some(preview) = call.args().document("preview")? {
         let default = match preview.get("default") {
@@ -102,25 +102,25 @@ pub(super) async fn expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         };
         let preview = engine.preview(&collection, default).await?;
         return ok(doc! {
-            "dies_now": amount(preview.dies_now),
-            "dies_within": within(&preview.dies_within),
+            "dies_now": amount_fields(preview.dies_now),
+            "dies_within": horizon_fields(&preview.dies_within),
             "exact": preview.exact,
         });
     }
     let forecast = engine.forecast(&collection).await?;
-    let mut unreaped = amount(forecast.unreaped.amount);
+    let mut unreaped = amount_fields(forecast.unreaped.amount);
     unreaped.push("oldest_dead_seconds", forecast.unreaped.oldest_dead_seconds);
     ok(doc! {
         "default": default_of(forecast.default),
-        "live": amount(forecast.live),
-        "dies_within": within(&forecast.dies_within),
+        "live": amount_fields(forecast.live),
+        "dies_within": horizon_fields(&forecast.dies_within),
         "unreaped_estimate": unreaped,
         "exact": forecast.exact,
     })
 }
 
 /// When the documents with these ids die, and by which rule.
-async fn fates<S: Store>(
+async fn list_expirations<S: Store>(
     call: &Call<'_, S>,
     collection: &Arc<Collection>,
     ids: &[ValueRef<'_>],
@@ -129,16 +129,16 @@ async fn fates<S: Store>(
         let message = format!("'ids' has {} values, more than {MAX_EXPIRY_IDS}", ids.len());
         return Err(Error::new(BadValue, message));
     }
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let fates = call.door.engine.fates(collection, ids, &context).await?;
-    let documents = fates.documents.into_iter().map(|fate| Value::Document(shown(fate)));
+    let documents = fates.documents.into_iter().map(|fate| Value::Document(expiration_entry(fate)));
     ok(doc! {
         "default": default_of(fates.default),
         "documents": Value::Array(documents.collect()),
     })
 }
 
-fn shown(fate: Fate) -> Document {
+fn expiration_entry(fate: Fate) -> Document {
     let (dies_at, by) = match fate.death {
         None => (Value::Null, Value::Null),
         Some((at, ends)) => {

@@ -14,24 +14,24 @@ use crate::{
 };
 
 /// What becomes of a command.
-pub(super) enum Verdict {
+pub(super) enum Action {
     Go,
-    Hang,
+    CloseConnection,
     Fail(DocBuf),
     Block(Duration),
 }
 
 /// Whether a fail point is about this command of this client.
-fn means<S: Store>(point: &FailPoint, call: &Call<'_, S>) -> bool {
+fn is_meant<S: Store>(point: &FailPoint, call: &Call<'_, S>) -> bool {
     let meets = |name: &String| {
         call.connection.app_name().as_ref() == Some(name)
-            || introduced(call.body) == Some(name.as_str())
+            || introduced_name(call.body) == Some(name.as_str())
     };
     point.commands.iter().any(|name| name == call.name) && point.app_name.as_ref().is_none_or(meets)
 }
 
 /// The name of the application that this very command introduces.
-fn introduced(body: DocRef<'_>) -> Option<&str> {
+fn introduced_name(body: DocRef<'_>) -> Option<&str> {
     let application = body.get("client")?.as_document()?.get("application")?;
     match application.as_document()?.get("name")? {
         ValueRef::String(name) => Some(name),
@@ -40,42 +40,44 @@ fn introduced(body: DocRef<'_>) -> Option<&str> {
 }
 
 /// Whether the command that is called fails now.
-pub(super) fn check<S: Store>(call: &Call<'_, S>) -> Verdict {
+pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
-        return Verdict::Go;
+        return Action::Go;
     }
     let mut held = lock(&call.door.fail_point);
-    let Some(point) = held.as_mut().filter(|point| means(point, call)) else { return Verdict::Go };
+    let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else {
+        return Action::Go;
+    };
     if point.concern_error.is_some() && point.code.is_none() {
-        return Verdict::Go;
+        return Action::Go;
     }
     if !point.strikes() {
-        return Verdict::Go;
+        return Action::Go;
     }
     if point.close {
-        return Verdict::Hang;
+        return Action::CloseConnection;
     }
     match (point.code, point.block) {
         (Some(code), _) => {
             let message = "Failing command via 'failCommand' failpoint";
-            let mut reply = Error::new(code, message).reply();
+            let mut reply = Error::new(code, message).to_reply();
             if let Some(labels) = &point.labels {
                 reply.push("errorLabels", labels.clone());
             }
-            Verdict::Fail(reply.to_buf())
+            Action::Fail(reply.to_buf())
         }
-        (None, Some(time)) => Verdict::Block(time),
-        (None, None) => Verdict::Go,
+        (None, Some(time)) => Action::Block(time),
+        (None, None) => Action::Go,
     }
 }
 
 /// Adds a planned write concern error to a reply.
-pub(super) fn decorate<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
+pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if !call.door.has_fail_point.load(Ordering::Relaxed) {
         return reply;
     }
     let mut held = lock(&call.door.fail_point);
-    let Some(point) = held.as_mut().filter(|point| means(point, call)) else { return reply };
+    let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else { return reply };
     let Some(error) = point.concern_error.clone().filter(|_| point.code.is_none()) else {
         return reply;
     };

@@ -40,9 +40,9 @@ pub(super) const FIELDS: &[&str] = &[
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
-    let args = call.args().noted();
-    let plan = plan(&args)?;
-    let context = call.context().await?;
+    let args = call.args().with_noted_names();
+    let plan = parse_plan(&args)?;
+    let context = call.evaluation_context().await?;
     let wanted = FirstBatch {
         size: args.count("batchSize")?,
         single: args.strict_bool("singleBatch")?.unwrap_or(false),
@@ -57,7 +57,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// The plan of a find's arguments.
-pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
+pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     refuse_unsupported(args)?;
     args.simple_collation()?;
     let filter = match args.document("filter")? {
@@ -72,7 +72,7 @@ pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
         match natural_order(sort)? {
             Some(direction) => {
                 let plan = Plan { hint: Hint::Natural(direction), ..Plan::new(filter) };
-                return finish(args, plan, stages, skip, limit);
+                return finish_plan(args, plan, stages, skip, limit);
             }
             None => {
                 let sort = mongo_query::sort::parse(sort)?;
@@ -81,10 +81,10 @@ pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
             }
         }
     }
-    finish(args, Plan { hint, ..Plan::new(filter) }, stages, skip, limit)
+    finish_plan(args, Plan { hint, ..Plan::new(filter) }, stages, skip, limit)
 }
 
-fn finish(
+fn finish_plan(
     args: &Args<'_>,
     plan: Plan,
     mut stages: Vec<Stage>,

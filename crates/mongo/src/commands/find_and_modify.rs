@@ -15,7 +15,7 @@ use crate::{
         hint::parse_hint,
         statements::{parse_edit, parse_search},
     },
-    replies::finish,
+    replies::finish_reply,
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -39,15 +39,15 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let new = args.lax_bool("new")?.unwrap_or(false);
-    check(remove, upsert, new, args.get("update").is_some())?;
+    check_combination(remove, upsert, new, args.get("update").is_some())?;
     args.lax_bool("bypassDocumentValidation")?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
     let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
-    let projection = projection(&args, new)?;
-    let context = call.context().await?;
+    let projection = parse_projection(&args, new)?;
+    let context = call.evaluation_context().await?;
     let reply = |shown: Option<&[u8]>, last: Document| {
-        reply(shown, last, projection.as_ref(), &find.filter, &context)
+        build_reply(shown, last, projection.as_ref(), &find.filter, &context)
     };
     if let Some(edit) = &mut edit {
         call.door.timestamps.fill_edit(edit, context.now_ms);
@@ -55,7 +55,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(edit) = edit else {
         Counters::add(&call.connection.counters.delete, 1);
         let removed = loop {
-            let Some(collection) = call.find(&namespace) else {
+            let Some(collection) = call.find_collection(&namespace) else {
                 return reply(None, doc! { "n": 0 });
             };
             let removed = call.door.engine.find_and_remove(&collection, &find, &context).await;
@@ -68,7 +68,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return reply(removed.as_deref(), last);
     };
     Counters::add(&call.connection.counters.update, 1);
-    let edited = change(call, &namespace, &find, &edit, upsert, &context).await?;
+    let edited = change_document(call, &namespace, &find, &edit, upsert, &context).await?;
     let found = edited.before.is_some();
     Counters::add(&call.connection.counters.updated, u64::from(found));
     let mut last = doc! {
@@ -83,7 +83,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Changes the document, or inserts one.
-async fn change<S: Store>(
+async fn change_document<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     find: &Find,
@@ -91,7 +91,7 @@ async fn change<S: Store>(
     upsert: bool,
     context: &Arc<Context>,
 ) -> Result<Edited> {
-    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
+    let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = Update {
         find: find.clone(),
         edit,
@@ -101,20 +101,20 @@ async fn change<S: Store>(
         writer: &writer,
     };
     loop {
-        let collection = match call.find(namespace) {
+        let collection = match call.find_collection(namespace) {
             Some(collection) => collection,
-            None if upsert => call.ensure(namespace).await?.0,
+            None if upsert => call.ensure_collection(namespace).await?.0,
             None => return Ok(Edited::default()),
         };
         let edited = call.door.engine.find_and_update(&collection, &update).await;
         if !Call::<S>::came_late(&edited) {
-            return edited.map_err(|error| Error::from(error).about(namespace));
+            return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }
     }
 }
 
 /// What part of the document is answered.
-fn projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
+fn parse_projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     let Some(fields) = args.document("fields")?.filter(|fields| !fields.is_empty()) else {
         return Ok(None);
     };
@@ -139,7 +139,7 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     }
 }
 
-fn check(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
+fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",
         (false, false) => "Either an update or remove=true must be specified",
@@ -152,7 +152,7 @@ fn check(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     Err(Error::new(FailedToParse, message))
 }
 
-fn reply(
+fn build_reply(
     shown: Option<&[u8]>,
     last: Document,
     projection: Option<&Projection>,
@@ -169,5 +169,5 @@ fn reply(
             builder.append("value", ValueRef::Document(part.as_ref()));
         }
     }
-    Ok(finish(builder))
+    Ok(finish_reply(builder))
 }

@@ -25,14 +25,18 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         }
     };
     let args = call.args();
-    let namespace = names::collection(call.database, args.need_str("collection")?)?;
+    let namespace = names::parse_collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
-    let mut taken =
-        cursors.take(id, &namespace, session::id(call.body), call.connection.visitor)?;
-    call.connection.go_on(id, &taken.operation, clock::monotonic());
+    let mut taken = cursors.take(
+        id,
+        &namespace,
+        session::session_id(call.body),
+        call.connection.relayed_sender,
+    )?;
+    call.connection.resume_operation(id, &taken.operation, clock::monotonic());
     if args.get("maxTimeMS").is_some() {
-        cursors.leave(taken);
+        cursors.return_unread(taken);
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
     }
@@ -46,12 +50,15 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match batch {
         Ok(batch) => {
             let count = batch.documents.len();
-            let kept =
-                if batch.done { cursors.end(taken) } else { cursors.give_back(taken, count) };
+            let kept = if batch.done {
+                cursors.finish_cursor(taken)
+            } else {
+                cursors.give_back(taken, count)
+            };
             Counters::add(&call.connection.counters.returned, count as u64);
             let id = if kept { id } else { 0 };
             let reply = batch_reply("nextBatch", &batch.documents, id, &namespace);
-            call.connection.holds(batch.held);
+            call.connection.hold_reply_memory(batch.held);
             Ok(reply)
         }
         Err(error) => {

@@ -46,7 +46,7 @@ const MAX_APP_NAME: usize = 128;
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
-        introduce(call, client)?;
+        note_client(call, client)?;
     }
     if let Some(wait) = await_change(call)? {
         sleep(wait).await;
@@ -73,7 +73,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         reply.push(name, value);
     }
     if let Some(asked) = call.args().array("compression")? {
-        reply.push("compression", agree(call, asked));
+        reply.push("compression", agree_compressors(call, asked));
     }
     let process = Value::ObjectId(call.door.process);
     reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
@@ -98,13 +98,13 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     };
     let of = format!("{}.topologyVersion", call.name);
     let known = Args::new(&of, known);
-    let process = known.get("processId").ok_or_else(|| known.missing("processId"))?;
+    let process = known.get("processId").ok_or_else(|| known.missing_field("processId"))?;
     let ValueRef::ObjectId(process) = process else {
-        return Err(known.wrong("processId", process, " 'objectId'"));
+        return Err(known.wrong_type("processId", process, " 'objectId'"));
     };
-    let counter = match known.get("counter").ok_or_else(|| known.missing("counter"))? {
+    let counter = match known.get("counter").ok_or_else(|| known.missing_field("counter"))? {
         ValueRef::Int64(counter) => counter,
-        other => return Err(known.wrong("counter", other, " 'long'")),
+        other => return Err(known.wrong_type("counter", other, " 'long'")),
     };
     if counter < 0 {
         return Err(Error::new(31372, "topologyVersion must have a non-negative counter"));
@@ -123,7 +123,7 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
 }
 
 /// A client says who it is, once.
-fn introduce<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
+fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
         let message = format!(
@@ -152,7 +152,7 @@ fn introduce<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
 }
 
 /// The compressors both sides know, in the client's order.
-fn agree<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
+fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
     let mut agreed: Vec<Compressor> = Vec::new();
     for name in asked.iter().filter_map(ValueRef::as_str) {
         let known = Compressor::OFFERED.into_iter().find(|it| it.name() == name);

@@ -7,22 +7,23 @@ use super::statements::{check_batch, push_errors};
 use crate::{
     call::Call,
     counters::Counters,
-    document_writer::{Checked, DocumentWriter, with_id},
+    document_writer::{CheckedDocument, DocumentWriter, with_id},
     errors::{BSONObjectTooLarge, Error, Overflow, Result},
     limits::MAX_DOCUMENT_BYTES,
     replies::{numbers::saturated_int, ok},
-    reserved_property::{RESERVED, carried},
+    reserved_property::{RESERVED, carried_second},
 };
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let documents = call.documents("documents")?;
+    let documents = call.listed_documents("documents")?;
     check_batch(documents.len())?;
     Counters::add(&call.connection.counters.insert, documents.len() as u64);
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let writer = call.writer(call.door.engine.now().await);
-    let (inserted, errors) = insert(call, &namespace, &documents, ordered, &writer).await?;
+    let writer = call.document_writer(call.door.engine.now().await);
+    let (inserted, errors) =
+        insert_documents(call, &namespace, &documents, ordered, &writer).await?;
     let mut reply = doc! { "n": saturated_int(inserted) };
     push_errors(&mut reply, &errors);
     ok(reply)
@@ -48,7 +49,7 @@ pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
 }
 
 /// Inserts documents; answers how many, and failures by position.
-pub(super) async fn insert<S: Store>(
+pub(super) async fn insert_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     documents: &[DocRef<'_>],
@@ -58,7 +59,7 @@ pub(super) async fn insert<S: Store>(
     let mut errors = Vec::new();
     let (mut positions, mut ready) = (Vec::new(), Vec::new());
     for (at, document) in documents.iter().enumerate() {
-        match prepared(call, *document, writer) {
+        match prepare_document(call, *document, writer) {
             Ok(new) => {
                 positions.push(at);
                 ready.push(new);
@@ -76,7 +77,7 @@ pub(super) async fn insert<S: Store>(
     }
     let ordering = if ordered { Ordering::Ordered } else { Ordering::Unordered };
     let inserted = loop {
-        let (collection, _) = call.ensure(namespace).await?;
+        let (collection, _) = call.ensure_collection(namespace).await?;
         let inserted = call.door.engine.insert_since(&collection, ready, ordering).await;
         if !Call::<S>::came_late(&inserted) {
             break inserted?;
@@ -85,7 +86,7 @@ pub(super) async fn insert<S: Store>(
         ready = positions
             .iter()
             .filter_map(|at| documents.get(*at))
-            .map(|document| prepared(call, *document, writer))
+            .map(|document| prepare_document(call, *document, writer))
             .collect::<Result<_>>()?;
     };
     if ordered && !inserted.failed.is_empty() {
@@ -93,14 +94,14 @@ pub(super) async fn insert<S: Store>(
     }
     for (at, error) in inserted.failed {
         let at = positions.get(at).copied().unwrap_or(at);
-        errors.push((at, Error::from(error).about(namespace)));
+        errors.push((at, Error::from(error).with_namespace(namespace)));
     }
     errors.sort_by_key(|(at, _)| *at);
     Ok((inserted.count, errors))
 }
 
 /// A document as it is stored, and what is known of its life.
-fn prepared<S: Store>(
+fn prepare_document<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,
     writer: &DocumentWriter,
@@ -108,15 +109,15 @@ fn prepared<S: Store>(
     if call.door.carries_timestamps()
         && let Some(since) = document.get(RESERVED)
     {
-        let since = carried(since)?;
-        let rest = without(document, RESERVED);
+        let since = carried_second(since)?;
+        let rest = without_field(document, RESERVED);
         return as_stored(call, rest.as_ref(), writer, Some(since));
     }
     as_stored(call, document, writer, None)
 }
 
 /// The same document without a root-level field.
-fn without(document: DocRef<'_>, left_out: &str) -> DocBuf {
+fn without_field(document: DocRef<'_>, left_out: &str) -> DocBuf {
     let mut builder = DocBuilder::new();
     for (name, value) in document.iter().filter(|(name, _)| *name != left_out) {
         builder.append(name, value);
@@ -132,13 +133,13 @@ fn as_stored<S: Store>(
     since: Option<i64>,
 ) -> Result<New> {
     check_stored(document)?;
-    let Checked { lifetime, has_empty_timestamp } = writer.check(document)?;
+    let CheckedDocument { lifetime, has_empty_timestamp } = writer.check_document(document)?;
     let mut owned = match document.iter().next() {
-        Some(("_id", _)) => call.message.own(document),
+        Some(("_id", _)) => call.message.owned_document(document),
         _ => with_id(document, writer.now),
     };
     if has_empty_timestamp {
-        owned = call.door.timestamps.fill(owned.as_ref(), writer.now.ms);
+        owned = call.door.timestamps.fill_empty(owned.as_ref(), writer.now.ms);
     }
     Ok(New { document: owned, lifetime, since })
 }

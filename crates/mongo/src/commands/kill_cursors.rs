@@ -12,9 +12,9 @@ use crate::{
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let ids = cursor_ids(call.args().need_array("cursors")?)?;
-    let visitor = call.connection.visitor;
+    let relayed_sender = call.connection.relayed_sender;
     let (killed, missing): (Vec<i64>, Vec<i64>) =
-        ids.into_iter().partition(|id| call.door.cursors.kill(*id, &namespace, visitor));
+        ids.into_iter().partition(|id| call.door.cursors.kill(*id, &namespace, relayed_sender));
     let list = |ids: Vec<i64>| Value::Array(ids.into_iter().map(Value::Int64).collect());
     ok(doc! {
         "cursorsKilled": list(killed),

@@ -18,14 +18,14 @@ use crate::{
     },
 };
 
-fn filter(args: &Args<'_>) -> Result<Filter> {
+fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     match args.document("filter")? {
         Some(filter) => Ok(mongo_query::filter::parse(filter)?),
         None => Ok(Filter::always()),
     }
 }
 
-fn matches(filter: &Filter, entry: &Document) -> Result<bool> {
+fn entry_matches(filter: &Filter, entry: &Document) -> Result<bool> {
     Ok(filter.matches(DocRef::Tree(entry), &Context::default())?)
 }
 
@@ -34,13 +34,13 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     let Some(cursor) = args.document("cursor")? else { return Ok(None) };
     let of = format!("{}.cursor", args.of);
     let args = Args::new(&of, cursor);
-    args.only(&["batchSize"])?;
+    args.allow_only(&["batchSize"])?;
     args.count("batchSize")
 }
 
-pub(super) async fn databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    let filter = filter(&args)?;
+    let filter = parse_filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
     args.bool("authorizedDatabases")?;
     // These are there from the start on every server; tools leave them out by name.
@@ -55,7 +55,7 @@ pub(super) async fn databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     for (name, size) in sizes {
         let (size, empty) = (size.unwrap_or(0), size.is_none());
         let entry = doc! { "name": name, "sizeOnDisk": size, "empty": empty };
-        if matches(&filter, &entry)? {
+        if entry_matches(&filter, &entry)? {
             total += size;
             let shown = match (names_only, entry.get("name").cloned()) {
                 (true, Some(name)) => doc! { "name": name },
@@ -72,9 +72,9 @@ pub(super) async fn databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-pub(super) async fn collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    let filter = filter(&args)?;
+    let filter = parse_filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
     let size = batch_size(&args)?;
     let mut entries = Vec::new();
@@ -83,7 +83,7 @@ pub(super) async fn collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
             continue;
         }
         let entry = collection_entry(&namespace, &collection);
-        if matches(&filter, &entry)? {
+        if entry_matches(&filter, &entry)? {
             let shown = if names_only {
                 doc! { "name": namespace.collection.as_str(), "type": "collection" }
             } else {
@@ -96,10 +96,10 @@ pub(super) async fn collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     reply_with_list(call, entries, &namespace, size).await
 }
 
-pub(super) async fn indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let size = batch_size(&call.args())?;
-    let Some(collection) = call.find(&namespace) else {
+    let Some(collection) = call.find_collection(&namespace) else {
         return Err(Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")));
     };
     let state = collection.state();

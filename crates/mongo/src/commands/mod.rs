@@ -49,25 +49,25 @@ use crate::{
 };
 
 /// What a message is answered with.
-pub(crate) enum Answer {
+pub(crate) enum Response {
     Reply(DocBuf),
     /// The connection is closed instead.
-    Hang,
+    CloseConnection,
 }
 
 /// Runs the command of a message.
-pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Answer {
-    match fail_point::check(call) {
-        fail_point::Verdict::Go => {}
-        fail_point::Verdict::Hang => return Answer::Hang,
-        fail_point::Verdict::Fail(reply) => return Answer::Reply(reply),
-        fail_point::Verdict::Block(time) => sleep(time).await,
+pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
+    match fail_point::check_command(call) {
+        fail_point::Action::Go => {}
+        fail_point::Action::CloseConnection => return Response::CloseConnection,
+        fail_point::Action::Fail(reply) => return Response::Reply(reply),
+        fail_point::Action::Block(time) => sleep(time).await,
     }
-    let reply = match dispatch(call).await {
+    let reply = match run_command(call).await {
         Ok(reply) => reply,
-        Err(error) => error.reply().to_buf(),
+        Err(error) => error.to_reply().to_buf(),
     };
-    Answer::Reply(fail_point::decorate(call, reply))
+    Response::Reply(fail_point::add_concern_error(call, reply))
 }
 
 #[expect(clippy::disallowed_methods, reason = "these are waits by request, of no effect")]
@@ -75,12 +75,12 @@ pub(crate) async fn sleep(time: std::time::Duration) {
     tokio::time::sleep(time).await;
 }
 
-async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
-    let Some((Known { place, row }, run)) = found else { return Err(unknown(call)) };
+    let Some((Known { place, row }, run)) = found else { return Err(unknown_command(call)) };
     Counters::add(&call.connection.counters.command, 1);
-    let args = call.args().noted();
-    api_version::check(row, &args)?;
+    let args = call.args().with_noted_names();
+    api_version::check_version(row, &args)?;
     check_fields(call, row.fields)?;
     if row.admin_only && call.database != "admin" {
         let message = format!("{} may only be run against the admin database.", row.name);
@@ -89,10 +89,10 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let deadline = check_shared(&args, row)?;
     let began = clock::monotonic();
     call.operation.end_at(deadline);
-    let _begun = call.connection.begin(Running {
+    let _begun = call.connection.begin_command(Running {
         id: call.door.operation_id(),
         row,
-        command: call.message.own(call.body),
+        command: call.message.owned_document(call.body),
         began,
         operation: Arc::clone(&call.operation),
         cursor: None,
@@ -110,7 +110,7 @@ async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply
 }
 
-fn unknown<S: Store>(call: &Call<'_, S>) -> Error {
+fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     let name = call.name;
     match call.door.commands.find_not_yet(name) {
         Some(NotYet { area, .. }) => {

@@ -9,12 +9,12 @@ use crate::{
     arguments::Args,
     call::Call,
     client::Connection,
-    cursor_description::{Clocks, CursorSnapshot, lsid, shown},
+    cursor_description::{Clocks, CursorSnapshot, session_document, shown_command},
     errors::{
         BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
     },
     limits::SHOWN_BYTES,
-    operation::{Running, Why},
+    operation::{Running, StopReason},
     replies::ok,
     session,
 };
@@ -35,7 +35,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 /// `currentOp`: whatever is none of its own arguments is a filter.
-pub(super) async fn current<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     args.lax_bool("$ownOps")?;
     let idle = args.lax_bool("$all")?.unwrap_or(false);
@@ -48,7 +48,7 @@ pub(super) async fn current<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let filter = mongo_query::filter::parse(DocRef::Tree(&filter))?;
     let mut shown = Vec::new();
-    let (operations, _held) = operations(call, Shown { idle, cursors: false }).await?;
+    let (operations, _held) = list_operations(call, ShownBeside { idle, cursors: false }).await?;
     for operation in operations {
         if filter.matches(DocRef::Tree(&operation), &query::Context::default())? {
             shown.push(Value::Document(operation));
@@ -58,7 +58,7 @@ pub(super) async fn current<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// What stands for `$currentOp` at the beginning of a pipeline.
-pub(super) async fn stage<S: Store>(
+pub(super) async fn current_op_stage<S: Store>(
     call: &Call<'_, S>,
     spec: ValueRef<'_>,
 ) -> Result<Vec<Document>> {
@@ -71,19 +71,19 @@ pub(super) async fn stage<S: Store>(
         return Err(Error::new(InvalidNamespace, message));
     }
     let args = Args::new("$currentOp", spec);
-    args.only(OPTIONS)?;
+    args.allow_only(OPTIONS)?;
     for option in OPTIONS {
         args.lax_bool(option)?;
     }
     let idle = args.lax_bool("idleConnections")?.unwrap_or(false);
     let cursors = args.lax_bool("idleCursors")?.unwrap_or(false);
-    let (operations, _held) = operations(call, Shown { idle, cursors }).await?;
+    let (operations, _held) = list_operations(call, ShownBeside { idle, cursors }).await?;
     Ok(operations)
 }
 
 /// What is shown beside operations under way.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct ShownBeside {
     /// Connections without one.
     idle: bool,
     /// Cursors that wait for the next request.
@@ -92,14 +92,17 @@ struct Shown {
 
 /// All operations under way, this one among them, and what else is asked for; and the memory that
 /// these take.
-async fn operations<S: Store>(call: &Call<'_, S>, asked: Shown) -> Result<(Vec<Document>, Share)> {
+async fn list_operations<S: Store>(
+    call: &Call<'_, S>,
+    asked: ShownBeside,
+) -> Result<(Vec<Document>, Share)> {
     let now_ms = call.door.engine.now().await.ms;
     let clocks = Clocks { now_ms, monotonic: clock::monotonic() };
     let host = call.door.settings.host.as_str();
     let mut held = call.door.settings.memory.share();
     let mut shown = Vec::new();
-    for connection in call.door.connected() {
-        let running = connection.running();
+    for connection in call.door.connections() {
+        let running = connection.running_command();
         if running.is_none() && !asked.idle {
             continue;
         }
@@ -117,34 +120,38 @@ async fn operations<S: Store>(call: &Call<'_, S>, asked: Shown) -> Result<(Vec<D
         out.push("active", running.is_some());
         out.push("currentOpTime", Value::DateTime(now_ms));
         if let Some(running) = running {
-            let cursor = running.cursor.and_then(|id| call.door.cursors.told(id));
-            describe(&running, cursor.map(|cursor| (cursor, clocks)), &mut out);
+            let cursor = running.cursor.and_then(|id| call.door.cursors.snapshot(id));
+            describe_running(&running, cursor.map(|cursor| (cursor, clocks)), &mut out);
         }
         shown.push(out);
     }
-    let idle = if asked.cursors { call.door.cursors.idle() } else { Vec::new() };
-    for cursor in idle.into_iter().filter_map(|id| call.door.cursors.told(id)) {
+    let idle = if asked.cursors { call.door.cursors.idle_ids() } else { Vec::new() };
+    for cursor in idle.into_iter().filter_map(|id| call.door.cursors.snapshot(id)) {
         held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
-        shown.push(cursor.idle(host, clocks));
+        shown.push(cursor.idle_entry(host, clocks));
     }
     Ok((shown, held))
 }
 
-fn describe(running: &Running, cursor: Option<(CursorSnapshot, Clocks)>, out: &mut Document) {
+fn describe_running(
+    running: &Running,
+    cursor: Option<(CursorSnapshot, Clocks)>,
+    out: &mut Document,
+) {
     let took = clock::monotonic().saturating_sub(running.began);
     let command = running.command.as_ref();
     out.push("opid", running.id);
-    out.push("secs_running", whole(took.as_secs().into()));
-    out.push("microsecs_running", whole(took.as_micros()));
+    out.push("secs_running", saturated_long(took.as_secs().into()));
+    out.push("microsecs_running", saturated_long(took.as_micros()));
     out.push("op", running.row.work.op_name());
-    out.push("ns", namespace(running.row.name, command));
-    out.push("command", shown(command).as_ref().to_tree());
-    if let Some(session) = session::id(command) {
-        out.push("lsid", lsid(session));
+    out.push("ns", shown_namespace(running.row.name, command));
+    out.push("command", shown_command(command).as_ref().to_tree());
+    if let Some(session) = session::session_id(command) {
+        out.push("lsid", session_document(session));
     }
     if let Some((cursor, clocks)) = cursor {
         out.push("planSummary", cursor.summary());
-        out.push("cursor", cursor.cursor(clocks, Some(running.id)));
+        out.push("cursor", cursor.cursor_document(clocks, Some(running.id)));
     }
     if running.operation.is_stopped() {
         out.push("killPending", true);
@@ -153,12 +160,12 @@ fn describe(running: &Running, cursor: Option<(CursorSnapshot, Clocks)>, out: &m
     out.push("waitingForLock", false);
 }
 
-fn whole(number: u128) -> i64 {
+fn saturated_long(number: u128) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The collection a command names, as `ns` shows it.
-fn namespace(name: &str, command: DocRef<'_>) -> String {
+fn shown_namespace(name: &str, command: DocRef<'_>) -> String {
     let text = |field: &str| command.get(field).and_then(|value| value.as_str());
     let database = text("$db").unwrap_or_default();
     let collection = match name {
@@ -170,7 +177,7 @@ fn namespace(name: &str, command: DocRef<'_>) -> String {
 }
 
 /// `killOp`: an operation that has ended meanwhile is no failure.
-pub(super) async fn kill<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
         Some(op) if !op.is_number() => {
@@ -185,8 +192,10 @@ pub(super) async fn kill<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
         return Err(Error::new(BadValue, "invalid op: it is not the number of an operation"));
     };
-    let killed = |connection: &std::sync::Arc<Connection>| connection.stop(Some(id), Why::Killed);
-    call.door.connected().iter().any(killed);
+    let killed = |connection: &std::sync::Arc<Connection>| {
+        connection.stop_command(Some(id), StopReason::Killed)
+    };
+    call.door.connections().iter().any(killed);
     ok(doc! { "info": "attempting to kill op" })
 }
 
@@ -199,6 +208,6 @@ pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "numFiles": 1 })
 }
 
-pub(super) async fn replica_set<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn replica_set_status<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     Err(Error::new(NoReplicationEnabled, "not running with --replSet"))
 }

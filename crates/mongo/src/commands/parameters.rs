@@ -60,7 +60,7 @@ fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> V
     lock(&call.door.parameters).get(name).cloned().unwrap_or_else(start)
 }
 
-pub(super) async fn get<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let wanted = call.body.get("getParameter");
     let all = match wanted {
         Some(ValueRef::String("*")) => true,
@@ -85,7 +85,7 @@ pub(super) async fn get<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-pub(super) async fn set<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut was = None;
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     for (name, value) in given {
@@ -116,7 +116,7 @@ pub(super) async fn set<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
-pub(super) async fn concerns<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn default_concerns<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {
         "defaultReadConcern": doc! { "level": "local" },
         "defaultWriteConcern": doc! { "w": "majority", "wtimeout": 0 },

@@ -5,7 +5,7 @@ use engine::Store;
 
 use crate::{call::Call, errors::Result, limits::SESSION_MINUTES, replies::ok};
 
-pub(super) async fn start<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     let mut bytes: Vec<u8> = (0..16).map(|_| fastrand::u8(..)).collect();
     // Version 4, variant 1.
     bytes[6] = bytes[6] & 0x0f | 0x40;
@@ -17,7 +17,7 @@ pub(super) async fn start<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// What names sessions, users or patterns of them is an array of documents.
-pub(super) async fn end<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().documents(call.name)?;
     ok(doc! {})
 }

@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-fn scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
+fn parse_scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
     match call.args().int("scale")? {
         None => Ok(1),
         Some(scale) if 0 < scale => Ok(scale),
@@ -37,19 +37,19 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
     sizes
 }
 
-pub(super) async fn collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let scale = scale(call)?;
-    ok(storage(call, &namespace, scale).await?)
+    let scale = parse_scale(call)?;
+    ok(storage_stats(call, &namespace, scale).await?)
 }
 
 /// Counts and sizes of a collection, all zero where there is none.
-async fn storage<S: Store>(
+async fn storage_stats<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     scale: i64,
 ) -> Result<Document> {
-    let Some(collection) = call.find(namespace) else {
+    let Some(collection) = call.find_collection(namespace) else {
         return Ok(doc! {
             "ns": namespace.to_string(), "size": 0, "count": 0, "numOrphanDocs": 0,
             "storageSize": 0, "totalSize": 0, "nindexes": 0, "totalIndexSize": 0,
@@ -88,7 +88,7 @@ async fn storage<S: Store>(
 }
 
 /// The document that a leading `$collStats` stage begins with.
-pub(super) async fn stage<S: Store>(
+pub(super) async fn stats_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     spec: DocRef<'_>,
@@ -100,7 +100,7 @@ pub(super) async fn stage<S: Store>(
             return Err(Error::new(CommandNotSupported, message));
         }
     }
-    args.only(&["storageStats", "count"])?;
+    args.allow_only(&["storageStats", "count"])?;
     let now = call.door.engine.now().await;
     let mut out = doc! {
         "ns": namespace.to_string(),
@@ -109,12 +109,12 @@ pub(super) async fn stage<S: Store>(
     };
     if let Some(asked) = args.document("storageStats")? {
         let scale = Args::new("storageStats", asked).int("scale")?.unwrap_or(1).max(1);
-        let mut stats = storage(call, namespace, scale).await?;
+        let mut stats = storage_stats(call, namespace, scale).await?;
         stats.remove("ns");
         out.push("storageStats", stats);
     }
     if args.document("count")?.is_some() {
-        let live = match call.find(namespace) {
+        let live = match call.find_collection(namespace) {
             Some(collection) => call.door.engine.live(&collection).await?.documents,
             None => 0,
         };
@@ -123,8 +123,8 @@ pub(super) async fn stage<S: Store>(
     Ok(out)
 }
 
-pub(super) async fn database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let scale = scale(call)?;
+pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let scale = parse_scale(call)?;
     let all = call.door.engine.collections(Model::Documents);
     let own: Vec<Arc<Collection>> = all
         .into_iter()
@@ -163,7 +163,7 @@ pub(super) async fn database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 /// Walks a collection: every live row and every live index entry.
 pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let collection = call.expect(&namespace)?;
+    let collection = call.expect_collection(&namespace)?;
     let checked = call.door.engine.check(&collection).await?;
     let records = i64::try_from(checked.rows).unwrap_or(i64::MAX);
     let mut keys = doc! { "_id_": int_or_long(records) };

@@ -129,34 +129,34 @@ rows! {
     "serverStatus" => server_status::run, &[ANY_ARGUMENT],
         "state and counters, metrics.ttl among them",
         CommandRow::reads().no_write_concern().without_documents();
-    "getParameter" => parameters::get, parameters::NAMES, "a setting, or all of them",
+    "getParameter" => parameters::get_parameters, parameters::NAMES, "a setting, or all of them",
         CommandRow::reads().on_admin().without_documents();
-    "setParameter" => parameters::set, parameters::NAMES, "changes a setting",
+    "setParameter" => parameters::set_parameters, parameters::NAMES, "changes a setting",
         CommandRow::writes().on_admin().without_documents();
-    "getDefaultRWConcern" => parameters::concerns, &["inMemory"], "default concerns",
+    "getDefaultRWConcern" => parameters::default_concerns, &["inMemory"], "default concerns",
         CommandRow::reads().on_admin().without_documents();
     "setFeatureCompatibilityVersion" => parameters::set_compatibility,
         &["confirm", "downgradeOnDiskChanges", "fromConfigServer"],
         "accepted, changes nothing",
         CommandRow::writes().on_admin().without_documents();
-    "listDatabases" => list::databases, &["filter", "nameOnly", "authorizedDatabases"],
+    "listDatabases" => list::list_databases, &["filter", "nameOnly", "authorizedDatabases"],
         "databases and their sizes",
         CommandRow::reads().on_admin().in_api(&[]).ends_with_client().no_write_concern()
             .without_documents();
-    "listCollections" => list::collections,
+    "listCollections" => list::list_collections,
         &["filter", "nameOnly", "authorizedCollections", "cursor"],
         "collections of a database",
         CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
-    "listIndexes" => list::indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"],
+    "listIndexes" => list::list_indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"],
         "indexes of a collection",
         CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
-    "create" => catalog::create, catalog::CREATE_FIELDS, "makes a collection",
+    "create" => catalog::create_collection, catalog::CREATE_FIELDS, "makes a collection",
         CommandRow::writes().in_api(CREATE_OUTSIDE_API);
-    "drop" => catalog::drop, &[], "drops a collection",
+    "drop" => catalog::drop_collection, &[], "drops a collection",
         CommandRow::writes().in_api(&[]);
     "dropDatabase" => catalog::drop_database, &[], "drops a database",
         CommandRow::writes().in_api(&[]).without_documents();
-    "renameCollection" => catalog::rename, &["to", "dropTarget", "stayTemp", "collectionUUID"],
+    "renameCollection" => catalog::rename_collection, &["to", "dropTarget", "stayTemp", "collectionUUID"],
         "gives a collection another name",
         CommandRow::writes().on_admin();
     "collMod" => coll_mod::run, coll_mod::FIELDS, "changes an index or a collection",
@@ -169,13 +169,13 @@ rows! {
         CommandRow::writes().in_api(&[]);
     "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
         CommandRow::writes();
-    "collStats" => stats::collection, &["scale"], "counts and sizes of a collection",
+    "collStats" => stats::collection_stats, &["scale"], "counts and sizes of a collection",
         CommandRow::reads().no_write_concern();
-    "collstats" => stats::collection, &["scale"], "counts and sizes, old name",
+    "collstats" => stats::collection_stats, &["scale"], "counts and sizes, old name",
         CommandRow::reads();
-    "dbStats" => stats::database, &["scale", "freeStorage"], "counts and sizes of a database",
+    "dbStats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes of a database",
         CommandRow::reads().no_write_concern();
-    "dbstats" => stats::database, &["scale", "freeStorage"], "counts and sizes, old name",
+    "dbstats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes, old name",
         CommandRow::reads();
     "validate" => stats::validate,
         &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata"],
@@ -217,36 +217,36 @@ rows! {
     "explain" => explain::run, &["verbosity"], "how a command would run",
         CommandRow::by_arguments(explain::changes_data).in_api(&[]).ends_with_client()
             .no_write_concern();
-    "startSession" => sessions::start, &[ANY_ARGUMENT], "a session id",
+    "startSession" => sessions::start_session, &[ANY_ARGUMENT], "a session id",
         CommandRow::reads().without_documents();
-    "endSessions" => sessions::end, &[], "ends sessions",
+    "endSessions" => sessions::end_sessions, &[], "ends sessions",
         CommandRow::reads().before_login().in_api(&[]).no_write_concern().without_documents();
-    "refreshSessions" => sessions::end, &[], "keeps sessions",
+    "refreshSessions" => sessions::end_sessions, &[], "keeps sessions",
         CommandRow::reads().in_api(&[]).without_documents();
-    "killSessions" => sessions::end, &[ANY_ARGUMENT], "ends sessions",
+    "killSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
         CommandRow::writes().without_documents();
-    "killAllSessions" => sessions::end, &[ANY_ARGUMENT], "ends sessions",
+    "killAllSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
         CommandRow::writes().without_documents();
-    "killAllSessionsByPattern" => sessions::end, &[ANY_ARGUMENT], "ends sessions",
+    "killAllSessionsByPattern" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
         CommandRow::writes().without_documents();
     "logout" => sessions::log_out, &[], "forgets who is logged in",
         CommandRow::reads().before_login().without_documents();
-    "currentOp" => operations::current, &["$all", "$ownOps", ANY_ARGUMENT],
+    "currentOp" => operations::current_op, &["$all", "$ownOps", ANY_ARGUMENT],
         "operations under way; other arguments are a filter",
         CommandRow::reads().on_admin().without_documents();
-    "killOp" => operations::kill, &["op", ANY_ARGUMENT],
+    "killOp" => operations::kill_op, &["op", ANY_ARGUMENT],
         "ends an operation: reads, updates and deletes",
         CommandRow::writes().on_admin().without_documents();
     "fsync" => operations::fsync, &["lock", "async"], "everything acknowledged is durable already",
         CommandRow::writes().on_admin().without_documents();
-    "replSetGetStatus" => operations::replica_set, &["initialSync"], "not a replica set: 76",
+    "replSetGetStatus" => operations::replica_set_status, &["initialSync"], "not a replica set: 76",
         CommandRow::reads().on_admin().without_documents();
     "configureFailPoint" => fail_point::run, &["mode", "data"],
         "failCommand, for tests of applications",
         CommandRow::writes().on_admin().without_documents();
-    "ebbClock" => ebb::clock, &["advanceSeconds", "set"], "reads or moves the database clock",
+    "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
         CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]);
-    "ebbExpiry" => ebb::expiry, &["preview", "ids"],
+    "ebbExpiry" => ebb::run_expiry, &["preview", "ids"],
         "forecast and preview of a collection's expiry; with `ids` when those documents die, and by which rule",
         CommandRow::reads().in_api(&[]);
 }

@@ -18,7 +18,7 @@ use crate::{
 
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let statements = call.documents("updates")?;
+    let statements = call.listed_documents("updates")?;
     check_batch(statements.len())?;
     statements
         .iter()
@@ -33,7 +33,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
-    let context = call.context().await;
+    let context = call.evaluation_context().await;
     let mut run = Run { call, namespace, matched: 0, modified: 0, upserted: Vec::new() };
     let errors = run_statements(statements, ordered, context, &mut run).await;
     let n = run.matched + run.upserted.len();
@@ -65,7 +65,7 @@ impl<S: Store> RunStatement for Run<'_, S> {
         let args = Args::new("update.updates", statement);
         let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
         let updated = update_documents(self.call, &self.namespace, statement, &context).await;
-        let updated = updated.map_err(|error| error.about(&self.namespace))?;
+        let updated = updated.map_err(|error| error.with_namespace(&self.namespace))?;
         self.matched += updated.matched;
         self.modified += updated.modified;
         if let Some(id) = updated.upserted {
@@ -83,7 +83,7 @@ pub(super) async fn update_documents<S: Store>(
     context: &Arc<Context>,
 ) -> Result<Updated> {
     call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
-    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
+    let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = engine::Update {
         find: statement.find,
         edit: &statement.edit,
@@ -93,9 +93,9 @@ pub(super) async fn update_documents<S: Store>(
         writer: &writer,
     };
     loop {
-        let collection = match call.find(namespace) {
+        let collection = match call.find_collection(namespace) {
             Some(collection) => collection,
-            None if update.upsert => call.ensure(namespace).await?.0,
+            None if update.upsert => call.ensure_collection(namespace).await?.0,
             None => return Ok(Updated::default()),
         };
         let updated = call.door.engine.update(&collection, &update).await;

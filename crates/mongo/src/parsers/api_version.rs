@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Checks which version of the API a command asks for, and whether it is in it.
-pub(crate) fn check(row: &CommandRow, args: &Args<'_>) -> Result<()> {
+pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let version = args.str("apiVersion")?;
     let strict = args.bool("apiStrict")?.unwrap_or(false);
     let deprecation = args.bool("apiDeprecationErrors")?;

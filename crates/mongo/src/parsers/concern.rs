@@ -22,10 +22,10 @@ const PROVENANCES: [&str; 5] = [
 
 /// Checks the read concern of a command.
 pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
-    let Some(concern) = args.find("readConcern") else { return Ok(()) };
+    let Some(concern) = args.get_or_null("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
         if row.strict_shared && !concern.is_nullish() {
-            return Err(args.wrong("readConcern", concern, " 'object'"));
+            return Err(args.wrong_type("readConcern", concern, " 'object'"));
         }
         return Err(Error::new(FailedToParse, "readConcern field should be an object"));
     };
@@ -34,7 +34,7 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     for (name, value) in concern.iter() {
         match (name, value) {
             ("level", ValueRef::String(text)) => level = Some(text),
-            ("level", other) => return Err(wrong(name, "string", other)),
+            ("level", other) => return Err(wrong_type(name, "string", other)),
             ("afterClusterTime", ValueRef::Timestamp(0)) => {
                 let message = "afterClusterTime cannot be a null timestamp";
                 return Err(Error::new(InvalidOptions, message));
@@ -42,12 +42,12 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
             ("afterClusterTime", ValueRef::Timestamp(_)) => after = true,
             ("atClusterTime", ValueRef::Timestamp(_)) => at = true,
             ("afterClusterTime" | "atClusterTime", other) => {
-                return Err(wrong(name, "timestamp", other));
+                return Err(wrong_type(name, "timestamp", other));
             }
             ("provenance", value) => check_provenance("readConcern", value)?,
             // Drivers' own bookkeeping of the replica set protocol.
             ("afterOpTime", ValueRef::Document(_)) => optime = true,
-            ("afterOpTime", other) => return Err(wrong(name, "object", other)),
+            ("afterOpTime", other) => return Err(wrong_type(name, "object", other)),
             ("allowTransactionTableSnapshot" | "waitLastStableRecoveryTimestamp", _) => {}
             _ => {
                 let message = format!("Unrecognized option in readConcern: {name}");
@@ -105,7 +105,7 @@ fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
     }
 }
 
-fn wrong(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
+fn wrong_type(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
     let found = found.kind().name();
     let message = format!("\"{name}\" had the wrong type. Expected {expected}, found {found}");
     Error::new(TypeMismatch, message)
@@ -120,20 +120,20 @@ fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
             );
             Err(Error::new(BadValue, message))
         }
-        other => Err(wrong("provenance", "string", other)),
+        other => Err(wrong_type("provenance", "string", other)),
     }
 }
 
 /// Checks the write concern of a command. What is acknowledged is durable, so that all that can be
 /// meant of one server is met.
 pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
-    let concern = match args.find("writeConcern") {
+    let concern = match args.get_or_null("writeConcern") {
         None => return Ok(()),
         Some(ValueRef::Document(concern)) => concern,
-        Some(other) => return Err(wrong("writeConcern", "object", other)),
+        Some(other) => return Err(wrong_type("writeConcern", "object", other)),
     };
     let args = Args::new("writeConcern", concern);
-    args.only(&[
+    args.allow_only(&[
         "w",
         "j",
         "fsync",
@@ -151,7 +151,7 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
         check_provenance("writeConcern", provenance)?;
     }
     args.int("wtimeout")?;
-    let wait = concern.get("wtimeout").and_then(Number::of).map(cut);
+    let wait = concern.get("wtimeout").and_then(Number::of).map(truncated_number);
     if wait.is_some_and(|wait| i32::try_from(wait).is_err()) {
         return Err(Error::new(FailedToParse, "wtimeout must be a 32-bit integer"));
     }
@@ -160,7 +160,7 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
 
 /// A number without its fraction.
 #[expect(clippy::cast_possible_truncation, reason = "beyond its range it is out of range here too")]
-fn cut(number: Number) -> i64 {
+fn truncated_number(number: Number) -> i64 {
     number.to_i64_exact().unwrap_or_else(|| number.to_f64() as i64)
 }
 
@@ -171,7 +171,7 @@ fn check_nodes(w: ValueRef<'_>) -> Result<()> {
         ValueRef::Null => "",
         ValueRef::Document(tags) => return check_tags(tags),
         other => {
-            let Some(count) = Number::of(other).map(cut) else {
+            let Some(count) = Number::of(other).map(truncated_number) else {
                 let found = other.kind().name();
                 let message = format!("w has to be a number, string, or object; found: {found}");
                 return Err(Error::new(FailedToParse, message));

@@ -5,7 +5,7 @@ use document::{DocRef, Number, Rounding, ValueRef, shell};
 
 use crate::errors::{CannotCreateIndex, Error, Result};
 
-fn wrap(spec: DocRef<'_>, cause: &str) -> Error {
+fn spec_error(spec: DocRef<'_>, cause: &str) -> Error {
     let shown = shell(ValueRef::Document(spec));
     Error::new(CannotCreateIndex, format!(". Index spec: {shown} :: caused by :: {cause}"))
 }
@@ -18,27 +18,30 @@ fn not_numeric(value: ValueRef<'_>) -> String {
 }
 
 /// `expireAfterSeconds` of the index on `_ts`, which is a whole number.
-pub(crate) fn of_system(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
-    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
+pub(crate) fn system_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+    let Some(number) = Number::of(value) else { return Err(spec_error(spec, &not_numeric(value))) };
     if number.is_nan() {
-        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
+        return Err(spec_error(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
     }
     match number.to_i64_exact() {
         Some(-1) => Ok(-1),
         Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(seconds),
-        Some(0) => Err(wrap(
+        Some(0) => Err(spec_error(
             spec,
             "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or at least 1",
         )),
-        Some(seconds) if i64::from(i32::MAX) < seconds => Err(wrap(
+        Some(seconds) if i64::from(i32::MAX) < seconds => Err(spec_error(
             spec,
             "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
         )),
-        Some(_) => Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0")),
-        None if number.to_f64().abs() < f64::from(i32::MAX) => {
-            Err(wrap(spec, "TTL index 'expireAfterSeconds' option on '_ts' must be a whole number"))
+        Some(_) => {
+            Err(spec_error(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"))
         }
-        None => Err(wrap(
+        None if number.to_f64().abs() < f64::from(i32::MAX) => Err(spec_error(
+            spec,
+            "TTL index 'expireAfterSeconds' option on '_ts' must be a whole number",
+        )),
+        None => Err(spec_error(
             spec,
             "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
         )),
@@ -46,10 +49,10 @@ pub(crate) fn of_system(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
 }
 
 /// `expireAfterSeconds` of a date index, truncated as MongoDB does.
-pub(crate) fn of_date(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
-    let Some(number) = Number::of(value) else { return Err(wrap(spec, &not_numeric(value))) };
+pub(crate) fn date_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
+    let Some(number) = Number::of(value) else { return Err(spec_error(spec, &not_numeric(value))) };
     if number.is_nan() {
-        return Err(wrap(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
+        return Err(spec_error(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
     }
     let seconds = match number {
         Number::Int(seconds) => Some(seconds),
@@ -60,7 +63,7 @@ pub(crate) fn of_date(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
     match seconds {
         Some(seconds) if (0..=i64::from(i32::MAX)).contains(&seconds) => {
             if number.to_f64() <= -1.0 {
-                return Err(wrap(
+                return Err(spec_error(
                     spec,
                     "TTL index 'expireAfterSeconds' option cannot be less than 0",
                 ));
@@ -68,9 +71,9 @@ pub(crate) fn of_date(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
             Ok(seconds)
         }
         Some(seconds) if i64::from(i32::MIN) <= seconds && seconds < 0 => {
-            Err(wrap(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"))
+            Err(spec_error(spec, "TTL index 'expireAfterSeconds' option cannot be less than 0"))
         }
-        _ => Err(wrap(
+        _ => Err(spec_error(
             spec,
             "TTL index 'expireAfterSeconds' must be within the range of a 32-bit integer",
         )),

@@ -55,7 +55,7 @@ const UNSUPPORTED: &[&str] = &[
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
 /// A specification, or `None` for that of the id index, which every collection has.
-pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
+pub(crate) fn parse_spec(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     let args = Args::new("createIndexes.indexes", spec);
     let shown_spec = || shell(ValueRef::Document(spec)).to_string();
     for (name, _) in spec.iter() {
@@ -77,9 +77,9 @@ pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     let Some(pattern) = pattern.as_document() else {
         return Err(Error::new(TypeMismatch, "The field 'key' must be an object"));
     };
-    let key = key(pattern)?;
-    version(spec)?;
-    let name = name(&args, &key, &shown_spec())?;
+    let key = parse_key(pattern)?;
+    check_version(spec)?;
+    let name = parse_name(&args, &key, &shown_spec())?;
     if let [(path, _)] = key.as_slice()
         && path == "_id"
     {
@@ -88,17 +88,17 @@ pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     if key.iter().any(|(path, _)| path == RESERVED) {
         return system_index(spec, key, name).map(Some);
     }
-    options(&args, spec, key, name).map(Some)
+    parse_options(&args, spec, key, name).map(Some)
 }
 
-fn key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
+fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     if pattern.is_empty() {
         return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
     }
     let part = |(path, value): (&str, ValueRef<'_>)| {
         check_path(path)?;
         match value {
-            ValueRef::String(kind) => Err(plugin(kind)),
+            ValueRef::String(kind) => Err(unsupported_kind(kind)),
             value => match Number::of(value).map(Number::to_f64) {
                 Some(0.0) => Err(Error::new(
                     CannotCreateIndex,
@@ -122,7 +122,7 @@ fn key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     pattern.iter().map(part).collect()
 }
 
-fn plugin(kind: &str) -> Error {
+fn unsupported_kind(kind: &str) -> Error {
     match kind {
         "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
             Error::new(CommandNotSupported, format!("an index of kind '{kind}' is not supported"))
@@ -154,7 +154,7 @@ fn check_path(path: &str) -> Result<()> {
     Ok(())
 }
 
-fn name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
+fn parse_name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
     let Some(name) = args.str("name")? else {
         let message = format!(
             "The 'name' field is a required property of an index specification, but it's missing: {shown}"
@@ -178,7 +178,7 @@ fn name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> 
 }
 
 /// Versions of indexes: 1 and 2 are known, and what is made is 2.
-fn version(spec: DocRef<'_>) -> Result<()> {
+fn check_version(spec: DocRef<'_>) -> Result<()> {
     let Some(value) = spec.get("v") else { return Ok(()) };
     let Some(number) = Number::of(value) else {
         let message = format!("The field 'v' must be a number, but got {}", value.kind().name());
@@ -250,13 +250,13 @@ fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Res
     }
     let expire_after = match spec.get("expireAfterSeconds") {
         None => None,
-        Some(value) => Some(index_seconds::of_system(value, spec)?),
+        Some(value) => Some(index_seconds::system_seconds(value, spec)?),
     };
-    let shown = shown(spec, &name);
+    let shown = shown_spec(spec, &name);
     Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key) })
 }
 
-fn flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
+fn parse_flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     match spec.get(name) {
         None => Ok(false),
         Some(ValueRef::Bool(value)) => Ok(value),
@@ -271,7 +271,7 @@ fn flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     }
 }
 
-fn options(
+fn parse_options(
     args: &Args<'_>,
     spec: DocRef<'_>,
     key: Vec<(String, bool)>,
@@ -284,8 +284,8 @@ fn options(
             return Err(Error::new(CommandNotSupported, message));
         }
     }
-    flag(spec, "background")?;
-    let partial = partial_filter::parse(spec)?;
+    parse_flag(spec, "background")?;
+    let partial = partial_filter::parse_partial_filter(spec)?;
     let expire_after = match spec.get("expireAfterSeconds") {
         None => None,
         Some(_) if 1 < key.len() => {
@@ -295,19 +295,19 @@ fn options(
             );
             return Err(Error::new(CannotCreateIndex, message));
         }
-        Some(value) => Some(index_seconds::of_date(value, spec)?),
+        Some(value) => Some(index_seconds::date_seconds(value, spec)?),
     };
-    let sparse = flag(spec, "sparse")?;
+    let sparse = parse_flag(spec, "sparse")?;
     if sparse && partial.is_some() {
         let message = "cannot mix \"partialFilterExpression\" and \"sparse\" options";
         return Err(Error::new(CannotCreateIndex, message));
     }
-    let shown = shown(spec, &name);
+    let shown = shown_spec(spec, &name);
     Ok(IndexSpec {
-        unique: flag(spec, "unique")?,
+        unique: parse_flag(spec, "unique")?,
         sparse,
         partial,
-        hidden: flag(spec, "hidden")?,
+        hidden: parse_flag(spec, "hidden")?,
         expire_after,
         shown,
         ..IndexSpec::new(name, key)
@@ -315,7 +315,7 @@ fn options(
 }
 
 /// The specification as `listIndexes` shows it.
-fn shown(spec: DocRef<'_>, name: &str) -> Document {
+fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     let mut out = Document::new();
     out.push("v", 2);
     let pattern = spec.get("key").map_or(Value::Null, ValueRef::to_value);

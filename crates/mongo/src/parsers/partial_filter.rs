@@ -6,7 +6,7 @@ use query::{Filter, filter::Test};
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
 /// The filter of an index specification, if it has one.
-pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
+pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>> {
     let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
     let Some(filter) = value.as_document() else {
         let message = "The field 'partialFilterExpression' must be an object";
@@ -21,7 +21,7 @@ pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
     if parsed.has_expression() {
         return Err(in_spec(QueryFeatureNotAllowed, "$expr is not allowed in this context"));
     }
-    match refused(&parsed) {
+    match refused_operator(&parsed) {
         None => Ok(Some(filter.to_tree())),
         Some(what) => {
             let cause = format!("Expression not supported in partial index: {what}");
@@ -31,33 +31,33 @@ pub(crate) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
 }
 
 /// Whether two filters of indexes are the same but for the order of what they join.
-pub(crate) fn same(one: &Document, other: &Document) -> bool {
+pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     let normal = |filter: &Document| {
-        mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal(&filter)).ok()
+        mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal_form(&filter)).ok()
     };
     one == other || normal(one).is_some_and(|one| Some(one) == normal(other))
 }
 
-fn normal(filter: &Filter) -> String {
+fn normal_form(filter: &Filter) -> String {
     match filter {
         Filter::And(_) => {
             let mut parts = Vec::new();
-            conjuncts(filter, &mut parts);
-            sorted("and", parts)
+            push_conjuncts(filter, &mut parts);
+            sorted_form("and", parts)
         }
-        Filter::Or(any) => sorted("or", any.iter().map(normal).collect()),
+        Filter::Or(any) => sorted_form("or", any.iter().map(normal_form).collect()),
         other => format!("{other:?}"),
     }
 }
 
-fn conjuncts(filter: &Filter, out: &mut Vec<String>) {
+fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     match filter {
-        Filter::And(all) => all.iter().for_each(|part| conjuncts(part, out)),
-        other => out.push(normal(other)),
+        Filter::And(all) => all.iter().for_each(|part| push_conjuncts(part, out)),
+        other => out.push(normal_form(other)),
     }
 }
 
-fn sorted(joined: &str, mut parts: Vec<String>) -> String {
+fn sorted_form(joined: &str, mut parts: Vec<String>) -> String {
     parts.sort();
     parts.dedup();
     match parts.len() {
@@ -68,9 +68,9 @@ fn sorted(joined: &str, mut parts: Vec<String>) -> String {
 
 /// What the filter of an index may not have in it: negations, patterns, and tests of arrays, of
 /// bits and of remainders.
-fn refused(filter: &Filter) -> Option<&'static str> {
+fn refused_operator(filter: &Filter) -> Option<&'static str> {
     match filter {
-        Filter::And(all) | Filter::Or(all) => all.iter().find_map(refused),
+        Filter::And(all) | Filter::Or(all) => all.iter().find_map(refused_operator),
         Filter::Nor(_) => Some("$nor"),
         Filter::Not(_) => Some("$not"),
         Filter::Expr(_) => Some("$expr"),
@@ -101,16 +101,16 @@ mod tests {
             doc! { "b": 1, "a": doc! { "$gt": 1 } },
             doc! { "$and": array![doc! { "$and": array![doc! { "b": 1 }, more()] }, more()] },
         ] {
-            assert!(same(&one, &other), "{other:?}");
+            assert!(is_same_filter(&one, &other), "{other:?}");
         }
         for other in [doc! { "b": 1 }, doc! { "b": 1, "a": doc! { "$gte": 1 } }] {
-            assert!(!same(&one, &other), "{other:?}");
+            assert!(!is_same_filter(&one, &other), "{other:?}");
         }
     }
 
     fn code(filter: impl Into<Value>) -> i32 {
         let spec = doc! { "partialFilterExpression": filter.into() };
-        parse(DocRef::Tree(&spec)).map_or_else(|error| error.code, |_| 0)
+        parse_partial_filter(DocRef::Tree(&spec)).map_or_else(|error| error.code, |_| 0)
     }
 
     #[test]

@@ -22,11 +22,11 @@ pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<D
         check_session(lsid)?;
     }
     concern::check_read(args, row)?;
-    let deadline = match args.find("maxTimeMS") {
+    let deadline = match args.get_or_null("maxTimeMS") {
         None => None,
         // Its type is looked at before its value, as that of the command's own arguments.
         Some(value) if row.strict_shared && !value.is_number() && !value.is_nullish() => {
-            return Err(args.wrong("maxTimeMS", value, "s '[long, int, decimal, double]'"));
+            return Err(args.wrong_type("maxTimeMS", value, "s '[long, int, decimal, double]'"));
         }
         Some(_) if row.strict_shared && args.int("maxTimeMS")?.is_some_and(|it| it < 0) => {
             args.count("maxTimeMS")?;
@@ -34,7 +34,7 @@ pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<D
         }
         Some(value) => max_time(value)?,
     };
-    if !row.write_concern && args.find("writeConcern").is_some() {
+    if !row.write_concern && args.get_or_null("writeConcern").is_some() {
         let message = "Command does not support writeConcern";
         return Err(Error::new(InvalidOptions, message));
     }

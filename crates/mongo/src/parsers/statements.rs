@@ -16,7 +16,7 @@ use super::hint::parse_hint;
 use crate::{
     arguments::Args,
     errors::{Error, FailedToParse, Result},
-    reserved_property::{RESERVED, reserved},
+    reserved_property::{RESERVED, reserved_error},
 };
 
 /// The fields of a statement of `delete`.
@@ -48,10 +48,10 @@ pub(crate) struct UpdateStatement {
 /// Checks what a statement looks like: one that is malformed spoils its command before any other
 /// statement runs. What its filter and its update mean is its own affair.
 pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> {
-    args.only(names.all)?;
+    args.allow_only(names.all)?;
     args.need_document(names.filter)?;
     match args.body.get(names.update) {
-        None => return Err(args.missing(names.update)),
+        None => return Err(args.missing_field(names.update)),
         Some(ValueRef::Document(_) | ValueRef::Array(_)) => {}
         Some(_) => {
             let message = "Update argument must be either an object or an array";
@@ -79,7 +79,7 @@ pub(crate) fn parse_update(
     names: &UpdateFields,
     context: &Arc<Context>,
 ) -> Result<(UpdateStatement, Arc<Context>)> {
-    let update = args.get(names.update).ok_or_else(|| args.missing(names.update))?;
+    let update = args.get(names.update).ok_or_else(|| args.missing_field(names.update))?;
     let constants = args.document(names.constants)?;
     if constants.is_some() && !matches!(update, ValueRef::Array(_)) {
         let message = "Constant values may only be specified for pipeline updates";
@@ -119,7 +119,7 @@ pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
 pub(crate) fn parse_edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> Result<Edit> {
     let edit = mongo_query::update::parse(update, args.array("arrayFilters")?, many)?;
     if edit.touches_root(RESERVED) {
-        return Err(reserved());
+        return Err(reserved_error());
     }
     Ok(edit)
 }
@@ -127,7 +127,7 @@ pub(crate) fn parse_edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> R
 /// Checks what a statement looks like: one that is malformed spoils its command before any other
 /// statement runs.
 pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
-    args.only(DELETE_FIELDS)?;
+    args.allow_only(DELETE_FIELDS)?;
     args.need_document("q")?;
     args.document("collation")?;
     parse_hint(args)?;
@@ -137,7 +137,7 @@ pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
 /// Whether all documents are meant, or one.
 pub(crate) fn deletes_many(args: &Args<'_>) -> Result<bool> {
     args.int("limit")?;
-    let Some(limit) = args.get("limit") else { return Err(args.missing("limit")) };
+    let Some(limit) = args.get("limit") else { return Err(args.missing_field("limit")) };
     match document::Number::of(limit).and_then(document::Number::to_i64_exact) {
         Some(0) => Ok(true),
         Some(1) => Ok(false),

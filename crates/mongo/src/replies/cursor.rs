@@ -7,12 +7,12 @@ use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
 use engine::{Batch, BatchLimit, Cursor, Model, Namespace, Plan, Store};
 use query::{Context, Expr, Filter, exec::Stage};
 
-use super::finish;
+use super::finish_reply;
 use crate::{
     call::Call,
     counters::Counters,
     cursor_description::CursorDescription,
-    cursors::Opened,
+    cursors::NewCursor,
     errors::Result,
     limits::{BATCH_BYTES, FIRST_BATCH},
     parsed_command, session,
@@ -49,15 +49,15 @@ pub(crate) async fn reply_with_cursor<S: Store>(
         0
     } else {
         let mut about = CursorDescription::new(call.body, &cursor.explain());
-        about.gave(batch.documents.len());
+        about.note_batch(batch.documents.len());
         // The message goes, and what it was parsed into stays.
-        cursor.keep(parsed_command::weight(call.message, &call.door.commands))?;
-        let opened = Opened {
+        cursor.keep(parsed_command::parsed_bytes(call.message, &call.door.commands))?;
+        let opened = NewCursor {
             cursor,
             keep: wanted.keep,
-            session: session::id(call.body),
+            session: session::session_id(call.body),
             connection: call.connection.id,
-            owner: call.connection.visitor,
+            owner: call.connection.relayed_sender,
             about,
         };
         call.door.cursors.open(namespace.clone(), opened, &call.operation)?
@@ -70,7 +70,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     let returned = batch.documents.len() as u64;
     Counters::add(&call.connection.counters.returned, returned);
     let reply = batch_reply("firstBatch", &batch.documents, id, namespace);
-    call.connection.holds(batch.held);
+    call.connection.hold_reply_memory(batch.held);
     Ok(reply)
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn batch_reply(
         cursor.append("id", ValueRef::Int64(id));
         cursor.append("ns", ValueRef::String(&namespace.to_string()));
     });
-    finish(builder)
+    finish_reply(builder)
 }
 
 /// A reply with documents that are known: at once, or a first batch and a cursor with the others.

@@ -17,7 +17,7 @@ pub(crate) fn ok(mut fields: Document) -> Result<DocBuf> {
 }
 
 /// Finishes a reply with `ok: 1`.
-pub(crate) fn finish(mut reply: DocBuilder) -> DocBuf {
+pub(crate) fn finish_reply(mut reply: DocBuilder) -> DocBuf {
     reply.append("ok", ValueRef::Double(1.0));
     reply.finish()
 }

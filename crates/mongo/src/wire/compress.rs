@@ -28,15 +28,15 @@ impl Compressor {
         }
     }
 
-    fn of(id: u8) -> Option<Self> {
+    fn from_id(id: u8) -> Option<Self> {
         [Self::Noop, Self::Snappy, Self::Zlib, Self::Zstd].into_iter().find(|it| *it as u8 == id)
     }
 }
 
 /// How long a message says that it is once it is unpacked, which has to be true; 0 where it does not
 /// say so.
-pub(crate) fn unpacked(header: &Header, payload: &[u8]) -> usize {
-    if OpCode::of(header.code) != Some(OpCode::Compressed) {
+pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
+    if OpCode::from_number(header.code) != Some(OpCode::Compressed) {
         return 0;
     }
     let size = payload.get(4..8).and_then(|size| size.try_into().ok()).map(i32::from_le_bytes);
@@ -55,19 +55,19 @@ pub(super) fn decompress(
     };
     let code = number(0).ok_or_else(bad)?;
     let size = number(4).and_then(|size| usize::try_from(size).ok()).ok_or_else(bad)?;
-    let compressor = payload.get(8).copied().and_then(Compressor::of).ok_or_else(bad)?;
+    let compressor = payload.get(8).copied().and_then(Compressor::from_id).ok_or_else(bad)?;
     if MAX_MESSAGE_BYTES < size.saturating_add(HEADER_BYTES) || code == OpCode::Compressed as i32 {
         return Err(bad());
     }
     let data = payload.get(9..).unwrap_or_default();
-    let out = inflate(compressor, data, size).filter(|out| out.len() == size);
+    let out = decompress_bytes(compressor, data, size).filter(|out| out.len() == size);
     let out = out.ok_or_else(bad)?;
     let inner = Header { len: HEADER_BYTES + size, code, ..*header };
     Ok((inner, out, compressor))
 }
 
 /// At most `size` bytes and one more, so that too much is noticed.
-fn inflate(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
+fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
     // As long as it is to be, so that no more is held than was asked for.
     let mut out = Vec::with_capacity(size.saturating_add(1));
@@ -94,7 +94,7 @@ fn inflate(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> 
 pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     let Some((head, body)) = message.split_first_chunk::<HEADER_BYTES>() else { return message };
     let Ok(header) = Header::read(head) else { return message };
-    let Some(data) = deflate(compressor, body) else { return message };
+    let Some(data) = compress_bytes(compressor, body) else { return message };
     let len = HEADER_BYTES + 9 + data.len();
     let mut out = Vec::with_capacity(len);
     Header { len, code: OpCode::Compressed as i32, ..header }.write(&mut out);
@@ -105,7 +105,7 @@ pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     out
 }
 
-fn deflate(compressor: Compressor, body: &[u8]) -> Option<Vec<u8>> {
+fn compress_bytes(compressor: Compressor, body: &[u8]) -> Option<Vec<u8>> {
     match compressor {
         Compressor::Noop => Some(body.to_vec()),
         Compressor::Snappy => snap::raw::Encoder::new().compress_vec(body).ok(),

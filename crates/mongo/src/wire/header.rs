@@ -16,7 +16,7 @@ pub(crate) enum OpCode {
 }
 
 impl OpCode {
-    pub(crate) fn of(code: i32) -> Option<Self> {
+    pub(crate) fn from_number(code: i32) -> Option<Self> {
         match code {
             1 => Some(Self::Reply),
             2004 => Some(Self::Query),

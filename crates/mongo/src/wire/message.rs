@@ -54,7 +54,7 @@ impl Message {
     }
 
     /// A document of its own; one that is a part of this message is shared with it.
-    pub(crate) fn own(&self, document: DocRef<'_>) -> DocBuf {
+    pub(crate) fn owned_document(&self, document: DocRef<'_>) -> DocBuf {
         let DocRef::Raw(part) = document else { return document.to_buf() };
         let start = (part.as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
         match start.checked_add(part.len()) {
@@ -73,13 +73,13 @@ impl Message {
 }
 
 /// Reads what follows a header.
-pub(crate) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
-    match OpCode::of(header.code) {
+pub(crate) fn parse_message(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
+    match OpCode::from_number(header.code) {
         Some(OpCode::Msg) => op_msg::parse(header, payload, None),
         Some(OpCode::Query) => op_query::parse(header, payload),
         Some(OpCode::Compressed) => {
             let (inner, payload, compressor) = decompress(header, &payload)?;
-            match OpCode::of(inner.code) {
+            match OpCode::from_number(inner.code) {
                 Some(OpCode::Msg) => op_msg::parse(&inner, payload, Some(compressor)),
                 Some(OpCode::Query) => op_query::parse(&inner, payload),
                 _ => Err(Malformed::fatal("a compressed message holds an unknown message")),

@@ -8,9 +8,9 @@ mod message;
 mod op_msg;
 mod op_query;
 
-pub(crate) use compress::{Compressor, compress, unpacked};
+pub(crate) use compress::{Compressor, claimed_size, compress};
 pub(crate) use header::{HEADER_BYTES, Header, OpCode};
-pub(crate) use message::{Message, Sequence, Shape, parse};
+pub(crate) use message::{Message, Sequence, Shape, parse_message};
 pub(crate) use op_msg::{reply as msg_reply, wants_no_reply};
 pub(crate) use op_query::reply as query_reply;
 

@@ -22,7 +22,8 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// Whether a message says that no reply is wanted. Of one that is compressed it is not known yet.
 pub(crate) fn wants_no_reply(header: &Header, payload: &[u8]) -> bool {
-    let flags = u32_at(payload, 0).filter(|_| OpCode::of(header.code) == Some(OpCode::Msg));
+    let flags =
+        u32_at(payload, 0).filter(|_| OpCode::from_number(header.code) == Some(OpCode::Msg));
     flags.is_some_and(|flags| flags & MORE_TO_COME != 0)
 }
 
@@ -40,7 +41,7 @@ pub(super) fn parse(
     let mut sections =
         Sections { bytes: &payload, at: 4, end, body: None, sequences: Vec::new(), elements: 0 };
     while sections.at < sections.end {
-        sections.next()?;
+        sections.next_section()?;
     }
     let elements = sections.elements;
     let (body, sequences) = (sections.body, sections.sequences);
@@ -85,24 +86,24 @@ struct Sections<'a> {
 }
 
 impl Sections<'_> {
-    fn next(&mut self) -> Result<(), Malformed> {
+    fn next_section(&mut self) -> Result<(), Malformed> {
         let kind = self.bytes.get(self.at).copied();
         self.at += 1;
         match kind {
             Some(0) => {
-                let range = self.document()?;
+                let range = self.take_document()?;
                 if self.body.replace(range).is_some() {
                     return Err(Malformed::fatal("a message with two body sections"));
                 }
                 Ok(())
             }
-            Some(1) => self.sequence(),
+            Some(1) => self.take_sequence(),
             _ => Err(Malformed::fatal("an unknown kind of section")),
         }
     }
 
     /// One document at the position, checked.
-    fn document(&mut self) -> Result<Range<usize>, Malformed> {
+    fn take_document(&mut self) -> Result<Range<usize>, Malformed> {
         let start = self.at;
         let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());
         let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= self.end);
@@ -123,7 +124,7 @@ impl Sections<'_> {
         Ok(start..end)
     }
 
-    fn sequence(&mut self) -> Result<(), Malformed> {
+    fn take_sequence(&mut self) -> Result<(), Malformed> {
         let bad = || Malformed::fatal("a document sequence with a wrong length");
         let start = self.at;
         let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());
@@ -143,7 +144,7 @@ impl Sections<'_> {
         let outer = std::mem::replace(&mut self.end, end);
         let mut documents = Vec::new();
         while self.at < end {
-            documents.push(self.document()?);
+            documents.push(self.take_document()?);
         }
         self.end = outer;
         self.sequences.push(Sequence { name, documents });

@@ -9,13 +9,13 @@ use engine::{BatchLimit, Hint, Model, Namespace, Plan, Store};
 use query::exec::Stage;
 
 use self::{
-    shape::{Stats, finish, planner, winning},
-    write::Change,
+    shape::{Stats, build_reply, planner_section, winning_plan},
+    write::PlannedWrite,
 };
 
 use super::{aggregate, count, find};
 use crate::{
-    arguments::{Args, named},
+    arguments::{Args, collection_argument},
     call::Call,
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
     names,
@@ -29,16 +29,16 @@ struct Explained {
     bounded: bool,
     /// The filter as it came.
     filter: Document,
-    then: Then,
+    then: Outcome,
 }
 
-enum Then {
+enum Outcome {
     /// The documents are the answer.
     Answer,
     /// They are counted.
     Count,
     /// They are changed or removed.
-    Change(Box<Change>),
+    Write(Box<PlannedWrite>),
 }
 
 /// Whether an explanation changes something: only an aggregate that writes counts as a change,
@@ -65,29 +65,29 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let name = command.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(name, command);
     let namespace = match name {
-        "aggregate" => aggregate::source(&call.inner(name, command))?,
-        _ => names::collection(call.database, named(command, name)?)?,
+        "aggregate" => aggregate::source_namespace(&call.inner_call(name, command))?,
+        _ => names::parse_collection(call.database, collection_argument(command, name)?)?,
     };
-    let explained = of_command(name, &args)?;
+    let explained = explained_command(name, &args)?;
     let plan = &explained.plan;
     if name == "count" && plan.filter.is_always() && covers_all(&plan.hint) {
-        return of_books(call, &namespace, command, execute).await;
+        return explain_fast_count(call, &namespace, command, execute).await;
     }
-    answer(call, &namespace, explained, command, execute).await
+    reply_with_plan(call, &namespace, explained, command, execute).await
 }
 
 /// A count without a filter, which looks at no document.
-async fn of_books<S: Store>(
+async fn explain_fast_count<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     command: DocRef<'_>,
     execute: bool,
 ) -> Result<DocBuf> {
-    let there = call.find(namespace).is_some();
+    let there = call.find_collection(namespace).is_some();
     let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
-    let planned = planner(namespace, Document::new(), stage.clone());
+    let planned = planner_section(namespace, Document::new(), stage.clone());
     let stats = if execute {
-        let inner = call.inner("count", command);
+        let inner = call.inner_call("count", command);
         let counted = count::run(&inner);
         let counted = counted.await?;
         if let Some(n) = counted.get("n") {
@@ -97,25 +97,25 @@ async fn of_books<S: Store>(
     } else {
         None
     };
-    finish(call, planned, stats, command)
+    build_reply(call, planned, stats, command)
 }
 
 /// What a command does.
-fn of_command(name: &str, args: &Args<'_>) -> Result<Explained> {
+fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     let filter_of = |field: &str| -> Result<Document> {
         Ok(args.document(field)?.map(DocRef::to_tree).unwrap_or_default())
     };
-    let plain = |plan: Plan, filter: Document, then: Then| {
+    let plain = |plan: Plan, filter: Document, then: Outcome| {
         Ok(Explained { plan, bounded: false, filter, then })
     };
     match name {
-        "find" => plain(find::plan(args)?, filter_of("filter")?, Then::Answer),
-        "aggregate" => plain(aggregate::plan(args)?, first_match(args), Then::Answer),
-        "count" => plain(by_query(args)?, filter_of("query")?, Then::Count),
-        "distinct" => plain(by_query(args)?, filter_of("query")?, Then::Answer),
-        "findAndModify" | "findandmodify" => write::find_and_modify(args),
-        "update" => write::update(&statement(args, "updates")?),
-        "delete" => write::delete(&statement(args, "deletes")?),
+        "find" => plain(find::parse_plan(args)?, filter_of("filter")?, Outcome::Answer),
+        "aggregate" => plain(aggregate::parse_plan(args)?, first_match(args), Outcome::Answer),
+        "count" => plain(by_query(args)?, filter_of("query")?, Outcome::Count),
+        "distinct" => plain(by_query(args)?, filter_of("query")?, Outcome::Answer),
+        "findAndModify" | "findandmodify" => write::explain_find_and_modify(args),
+        "update" => write::explain_update(&first_statement(args, "updates")?),
+        "delete" => write::explain_delete(&first_statement(args, "deletes")?),
         other => {
             Err(Error::new(CommandNotSupported, format!("explain of '{other}' is not supported")))
         }
@@ -131,9 +131,9 @@ fn by_query(args: &Args<'_>) -> Result<Plan> {
 }
 
 /// The first statement of a list.
-fn statement<'a>(args: &Args<'a>, list: &'a str) -> Result<Args<'a>> {
+fn first_statement<'a>(args: &Args<'a>, list: &'a str) -> Result<Args<'a>> {
     let first = args.documents(list)?.into_iter().next();
-    Ok(Args::new(list, first.ok_or_else(|| args.missing(list))?))
+    Ok(Args::new(list, first.ok_or_else(|| args.missing_field(list))?))
 }
 
 /// The filter of a pipeline that begins with one.
@@ -145,7 +145,7 @@ fn first_match(args: &Args<'_>) -> Document {
 }
 
 /// A search for documents, or for the first one.
-fn search(find: engine::Find, many: bool) -> (Plan, bool) {
+fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
     let filter = std::sync::Arc::unwrap_or_clone(find.filter);
     let hint: Hint = find.hint;
     let mut stages = Vec::new();
@@ -157,17 +157,17 @@ fn search(find: engine::Find, many: bool) -> (Plan, bool) {
 }
 
 /// `aggregate` with `explain: true`.
-pub(super) async fn of_aggregate<S: Store>(
+pub(super) async fn explain_aggregate<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
 ) -> Result<DocBuf> {
     let args = call.args();
-    let (plan, filter) = (aggregate::plan(&args)?, first_match(&args));
-    let explained = Explained { plan, bounded: false, filter, then: Then::Answer };
-    answer(call, namespace, explained, call.body, false).await
+    let (plan, filter) = (aggregate::parse_plan(&args)?, first_match(&args));
+    let explained = Explained { plan, bounded: false, filter, then: Outcome::Answer };
+    reply_with_plan(call, namespace, explained, call.body, false).await
 }
 
-async fn answer<S: Store>(
+async fn reply_with_plan<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     explained: Explained,
@@ -175,7 +175,7 @@ async fn answer<S: Store>(
     execute: bool,
 ) -> Result<DocBuf> {
     let Explained { plan, bounded, filter, mut then } = explained;
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
     if bounded {
         stages.pop();
@@ -192,9 +192,9 @@ async fn answer<S: Store>(
             let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
             let batch = cursor.next(limit).await?;
             found += batch.documents.len();
-            if let Then::Change(change) = &mut then {
+            if let Outcome::Write(change) = &mut then {
                 for document in &batch.documents {
-                    change.would(DocRef::Raw(document), &searched, &context)?;
+                    change.count_found(DocRef::Raw(document), &searched, &context)?;
                 }
             }
             if batch.done {
@@ -205,27 +205,31 @@ async fn answer<S: Store>(
     let millis = clock::monotonic().saturating_sub(started).as_millis();
     let explain = cursor.explain();
     let top = match &then {
-        Then::Answer => None,
-        Then::Count => Some(doc! { "stage": "COUNT" }),
-        Then::Change(change) => Some(doc! { "stage": change.stage() }),
+        Outcome::Answer => None,
+        Outcome::Count => Some(doc! { "stage": "COUNT" }),
+        Outcome::Write(change) => Some(doc! { "stage": change.stage_name() }),
     };
-    let planned = planner(namespace, filter, winning(&explain, &stages, sorts, None, top.clone()));
+    let planned = planner_section(
+        namespace,
+        filter,
+        winning_plan(&explain, &stages, sorts, None, top.clone()),
+    );
     let returned = match &then {
-        Then::Answer => found,
-        Then::Count => 0,
-        Then::Change(change) => change.returned(),
+        Outcome::Answer => found,
+        Outcome::Count => 0,
+        Outcome::Write(change) => change.returned_count(),
     };
     let stats = execute.then(|| {
         let top = match &then {
-            Then::Answer => None,
-            Then::Count => Some(
-                doc! { "stage": "COUNT", "nReturned": 0, "nCounted": shape::int(found as u64) },
+            Outcome::Answer => None,
+            Outcome::Count => Some(
+                doc! { "stage": "COUNT", "nReturned": 0, "nCounted": shape::shortest_int(found as u64) },
             ),
-            Then::Change(change) => Some(change.stats()),
+            Outcome::Write(change) => Some(change.stage_stats()),
         };
         let (keys, documents) = (explain.keys_examined, explain.documents_examined);
-        let stage = winning(&explain, &stages, sorts, Some(found), top);
+        let stage = winning_plan(&explain, &stages, sorts, Some(found), top);
         Stats { returned, millis, keys, documents, stage }
     });
-    finish(call, planned, stats, command)
+    build_reply(call, planned, stats, command)
 }

@@ -16,14 +16,18 @@ pub(super) struct Stats {
 }
 
 /// A 32-bit number, as MongoDB gives it while it fits.
-pub(super) fn int(value: u64) -> Value {
+pub(super) fn shortest_int(value: u64) -> Value {
     match i32::try_from(value) {
         Ok(value) => Value::Int32(value),
         Err(_) => Value::Int64(i64::try_from(value).unwrap_or(i64::MAX)),
     }
 }
 
-pub(super) fn planner(namespace: &Namespace, filter: Document, winning: Document) -> Document {
+pub(super) fn planner_section(
+    namespace: &Namespace,
+    filter: Document,
+    winning: Document,
+) -> Document {
     doc! {
         "namespace": namespace.to_string(),
         "indexFilterSet": false,
@@ -33,7 +37,7 @@ pub(super) fn planner(namespace: &Namespace, filter: Document, winning: Document
     }
 }
 
-pub(super) fn finish<S: Store>(
+pub(super) fn build_reply<S: Store>(
     call: &Call<'_, S>,
     planned: Document,
     stats: Option<Stats>,
@@ -45,10 +49,10 @@ pub(super) fn finish<S: Store>(
             "executionStats",
             doc! {
                 "executionSuccess": true,
-                "nReturned": int(stats.returned as u64),
-                "executionTimeMillis": int(u64::try_from(stats.millis).unwrap_or(u64::MAX)),
-                "totalKeysExamined": int(stats.keys),
-                "totalDocsExamined": int(stats.documents),
+                "nReturned": shortest_int(stats.returned as u64),
+                "executionTimeMillis": shortest_int(u64::try_from(stats.millis).unwrap_or(u64::MAX)),
+                "totalKeysExamined": shortest_int(stats.keys),
+                "totalDocsExamined": shortest_int(stats.documents),
                 "executionStages": stats.stage,
             },
         );
@@ -66,14 +70,14 @@ pub(super) fn finish<S: Store>(
 
 /// MongoDB's names for what was chosen. Where it was run, `found` is how many documents came out of
 /// the last of these stages; `top` stands above them.
-pub(super) fn winning(
+pub(super) fn winning_plan(
     explain: &Explain,
     stages: &[&'static str],
     sorts: bool,
     found: Option<usize>,
     top: Option<Document>,
 ) -> Document {
-    let mut plan = access(explain, found.is_some());
+    let mut plan = access_stage(explain, found.is_some());
     for stage in stages {
         let name = match *stage {
             "$sort" if !sorts => continue,
@@ -88,7 +92,7 @@ pub(super) fn winning(
         plan = doc! { "stage": name, "inputStage": plan };
     }
     if let Some(found) = found {
-        plan.push("nReturned", int(found as u64));
+        plan.push("nReturned", shortest_int(found as u64));
     }
     match top {
         None => plan,
@@ -101,9 +105,10 @@ pub(super) fn winning(
 
 /// The way to the documents. It always ends at the documents themselves: an index tells which, not
 /// what they are.
-fn access(explain: &Explain, run: bool) -> Document {
+fn access_stage(explain: &Explain, run: bool) -> Document {
     let direction = if explain.backward { "backward" } else { "forward" };
-    let (keys, documents) = (int(explain.keys_examined), int(explain.documents_examined));
+    let (keys, documents) =
+        (shortest_int(explain.keys_examined), shortest_int(explain.documents_examined));
     let mut plan = if explain.by_id {
         doc! { "stage": "IDHACK" }
     } else if let Some(name) = &explain.index {

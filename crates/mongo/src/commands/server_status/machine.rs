@@ -6,7 +6,7 @@ use super::{int, long};
 use crate::usage::Usage;
 
 /// `mem`: megabytes.
-pub(super) fn memory(usage: &Usage) -> Document {
+pub(super) fn memory_section(usage: &Usage) -> Document {
     doc! {
         "bits": 64,
         "resident": int(usage.resident >> 20),
@@ -16,7 +16,7 @@ pub(super) fn memory(usage: &Usage) -> Document {
 }
 
 /// `extra_info`
-pub(super) fn extra(usage: &Usage) -> Document {
+pub(super) fn extra_section(usage: &Usage) -> Document {
     doc! {
         "note": "fields vary by platform",
         "user_time_us": long(usage.user_us),

@@ -9,7 +9,7 @@ mod work;
 use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use work::Work;
+use work::WorkCounts;
 
 use crate::{arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
@@ -43,12 +43,12 @@ fn int(value: u64) -> Value {
 }
 
 /// Which sections a command wants: what it does not name it gets, unless it wants `none`.
-struct Wanted<'a> {
+struct WantedSections<'a> {
     args: Args<'a>,
     others: bool,
 }
 
-impl Wanted<'_> {
+impl WantedSections<'_> {
     fn wants(&self, section: &str) -> bool {
         match self.args.body.get(section) {
             Some(asked) => is_true(asked),
@@ -78,31 +78,32 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         "uptimeEstimate": long(micros / 1_000_000),
         "localTime": Value::DateTime(now.ms),
     };
-    let wanted = Wanted { args: call.args(), others: !call.body.get("none").is_some_and(is_true) };
-    let work = Work::of(call);
+    let wanted =
+        WantedSections { args: call.args(), others: !call.body.get("none").is_some_and(is_true) };
+    let work = WorkCounts::gather(call);
     let usage = (door.settings.usage)();
     for section in SECTIONS.iter().filter(|section| wanted.wants(section)) {
         let content = match *section {
             "asserts" => work.asserts(),
             "connections" => work.connections(),
-            "extra_info" => machine::extra(&usage),
-            "globalLock" => work.lock(micros),
+            "extra_info" => machine::extra_section(&usage),
+            "globalLock" => work.global_lock(micros),
             "network" => work.network(),
-            "opLatencies" => work.latencies(),
-            "opcounters" => work.operations(),
-            "storageEngine" => engine(),
+            "opLatencies" => work.op_latencies(),
+            "opcounters" => work.op_counters(),
+            "storageEngine" => engine_section(),
             "wiredTiger" => absent::wired_tiger(&work.tickets()),
-            "mem" => machine::memory(&usage),
-            "metrics" => metrics(call, &work),
-            "ebbClock" => clock_of(call),
-            name => absent::section(name),
+            "mem" => machine::memory_section(&usage),
+            "metrics" => metrics_section(call, &work),
+            "ebbClock" => clock_section(call),
+            name => absent::absent_section(name),
         };
         reply.push(*section, content);
     }
     ok(reply)
 }
 
-fn engine() -> Document {
+fn engine_section() -> Document {
     doc! {
         "name": "ebb",
         "supportsCommittedReads": true,
@@ -114,7 +115,7 @@ fn engine() -> Document {
     }
 }
 
-fn metrics<S: Store>(call: &Call<'_, S>, work: &Work) -> Document {
+fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
     let (passes, deleted) = call.door.engine.reaped();
     let backlog = call.door.engine.backlog();
     doc! {
@@ -139,7 +140,7 @@ fn metrics<S: Store>(call: &Call<'_, S>, work: &Work) -> Document {
     }
 }
 
-fn clock_of<S: Store>(call: &Call<'_, S>) -> Document {
+fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
     let clock = call.door.engine.clock().status();
     let mode = match clock.mode {
         clock::Mode::System => "system",

@@ -16,7 +16,7 @@ enum Kind {
     Other,
 }
 
-fn kind(row: &CommandRow) -> Kind {
+fn work_kind(row: &CommandRow) -> Kind {
     match row.work {
         work if work.is_read() => Kind::Read,
         work if work.is_write() => Kind::Write,
@@ -32,7 +32,7 @@ pub(super) struct Tickets {
 }
 
 /// A command that was called: how often, how often in vain, and how long it took in all.
-struct Called {
+struct CommandCounts {
     row: &'static CommandRow,
     times: u64,
     failed: u64,
@@ -40,9 +40,9 @@ struct Called {
 }
 
 /// What there is to count, at one moment.
-pub(super) struct Work {
+pub(super) struct WorkCounts {
     counters: Vec<(&'static str, u64)>,
-    called: Vec<Called>,
+    called: Vec<CommandCounts>,
     connections: i64,
     connections_ever: i32,
     cursors: (usize, usize),
@@ -50,37 +50,38 @@ pub(super) struct Work {
     running: Vec<&'static CommandRow>,
 }
 
-impl Work {
-    pub(super) fn of<S: Store>(call: &Call<'_, S>) -> Self {
+impl WorkCounts {
+    pub(super) fn gather<S: Store>(call: &Call<'_, S>) -> Self {
         let door = call.door;
         let (connections, cursors) = door.open();
         let read = |at: usize, row: &'static CommandRow| {
             let times = door.latencies.read(at);
             let failed = door.failed.get(at).map_or(0, |failed| failed.load(Relaxed));
             let (times, nanos) = times.map_or((0, 0), |times| (times.count(), times.sum));
-            Called { row, times, failed, nanos }
+            CommandCounts { row, times, failed, nanos }
         };
         let called = door.commands.rows.iter().enumerate().map(|(at, row)| read(at, row));
-        let mut called: Vec<Called> = called.filter(|called| 0 < called.times).collect();
+        let mut called: Vec<CommandCounts> = called.filter(|called| 0 < called.times).collect();
         called.sort_unstable_by_key(|called| called.row.name);
-        let running = door.connected();
-        let running = running.iter().filter_map(|connection| Some(connection.running()?.row));
+        let running = door.connections();
+        let running =
+            running.iter().filter_map(|connection| Some(connection.running_command()?.row));
         Self {
             counters: door.counters(),
             called,
             connections,
             connections_ever: door.connections_ever(),
-            cursors: (cursors, door.cursors.idle().len()),
+            cursors: (cursors, door.cursors.idle_ids().len()),
             running: running.collect(),
         }
     }
 
-    fn counter(&self, name: &str) -> u64 {
+    fn counter_value(&self, name: &str) -> u64 {
         self.counters.iter().find(|(held, _)| *held == name).map_or(0, |(_, count)| *count)
     }
 
     fn under_way(&self, wanted: Kind) -> i32 {
-        let count = self.running.iter().filter(|row| kind(row) == wanted).count();
+        let count = self.running.iter().filter(|row| work_kind(row) == wanted).count();
         i32::try_from(count).unwrap_or(i32::MAX)
     }
 
@@ -110,7 +111,7 @@ impl Work {
     }
 
     /// `globalLock`: nobody waits for a lock.
-    pub(super) fn lock(&self, micros: u64) -> Document {
+    pub(super) fn global_lock(&self, micros: u64) -> Document {
         let (readers, writers) = (self.under_way(Kind::Read), self.under_way(Kind::Write));
         doc! {
             "totalTime": long(micros),
@@ -131,28 +132,29 @@ impl Work {
 
     /// `network`
     pub(super) fn network(&self) -> Document {
-        let (read, sent) = (self.counter("bytesIn"), self.counter("bytesOut"));
+        let (read, sent) = (self.counter_value("bytesIn"), self.counter_value("bytesOut"));
         doc! {
             "bytesIn": long(read),
             "bytesOut": long(sent),
             "physicalBytesIn": long(read),
             "physicalBytesOut": long(sent),
-            "numRequests": long(self.counter("command")),
+            "numRequests": long(self.counter_value("command")),
         }
     }
 
     /// `opcounters`: what has a counter of its own is no command.
-    pub(super) fn operations(&self) -> Document {
+    pub(super) fn op_counters(&self) -> Document {
         let names = ["insert", "query", "update", "delete", "getmore", "command"];
-        names.iter().map(|name| ((*name).to_owned(), long(self.counter(name)))).collect()
+        names.iter().map(|name| ((*name).to_owned(), long(self.counter_value(name)))).collect()
     }
 
     /// `opLatencies`: microseconds.
-    pub(super) fn latencies(&self) -> Document {
+    pub(super) fn op_latencies(&self) -> Document {
         let of = |wanted| {
-            let called = self.called.iter().filter(|called| kind(called.row) == wanted);
-            let sum =
-                |(times, nanos), called: &Called| (times + called.times, nanos + called.nanos);
+            let called = self.called.iter().filter(|called| work_kind(called.row) == wanted);
+            let sum = |(times, nanos), called: &CommandCounts| {
+                (times + called.times, nanos + called.nanos)
+            };
             let (times, nanos): (u64, u64) = called.fold((0, 0), sum);
             doc! { "latency": long(nanos / 1000), "ops": long(times) }
         };
@@ -166,7 +168,7 @@ impl Work {
 
     /// `metrics.commands`
     pub(super) fn commands(&self) -> Document {
-        let one = |called: &Called| {
+        let one = |called: &CommandCounts| {
             let counts = doc! { "failed": long(called.failed), "total": long(called.times) };
             (called.row.name.to_owned(), Value::Document(counts))
         };
@@ -187,10 +189,10 @@ impl Work {
     /// `metrics.document`
     pub(super) fn documents(&self) -> Document {
         doc! {
-            "inserted": long(self.counter("insert")),
-            "returned": long(self.counter("documentsReturned")),
-            "updated": long(self.counter("documentsUpdated")),
-            "deleted": long(self.counter("documentsDeleted")),
+            "inserted": long(self.counter_value("insert")),
+            "returned": long(self.counter_value("documentsReturned")),
+            "updated": long(self.counter_value("documentsUpdated")),
+            "deleted": long(self.counter_value("documentsDeleted")),
         }
     }
 }
