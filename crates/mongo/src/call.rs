@@ -1,4 +1,5 @@
-//! One command that a client called: who, where, and with what.
+//! One command that a client called: who, where, and with what. A `Call` is made once for each
+//! message and handed to the command by reference.
 
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ use crate::{
     wire::{Message, Shape},
 };
 
-/// Looks after the evaluation of a command.
+/// What evaluation asks from time to time: whether the operation still may go on, and whether
+/// others wait for the thread that it occupies.
 struct Watched {
     operation: Arc<Operation>,
     give_way: fn(),
@@ -37,20 +39,31 @@ impl query::expr::Watch for Watched {
     }
 }
 
-/// A called command.
+/// A called command. It borrows from its message and its connection, so it lives as long as the
+/// answer is made.
 pub(crate) struct Call<'a, S: Store> {
     pub(crate) door: &'a Arc<Door<S>>,
     pub(crate) connection: &'a Connection,
+    /// The message it came in. Large documents of it are shared, not copied.
     pub(crate) message: &'a Message,
+    /// The command's name as the client spelled it.
     pub(crate) name: &'a str,
     /// Its row, if there is such a command.
     pub(crate) known: Option<Known>,
+    /// The command's own document: that of the message, or the one inside the oldest form.
     pub(crate) body: DocRef<'a>,
+    /// The database it is for, whose name is checked.
     pub(crate) database: &'a str,
+    /// What it may still do: its time limit, and whether it was told to stop.
     pub(crate) operation: Arc<Operation>,
 }
 
 impl<'a, S: Store> Call<'a, S> {
+    /// Reads from a message which command it is and on which database.
+    ///
+    /// Fails where MongoDB's drivers expect an error before any command is looked at: 73 for a name
+    /// that no database can have, 40571 without `$db`, and 352 for an OP_QUERY that is not a
+    /// handshake (drivers that get it stop and say that they are too old).
     pub(crate) fn new(
         door: &'a Arc<Door<S>>,
         connection: &'a Connection,
@@ -60,6 +73,8 @@ impl<'a, S: Store> Call<'a, S> {
         let mut body = message.body();
         let mut name = body.iter().next().map_or("", |(name, _)| name);
         // The oldest form wraps the command and its read preference.
+        // Shells of long ago sent `{$query: {..}, $readPreference: ..}`; some drivers still do
+        // before they know the server.
         if message.shape == Shape::Query && matches!(name, "$query" | "query") {
             body = body.get(name).and_then(ValueRef::as_document).unwrap_or(body);
             name = body.iter().next().map_or("", |(name, _)| name);
@@ -83,7 +98,8 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(Self { door, connection, message, name, known, body, database, operation })
     }
 
-    /// The call of a command that stands inside this one, as `explain` has it.
+    /// The call of a command that stands inside this one, as `explain` has it. It shares this
+    /// call's time limit.
     pub(crate) fn inner_call(&self, name: &'a str, body: DocRef<'a>) -> Self {
         let known = self.door.commands.find(name);
         Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
@@ -94,7 +110,7 @@ impl<'a, S: Store> Call<'a, S> {
         Args::new(self.name, self.body)
     }
 
-    /// The collection the command names.
+    /// The collection that the command names in its first field.
     pub(crate) fn namespace(&self) -> Result<Namespace> {
         names::parse_collection(self.database, collection_argument(self.body, self.name)?)
     }
@@ -104,13 +120,14 @@ impl<'a, S: Store> Call<'a, S> {
         self.door.engine.collection(Model::Documents, namespace)
     }
 
-    /// The collection of this name, or MongoDB's error.
+    /// The collection of this name; 26 NamespaceNotFound where there is none.
     pub(crate) fn expect_collection(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
         self.find_collection(namespace)
             .ok_or_else(|| Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")))
     }
 
-    /// The collection of this name, made when it is missing.
+    /// The collection of this name, made when it is missing, and whether it was made. Only then is
+    /// its name checked as that of a new one: collections of an older name rule stay usable.
     pub(crate) async fn ensure_collection(
         &self,
         namespace: &Namespace,
@@ -122,14 +139,20 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(self.door.engine.ensure(Model::Documents, namespace).await?)
     }
 
-    /// Whether a write came too late for its collection: somebody dropped it behind the write's look
-    /// at its name. The writer looks again, so that the write has its place behind the drop.
+    /// Whether a write came too late for its collection: it was dropped after the write had looked
+    /// up its name. The writer then looks again, so that the write takes its place after the drop
+    /// and may make the collection anew.
     pub(crate) fn came_late<T>(written: &std::result::Result<T, engine::Error>) -> bool {
         let gone = engine::Kind::NotFound(engine::What::Collection);
         written.as_ref().is_err_and(|error| error.kind == gone)
     }
 
-    /// What stays the same for the whole operation: its instant and the constants of `let`.
+    /// What stays the same for the whole operation: its instant, the constants of `let`, the memory
+    /// it may hold, and what it asks while it computes.
+    ///
+    /// Constants are evaluated here, one after the other, so that a later one can read an earlier
+    /// one; what they hold is held until the operation ends. One that reads a field is error
+    /// 4890500: there is no document yet.
     pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
         let now = self.door.engine.now().await;
         let mut context = Context {
@@ -152,6 +175,8 @@ impl<'a, S: Store> Call<'a, S> {
                     return Err(Error::new(4_890_500, message));
                 }
                 let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
+                // Each constant is charged while the next one is evaluated, so that many of them
+                // cannot hold more than one evaluation may.
                 let env = env.holding(held)?;
                 let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
                 held += query::expr::memory(value.as_ref());
@@ -163,8 +188,8 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(Arc::new(context))
     }
 
-    /// Where its stages put what they cannot hold: into files, unless the request forbids it, which
-    /// is MongoDB's default since 6.0.
+    /// Where stages put what they cannot hold: into files, unless the request forbids it with
+    /// `allowDiskUse: false`. That files are allowed otherwise is MongoDB's default since 6.0.
     fn spill_target(&self) -> Result<Spill> {
         let allowed = self.args().bool("allowDiskUse")?.unwrap_or(true);
         Ok(match &self.door.settings.temporary {
@@ -174,18 +199,20 @@ impl<'a, S: Store> Call<'a, S> {
         })
     }
 
-    /// Evaluation gives way to others while it goes on, and ends with the operation.
+    /// The count of work for this operation's evaluation: it gives way to others while it goes on,
+    /// and ends with the operation.
     fn watched_effort(&self) -> query::expr::Effort {
         let operation = Arc::clone(&self.operation);
         query::expr::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
-    /// Writes documents at this instant.
+    /// What checks and completes documents that are stored at this instant.
     pub(crate) fn document_writer(&self, now: clock::Instant) -> DocumentWriter {
         DocumentWriter { now, per_document: self.door.per_document_ttl() }
     }
 
-    /// Documents given in a sequence of this name or in an array of the body.
+    /// Documents given in a sequence of this name or in an array of the body. Drivers send large
+    /// batches as a sequence beside the body; both at once would be two truths, so that is error 9.
     pub(crate) fn listed_documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
         match self.message.sequence(name) {
             Some(_) if self.body.get(name).is_some() => Err(Error::new(
@@ -198,7 +225,8 @@ impl<'a, S: Store> Call<'a, S> {
     }
 }
 
-/// Checks the name of a constant of `let`.
+/// Checks the name of a constant of `let`. Names that the server sets itself are error 4738901, all
+/// others follow the rules for variables of expressions.
 fn constant_name(name: &str) -> Result<()> {
     if matches!(name, "NOW" | "CLUSTER_TIME" | "JS_SCOPE" | "IS_MR" | "USER_ROLES") {
         let message = format!("Attempt to set internal constant: {name}");

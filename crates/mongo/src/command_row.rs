@@ -1,6 +1,9 @@
 //! What is known about a command besides how it runs: one row of facts per command, and the table
-//! that finds a row by its name. The rows themselves stand in `commands/table.rs`, beside the
-//! functions that run them; everybody below (messages, calls, shared arguments) asks here.
+//! that finds a row by its name.
+//!
+//! The rows themselves stand in `commands/table.rs`, beside the functions that run them. The door
+//! hands the table down as data, so that messages, calls and shared arguments can ask it without
+//! knowing any command: no list of names and no match on names decides such a fact anywhere else.
 
 use document::DocRef;
 

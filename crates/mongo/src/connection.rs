@@ -1,5 +1,11 @@
 //! One client: bytes to messages, messages to commands, replies to bytes, in order. Which command
 //! it is and what it does stands in `commands`.
+//!
+//! A connection works on one message at a time. While a command runs its socket is watched, so that
+//! a read ends when the client has gone. Three things end a connection: bytes that are not a
+//! message, a client that is silent in the middle of one or does not read its reply, and the
+//! server's stop. Memory for a message is taken from an account before it is read; a message that
+//! finds no room is read and forgotten, and gets an error that says to try again.
 
 use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
@@ -28,7 +34,9 @@ use crate::{
     },
 };
 
-/// Serves a client until it leaves or cannot be understood.
+/// Serves a client until it leaves or cannot be understood, or until `stop` changes. `peer` is its
+/// address for logs and `currentOp`. Its cursors outlive it for a while: drivers may go on on
+/// another connection.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     mut stream: impl AsyncRead + AsyncWrite + Unpin + Send,
@@ -36,6 +44,8 @@ pub async fn serve<S: Store>(
     stop: watch::Receiver<bool>,
 ) {
     let connection = door.add_connection(peer, None);
+    // The order matters: the socket is closed first, so that the client does not wait for what
+    // follows.
     // Whatever ended it, there is nobody left to tell.
     let _ = serve_messages(&door, &connection, &mut stream, stop).await;
     let _ = stream.shutdown().await;
@@ -43,8 +53,15 @@ pub async fn serve<S: Store>(
     door.remove_connection(&connection);
 }
 
+/// The connection is over, and nobody is left to hear why.
 type ConnectionEnded = ();
 
+/// Reads message after message and answers each. Returns when the server stops between two
+/// messages; an error ends the connection at once.
+///
+/// A client is known from its first message that parses. Until then a message is small, and its
+/// memory comes from an account that all unknown clients share: whoever only connects cannot take
+/// what working clients need.
 async fn serve_messages<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -82,6 +99,7 @@ async fn serve_messages<S: Store>(
             Arrived::Refused(beginning, short) => (beginning, Some(short)),
             Arrived::Cut => return Err(()),
         };
+        // Looked up now, since the payload is consumed by parsing.
         let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let parsed = match refused {
@@ -117,8 +135,8 @@ async fn serve_messages<S: Store>(
 }
 
 /// Waits for a message to begin as long as it takes, and for the rest of its header no longer than
-/// `within`. `None`: that is no header. Nothing is read of a message of an unknown kind, whose
-/// length may be noise too.
+/// `within`. `None`: that is not a header of a message that clients send. Nothing is read of a
+/// message of an unknown kind, whose length may be noise too.
 async fn read_header(
     stream: &mut (impl AsyncRead + Unpin),
     within: Duration,
@@ -133,7 +151,8 @@ async fn read_header(
     }))
 }
 
-/// Reads the rest of a message.
+/// Reads the rest of a message. What it takes is in `held` when this returns. A compressed message
+/// also holds what it claims to be unpacked, before it is unpacked.
 async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,
@@ -145,13 +164,13 @@ async fn read_payload(
     read.map_err(|_| ())
 }
 
-/// There is no room for a message, or for what it is parsed into.
+/// There is no room for a message, or for what it is parsed into: 365, which may be tried again.
 fn memory_refusal(short: Short) -> Malformed {
     Malformed::content(TemporarilyUnavailable, short.to_string())
 }
 
-/// Takes a message apart, and takes what its command will be parsed into. A large one takes long
-/// enough that others should not wait for it: it waits for its turn.
+/// Parses a message and holds what it will take. A long one waits for its turn, so that parsing
+/// many of them at once does not keep the processors from short ones.
 async fn parse_message<S: Store>(
     door: &Door<S>,
     header: &Header,
@@ -170,6 +189,8 @@ async fn parse_message<S: Store>(
     Ok(message)
 }
 
+/// Tells a client what is wrong with its message, where the protocol has a form for that, and ends
+/// the connection where the message as a whole was not understood.
 async fn send_refusal(
     connection: &Connection,
     stream: &mut (impl AsyncWrite + Unpin),
@@ -186,14 +207,15 @@ async fn send_refusal(
     if malformed.answerable { Ok(()) } else { Err(()) }
 }
 
-/// Runs a command. What only reads ends when its client leaves; who waits for news of the server
-/// is let go when it stops.
+/// Runs a command. What only reads ends when its client leaves; who waits for news of the server is
+/// let go when it stops.
 async fn run_call<S: Store>(
     call: &Call<'_, S>,
     stream: &mut (impl AsyncBufRead + Unpin),
     stop: &mut watch::Receiver<bool>,
 ) -> commands::Response {
     let row = call.known.map(|known| known.row);
+    // Only a handshake waits by `maxAwaitTimeMS`; a tailable cursor would too, and there are none.
     let waits =
         row.is_some_and(|row| row.awaits_state) && call.body.get("maxAwaitTimeMS").is_some();
     let mut run = pin!(commands::run(call));
@@ -206,6 +228,8 @@ async fn run_call<S: Store>(
     if waits {
         return commands::Response::CloseConnection;
     }
+    // The command may have taken over a cursor's operation, so the one under way is told, and it is
+    // awaited: it gives back what it holds.
     call.connection.stop_command(None, StopReason::ClientLeft);
     run.await
 }
@@ -217,6 +241,8 @@ async fn client_left(stream: &mut (impl AsyncBufRead + Unpin)) {
     }
 }
 
+/// Runs the command of a message and sends its reply in the form that the message came in. Nothing
+/// is sent to a message that wants no reply, whatever comes out.
 async fn answer_message<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -253,7 +279,8 @@ async fn answer_message<S: Store>(
     }
 }
 
-/// The id of a cursor that has more, in the reply to a `getMore`.
+/// The id of a cursor that has more, in the reply to a `getMore`. Only such a reply can be followed
+/// by others without being asked for.
 fn open_cursor(body: &DocBuf) -> Option<i64> {
     let cursor = body.get("cursor")?.as_document()?;
     cursor.get("nextBatch")?;
@@ -263,7 +290,9 @@ fn open_cursor(body: &DocBuf) -> Option<i64> {
     }
 }
 
-/// Sends batch after batch without being asked for each.
+/// Sends batch after batch without being asked for each, as a client allows with `exhaustAllowed`.
+/// Each reply but the last says that more comes, and refers to the one before it. The same
+/// `getMore` is run again for each.
 async fn send_all_batches<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -292,7 +321,8 @@ async fn send_all_batches<S: Store>(
     }
 }
 
-/// A reply is compressed when its request was. A large one waits for its turn.
+/// A reply is compressed when its request was. A large one waits for its turn, since compression
+/// keeps a processor busy.
 async fn compress_reply<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> Vec<u8> {
     match message.compressor {
         Some(compressor) if door.commands.may_compress(message.body()) => {
@@ -304,6 +334,8 @@ async fn compress_reply<S: Store>(door: &Door<S>, message: &Message, reply: Vec<
     }
 }
 
+/// Sends a reply. A client that does not read for [`WRITE_TIMEOUT`] is given up: its reply holds
+/// memory.
 async fn send_bytes(
     connection: &Connection,
     stream: &mut (impl AsyncWrite + Unpin),

@@ -1,5 +1,6 @@
-//! What is told about a cursor that stays open: which command opened it, how it is run, and what it
-//! gave so far.
+//! What is shown of a cursor that stays open: which command opened it, how it is run, and what it
+//! gave so far. `currentOp`, `$currentOp` and the portal read it. Texts are cut at a length, since
+//! a command may be as large as a message and is shown to others.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -9,7 +10,8 @@ use engine::{Explain, Namespace};
 
 use crate::{limits::SHOWN_BYTES, session::SessionId};
 
-/// Text that is cut at a length.
+/// A text that takes no more than [`SHOWN_BYTES`]. Writing fails where it is full, which ends the
+/// formatting of whatever is written.
 #[derive(Default)]
 struct CutText(String);
 
@@ -26,8 +28,8 @@ impl std::fmt::Write for CutText {
     }
 }
 
-/// A command as others are shown it: whole while it is small, else the beginning of its text and
-/// its comment, if that is small.
+/// A command as others are shown it: whole while it is small, else `{$truncated: <beginning>}` as
+/// mongod shows it, and its comment, if that is small.
 pub(crate) fn shown_command(command: DocRef<'_>) -> DocBuf {
     let is_small = |bytes: &[u8]| bytes.len() <= SHOWN_BYTES;
     if let DocRef::Raw(bytes) = command
@@ -48,7 +50,7 @@ pub(crate) fn shown_command(command: DocRef<'_>) -> DocBuf {
     cut.to_buf()
 }
 
-/// MongoDB's short text for an access path.
+/// MongoDB's short text for an access path: `IDHACK`, `IXSCAN {..}` or `COLLSCAN`.
 pub(crate) fn plan_summary(explain: &Explain) -> String {
     match &explain.index {
         _ if explain.by_id => "IDHACK".to_owned(),
@@ -63,39 +65,44 @@ pub(crate) fn plan_summary(explain: &Explain) -> String {
     }
 }
 
-/// What is told about a cursor.
+/// How a cursor came about, and what it gave so far.
 #[derive(Clone, Debug)]
 pub(crate) struct CursorDescription {
     /// The command that opened it.
     command: DocBuf,
+    /// How it is run, as `planSummary` shows it.
     summary: String,
-    /// On the machine's monotonic clock.
+    /// When it was opened, on the machine's monotonic clock.
     opened: Duration,
+    /// Batches it gave, the first one included.
     batches: i64,
+    /// Documents in these batches.
     documents: i64,
 }
 
 impl CursorDescription {
-    /// A cursor that this command opens now.
+    /// Describes a cursor that this command opens now.
     pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
         let opened = clock::monotonic();
         let summary = plan_summary(explain);
         Self { command: shown_command(command), summary, opened, batches: 0, documents: 0 }
     }
 
-    /// It gave a batch.
+    /// Notes a batch of this many documents.
     pub(crate) fn note_batch(&mut self, documents: usize) {
         self.batches += 1;
         self.documents += i64::try_from(documents).unwrap_or(i64::MAX);
     }
 }
 
-/// A cursor as it is found when somebody asks what there is.
+/// A cursor as it is at the moment that somebody asks: a copy, so that no lock is held while a
+/// reply is made.
 #[derive(Clone, Debug)]
 pub(crate) struct CursorSnapshot {
     pub(crate) id: i64,
     pub(crate) namespace: Namespace,
     pub(crate) session: Option<SessionId>,
+    /// Whether it may be idle without end.
     pub(crate) keep: bool,
     /// When it was used last, on the machine's monotonic clock.
     pub(crate) used: Duration,
@@ -103,6 +110,7 @@ pub(crate) struct CursorSnapshot {
 }
 
 /// Two clocks at one instant: milliseconds of the database clock, and the machine's monotonic one.
+/// With both a monotonic instant of the past can be shown as a date.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
     pub(crate) now_ms: i64,
@@ -110,7 +118,7 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// A monotonic instant of the past as a date.
+    /// A monotonic instant of the past as a date of the database clock.
     fn date_of(self, at: Duration) -> Value {
         let ago = self.monotonic.saturating_sub(at).as_millis();
         Value::DateTime(self.now_ms.saturating_sub(i64::try_from(ago).unwrap_or(i64::MAX)))
@@ -128,7 +136,8 @@ impl CursorSnapshot {
         &self.about.summary
     }
 
-    /// The `cursor` of an operation that uses it, or of its own entry while nobody does.
+    /// The `cursor` of an operation that uses it, with that operation's number as `user`, or of its
+    /// own entry while nobody uses it.
     pub(crate) fn cursor_document(&self, clocks: Clocks, user: Option<i32>) -> Document {
         let about = &self.about;
         let mut out = doc! {
@@ -148,7 +157,7 @@ impl CursorSnapshot {
         out
     }
 
-    /// The entry of a cursor that nobody uses.
+    /// The entry of a cursor that nobody uses, as `$currentOp` lists it with `idleCursors: true`.
     pub(crate) fn idle_entry(&self, host: &str, clocks: Clocks) -> Document {
         let mut out = doc! {
             "type": "idleCursor",

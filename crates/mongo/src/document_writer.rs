@@ -1,5 +1,6 @@
 //! What is checked and added when a client's document is about to be stored: its `_id`, its own
-//! `ttl`, and that it leaves the reserved property alone.
+//! `ttl`, and that it leaves the reserved property alone. The engine asks it too, for the documents
+//! that an upsert or a pipeline makes.
 
 use clock::Instant;
 use document::{DocBuf, DocRef, ObjectId, ValueRef};
@@ -11,14 +12,16 @@ use crate::{
     timestamps,
 };
 
-/// What one look at the root of a document tells that is about to be stored.
+/// What one look at the root of a document says that is about to be stored. The root is walked
+/// once: for large batches of small documents every further walk shows.
 pub(crate) struct CheckedDocument {
+    /// When it expires by its own `ttl`, or that it follows its collection's default.
     pub(crate) lifetime: Lifetime,
-    /// Whether a timestamp in it stands for the present.
+    /// Whether a timestamp in it stands for the present and has to be filled in.
     pub(crate) has_empty_timestamp: bool,
 }
 
-/// Writes documents for this door.
+/// Checks and completes documents for one operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentWriter {
     /// Database time, for ids that are made here.
@@ -28,7 +31,9 @@ pub(crate) struct DocumentWriter {
 }
 
 impl DocumentWriter {
-    /// Checks a document that is about to be stored.
+    /// Checks a document that is about to be stored. Fails with 2 if it sets the reserved property,
+    /// 53 or 52 if its `_id` cannot be one. Only the first `ttl` counts where the name stands
+    /// twice.
     pub(crate) fn check_document(&self, document: DocRef<'_>) -> Result<CheckedDocument> {
         let (mut ttl, mut has_empty_timestamp) = (None, false);
         for (name, value) in document.iter() {
@@ -45,6 +50,8 @@ impl DocumentWriter {
     }
 }
 
+/// Checks an `_id`: no array, pattern or undefined (53), and no name with a dollar at any depth
+/// (52), as mongod does. A reference to a document (`$ref`, `$id`, `$db`) may be one.
 fn check_id(id: ValueRef<'_>) -> Result<()> {
     match id {
         ValueRef::Array(_) | ValueRef::Regex { .. } | ValueRef::Undefined => {
@@ -75,6 +82,7 @@ fn refuse_dollars(value: ValueRef<'_>) -> Result<()> {
     }
 }
 
+/// Fails with 52 on a name that begins with a dollar.
 fn refuse_dollar(name: &str) -> Result<()> {
     if !name.starts_with('$') {
         return Ok(());
@@ -85,11 +93,14 @@ fn refuse_dollar(name: &str) -> Result<()> {
     ))
 }
 
+/// MongoDB's name of a value's type.
 fn type_name(value: ValueRef<'_>) -> &'static str {
     value.kind().name()
 }
 
-/// A new ObjectId of this second.
+/// A new ObjectId of this second of the database clock: with a manual clock, ids follow it. The
+/// random part is drawn once for the process and the counter never stands still, so two ids of one
+/// second differ.
 pub(crate) fn new_id(now: Instant) -> ObjectId {
     use std::sync::{
         OnceLock,
@@ -103,7 +114,8 @@ pub(crate) fn new_id(now: Instant) -> ObjectId {
     ObjectId::from_parts(seconds, random, counter.fetch_add(1, Ordering::Relaxed) & 0x00ff_ffff)
 }
 
-/// The same document with `_id` first, made when it is missing.
+/// The same document with `_id` first, made when it is missing. mongod stores `_id` first too, and
+/// clients see that order.
 pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     match document.get("_id") {

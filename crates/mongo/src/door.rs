@@ -1,4 +1,6 @@
-//! The door as the server holds it: one for all connections.
+//! The MongoDB API's state: one value for all connections. It holds the engine, open cursors,
+//! counters and what clients have set, and knows every connection that is open. Commands stand
+//! above it and use it; of them it knows the rows of their table and nothing else.
 
 use std::{
     collections::HashMap,
@@ -25,7 +27,10 @@ use crate::{
     usage::Usage,
 };
 
-/// Settings of the door.
+/// Settings of the API, made by the server before it listens.
+///
+/// Those that may be switched while the server runs are shared atomics: whoever switches them holds
+/// the other end.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Whether a document's own `ttl` is interpreted; shared with whoever may switch it.
@@ -36,16 +41,18 @@ pub struct Settings {
     pub carry_timestamps: Arc<AtomicBool>,
     /// Address it listens on, for `whatsmyuri` and `serverStatus`.
     pub host: String,
-    /// Where operations take the memory that they hold from.
+    /// Where operations take the memory that they hold from. Half of it is for messages, so that
+    /// replies and evaluation have the rest.
     pub memory: Account,
-    /// The same for clients that have not asked anything yet.
+    /// The same for clients that have not asked anything yet: a small part for all of them
+    /// together, so that those who never say anything cannot take memory from those who work.
     pub strangers: Account,
     /// Where stages put what they cannot hold; `None` where the server writes no files.
     pub temporary: Option<spill::Area>,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
-    /// What the process takes of its machine.
+    /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
 
@@ -65,28 +72,39 @@ impl Default for Settings {
     }
 }
 
+/// The connections that are open, and what closed ones counted.
 #[derive(Debug, Default)]
 struct Connections {
+    /// Weak, so that a connection ends with its task and not with this list.
     open: Vec<Weak<Connection>>,
+    /// Sums of the counters of closed connections, in the order of their names.
     closed: [u64; COUNTERS],
 }
 
-/// The MongoDB door.
+/// The MongoDB API over one engine.
 pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
-    /// What messages and their programs may hold together: others' answers have the rest.
+    /// What messages and what they are parsed into may hold together: half of the memory, the rest
+    /// is for replies and evaluation.
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors<S>>,
+    /// The rows of the commands, without the functions that run them.
     pub(crate) commands: CommandTable,
+    /// How long commands took, nanoseconds, by their places in the table.
     pub(crate) latencies: Latencies,
     /// How often commands failed, by their places in the table.
     pub(crate) failed: Vec<AtomicU64>,
+    /// Where clients that cannot be understood are logged.
     pub(crate) protocol_errors: ProtocolErrorLog,
+    /// When it was made, on the machine's monotonic clock.
     pub(crate) started: Duration,
+    /// What `setParameter` has set. The other parameters have their values from the start.
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
+    /// The one fail point that can be set.
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
-    /// Stands for this start of the server.
+    /// Stands for this start of the server: drivers compare it (`topologyVersion.processId`) to
+    /// notice a restart.
     pub(crate) process: ObjectId,
     /// Timestamps that documents are stored with.
     pub(crate) timestamps: Timestamps,
@@ -94,6 +112,7 @@ pub struct Door<S: Store> {
     pub(crate) has_fail_point: AtomicBool,
     next_connection: AtomicI32,
     next_operation: AtomicI32,
+    /// Connections that are open, for metrics, without the list's lock.
     pub(crate) opened: AtomicI64,
     connections: Mutex<Connections>,
 }
@@ -104,14 +123,15 @@ impl<S: Store> std::fmt::Debug for Door<S> {
     }
 }
 
-/// Stands for this start of the server, and for no other.
+/// An id for this start of the server, and for no other. It is random throughout: two starts in one
+/// second have to differ too.
 fn new_process_id() -> ObjectId {
     let random = std::array::from_fn(|_| fastrand::u8(..));
     ObjectId::from_parts(fastrand::u32(..), random, fastrand::u32(..1 << 24))
 }
 
 impl<S: Store> Door<S> {
-    /// A door onto an engine, with the table of commands that it serves.
+    /// The API over an engine, with the table of commands that it serves.
     pub(crate) fn with_commands(
         engine: Engine<S>,
         settings: Settings,
@@ -141,7 +161,7 @@ impl<S: Store> Door<S> {
         })
     }
 
-    /// The engine behind it.
+    /// The engine below it.
     pub fn engine(&self) -> &Engine<S> {
         &self.engine
     }
@@ -151,22 +171,25 @@ impl<S: Store> Door<S> {
         self.settings.per_document_ttl.load(Ordering::Relaxed)
     }
 
-    /// Whether documents carry the second of their write now.
+    /// Whether documents carry the second of their write to and from clients that dump and restore,
+    /// at this moment.
     pub(crate) fn carries_timestamps(&self) -> bool {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }
 
-    /// Housekeeping; `now` is the machine's monotonic clock. Answers when it is due again.
+    /// Closes cursors that nobody asked for. `now` is the machine's monotonic clock; returns when
+    /// the next call is due.
     pub fn tick(&self, now: Duration) -> Duration {
         self.cursors.close_idle(now);
         now + Duration::from_secs(10)
     }
 
-    /// The number of the next operation.
+    /// The number of the next operation, by which `killOp` names it.
     pub(crate) fn operation_id(&self) -> i32 {
         self.next_operation.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Notes a client that has come. The caller takes it out again when it has gone.
     pub(crate) fn add_connection(
         &self,
         peer: String,
@@ -179,16 +202,17 @@ impl<S: Store> Door<S> {
         connection
     }
 
-    /// How many connections there ever were.
+    /// How many connections there ever were, relayed commands included.
     pub(crate) fn connections_ever(&self) -> i32 {
         self.next_connection.load(Ordering::Relaxed).saturating_sub(1)
     }
 
-    /// All clients that are connected.
+    /// All clients that are connected now.
     pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
         lock(&self.connections).open.iter().filter_map(Weak::upgrade).collect()
     }
 
+    /// Takes out a client that has gone and keeps what it counted.
     pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
         let mut connections = lock(&self.connections);
@@ -201,7 +225,8 @@ impl<S: Store> Door<S> {
         connections.open.retain(|held| !held.ptr_eq(&own));
     }
 
-    /// Sums over all connections, closed ones included: name and value.
+    /// Sums over all connections, closed ones included: name and value. A connection that closes at
+    /// this moment is in one of the two parts, never in both: both are read under one lock.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let connections = lock(&self.connections);
         let mut sums = connections.closed;
@@ -224,7 +249,7 @@ impl<S: Store> Door<S> {
         all
     }
 
-    /// Connections that are open, and cursors.
+    /// How many connections are open, and how many cursors.
     pub fn open(&self) -> (i64, usize) {
         (self.opened.load(Ordering::Relaxed), self.cursors.count())
     }

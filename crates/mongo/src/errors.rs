@@ -1,4 +1,8 @@
 //! Errors as MongoDB's clients expect them: code, name, text, and for some a few more fields.
+//!
+//! The codes are a compatibility rule: drivers decide by them whether to retry, to look for another
+//! server or to give up, and applications test for them. Codes without a name are the numbers of
+//! single assertions in mongod; they are shown as `Location<n>`, as it shows them.
 
 use document::{Document, Value, doc, shell};
 use engine::What;
@@ -6,7 +10,9 @@ use engine::What;
 /// A failed command or write.
 #[derive(Clone, Debug)]
 pub(crate) struct Error {
+    /// MongoDB's error code.
     pub(crate) code: i32,
+    /// The text. Where mongod's is known it is the same, since applications match on it.
     pub(crate) message: String,
     /// Further fields of the reply, such as `keyPattern`.
     pub(crate) details: Document,
@@ -14,6 +20,7 @@ pub(crate) struct Error {
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
+/// Makes a constant of each name and the function that goes back from number to name.
 macro_rules! codes {
     ($($name:ident = $code:literal),* $(,)?) => {
         $(#[allow(non_upper_case_globals, dead_code, reason = "MongoDB's own names")]
@@ -57,11 +64,12 @@ codes! {
 }
 
 impl Error {
+    /// An error without further fields.
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Document::new() }
     }
 
-    /// The fields of an error reply, `ok` left out.
+    /// The fields of an error reply, `ok` left out: they stand in an entry of `bulkWrite` too.
     pub(crate) fn reply_fields(&self) -> Document {
         let mut fields = doc! {
             "errmsg": self.message.as_str(),
@@ -116,6 +124,7 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
+            // error.number, => Evaluation and stopping know MongoDB's numbers themselves.
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
@@ -139,6 +148,9 @@ impl From<query::Error> for Error {
     }
 }
 
+/// 11000. The collection's name is not known here: `$NS` stands for it until
+/// [`Error::with_namespace`] is called. Drivers read `keyPattern` and `keyValue`, and the text,
+/// which older applications parse.
 fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
     let shown = shell(document::ValueRef::Document(document::DocRef::Tree(&value))).to_string();
     let message =
@@ -156,7 +168,7 @@ impl Error {
         self
     }
 
-    /// An entry of `writeErrors`.
+    /// An entry of `writeErrors` for the statement at this position.
     pub(crate) fn write_error(&self, index: usize) -> Value {
         let mut entry = doc! {
             "index": i32::try_from(index).unwrap_or(i32::MAX),

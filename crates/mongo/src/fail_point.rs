@@ -1,6 +1,6 @@
 //! A `failCommand` fail point as it is set: which commands it means and what it does to them.
-//! Applications test their retries with it. Which command is struck is decided in
-//! `commands/fail_point.rs`.
+//! Applications and the test suites of drivers test their retries with it. Which command is struck
+//! is decided in `commands/fail_point.rs`.
 
 use std::time::Duration;
 
@@ -14,22 +14,31 @@ use crate::{
 /// A `failCommand` that is set.
 #[derive(Clone, Debug)]
 pub(crate) struct FailPoint {
+    /// The commands it means, by name.
     pub(crate) commands: Vec<String>,
+    /// Only clients of this application, if it is given.
     pub(crate) app_name: Option<String>,
+    /// The error that a command gets.
     pub(crate) code: Option<i32>,
+    /// Whether the connection is closed instead of a reply.
     pub(crate) close: bool,
+    /// How long a command waits before it runs.
     pub(crate) block: Option<Duration>,
+    /// `errorLabels` of the error, which tell drivers what they may retry.
     pub(crate) labels: Option<Value>,
+    /// Added to the reply of a command that has run, as `writeConcernError`.
     pub(crate) concern_error: Option<Document>,
     /// How often it still fails; `None`: always.
     times: Option<u64>,
+    /// How many commands it lets pass first.
     skip: u64,
     /// How often it has failed a command.
     pub(crate) total: u64,
 }
 
 impl FailPoint {
-    /// Reads `mode` and `data`; `None` turns the fail point off.
+    /// Reads `mode` (`off`, `alwaysOn`, `{times}` or `{skip}`) and `data`; `None` turns the fail
+    /// point off.
     pub(crate) fn parse(mode: ValueRef<'_>, data: Option<DocRef<'_>>) -> Result<Option<Self>> {
         let (times, skip) = match mode {
             ValueRef::String("off") => return Ok(None),

@@ -1,5 +1,14 @@
-//! The MongoDB door: the wire protocol and its commands over the engine. The only crate that knows
-//! MongoDB's messages, command names and error codes.
+//! The MongoDB API: the wire protocol and its commands over the engine. This is the only crate that
+//! knows MongoDB's messages, command names and error codes; filters, updates and pipelines are
+//! parsed by `mongo-query`, and nothing is evaluated or stored here.
+//!
+//! A command's way: `connection` reads a message (`wire`), `call` says which command it is and on
+//! which database, `commands` finds its row and runs it, `replies` and `connection` send what comes
+//! out. `relay` is the same way for a command that came to the portal instead of a socket.
+//!
+//! Modules import each other in one direction: limits, errors and arguments are at the bottom, then
+//! messages, clients and cursors, the door that holds them, calls, parsers and replies, the
+//! commands, and on top the two ways in.
 
 mod arguments;
 mod call;

@@ -1,4 +1,6 @@
-//! Sizes, counts and times of this door, with MongoDB's figures.
+//! Sizes, counts and times of the MongoDB API. Those that `hello` tells (`MAX_MESSAGE_BYTES`,
+//! `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's figures: drivers split batches by them.
+//! The others are this server's own.
 
 use std::time::Duration;
 

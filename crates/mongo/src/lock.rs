@@ -1,5 +1,6 @@
-//! Locks of this crate. A thread that panics while it holds one poisons it; what these locks guard is
-//! whole between any two statements, so the next thread goes on with what it finds.
+//! Locks of this crate. A thread that panics while it holds one poisons it. What these locks guard
+//! is whole between any two statements, so the next thread goes on with what it finds instead of
+//! panicking too.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,5 +1,5 @@
-//! Opens the door: the one place where its state meets the table of commands. The door itself knows
-//! rows and not the functions that run them, so that commands can stand above it.
+//! Makes the API: the one place where its state meets the table of commands. The state knows rows
+//! and not the functions that run them, so that commands can stand above it.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl<S: Store> Door<S> {
-    /// A door onto an engine.
+    /// The MongoDB API over an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
         Self::with_commands(engine, settings, COMMANDS)
     }

@@ -1,5 +1,9 @@
-//! An operation under way: how long it may take, and whether it was told to stop. What it leaves
-//! behind in a cursor goes on with the next `getMore`.
+//! An operation under way: how long it may take, and whether it was told to stop. What it leaves in
+//! a cursor goes on with the next `getMore`.
+//!
+//! Nothing interrupts an operation from outside. Evaluation and walks ask it every so often
+//! (through `Watch`), and the one whose time is over ends itself. All fields are atomics, since
+//! `killOp` and the connection's task reach it while another thread runs it.
 
 use std::{
     sync::{
@@ -17,27 +21,29 @@ use crate::{
     errors::{ClientDisconnect, CursorKilled, Interrupted, MaxTimeMSExpired},
 };
 
-/// Why an operation is to stop.
+/// Why an operation is to stop. The number says which error its client gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {
-    /// `killOp` named it.
+    /// `killOp` named it: 11601.
     Killed = 1,
-    /// `killCursors` named its cursor.
+    /// `killCursors` named its cursor: 237.
     CursorKilled = 2,
-    /// Its client has gone.
+    /// Its client has gone: 279, which nobody receives.
     ClientLeft = 3,
 }
 
-/// No limit.
+/// Stands for no limit.
 const FOREVER: u64 = u64::MAX;
 
-/// Shared by the operation, by whoever may stop it and by the cursor it leaves behind.
+/// What an operation may still do. It is shared by the operation, by those who may stop it and by
+/// the cursor that it leaves.
 #[derive(Debug)]
 pub(crate) struct Operation {
+    /// A [`StopReason`] as a number, 0 while nobody has told it to stop.
     why: AtomicU8,
-    /// When it has to end, nanoseconds of the machine's monotonic clock; what is left while it
-    /// rests in a cursor.
+    /// When it has to end, nanoseconds of the machine's monotonic clock. While it rests in a cursor
+    /// this is the time that is left, so that waiting for the client costs nothing of it.
     deadline: AtomicU64,
 }
 
@@ -47,37 +53,41 @@ impl Default for Operation {
     }
 }
 
+/// Nanoseconds of a time; what does not fit counts as no limit.
 fn saturated_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(FOREVER)
 }
 
 impl Operation {
-    /// It has to end at this instant of the machine's monotonic clock.
+    /// Sets when it has to end, on the machine's monotonic clock; `None`: never.
     pub(crate) fn end_at(&self, deadline: Option<Duration>) {
         self.deadline.store(deadline.map_or(FOREVER, saturated_nanos), Relaxed);
     }
 
-    /// Tells it to stop.
+    /// Tells it to stop. It ends at its next look.
     pub(crate) fn tell_to_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
-    /// Whether it was told to stop.
+    /// Whether it was told to stop and may still be running.
     pub(crate) fn is_stopped(&self) -> bool {
         self.why.load(Relaxed) != 0
     }
 
-    /// Its cursor waits for the next request: that time is not its own.
+    /// Its cursor waits for the next request: from here to [`Self::resume_for`] the time is not its
+    /// own.
     pub(crate) fn pause_clock(&self, now: Duration) {
         self.shift_deadline(|deadline| deadline.saturating_sub(saturated_nanos(now)));
     }
 
-    /// It goes on, by the request of `asking`, which may have been told to stop already.
+    /// It goes on for the request of `asking`, which may have been told to stop already: that is
+    /// taken over, and what stopped an earlier request is forgotten.
     pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
         self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);
     }
 
+    /// Changes the limit, if there is one.
     fn shift_deadline(&self, to: impl Fn(u64) -> u64) {
         let held = self.deadline.load(Relaxed);
         if held != FOREVER {
@@ -85,7 +95,8 @@ impl Operation {
         }
     }
 
-    /// Fails when it has to end.
+    /// Fails when it has to end: by a stop, or with 50 when its time is over. A stop is looked at
+    /// first, since reading the clock costs more.
     pub(crate) fn check_running(&self) -> Result<(), Error> {
         self.check_stopped()?;
         match self.deadline.load(Relaxed) {
@@ -111,12 +122,14 @@ impl Operation {
     }
 }
 
-/// What a connection is doing.
+/// What a connection is doing, as `currentOp` shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
+    /// The number by which `killOp` names it.
     pub(crate) id: i32,
+    /// Its command.
     pub(crate) row: &'static CommandRow,
-    /// As the client sent it.
+    /// As the client sent it. It shares the message's bytes.
     pub(crate) command: DocBuf,
     /// On the machine's monotonic clock.
     pub(crate) began: Duration,
@@ -130,7 +143,7 @@ mod tests {
     use super::*;
 
     fn number(operation: &Operation) -> Option<i32> {
-        operation.check().err().map(|error| error.number)
+        operation.check_running().err().map(|error| error.number)
     }
 
     #[test]
@@ -146,7 +159,7 @@ mod tests {
             (StopReason::CursorKilled, 237),
             (StopReason::ClientLeft, 279),
         ] {
-            operation.stop(why);
+            operation.tell_to_stop(why);
             assert_eq!((number(&operation), operation.is_stopped()), (Some(want), true));
         }
     }
@@ -157,24 +170,24 @@ mod tests {
         let operation = Operation::default();
         let now = clock::monotonic() + hour;
         operation.end_at(Some(now + hour));
-        operation.rest(now);
-        operation.go_on(now + 10 * hour, &Operation::default());
+        operation.pause_clock(now);
+        operation.resume_for(now + 10 * hour, &Operation::default());
         assert_eq!(operation.deadline.load(Relaxed), saturated_nanos(now + 11 * hour));
         let free = Operation::default();
-        free.rest(now);
-        free.go_on(now, &Operation::default());
+        free.pause_clock(now);
+        free.resume_for(now, &Operation::default());
         assert_eq!(free.deadline.load(Relaxed), FOREVER);
     }
 
     #[test]
     fn what_stopped_one_request_does_not_stop_the_next() {
         let held = Operation::default();
-        held.stop(StopReason::Killed);
-        held.go_on(Duration::ZERO, &Operation::default());
+        held.tell_to_stop(StopReason::Killed);
+        held.resume_for(Duration::ZERO, &Operation::default());
         assert_eq!(number(&held), None);
         let asking = Operation::default();
-        asking.stop(StopReason::ClientLeft);
-        held.go_on(Duration::ZERO, &asking);
+        asking.tell_to_stop(StopReason::ClientLeft);
+        held.resume_for(Duration::ZERO, &asking);
         assert_eq!(number(&held), Some(279));
     }
 }

@@ -1,5 +1,5 @@
-//! Log lines about clients that cannot be understood: at most one a second, with nothing of what
-//! they sent.
+//! Log lines about clients that cannot be understood: at most one a second, so that a port scanner
+//! cannot fill the log, and with nothing of what they sent.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -9,23 +9,26 @@ use std::{
 /// Least time between two lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// When the next line is due, and how many were left out.
+/// When the next line is due, and how many were left out since the last one.
 #[derive(Debug, Default)]
 pub(crate) struct ProtocolErrorLog {
     /// Milliseconds of the machine's monotonic clock.
     due: AtomicU64,
+    /// Lines that were not written since the last one.
     left_out: AtomicU64,
 }
 
 impl ProtocolErrorLog {
-    /// Says that a client sent something that is no message, or one that is malformed.
+    /// Logs that a client sent something that is not a message, or a malformed one. `what`
+    /// continues the sentence "client sent".
     pub(crate) fn report(&self, peer: &str, what: &str) {
         if let Some(left_out) = self.take_line(clock::monotonic()) {
             tracing::warn!(peer, left_out, "client sent {what}");
         }
     }
 
-    /// Whether a line is due, and how many were left out before it.
+    /// Takes the line that is due at this time, with how many were left out before it; `None` where
+    /// none is due. Of several threads that see the same line due, one gets it.
     fn take_line(&self, now: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);
@@ -59,7 +62,7 @@ mod tests {
             (60_000, Some(1)),
             (61_000, Some(0)),
         ] {
-            assert_eq!(log.next(Duration::from_millis(ms)), line, "{ms}");
+            assert_eq!(log.take_line(Duration::from_millis(ms)), line, "{ms}");
         }
     }
 }

@@ -1,5 +1,8 @@
-//! One command that somebody else received, for a sender who is known there: bytes in, bytes out,
-//! through what a message from a socket goes through. It knows no command.
+//! Runs one command for a caller that the portal has authenticated: bytes in, bytes out, through
+//! what a message from a socket goes through. It knows no command.
+//!
+//! A page of the portal has no socket of its own, so each of its commands comes on a connection
+//! that lives as long as the command. What outlives it, a cursor, belongs to the caller's session.
 
 use std::{fmt, pin::pin, sync::Arc};
 
@@ -25,7 +28,7 @@ use crate::{
 pub enum Right {
     /// Everything.
     Write,
-    /// What changes nothing.
+    /// What changes nothing: rows whose access says so.
     Read,
 }
 
@@ -44,11 +47,11 @@ pub struct Sender {
 /// Why a command has no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoReply {
-    /// The bytes are no command.
+    /// The bytes are not a command; the text says why.
     Malformed(String),
     /// It is larger than a command may be.
     TooLarge,
-    /// A socket would have been closed instead.
+    /// A socket would have been closed instead, as a fail point may order.
     Closed,
 }
 
@@ -76,9 +79,12 @@ impl<S: Store> Drop for RelayedConnection<S> {
     }
 }
 
-/// Tells a command that only reads to stop when nobody waits for it any more.
+/// Tells a command to stop when its caller drops the future, if nobody needs it then: the page was
+/// left. Commands that write are finished.
 struct StopWhenDropped {
     connection: Arc<Connection>,
+    /// The operation of the command itself. The connection's is another one while a `getMore` goes
+    /// on with its cursor's, so both are told.
     operation: Arc<Operation>,
     ends_with_client: bool,
 }
@@ -93,8 +99,11 @@ impl Drop for StopWhenDropped {
 }
 
 impl<S: Store> Door<S> {
-    /// Runs one command on a database and answers its reply, also one of a failure. What only reads
-    /// ends when the future is dropped, everything else is finished.
+    /// Runs one command on a database and returns its reply, also that of a failure. A command that
+    /// only reads ends when the future is dropped, everything else is finished.
+    ///
+    /// A sender without the right to write gets 13 for a command that may change something, before
+    /// anything of it runs.
     pub async fn relay(
         self: &Arc<Self>,
         sender: Sender,
@@ -125,6 +134,7 @@ impl<S: Store> Door<S> {
     }
 }
 
+/// Runs the command of a message. It owns all it needs, since it goes on in a task of its own.
 async fn run_message<S: Store>(
     visit: RelayedConnection<S>,
     message: Message,
@@ -150,6 +160,7 @@ async fn run_message<S: Store>(
     }
 }
 
+/// The bytes of a reply, which are counted as sent.
 fn count_reply(connection: &Connection, reply: &DocBuf) -> Bytes {
     let bytes = Bytes::copy_from_slice(reply.bytes());
     Counters::add(&connection.counters.bytes_out, bytes.len() as u64);
@@ -157,6 +168,10 @@ fn count_reply(connection: &Connection, reply: &DocBuf) -> Bytes {
 }
 
 /// The message that a driver would have sent: the command with its database as last field.
+///
+/// The document is not parsed here: its length and its closing zero have to be right, the fields
+/// between are copied, `$db` is appended, and the whole goes through the same parser as bytes from
+/// a socket. So a command that names a `$db` itself ends up with two, and is refused.
 fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
     let malformed = |why: &str| NoReply::Malformed(why.to_owned());
     if MAX_COMMAND_BYTES < command.len() {
@@ -192,6 +207,7 @@ fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
             NoReply::Malformed(wrong.message)
         }
     })?;
+    // A command that named a database itself would run on another one than its path says.
     let named = |body: DocRef<'_>| body.iter().filter(|(name, _)| *name == "$db").count();
     match named(message.body()) {
         1 => Ok(message),

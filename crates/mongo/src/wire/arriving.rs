@@ -17,8 +17,9 @@ pub(crate) enum Arrived {
     Cut,
 }
 
-/// Reads so many bytes. Beyond a usual batch, memory grows with what arrives, not with what the
-/// header claims, and `held` with it; what there is no room for is read and forgotten.
+/// Reads `len` bytes. Beyond a usual batch, memory grows with what arrives, not with what the
+/// header claims, and `held` with it: a client that claims much and sends little holds little. What
+/// there is no room for is read and forgotten, so that the next message is found.
 pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     len: usize,
@@ -29,6 +30,7 @@ pub(crate) async fn read_payload(
     while payload.len() < len {
         let wanted = step.min(len - payload.len());
         if let Err(short) = held.set(payload.len() + wanted) {
+            // The beginning is kept: its flags say whether the client wants to hear of the refusal.
             let rest = (len - payload.len()) as u64;
             held.shrink(usize::MAX);
             payload.truncate(CLAIMED_BYTES);
@@ -45,6 +47,7 @@ pub(crate) async fn read_payload(
         if payload.len() < before + wanted {
             return Ok(Arrived::Cut);
         }
+        // Doubles from here on, so that a large message is copied a bounded number of times.
         step = TRUSTED_BYTES.max(payload.len());
     }
     Ok(Arrived::Whole(payload))

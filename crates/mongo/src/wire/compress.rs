@@ -1,14 +1,19 @@
 //! OP_COMPRESSED. Output is bounded by the claimed size, and that by the limit of messages, so a
 //! small message cannot become a large one; a size that does not come out exactly is refused.
+//!
+//! ```text
+//! original op code: i32, size without header: i32, compressor: u8, compressed bytes
+//! ```
 
 use std::io::Read;
 
 use super::{HEADER_BYTES, Header, Malformed, OpCode};
 use crate::limits::MAX_MESSAGE_BYTES;
 
-/// A way to compress.
+/// A way to compress. The numbers are those of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compressor {
+    /// No compression at all, which the protocol has for tests.
     Noop = 0,
     Snappy = 1,
     Zlib = 2,
@@ -19,6 +24,7 @@ impl Compressor {
     /// Those that are offered, in the order of preference.
     pub(crate) const OFFERED: [Self; 3] = [Self::Zstd, Self::Snappy, Self::Zlib];
 
+    /// Its name in a handshake.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Noop => "noop",
@@ -28,13 +34,14 @@ impl Compressor {
         }
     }
 
+    /// The compressor of a number.
     fn from_id(id: u8) -> Option<Self> {
         [Self::Noop, Self::Snappy, Self::Zlib, Self::Zstd].into_iter().find(|it| *it as u8 == id)
     }
 }
 
-/// How long a message says that it is once it is unpacked, which has to be true; 0 where it does not
-/// say so.
+/// How long a message says that it is once it is unpacked, bytes, which has to be true; 0 where it
+/// does not say so. Memory for it is taken before it is unpacked.
 pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
     if OpCode::from_number(header.code) != Some(OpCode::Compressed) {
         return 0;
@@ -44,7 +51,9 @@ pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
     size.min(MAX_MESSAGE_BYTES)
 }
 
-/// The message inside a compressed one.
+/// The message inside a compressed one: its header, its payload and the compressor, by which the
+/// reply is compressed too. A compressed message inside a compressed one is refused: it would
+/// multiply the bound.
 pub(super) fn decompress(
     header: &Header,
     payload: &[u8],
@@ -66,7 +75,7 @@ pub(super) fn decompress(
     Ok((inner, out, compressor))
 }
 
-/// At most `size` bytes and one more, so that too much is noticed.
+/// Unpacks into at most `size` bytes and one more, so that too much is noticed.
 fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
     // As long as it is to be, so that no more is held than was asked for.
@@ -74,6 +83,7 @@ fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<
     match compressor {
         Compressor::Noop => out.extend_from_slice(data),
         Compressor::Snappy => {
+            // Snappy says itself how long it becomes, before anything is allocated.
             if snap::raw::decompress_len(data).ok()? != size {
                 return None;
             }
@@ -105,6 +115,8 @@ pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     out
 }
 
+/// Compresses the payload of a message, at each compressor's fastest level: replies are made once
+/// and read once.
 fn compress_bytes(compressor: Compressor, body: &[u8]) -> Option<Vec<u8>> {
     match compressor {
         Compressor::Noop => Some(body.to_vec()),

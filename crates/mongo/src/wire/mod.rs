@@ -1,5 +1,12 @@
 //! Messages as bytes: headers, OP_MSG, the old OP_QUERY for the handshake, compression. Nothing is
 //! decoded here before the validator has passed it, and nothing here knows a command.
+//!
+//! All numbers on the wire are little-endian. A message:
+//!
+//! ```text
+//! 0      4           8            12      16
+//! | len  | request id | response to | op code | payload ...
+//! ```
 
 pub(crate) mod arriving;
 mod compress;
@@ -20,6 +27,7 @@ use std::fmt;
 /// protocol offers a reply, it gets this error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
+    /// MongoDB's error code for the reply.
     pub(crate) code: i32,
     pub(crate) message: String,
     /// A reply can be sent and the connection goes on.
@@ -27,13 +35,15 @@ pub(crate) struct Malformed {
 }
 
 impl Malformed {
-    /// The connection cannot go on.
+    /// The connection cannot go on: where the next message begins is not known, or nothing that
+    /// follows can be trusted. 17 ProtocolError.
     pub(crate) fn fatal(message: impl Into<String>) -> Self {
         let code = crate::errors::ProtocolError;
         Self { code, message: message.into(), answerable: false }
     }
 
-    /// The message as a whole was understood, its content was not.
+    /// The message as a whole was understood, its content was not: it gets an error reply, and the
+    /// next message is read as if nothing had been.
     pub(crate) fn content(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), answerable: true }
     }

@@ -1,4 +1,12 @@
 //! OP_MSG: flags, one body, any number of document sequences, an optional checksum.
+//!
+//! ```text
+//! flags: u32
+//! sections, until the end or the checksum:
+//!     0, document                                  the body, exactly once
+//!     1, length: u32, name, 0, document ...        a document sequence
+//! checksum: u32, CRC-32C of header and all before
+//! ```
 
 use std::ops::Range;
 
@@ -10,12 +18,16 @@ use crate::{
     limits::{MAX_COMMAND_BYTES, MAX_SECTIONS},
 };
 
+/// The message ends with a checksum.
 const CHECKSUM_PRESENT: u32 = 1;
+/// Of a request: no reply is wanted. Of a reply: another one follows without being asked for.
 const MORE_TO_COME: u32 = 1 << 1;
+/// The client takes several replies to one request.
 const EXHAUST_ALLOWED: u32 = 1 << 16;
-/// Unknown bits among these are an error; the others may be ignored.
+/// Unknown bits among these are an error; the others may be ignored, says the protocol.
 const REQUIRED_BITS: u32 = 0xffff;
 
+/// A little-endian number at an offset, if the bytes reach that far.
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
@@ -27,6 +39,9 @@ pub(crate) fn wants_no_reply(header: &Header, payload: &[u8]) -> bool {
     flags.is_some_and(|flags| flags & MORE_TO_COME != 0)
 }
 
+/// Reads a message and checks every document in it. A body is required; flags, checksum and
+/// sections have to be exact, since bytes that are left over would be read as something else by
+/// another server.
 pub(super) fn parse(
     header: &Header,
     payload: Vec<u8>,
@@ -62,7 +77,8 @@ pub(super) fn parse(
     })
 }
 
-/// Checks the CRC-32C at the end; answers where the sections end.
+/// Checks the CRC-32C at the end; returns where the sections end. It covers the header, which is
+/// written again as the client must have sent it.
 fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
     let end = payload.len().checked_sub(4).filter(|end| 4 < *end);
     let end = end.ok_or_else(|| Malformed::fatal("a message too short for its checksum"))?;
@@ -76,16 +92,22 @@ fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
     }
 }
 
+/// A reader over the sections of a message.
 struct Sections<'a> {
     bytes: &'a [u8],
+    /// The next byte that is not read yet.
     at: usize,
+    /// Where the readable part ends: the end of the sections, or of the sequence that is being
+    /// read.
     end: usize,
     body: Option<Range<usize>>,
     sequences: Vec<Sequence>,
+    /// Elements of all documents so far, at all levels.
     elements: usize,
 }
 
 impl Sections<'_> {
+    /// Reads one section.
     fn next_section(&mut self) -> Result<(), Malformed> {
         let kind = self.bytes.get(self.at).copied();
         self.at += 1;
@@ -102,7 +124,8 @@ impl Sections<'_> {
         }
     }
 
-    /// One document at the position, checked.
+    /// Takes one document at the position, and checks it. One that is too large or not valid is an
+    /// error of content: its length says where the next begins, so the connection can go on.
     fn take_document(&mut self) -> Result<Range<usize>, Malformed> {
         let start = self.at;
         let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());
@@ -124,6 +147,8 @@ impl Sections<'_> {
         Ok(start..end)
     }
 
+    /// Takes a document sequence. Its length has to be used up exactly, its name is UTF-8 and
+    /// stands once.
     fn take_sequence(&mut self) -> Result<(), Malformed> {
         let bad = || Malformed::fatal("a document sequence with a wrong length");
         let start = self.at;
@@ -141,6 +166,7 @@ impl Sections<'_> {
             return Err(Malformed::fatal("a document sequence is given twice"));
         }
         self.at = name_at + name_len + 1;
+        // No document of the sequence may reach beyond it, also if the message goes on.
         let outer = std::mem::replace(&mut self.end, end);
         let mut documents = Vec::new();
         while self.at < end {

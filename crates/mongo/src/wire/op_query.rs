@@ -1,15 +1,25 @@
-//! OP_QUERY and OP_REPLY, which drivers still use for their first handshake.
+//! OP_QUERY and OP_REPLY, which drivers still use for their first handshake: they do not know yet
+//! whether the server understands OP_MSG.
+//!
+//! ```text
+//! OP_QUERY: flags: i32, full name, 0, skip: i32, limit: i32, document
+//! OP_REPLY: flags: i32, cursor: i64, from: i32, count: i32, document ...
+//! ```
 
 use document::validate;
 
 use super::{HEADER_BYTES, Header, Malformed, Message, OpCode, Shape};
 
+/// Reads an OP_QUERY. It has to be about `<database>.$cmd`, as commands were; queries of
+/// collections in this form were removed from MongoDB. A second document, the old projection, is
+/// ignored.
 pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
     let bad = || Malformed::fatal("a malformed OP_QUERY");
     let rest = payload.get(4..).ok_or_else(bad)?;
     let name_len = rest.iter().position(|byte| *byte == 0).ok_or_else(bad)?;
     let name = str::from_utf8(rest.get(..name_len).unwrap_or_default()).map_err(|_| bad())?;
     let database = name.strip_suffix(".$cmd").map(str::to_owned);
+    // Flags, the name and its zero, then skip and limit, which mean nothing to a command.
     let start = 4 + name_len + 1 + 8;
     let len: [u8; 4] =
         payload.get(start..start + 4).and_then(|len| len.try_into().ok()).ok_or_else(bad)?;
