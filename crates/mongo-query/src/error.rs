@@ -1,4 +1,5 @@
-//! Errors of the language: a MongoDB error code and a text.
+//! Errors of the language: MongoDB's error code and a text. Codes without a name (`Location40324`)
+//! are the numbers of single assertions in mongod.
 
 use std::fmt;
 

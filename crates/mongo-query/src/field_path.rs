@@ -1,6 +1,11 @@
 //! The rules for a FieldPath, the dotted path of fields in expressions, projections and sorts. Paths
 //! in filters and updates have other rules. Numbers and texts are those of mongod 6.0: drivers show
 //! them, and tests of applications compare the numbers.
+//!
+//! ```text
+//! ""       40352      "a."    40353      "a..b"   15998
+//! "a.$b"   16410      "a\\0"   16411      201 parts    15
+//! ```
 
 use crate::error::Error;
 

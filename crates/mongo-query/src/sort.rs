@@ -1,11 +1,13 @@
-//! Sort documents (`{a: 1, b: -1}`).
+//! Sort documents (`{a: 1, b: -1}`): paths with directions, in the order in which they count.
 
 use document::{DocRef, Number, Path, ValueRef, shell};
 use query::sort::{MAX_SORT_PARTS, Part, Sort};
 
 use crate::{error::Error, field_path::check_path};
 
-/// Parses a sort document.
+/// Parses a sort document: at most 32 keys, each path once.
+///
+/// Errors: 7472500 a path twice, 13103 too many, and those of paths.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<Part> = Vec::new();
     for (name, value) in sort.iter() {
@@ -23,6 +25,9 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     Ok(Sort { parts })
 }
 
+/// The direction of a key: 1 or -1, fractions cut off. Anything else has a number of its own.
+///
+/// Errors: 15974 not a number, 15975 another number.
 fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
     if let ValueRef::Document(meta) = value {
         return Err(refused_document(meta));
@@ -44,6 +49,10 @@ fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
     }
 }
 
+/// The error of a document as a direction: `{$meta: ..}` is known and not supported, others are
+/// wrong.
+///
+/// Errors: 17312 not `$meta`, 9 more than that, 31138 an unknown name, 238 a known one.
 fn refused_document(meta: DocRef<'_>) -> Error {
     let Some(name) = meta.get("$meta") else {
         return Error::new(17312, "$meta is the only expression supported by $sort right now");

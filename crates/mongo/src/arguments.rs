@@ -5,6 +5,12 @@
 //! There are three kinds of booleans, since mongod reads them in three ways: a typed field of a
 //! command (`bool`), an older strict one (`strict_bool`), and one that any number may stand for
 //! (`lax_bool`). Which an argument is, is a compatibility rule that drivers' test suites check.
+//!
+//! ```text
+//! missing, required          40414   BSON field 'find.filter' is missing but a required field
+//! a wrong type                  14   BSON field 'find.skip' is the wrong type 'string', expected ..
+//! not known to the document  40415   BSON field 'find.x' is an unknown field.
+//! ```
 
 use document::{ArrayRef, DocRef, Number, ValueRef};
 

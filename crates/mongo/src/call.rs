@@ -1,5 +1,10 @@
 //! One command that a client called: who, where, and with what. A `Call` is made once for each
 //! message and handed to the command by reference.
+//!
+//! ```text
+//! find         {find: "c", filter: {..}, $db: "db"}
+//!               name  namespace          database
+//! ```
 
 use std::sync::Arc;
 

@@ -6,6 +6,12 @@
 //! message, a client that is silent in the middle of one or does not read its reply, and the
 //! server's stop. Memory for a message is taken from an account before it is read; a message that
 //! finds no room is read and forgotten, and gets an error that says to try again.
+//!
+//! ```text
+//! read header -> take memory -> read payload -> parse -> run -> send -> read header ...
+//!                     |                            |
+//!                  no room: 365           malformed: an error reply, or the end
+//! ```
 
 use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 

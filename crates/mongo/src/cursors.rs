@@ -4,6 +4,13 @@
 //! lock is never held while documents are read, and a second request for the same cursor gets an
 //! error instead of waiting. A cursor that is killed meanwhile is no longer in the table, and is
 //! dropped when its request would put it back.
+//!
+//! ```text
+//! open -> idle -> take -> in use -> give back -> idle -> ...
+//!           |                |
+//!           |                +-- end, error, kill: closed
+//!           +-- kill, too long idle, memory short: closed
+//! ```
 
 use std::{
     collections::HashMap,

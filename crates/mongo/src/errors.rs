@@ -3,6 +3,13 @@
 //! The codes are a compatibility rule: drivers decide by them whether to retry, to look for another
 //! server or to give up, and applications test for them. Codes without a name are the numbers of
 //! single assertions in mongod; they are shown as `Location<n>`, as it shows them.
+//!
+//! ```text
+//! {ok: 0, errmsg: "..", code: 11000, codeName: "DuplicateKey", keyPattern: {..}, keyValue: {..}}
+//! ```
+//!
+//! The engine and the evaluator have kinds of failures of their own. They get their codes in the
+//! `From` implementations here and nowhere else, so a new kind does not compile without a code.
 
 use document::{Document, Value, doc, shell};
 use engine::What;

@@ -1,4 +1,5 @@
-//! Arguments by position.
+//! Arguments by position. How many a function takes is part of its row in `query`; the errors for a
+//! wrong number are here, since they have different numbers for different kinds of functions.
 
 use document::{ValueRef, shell};
 use query::{Expr, expr::functions::Takes};
@@ -6,7 +7,8 @@ use query::{Expr, expr::functions::Takes};
 use super::{Scope, parse_operand};
 use crate::error::Error;
 
-/// The arguments of an operator: the elements of an array, or one.
+/// The arguments of an operator: the elements of an array, or one. So `{$abs: -1}` is `{$abs:
+/// [-1]}`, and an array as the only argument has to stand in another one.
 pub(super) fn parse_all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, Error> {
     match value {
         ValueRef::Array(values) => values.iter().map(|value| parse_operand(value, scope)).collect(),
@@ -14,7 +16,8 @@ pub(super) fn parse_all(value: ValueRef<'_>, scope: Scope) -> Result<Vec<Expr>, 
     }
 }
 
-/// Operators that stand for a `$convert`, which say it in their own way.
+/// Operators that stand for a `$convert`, which say it in their own way when they are given several
+/// arguments.
 const CONVERSIONS: [&str; 8] = [
     "$toBool",
     "$toDate",
@@ -26,7 +29,7 @@ const CONVERSIONS: [&str; 8] = [
     "$toString",
 ];
 
-/// Exactly so many arguments.
+/// Exactly `count` arguments: 16020 else, 50723 for a conversion.
 pub(super) fn parse_exactly(
     name: &str,
     count: usize,
@@ -46,7 +49,8 @@ pub(super) fn parse_exactly(
     Ok(args)
 }
 
-/// As many arguments as the function takes.
+/// As many arguments as the function takes: 28667 outside of its range, 17045 where there is no
+/// upper end.
 pub(super) fn parse_list(
     name: &str,
     takes: Takes,
@@ -72,7 +76,11 @@ pub(super) fn parse_list(
     }
 }
 
-/// A date alone, or `{date, timezone}`.
+/// The arguments of a function of a date: a date alone, or `{date, timezone}`. Returns both, the
+/// zone absent where it is not given. An object whose first name begins with a `$` is an expression
+/// that gives a date.
+///
+/// Errors: 40536 an array of another length than one, 40535 an unknown option, 40539 no `date`.
 pub(super) fn parse_date(
     name: &str,
     value: ValueRef<'_>,

@@ -1,4 +1,5 @@
-//! Operators that decide what is evaluated, and those whose arguments have to be constant.
+//! Operators that decide what is evaluated (`$and`, `$cond`, `$switch`), those that bind variables
+//! (`$let`), and those whose arguments have to be constant (`$literal`, `$getField`, patterns).
 
 use std::sync::Arc;
 
@@ -20,22 +21,29 @@ use super::{
 };
 use crate::error::Error;
 
+/// `$and`, which ends at the first argument that is false.
 pub(super) fn parse_and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     argument::parse_all(value, scope).map(Expr::And)
 }
 
+/// `$or`, which ends at the first argument that is true.
 pub(super) fn parse_or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     argument::parse_all(value, scope).map(Expr::Or)
 }
 
+/// `$literal` and `$const`: the value as it stands, dollars and all.
 pub(super) fn parse_literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
     Ok(Expr::Literal(value.to_value()))
 }
 
+/// `$expr` inside an expression: the expression itself.
 pub(super) fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     parse_operand(value, scope)
 }
 
+/// `$cond`, by position or by name.
+///
+/// Errors: 17080..17083 for a wrong object, 16020 for another number of positions than three.
 pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let parts = if value.as_document().is_some() {
         named::parse_arguments(
@@ -53,6 +61,9 @@ pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
     }
 }
 
+/// `$ifNull`: two or more arguments, the first that is not null.
+///
+/// Errors: 1257300 for fewer than two arguments.
 pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let parts = argument::parse_all(value, scope)?;
     if parts.len() < 2 {
@@ -62,6 +73,11 @@ pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Re
     Ok(Expr::IfNull(parts))
 }
 
+/// `$switch`: branches in order, and a default. A switch without a default all of whose cases are
+/// constantly false can only fail, so it is refused (40069).
+///
+/// Errors: 40060 not an object, 40061 `branches` not an array, 40067 an unknown argument, 40068 no
+/// branch, and those of [`parse_branch`].
 pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let kind = value.kind().name();
     let ValueRef::Document(fields) = value else {
@@ -103,6 +119,9 @@ pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     Ok(Expr::Switch(branches, default))
 }
 
+/// One branch of a `$switch`: the case and what it gives.
+///
+/// Errors: 40062 not an object, 40063 an unknown argument, 40064 no `case`, 40065 no `then`.
 fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -126,6 +145,10 @@ fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error
     Ok((case.ok_or_else(|| missing(40064, "case"))?, then.ok_or_else(|| missing(40065, "then"))?))
 }
 
+/// `$let`: variables are computed in the scope outside, so that they do not see each other.
+///
+/// Errors: 16874..16877 for a wrong object, 10065 if `vars` is not an object, 9 for a name that a
+/// variable cannot have.
 pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let given = named::given_values(name, &[required("vars"), required("in")], value)?;
     let [Some(variables), Some(body)] = given[..] else {
@@ -144,6 +167,9 @@ pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     Ok(Expr::Let(bound, Box::new(parse_operand(body, inner)?)))
 }
 
+/// `$regexMatch`, `$regexFind` and `$regexFindAll`. A constant pattern is compiled here, once.
+///
+/// Errors: 51103, 31022..31024 for a wrong object; those of the pattern are the evaluator's.
 pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let args = named::parse_arguments(
         name,
@@ -162,7 +188,8 @@ pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Resu
     Ok(Expr::Regex(Box::new(RegexCall::new(form, input, regex, options)?)))
 }
 
-/// A field name has to be a constant string.
+/// A field name has to be a constant string. `codes` are the three errors of an operator: for a
+/// field path, for another expression, and for a constant of another type.
 fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error> {
     let [path, other, kind] = codes;
     let text = match field {
@@ -184,6 +211,9 @@ fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error>
     Err(Error::new(other, format!("{name} {text}")))
 }
 
+/// `$getField`, whose short form has a name instead of an object and reads the current document.
+///
+/// Errors: 3041700..3041703 for a wrong object, 5654600..5654602 for a name that is not constant.
 pub(super) fn parse_get_field(
     name: &str,
     value: ValueRef<'_>,
@@ -207,6 +237,9 @@ pub(super) fn parse_get_field(
     function_call(name, args)
 }
 
+/// `$setField` and `$unsetField`, which differ by the value.
+///
+/// Errors: 4161100..4161109 for a wrong object or a name that is not constant.
 pub(super) fn parse_set_field(
     name: &str,
     value: ValueRef<'_>,
@@ -223,7 +256,8 @@ pub(super) fn parse_set_field(
     function_call(name, args)
 }
 
-/// A call of the function of this name.
+/// A call of the function of this name: some operators have a syntax of their own and are functions
+/// below.
 pub(super) fn function_call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
     match functions::find(name) {
         Some(function) => Ok(Expr::Call(function, args)),

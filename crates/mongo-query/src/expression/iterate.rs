@@ -1,4 +1,5 @@
-//! Operators over the elements of arrays.
+//! Operators over the elements of arrays. Most bind a variable for the element: `this`, or the name
+//! in `as`.
 
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use super::{
 use crate::{error::Error, sort};
 
 /// The variable of an element.
+///
+/// Errors: 9 for a name that a variable cannot have, or for something other than a string.
 fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Error> {
     match given {
         None => Ok(Arc::from("this")),
@@ -30,6 +33,7 @@ fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Err
     }
 }
 
+/// An argument that has to be there. That it is was checked by name; this is for the compiler.
 fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
     match given {
         Some(value) => parse_operand(value, scope),
@@ -37,6 +41,9 @@ fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Re
     }
 }
 
+/// `$map`: an expression for each element, and for its index too if it is given a name.
+///
+/// Errors: 16878..16882 for a wrong object.
 pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("input"), optional("as"), required("in"), optional("arrayIndexAs")];
     let given = named::given_values(name, &params, value)?;
@@ -54,6 +61,9 @@ pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     })))
 }
 
+/// `$filter`: the elements that meet a condition, at most `limit` of them.
+///
+/// Errors: 28646..28650 for a wrong object.
 pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("input"), optional("as"), required("cond"), optional("limit")];
     let given = named::given_values(name, &params, value)?;
@@ -70,6 +80,9 @@ pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     })))
 }
 
+/// `$reduce`: one value out of all elements, in order. Its variables are `value` and `this`.
+///
+/// Errors: 40075..40079 for a wrong object.
 pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("input"), required("initialValue"), required("in")];
     let parts = named::parse_arguments(name, &params, value, scope)?;
@@ -79,6 +92,11 @@ pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     }
 }
 
+/// `$sortArray`: by fields, or by the whole elements with `1` and `-1`. It has mongod's texts,
+/// which begin with "BadValue:" where the sort pattern itself is wrong.
+///
+/// Errors: 2942500..2942503 for a wrong object, 2942505 for a wrong sort pattern, 2942506 for
+/// another number than 1 and -1, 2942507 for anything else.
 pub(super) fn parse_sort_array(
     name: &str,
     value: ValueRef<'_>,
@@ -117,6 +135,11 @@ pub(super) fn parse_sort_array(
     Ok(Expr::SortArray(Box::new(required_operand(name, input, scope)?), by))
 }
 
+/// `$zip`: arrays side by side. `defaults` fill up the shorter ones, which only makes sense up to
+/// the longest.
+///
+/// Errors: 34460..34465 for a wrong object or argument, 34466 for defaults that are never used,
+/// 34467 for another number of defaults than of inputs.
 pub(super) fn parse_zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("inputs"), optional("useLongestLength"), optional("defaults")];
     let given = named::given_values(name, &params, value)?;

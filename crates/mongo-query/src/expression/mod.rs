@@ -1,4 +1,18 @@
 //! Aggregation expressions: constants, field paths, objects, arrays and operators.
+//!
+//! ```text
+//! "$a.b"                      a field path          reference.rs
+//! "$$NOW"                     a variable            reference.rs
+//! {$add: ["$a", 1]}           a function            argument.rs, named.rs
+//! {$cond: {if: .., ..}}       an operator that decides what is evaluated      special.rs
+//! {a: "$x", b: 1}             an object whose fields are expressions
+//! [1, "$x"]                   an array whose elements are expressions
+//! anything else               a constant
+//! ```
+//!
+//! Constants are folded on the way up: an object or an array whose parts are all constant is one,
+//! so that it is built once and not for every document. Functions of constants are left to the
+//! evaluator, since an error in them belongs to the document that reaches them.
 
 mod argument;
 mod form;
@@ -50,10 +64,13 @@ pub(crate) const NOT_YET: &[&str] = &[
 /// Where an expression stands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scope {
+    /// How many expressions it stands in. The limit keeps parsing and evaluation off the end of the
+    /// stack.
     depth: usize,
-    /// `$$CURRENT` is not the document: field paths are read from the variable.
+    /// `$$CURRENT` is not the document: field paths are read from the variable. `$let` and `$map`
+    /// may bind it, and `$redact` does.
     rebound: bool,
-    /// `$$KEEP` and its like are known.
+    /// `$$KEEP`, `$$PRUNE` and `$$DESCEND` are known.
     redact: bool,
 }
 
@@ -63,6 +80,7 @@ impl Scope {
         Self { depth: 0, rebound: true, redact: true }
     }
 
+    /// One level further in; 15 beyond the limit.
     fn deeper(self) -> Result<Self, Error> {
         if MAX_EXPRESSION_DEPTH <= self.depth {
             let text = format!("Expression exceeds the depth limit of {MAX_EXPRESSION_DEPTH}");
@@ -72,7 +90,7 @@ impl Scope {
     }
 }
 
-/// Parses an expression.
+/// Parses an expression. All regular expressions in it share one limit of memory.
 pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
     as_program(|| parse_operand(value, Scope::default()))
 }
@@ -99,6 +117,12 @@ fn folded_array(parts: Vec<Expr>) -> Expr {
     constants.map_or(Expr::Array(parts), |values| Expr::Literal(Value::Array(values)))
 }
 
+/// Parses an object: an operator if its first name begins with a `$`, else an object of
+/// expressions. The first name decides, as in mongod: `{a: 1, $add: []}` has a wrong field name,
+/// and `{$add: [], a: 1}` too many fields.
+///
+/// Errors: 15983 more fields than the operator's, 16410 and 16412 a field name with `$` or a dot,
+/// 16406 a name that stands twice.
 fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let Some((first, value)) = fields.iter().next() else {
         return Ok(Expr::Literal(Value::Document(Document::new())));
@@ -126,7 +150,10 @@ fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     Ok(constants.map_or(Expr::Object(parts), |fields| Expr::Literal(Value::Document(fields))))
 }
 
-/// Parses `{$name: value}`.
+/// Parses `{$name: value}`. Operators with a parser of their own come first: some of them are
+/// functions too.
+///
+/// Errors: 238 for what MongoDB has and this server does not, 168 for what nobody has.
 fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     if let Some(parse) = special::find_parser(name) {
         return parse(name, value, scope);
@@ -146,7 +173,10 @@ pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
     special::TABLE.iter().map(|(name, _)| *name)
 }
 
-/// What is constant and no set is found before anything is evaluated.
+/// What is constant and not a set is found before anything is evaluated: mongod does this for
+/// `$setEquals` alone.
+///
+/// Errors: 5887502, which counts arguments from 1.
 fn check_sets(args: &[Expr]) -> Result<(), Error> {
     let constants = args.iter().enumerate().filter_map(|(at, arg)| Some((at, arg.as_literal()?)));
     for (at, value) in constants {
@@ -160,6 +190,7 @@ fn check_sets(args: &[Expr]) -> Result<(), Error> {
     Ok(())
 }
 
+/// Parses the arguments of a function in the form that the function takes.
 fn parse_call(
     function: &'static Function,
     value: ValueRef<'_>,

@@ -1,4 +1,14 @@
 //! Field paths and variables in strings that start with a `$`.
+//!
+//! ```text
+//! "$a.b"        field b of field a of the current document
+//! "$$ROOT.a"    field a of the document that the stage was given
+//! "$$x.a"       field a of the variable x
+//! "$$NOW"       the instant of the operation
+//! ```
+//!
+//! Variables that a request binds begin with a small letter, so that the server's own can never be
+//! hidden; only `CURRENT` may be bound anew.
 
 use std::sync::Arc;
 
@@ -9,6 +19,8 @@ use super::Scope;
 use crate::{error::Error, field_path::check_path};
 
 /// Parses `$a.b` or `$$name.a.b`.
+///
+/// Errors: 16872 a `$` alone, 9 a variable without a name or with a wrong one, and those of a path.
 pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     let Some(rest) = text.strip_prefix("$$") else {
         let path = text.strip_prefix('$').unwrap_or(text);
@@ -35,6 +47,12 @@ pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     parse_variable(name, below, scope)
 }
 
+/// A variable, and the path below it. The server's own variables have capitals; another name with a
+/// capital is 17276. Which names are bound is not known here: an unbound one fails when it is
+/// evaluated.
+///
+/// `SEARCH_META` and `USER_ROLES` are known and not supported. A path below `NOW` or below the
+/// cluster's time has no value, as of any value that is not a document.
 fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
     Ok(match (name, below) {
         ("ROOT", None) => Expr::Root,
@@ -63,7 +81,7 @@ fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr,
     })
 }
 
-/// Checks the name of a variable that a request binds.
+/// Checks the name of a variable that a request binds (9).
 pub fn variable_name(name: &str) -> Result<(), Error> {
     let Some(first) = name.chars().next() else {
         return Err(Error::new(9, "empty variable names are not allowed"));

@@ -1,4 +1,5 @@
-//! Operators that are not plain calls of functions.
+//! Operators that are not plain calls of functions: their names, and the parsers that know their
+//! syntax.
 
 use document::ValueRef;
 use query::Expr;
@@ -6,7 +7,7 @@ use query::Expr;
 use super::{Scope, form, iterate};
 use crate::error::Error;
 
-/// Parses the value of an operator.
+/// Parses the value of an operator of this name, in a scope.
 pub(super) type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Expr, Error>;
 
 /// Every such operator.
@@ -33,7 +34,7 @@ pub(super) static TABLE: &[(&str, Parse)] = &[
     ("$zip", iterate::parse_zip),
 ];
 
-/// The parser of this operator.
+/// The parser of this operator, if it has one of its own.
 pub(super) fn find_parser(name: &str) -> Option<Parse> {
     TABLE.iter().find(|(held, _)| *held == name).map(|(_, parse)| *parse)
 }

@@ -1,4 +1,5 @@
-//! The operand of the bit tests: a number, binary data or a list of positions.
+//! The operand of the bit tests: a number, binary data or a list of positions. Each gives a mask;
+//! bit 0 is the lowest.
 
 use document::{ValueRef, shell};
 use query::filter::Mask;
@@ -6,7 +7,10 @@ use query::filter::Mask;
 use super::number::parse_whole;
 use crate::error::Error;
 
-/// The bits that an operand names.
+/// The bits that an operand names. `field` is for the text, which says what field it is instead of
+/// what operator, as mongod's does.
+///
+/// Errors: 9 for a number that is not whole or negative, 2 for a wrong position or another type.
 pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
     match value {
         ValueRef::Binary { bytes, .. } => Ok(Mask::from_bytes(bytes)),
@@ -28,6 +32,7 @@ pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Re
     }
 }
 
+/// The position of a bit in a list: a whole number that is not negative and fits into 32 bits.
 fn parse_position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
     let invalid =
         |reason: String| Error::bad_value(format!("Failed to parse bit position. {reason}"));

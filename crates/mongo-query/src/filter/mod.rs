@@ -1,4 +1,14 @@
 //! Filter documents (`{a: {$gt: 1}}`): the top level and what nests in it.
+//!
+//! ```text
+//! {a: 1}                        equality             parse_field
+//! {a: {$gt: 1, $lt: 5}}         operators of a field operators.rs
+//! {$or: [{..}, {..}]}           logic                TOP_OPERATORS
+//! {$expr: {$eq: ["$a", "$b"]}}  an expression        expression
+//! ```
+//!
+//! A filter is joined flat: `$and` inside `$and` becomes one list, and alternatives of one path a
+//! list of values, so that the planner sees what an index can serve.
 
 mod arrays;
 mod bits;
@@ -26,12 +36,13 @@ pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
     as_program(|| parse_document(filter, Scope { depth: 0, place: Place::Top }))
 }
 
-/// Parses a filter of a part of a document, as updates have them: no `$expr`.
+/// Parses a filter of a part of a document, as updates have them: no `$expr`, since there is no
+/// document to be read by it.
 pub(crate) fn parse_part(filter: DocRef<'_>) -> Result<Filter, Error> {
     parse_document(filter, Scope { depth: 0, place: Place::Part })
 }
 
-/// Parses the condition `{$gt: 1, $lt: 5}` on values without a path.
+/// Parses the condition `{$gt: 1, $lt: 5}` on values without a path, as `$pull` has it.
 pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error> {
     parse_operators("", operators, Scope { depth: 0, place: Place::Part })
 }
@@ -41,7 +52,7 @@ pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<Test, Error> {
     arrays::parse_elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
 }
 
-/// What a filter is about.
+/// What a filter is about. `$expr` and `$where` are only for a whole document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// A whole document.
@@ -55,12 +66,13 @@ enum Place {
 /// Where in a filter the parser is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
+    /// How many levels it is in; bounded, since filters are parsed and evaluated by recursion.
     depth: usize,
     place: Place,
 }
 
 impl Scope {
-    /// One level further in.
+    /// One level further in; error 2 beyond the limit.
     pub(crate) fn deeper(self) -> Result<Self, Error> {
         let depth = self.depth + 1;
         if depth > MAX_EXPRESSION_DEPTH {
@@ -77,6 +89,7 @@ impl Scope {
     }
 }
 
+/// Parses an operator of the top level; `None` where it says nothing about documents (`$comment`).
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 
 /// The operators that stand where a field name would.
@@ -94,6 +107,8 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$sampleRate", unsupported_filter),
 ];
 
+/// An operator that is known and not supported. `$where` below the top level is wrong anywhere, and
+/// gets that error.
 fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     if scope.place != Place::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
@@ -101,6 +116,7 @@ fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Optio
     Err(Error::unsupported(name))
 }
 
+/// Parses a filter document at some level: all of its fields have to hold.
 fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let mut all = Vec::new();
     for (name, value) in filter.iter() {
@@ -118,6 +134,8 @@ fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     Ok(Filter::all(all))
 }
 
+/// Parses an operator of the top level. An unknown one is error 2, with a hint for those who have a
+/// field of that name.
 fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match TOP_OPERATORS.iter().find(|(known, _)| *known == name) {
         Some((_, parse)) => parse(name, value, scope),
@@ -140,8 +158,8 @@ fn any_of(mut filters: Vec<Filter>) -> Filter {
     }
 }
 
-/// Alternatives that are all about what one path is equal to are a list of values: an index serves it
-/// better, and the positional `$` knows the element.
+/// Alternatives that are all about what one path is equal to are a list of values: an index serves
+/// it better, and the positional `$` knows the element. `None` where they are something else.
 fn one_of(filters: &[Filter]) -> Option<Filter> {
     let [Filter::Path(path, _), ..] = filters else { return None };
     let (mut values, mut patterns) = (Vec::new(), Vec::new());
@@ -160,6 +178,9 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
     Some(Filter::Path(path.clone(), Test::In(InSet::new(values, patterns))))
 }
 
+/// The list of `$and`, `$or` or `$nor`: filters, at least one.
+///
+/// Errors: 2 for something other than an array of documents, or for an empty one.
 fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
     let scope = scope.deeper()?;
     let Some(array) = value.as_array() else {
@@ -178,6 +199,9 @@ fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filte
     Ok(filters)
 }
 
+/// `$expr`: an expression over the whole document.
+///
+/// Errors: 2 inside an array's element, 224 in a part of a document.
 fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match scope.place {
         Place::Top => {}
@@ -189,6 +213,9 @@ fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filte
     Ok(Some(Filter::Expr(Box::new(expression::parse(value)?))))
 }
 
+/// Parses what is said about a field: operators, a pattern, or a value that it equals.
+///
+/// Errors: 2 for undefined, which nothing can be compared with.
 fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let path = Path::new(name);
     match value {
@@ -203,7 +230,8 @@ fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, 
     }
 }
 
-/// The test of equality with a value.
+/// The test of equality with a value. Null equals a missing field too; that is the evaluator's
+/// business.
 pub(crate) fn equality_test(value: Value) -> Test {
     Test::Compare(Comparison::Eq, value)
 }

@@ -1,11 +1,13 @@
-//! Numbers as operands: `$mod` and `$size`.
+//! Numbers as operands: `$mod` and `$size`. mongod reads them in two ways: whole numbers strictly,
+//! divisors with their fractions cut off.
 
 use document::{Number, Rounding, ValueRef, shell};
 use query::filter::Test;
 
 use crate::error::Error;
 
-/// Why a number is not a whole one that is not negative.
+/// A whole number that is not negative, or the text of what is wrong with it. `label` is what the
+/// text calls it.
 pub(super) fn parse_whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
     let shown = format!("{label}: {}", shell(value));
     let Some(number) = Number::of(value) else {
@@ -31,6 +33,9 @@ pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
 }
 
 /// `$mod: [divisor, remainder]`, both cut to whole numbers.
+///
+/// Errors: 2 for a wrong number of elements, for something other than a finite number, and for a
+/// divisor of 0.
 pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<Test, Error> {
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value("malformed mod, needs to be an array"));
@@ -50,6 +55,7 @@ pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<Test, Error> {
     Ok(Test::Mod { divisor, remainder })
 }
 
+/// A number of `$mod` without its fraction; `what` is its name in texts.
 fn truncated_number(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
     let Some(number) = Number::of(value) else {
         return Err(Error::bad_value(format!("malformed mod, {what} not a number")));

@@ -1,4 +1,5 @@
-//! The operators of a field: one table row each.
+//! The operators of a field: one table row each. A new operator is a row, a parser, and a test in
+//! `query`.
 
 use document::{DocRef, Value, ValueRef};
 use query::filter::{BitTest, Comparison, Condition, InSet, Pattern, Quantity, Test};
@@ -6,18 +7,23 @@ use query::filter::{BitTest, Comparison, Condition, InSet, Pattern, Quantity, Te
 use super::{Scope, arrays, bits, is_operators, number, pattern, types};
 use crate::error::Error;
 
-/// One operator with what stands around it.
+/// One operator with what stands around it: some are read together with their neighbours (`$regex`
+/// and `$options`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operator<'a> {
+    /// Its name, for texts.
     pub(crate) name: &'a str,
+    /// Its operand.
     pub(crate) value: ValueRef<'a>,
     /// The field's name, for messages.
     pub(crate) field: &'a str,
     /// The document that the operator stands in.
     pub(crate) siblings: DocRef<'a>,
+    /// Where it stands.
     pub(crate) scope: Scope,
 }
 
+/// Parses an operator; `None` where another one has read it.
 type Parse = fn(Operator<'_>) -> Result<Option<Condition>, Error>;
 
 /// The operators that stand inside a field's document.
@@ -55,7 +61,11 @@ pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     ("$minDistance", refuse_operator),
 ];
 
-/// Parses all operators of a field: every one has to hold.
+/// Parses all operators of a field: every one has to hold. One alone stays itself, and what joins
+/// others is joined flat.
+///
+/// Errors: 2 for an unknown operator. A document whose first name is an operator has to consist of
+/// operators.
 pub(crate) fn parse_operators(
     field: &str,
     operators: DocRef<'_>,
@@ -76,18 +86,22 @@ pub(crate) fn parse_operators(
     Ok(if all.len() == 1 { all.pop().unwrap_or(Condition::Never) } else { Condition::All(all) })
 }
 
+/// A test as a condition.
 pub(super) fn test_condition(test: Test) -> Condition {
     Condition::Test(Box::new(test))
 }
 
+/// A condition that must not hold.
 fn negated(condition: Condition) -> Condition {
     Condition::Not(Box::new(condition))
 }
 
+/// An operator that is known and not supported.
 fn refuse_operator(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     Err(Error::unsupported(op.name))
 }
 
+/// A comparison. A pattern can only be compared for equality.
 fn parse_comparison(op: Operator<'_>, comparison: Comparison) -> Result<Option<Condition>, Error> {
     match op.value {
         ValueRef::Regex { .. } if comparison != Comparison::Eq => Err(Error::bad_value(format!(
@@ -99,6 +113,7 @@ fn parse_comparison(op: Operator<'_>, comparison: Comparison) -> Result<Option<C
     }
 }
 
+/// `$ne`, the negation of equality: it matches documents without the field.
 fn parse_ne(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     if matches!(op.value, ValueRef::Regex { .. }) {
         return Err(Error::bad_value("Can't have regex as arg to $ne."));
@@ -106,6 +121,10 @@ fn parse_ne(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     Ok(parse_comparison(op, Comparison::Eq)?.map(negated))
 }
 
+/// `$in` and `$nin`: values and patterns. Operators inside are an error, as they would look like
+/// values.
+///
+/// Errors: 2 for something other than an array, and for operators or undefined in it.
 fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
     let Some(array) = op.value.as_array() else {
         return Err(Error::bad_value(format!("{} needs an array", op.name)));
@@ -128,6 +147,9 @@ fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
     Ok(InSet::new(values, patterns))
 }
 
+/// `$not`: operators or a pattern that must not hold. Unlike `$nor` it stands inside a field.
+///
+/// Errors: 2 for an empty document and for anything that is neither a document nor a pattern.
 fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     match op.value {
         ValueRef::Regex { pattern, options } => Ok(Some(negated(test_condition(Test::Pattern(
@@ -141,11 +163,13 @@ fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     }
 }
 
+/// `$exists`, whose operand is any value that is true or false.
 fn parse_exists(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     let exists = test_condition(Test::Exists);
     Ok(Some(if op.value.is_truthy() { exists } else { negated(exists) }))
 }
 
+/// One of the four bit tests.
 fn parse_bit_test(op: Operator<'_>, quantity: Quantity) -> Result<Option<Condition>, Error> {
     let mask = bits::parse_mask(op.field, op.name, op.value)?;
     Ok(Some(test_condition(Test::Bits(BitTest { quantity, mask }))))

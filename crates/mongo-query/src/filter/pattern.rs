@@ -1,16 +1,22 @@
-//! The operands of `$regex` and `$options`.
+//! The operands of `$regex` and `$options`. Patterns are matched in linear time: what would need
+//! going back is refused by name when the pattern is compiled.
 
 use document::{DocRef, ValueRef};
 use query::filter::Pattern;
 
 use crate::error::Error;
 
-/// Compiles a pattern.
+/// Compiles a pattern. Look-ahead is offered: `query` matches it as several patterns that have to
+/// hold at one place.
 pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {
     Ok(Pattern::with_look_ahead(pattern, options)?)
 }
 
-/// `$regex`, with the `$options` beside it.
+/// `$regex`, with the `$options` beside it. A pattern of type regex has options of its own; both at
+/// once are 51075.
+///
+/// Errors: 2 for something other than text or a pattern, and for a zero byte; 51091 and others of
+/// the pattern are the evaluator's.
 pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
     let options = match siblings.get("$options") {
         None => None,

@@ -30,7 +30,7 @@ pub(crate) const KINDS: [Kind; 21] = [
     Kind::MinKey,
 ];
 
-/// The types that an operand names.
+/// The types that an operand names: at least one.
 pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
     let mut types = TypeSet::default();
     match value {
@@ -47,6 +47,10 @@ pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, E
     Ok(types)
 }
 
+/// Adds the type of a code or a name. -1 is the smallest key, which has no code of its own on the
+/// wire; 0 gets a text of its own, since it stood for a missing field once.
+///
+/// Errors: 14 neither number nor name, 2 a number or a name that no type has.
 fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     if let ValueRef::String(name) = value {
         return add_named(name, types);
@@ -71,6 +75,7 @@ fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     Ok(())
 }
 
+/// Adds the type of a name; `number` stands for four.
 fn add_named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
     if name == "number" {
         types.extend(TypeSet::numbers());

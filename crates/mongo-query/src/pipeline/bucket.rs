@@ -1,4 +1,15 @@
-//! `$bucket`, which is a group by a switch and a sort, and `$bucketAuto`.
+//! `$bucket`, which is a group by a switch and a sort, and `$bucketAuto`, which is a stage of its
+//! own.
+//!
+//! ```text
+//! {$bucket: {groupBy: "$a", boundaries: [0, 10, 20], default: "other", output: {n: {$sum: 1}}}}
+//!
+//! {$group: {_id: {$switch: {branches: [
+//!     {case: 0 <= a < 10, then: 0}, {case: 10 <= a < 20, then: 10}], default: "other"}}, n: ..}},
+//! {$sort: {_id: 1}}
+//! ```
+//!
+//! A value below or above all boundaries without a default fails in the switch, as in mongod.
 
 use document::{Number, Value, ValueRef, canonical_class, compare, shell};
 use query::{
@@ -12,7 +23,8 @@ use query::{
 use super::{Scope, group};
 use crate::{error::Error, expression};
 
-/// The value that rows are grouped by.
+/// The value that rows are grouped by: a path or an expression, no constant. `code` is the error of
+/// the stage.
 fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
     let fits = match value {
         ValueRef::String(text) => text.starts_with('$'),
@@ -27,6 +39,7 @@ fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Er
     expression::parse(value)
 }
 
+/// The accumulators of a stage.
 fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -38,17 +51,26 @@ fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field
 
 /// What `$bucket` was given.
 #[derive(Default)]
-struct Given {
+struct BucketOptions {
+    /// What rows are grouped by.
     by: Option<Expr>,
+    /// Lower ends of the buckets and the upper end of the last one.
     boundaries: Option<Vec<Value>>,
+    /// The bucket for everything else.
     default: Option<Value>,
+    /// The accumulators; a count where none are given.
     fields: Option<Vec<Field>>,
 }
 
+/// The value of an expression that is constant.
 fn constant_value(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(expression::parse(value)?.as_literal().cloned())
 }
 
+/// The boundaries: at least two constants of one type in rising order.
+///
+/// Errors: 40200 not an array, 40191 not constant, 40192 fewer than two, 40193 of two types, 40194
+/// not in rising order.
 fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let ValueRef::Array(values) = value else {
         let kind = value.kind().name();
@@ -85,13 +107,17 @@ fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     Ok(bounds)
 }
 
-fn parse_options(value: ValueRef<'_>) -> Result<Given, Error> {
+/// The options of `$bucket`.
+///
+/// Errors: 40201 not an object, 40195 a default that is not constant, 40197 an unknown option, and
+/// those of the parts.
+fn parse_options(value: ValueRef<'_>) -> Result<BucketOptions, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("Argument to $bucket stage must be an object, but found type: {kind}.");
         return Err(Error::new(40201, text));
     };
-    let mut given = Given::default();
+    let mut given = BucketOptions::default();
     for (option, value) in options.iter() {
         match option {
             "groupBy" => given.by = Some(parse_group_by("$bucket", value, 40202)?),
@@ -110,6 +136,10 @@ fn parse_options(value: ValueRef<'_>) -> Result<Given, Error> {
     Ok(given)
 }
 
+/// `$bucket`. The default has to lie outside of the boundaries, else it would be a bucket among
+/// them.
+///
+/// Errors: 40198 without a key or boundaries, 40199 for a default among the boundaries.
 pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let given = parse_options(value)?;
     let (Some(by), Some(bounds)) = (given.by, given.boundaries) else {
@@ -147,6 +177,10 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }
 
+/// `$bucketAuto`: as many buckets of equal size as are asked for.
+///
+/// Errors: 40240 not an object, 40245 an unknown option, 40246 without a key or a number;
+/// `granularity` is not supported.
 pub(super) fn parse_bucket_auto(
     name: &str,
     value: ValueRef<'_>,
@@ -180,6 +214,9 @@ pub(super) fn parse_bucket_auto(
     Ok(vec![Stage::BucketAuto(Box::new(BucketAuto { by, count, fields }))])
 }
 
+/// The number of buckets: from 1 to the largest number of 32 bits.
+///
+/// Errors: 40241 not a number, 40242 not one of 32 bits, 40243 below 1.
 fn parse_bucket_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let text = "The $bucketAuto 'buckets' field must be";
     let Some(number) = Number::of(value) else {

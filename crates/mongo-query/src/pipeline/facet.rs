@@ -1,4 +1,9 @@
-//! `$facet`: several pipelines over the same rows.
+//! `$facet`: several pipelines over the same rows. The result is one document with an array for
+//! each of them.
+//!
+//! ```text
+//! {$facet: {cheap: [{$match: {price: {$lt: 10}}}], count: [{$count: "n"}]}}
+//! ```
 
 use document::{ValueRef, shell};
 use query::exec::Stage;
@@ -6,6 +11,10 @@ use query::exec::Stage;
 use super::{Place, Scope, parse_stages};
 use crate::{error::Error, field_path::check_field_name};
 
+/// `$facet`: names of fields with pipelines, at least one.
+///
+/// Errors: 40169 not an object or an empty one, 16410 and 16412 for a name, 40170 for something
+/// other than a pipeline.
 pub(super) fn parse_facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let fields = value.as_document().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {

@@ -1,4 +1,9 @@
-//! `$graphLookup`.
+//! `$graphLookup`: follows references from a row through another collection, each document once.
+//!
+//! ```text
+//! {$graphLookup: {from: "c", startWith: "$boss", connectFromField: "boss", connectToField: "_id",
+//!     as: "chain", maxDepth: 5, depthField: "level", restrictSearchWithMatch: {..}}}
+//! ```
 
 use document::{Number, ValueRef};
 use query::exec::{GraphLookup, Stage};
@@ -6,6 +11,10 @@ use query::exec::{GraphLookup, Stage};
 use super::{Scope, join::parse_path};
 use crate::{error::Error, expression, filter};
 
+/// `$graphLookup`. All but the last three options have to be given (40105).
+///
+/// Errors: 9 for the whole and for `from`, 40185 for the filter, 40103 for the paths, 40104 for an
+/// unknown option.
 pub(super) fn parse_graph_lookup(
     name: &str,
     value: ValueRef<'_>,
@@ -66,6 +75,10 @@ pub(super) fn parse_graph_lookup(
     }))])
 }
 
+/// The deepest level to follow, 0 is the first one. A fraction is an error, whose text shows the
+/// number cut off.
+///
+/// Errors: 40100 not a number, 40102 not a whole one, 40101 a negative one.
 fn parse_depth(value: ValueRef<'_>) -> Result<u64, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("maxDepth must be numeric, found type: {}", value.kind().name());

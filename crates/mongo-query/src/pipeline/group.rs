@@ -1,4 +1,11 @@
 //! `$group`, `$sortByCount` and the accumulators they use.
+//!
+//! ```text
+//! {$group: {_id: "$city", total: {$sum: "$price"}, best: {$topN: {n: 3, sortBy: {..}, output: ..}}}}
+//! ```
+//!
+//! An accumulator's shape (its row in `query`) says what it takes: one value, nothing, `n` and a
+//! value, or a sort too. The parsers for the shapes are here.
 
 use document::{DocRef, Document, ValueRef, shell};
 use query::{
@@ -14,6 +21,9 @@ use crate::{error::Error, expression, sort};
 /// Accumulators that are known and not supported.
 pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
 
+/// `$group`: the key in `_id`, which has to be given, and an accumulator for each other field.
+///
+/// Errors: 15947 not an object, 15948 two keys, 15955 no key.
 pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         return Err(Error::new(15947, "a group's fields must be specified in an object"));
@@ -35,6 +45,8 @@ pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
     Ok(vec![Stage::Group(Group { id, fields })])
 }
 
+/// The key of a group. An object is an object of expressions here: names with dots would read as an
+/// inclusion, which is 17390.
 fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
         let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
@@ -57,6 +69,9 @@ fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
 }
 
 /// Parses `name: {$accumulator: ...}`.
+///
+/// Errors: 40235 a dot in the name, 40236 a `$` before it, 40234 not an accumulator, 40238 several,
+/// 15952 an unknown one.
 pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
     if name.contains('.') {
         return Err(Error::new(40235, format!("The field name '{name}' cannot contain '.'")));
@@ -91,6 +106,9 @@ pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Erro
     Ok(Field { name: name.to_owned(), accumulator, taken: parse_taken(accumulator, argument)? })
 }
 
+/// What an accumulator takes of each row.
+///
+/// Errors: 40237 an array where one value is wanted, 14 an argument where none is.
 fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
     let name = accumulator.name;
     match accumulator.shape {
@@ -111,10 +129,15 @@ fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, 
     }
 }
 
+/// A value of each row and nothing else.
 fn single_input(input: Expr) -> Taken {
     Taken { input, n: Expr::Absent, sort: Sort::default() }
 }
 
+/// `{n, input}`: the first, last, largest or smallest n values.
+///
+/// Errors: 5787801 not an object, 5787901 an unknown argument, 5787906 and 5787907 for one that is
+/// missing.
 fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
@@ -136,6 +159,10 @@ fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     Ok(Taken { input, n, sort: Sort::default() })
 }
 
+/// `{n, sortBy, output}`; without `n` unless the accumulator is `counted`.
+///
+/// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 for one that is
+/// missing.
 fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
@@ -167,6 +194,10 @@ fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Er
     Ok(Taken { input, n, sort })
 }
 
+/// `{input, p, method}` of `$percentile`, and the same without `p` of `$median`. The only method is
+/// `approximate`, as in MongoDB 7.0.
+///
+/// Errors: 7436100 not an object, 40415 an unknown argument, 40414 a missing one, 2 another method.
 fn parse_percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -207,6 +238,10 @@ pub(super) fn count_field(name: &str) -> Result<Field, Error> {
     parse_field(name, ValueRef::Document(DocRef::Tree(&spec)))
 }
 
+/// `$sortByCount`: a group that counts, and a sort by the count, the largest first.
+///
+/// Errors: 40147 an object that is not an expression, 40148 a text that is not a path, 40149
+/// anything else.
 pub(super) fn parse_sort_by_count(
     _: &str,
     value: ValueRef<'_>,

@@ -1,4 +1,11 @@
-//! Stages that read other collections: `$lookup` and `$unionWith`.
+//! Stages that read other collections: `$lookup` and `$unionWith`. Which collection it is is found
+//! when the query starts; here it is a name of the same database.
+//!
+//! ```text
+//! {$lookup: {from: "c", localField: "a", foreignField: "b", as: "out"}}
+//! {$lookup: {from: "c", let: {x: "$a"}, pipeline: [..], as: "out"}}
+//! {$unionWith: "c"}    {$unionWith: {coll: "c", pipeline: [..]}}
+//! ```
 
 use std::sync::Arc;
 
@@ -16,26 +23,35 @@ pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
 
 /// What `$lookup` was given.
 #[derive(Default)]
-struct Given<'v> {
+struct LookupOptions<'v> {
+    /// The other collection's database, if it is named, and the collection.
     from: Option<(Option<String>, String)>,
+    /// The field that the joined documents go to.
     name: Option<&'v str>,
+    /// The row's field that is compared.
     local: Option<&'v str>,
+    /// The other collection's field that is compared.
     foreign: Option<&'v str>,
+    /// Variables for the pipeline.
     variables: Option<document::DocRef<'v>>,
+    /// What is done with the joined documents.
     pipeline: Option<document::ArrayRef<'v>>,
 }
 
+/// Error 9, which most refusals of these stages are.
 fn failed_to_parse(text: impl Into<String>) -> Error {
     Error::new(9, text)
 }
 
-fn parse_options(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
+/// The options of `$lookup`, each of its type. Everything but the pipeline and variables is a
+/// string.
+fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("the $lookup stage specification must be an object, but found {kind}");
         return Err(failed_to_parse(text));
     };
-    let mut given = Given::default();
+    let mut given = LookupOptions::default();
     for (option, value) in fields.iter() {
         let kind = value.kind().name();
         match (option, value) {
@@ -83,6 +99,10 @@ fn parse_options(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
     Ok(given)
 }
 
+/// `$lookup`: by a pair of fields, by a pipeline, or both. Without a collection the pipeline has to
+/// make its documents itself.
+///
+/// Errors: 9, and those of the paths, the variables and the pipeline inside.
 pub(super) fn parse_lookup(
     _: &str,
     value: ValueRef<'_>,
@@ -130,6 +150,9 @@ pub(super) fn parse_lookup(
     }))])
 }
 
+/// `$unionWith`: a collection, or one with a pipeline over it.
+///
+/// Errors: 9 for the whole, 14 and 40415 for its fields, which mongod reads by a schema.
 pub(super) fn parse_union_with(
     _: &str,
     value: ValueRef<'_>,

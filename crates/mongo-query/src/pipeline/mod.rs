@@ -1,4 +1,9 @@
-//! Aggregation pipelines: a table of stages.
+//! Aggregation pipelines: a table of stages. Each stage is parsed by a function of its own into one
+//! or more stages of `query`: `$sortByCount`, for instance, is a group and a sort.
+//!
+//! Two things are done to the list here, since they need no data: neighbouring filters become one,
+//! and a filter after a sort goes before it. Everything else that makes a pipeline fast is the
+//! evaluator's.
 
 mod bucket;
 mod facet;
@@ -20,12 +25,12 @@ pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
 
 use crate::error::Error;
 
-/// Most stages of a pipeline.
+/// Most stages of a pipeline; mongod's limit.
 const MAX_STAGES: usize = 1000;
-/// Deepest nesting of pipelines.
+/// Deepest nesting of pipelines; mongod's limit.
 const MAX_NESTED: usize = 20;
 
-/// Where a pipeline stands.
+/// Where a pipeline stands. Some stages are not allowed inside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The command's own.
@@ -42,10 +47,12 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     place: Place,
+    /// How many pipelines it is in.
     depth: usize,
 }
 
 impl Scope {
+    /// A pipeline inside a stage of this one; 5107300 where that is too deep.
     fn nested_in(self, place: Place) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
@@ -55,8 +62,10 @@ impl Scope {
     }
 }
 
+/// Parses the value of a stage of this name.
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Vec<Stage>, Error>;
 
+/// Every stage that is supported.
 static TABLE: &[(&str, Parse)] = &[
     ("$addFields", reshape::parse_add_fields),
     ("$bucket", bucket::parse_bucket),
@@ -83,7 +92,7 @@ static TABLE: &[(&str, Parse)] = &[
     ("$unwind", unwind::parse_unwind),
 ];
 
-/// Stages that are known and not supported.
+/// Stages that are known and not supported. The first two exist on replica sets only.
 pub(crate) const NOT_YET: &[&str] = &[
     "$changeStream",
     "$changeStreamSplitLargeEvent",
@@ -113,7 +122,7 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$vectorSearch",
 ];
 
-/// Whether a stage of this name is there.
+/// Whether a stage of this name is supported.
 pub(crate) fn is_known(name: &str) -> bool {
     TABLE.iter().any(|(held, _)| *held == name)
 }
@@ -124,13 +133,14 @@ pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name)
 }
 
-/// Parses the pipeline of an aggregation.
+/// Parses the pipeline of an aggregation. All regular expressions in it share one limit of memory.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_stages(pipeline, Scope { place: Place::Top, depth: 0 }))
 }
 
-/// Parses a pipeline in its place. Neighbouring filters become one, and a filter behind a sort
-/// goes before it: it need not wait for the sort, and an index may serve it.
+/// Parses a pipeline in its place.
+///
+/// Errors: 9 too many stages, 40602 `$documents` after another stage, and those of the stages.
 pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
@@ -151,6 +161,9 @@ pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<S
     Ok(stages)
 }
 
+/// Adds a stage. Neighbouring filters become one, and a filter after a sort goes before it: it need
+/// not wait for the sort, and an index may serve it. A sort with a limit has decided already which
+/// rows go on, so nothing passes it.
 fn push_stage(stages: &mut Vec<Stage>, stage: Stage) {
     if matches!((stages.last(), &stage), (Some(Stage::Sort { limit: None, .. }), Stage::Match(_))) {
         let sort = stages.pop();
@@ -174,6 +187,8 @@ fn push_stage(stages: &mut Vec<Stage>, stage: Stage) {
 }
 
 /// The name and the value of a stage.
+///
+/// Errors: 14 not a document, 40323 another number of fields than one.
 fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let ValueRef::Document(fields) = value else {
         let text = "Each element of the 'pipeline' array must be an object";
@@ -189,6 +204,11 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     }
 }
 
+/// Parses a stage. What is not allowed in its place is refused before its value is looked at; each
+/// place has a number of its own for that.
+///
+/// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`; 40573 for a change
+/// stream, which needs a replica set; 238 for what is not supported and 40324 for what nobody has.
 fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let outside = match scope.place {
         Place::Facet => {
@@ -226,6 +246,7 @@ fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stag
 }
 
 /// Checks that each element of a pipeline is a stage of a known name, whatever its argument is.
+/// Updates do this for all their statements before the first one runs.
 pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     for value in pipeline.iter() {
         let (name, _) = split_stage(value)?;
@@ -236,11 +257,12 @@ pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// The error of a stage that MongoDB does not have either: 40324.
 fn unrecognized_stage(name: &str) -> Error {
     Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'"))
 }
 
-/// Parses the pipeline of an update: only stages that keep one document one document.
+/// Parses the pipeline of an update: only stages that keep one document one document (72).
 pub fn parse_update(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     for value in pipeline.iter() {
         let (name, _) = split_stage(value)?;

@@ -1,4 +1,10 @@
 //! Stages that change each document: fields set and removed, projections, other roots.
+//!
+//! ```text
+//! {$set: {a: 1, "b.c": "$x", d: {e: 2}}}    d.e is set, and other fields of d stay
+//! {$unset: ["a", "b.c"]}
+//! {$replaceWith: "$inner"}
+//! ```
 
 use document::{DocRef, Document, ValueRef, shell};
 use query::exec::{Fields, Stage};
@@ -6,11 +12,15 @@ use query::exec::{Fields, Stage};
 use super::Scope;
 use crate::{error::Error, expression, field_path::check_plain_path, projection};
 
-/// Says which stage an error is about.
+/// Says which stage an error is about, as mongod does: "Invalid $set :: caused by :: ..".
 fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {
     move |error| Error::new(error.code, format!("Invalid {name} :: caused by :: {}", error.message))
 }
 
+/// `$project`, with the parser of projections.
+///
+/// Errors: 15969 not an object. The parser of projections names the stage itself in one text, so
+/// that is not said twice.
 pub(super) fn parse_project(
     name: &str,
     value: ValueRef<'_>,
@@ -27,6 +37,9 @@ pub(super) fn parse_project(
     Ok(vec![Stage::Project(parsed)])
 }
 
+/// `$addFields` and `$set`, which are one stage of two names.
+///
+/// Errors: 40272 not an object, and those of the paths and expressions.
 pub(super) fn parse_add_fields(
     name: &str,
     value: ValueRef<'_>,
@@ -46,7 +59,11 @@ pub(super) fn parse_add_fields(
     Ok(vec![Stage::AddFields(fields)])
 }
 
-/// Sets a value at a path; an object that is no expression sets the fields below.
+/// Sets a value at a path; an object that is not an expression sets the fields below it. `spec` is
+/// the whole stage, for texts.
+///
+/// Errors: 40180 an empty object, 40181 an operator beside other fields, 40183 a dot in a name
+/// below, 15 a path that is too long.
 fn set_below<'v>(
     fields: &mut Fields,
     path: &mut Vec<&'v str>,
@@ -87,6 +104,10 @@ fn set_below<'v>(
     Ok(())
 }
 
+/// Puts an expression at a path. One path inside another is a conflict; the text names both, so the
+/// other is looked up.
+///
+/// Errors: 40176.
 fn put_field(
     fields: &mut Fields,
     path: &[&str],
@@ -106,6 +127,9 @@ fn put_field(
     })
 }
 
+/// `$unset`, which is a projection that excludes.
+///
+/// Errors: 31119 an empty list, 31120 something other than text in it, 31002 anything else.
 pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let mut excluded = Document::new();
     match value {
@@ -137,6 +161,9 @@ pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
     Ok(vec![Stage::Project(parsed)])
 }
 
+/// `$replaceRoot: {newRoot: ..}`.
+///
+/// Errors: 40229 not an object, 40414 and 40415 for its fields.
 pub(super) fn parse_replace_root(
     name: &str,
     value: ValueRef<'_>,
@@ -162,6 +189,8 @@ pub(super) fn parse_replace_root(
     Ok(vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }])
 }
 
+/// `$replaceWith`, the same with the expression alone. Texts of the evaluator name what the user
+/// wrote.
 pub(super) fn parse_replace_with(
     _: &str,
     value: ValueRef<'_>,

@@ -1,4 +1,9 @@
-//! `$unwind`.
+//! `$unwind`: one row for each element of an array.
+//!
+//! ```text
+//! {$unwind: "$a"}
+//! {$unwind: {path: "$a", includeArrayIndex: "at", preserveNullAndEmptyArrays: true}}
+//! ```
 
 use document::{Path, ValueRef};
 use query::exec::{Stage, Unwind};
@@ -9,6 +14,11 @@ use crate::{
     field_path::{check_path, check_plain_path},
 };
 
+/// `$unwind`, in its short or its long form. The path has a `$`, the name of the index has none;
+/// each mistake has its number.
+///
+/// Errors: 15981 neither text nor object, 28808..28811 for its options, 28812 no path, 28818 a path
+/// without `$`, 28822 a name with one.
 pub(super) fn parse_unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let mut path = None;
     let mut index = None;

@@ -1,4 +1,6 @@
-//! Gathers the leaves of a projection and decides whether it includes or excludes.
+//! Gathers the leaves of a projection and decides whether it includes or excludes. `_id` is for
+//! itself: it may be left out of an inclusion and kept in an exclusion, and does not decide
+//! anything unless it stands alone.
 
 use document::Path;
 use query::project::{Collision, Computed, Item, Mode, Node, Projection, Special};
@@ -8,27 +10,34 @@ use crate::error::Error;
 /// What stands at a path.
 #[derive(Debug)]
 pub(crate) enum Leaf {
+    /// The path is shown.
     Include,
+    /// The path is left out.
     Exclude,
     /// A value, with its text for messages.
     Computed(Computed, String),
+    /// `$elemMatch`: the first element of an array that matches.
     FirstElement(Computed),
-    Slice {
-        skip: Option<i64>,
-        limit: i64,
-    },
+    /// `$slice`: a part of an array. It says nothing about other fields.
+    Slice { skip: Option<i64>, limit: i64 },
+    /// `a.$`: the element that the filter has matched.
     Positional,
 }
 
 /// A projection under construction.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
+    /// Whether it includes or excludes, once a field has decided.
     mode: Option<Mode>,
+    /// The tree of what is included, excluded or computed.
     node: Node,
+    /// What is done to arrays afterwards.
     specials: Vec<Special>,
     /// `_id: 1` or `_id: 0`.
     id: Option<bool>,
+    /// Whether there is a positional path.
     positional: bool,
+    /// Whether there is an `$elemMatch`.
     first_element: bool,
     /// Slices, which are named only if the projection turns out to include.
     slices: Vec<String>,
@@ -37,7 +46,11 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Adds a leaf.
+    /// Adds a leaf. Errors are those of the field that comes too late: the first one that is not
+    /// `_id` decides the mode.
+    ///
+    /// Errors: 31253 an inclusion in an exclusion, 31254 the other way, 31310 a computed value in
+    /// an exclusion.
     pub(super) fn add_leaf(&mut self, path: &str, leaf: Leaf) -> Result<(), Error> {
         self.take_path(path)?;
         match leaf {
@@ -88,6 +101,7 @@ impl Builder {
         Ok(())
     }
 
+    /// Adds a positional path: one for a query (31276), and only in an inclusion.
     fn add_positional(&mut self, path: &str) -> Result<(), Error> {
         if self.positional {
             let text = "Cannot specify more than one positional projection per query.";
@@ -104,6 +118,9 @@ impl Builder {
         Ok(())
     }
 
+    /// The positional operator and `$elemMatch` choose one element each, and exclude each other.
+    ///
+    /// Errors: 31255.
     fn check_exclusive(&self, text: &str) -> Result<(), Error> {
         if self.positional && self.first_element {
             return Err(Error::new(31255, text));
@@ -111,23 +128,27 @@ impl Builder {
         Ok(())
     }
 
+    /// Adds a path that is included or excluded, which decides the mode.
     fn insert_named(&mut self, path: &str, mode: Mode) -> Result<(), Error> {
         self.mode = Some(mode);
         self.insert(path, Item::Named)
     }
 
+    /// Adds an item to the tree; a path on the way to another one is a collision.
     fn insert(&mut self, path: &str, item: Item) -> Result<(), Error> {
         let parts: Vec<&str> = path.split('.').collect();
         self.node.insert(&parts, item).map_err(|collision| collision_error(path, collision))
     }
 
-    /// Every path may stand only once.
+    /// Every path may stand only once, whatever is done at it. Slices are not in the tree of items,
+    /// so a tree of all paths is kept beside it.
     fn take_path(&mut self, path: &str) -> Result<(), Error> {
         let parts: Vec<&str> = path.split('.').collect();
         self.taken.insert(&parts, Item::Named).map_err(|collision| collision_error(path, collision))
     }
 
-    /// The projection.
+    /// The projection. Without a deciding field it excludes, unless `_id: 1` or an `$elemMatch`
+    /// stands alone.
     pub(super) fn finish_projection(mut self) -> Result<Projection, Error> {
         let mode = self.mode.unwrap_or(match self.id {
             Some(true) => Mode::Inclusion,
@@ -150,10 +171,13 @@ impl Builder {
     }
 }
 
+/// The last part of a path: texts name the field, not the path.
 fn last_part(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
+/// The error of a path that collides: 31250 for the same path, 31249 with what remains of the
+/// longer one.
 fn collision_error(path: &str, collision: Collision) -> Error {
     match collision {
         Collision::Here => Error::new(31250, format!("Path collision at {path}")),

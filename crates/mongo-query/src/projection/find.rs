@@ -1,4 +1,11 @@
 //! What only a find's projection has: `$slice`, `$elemMatch`, `$meta` and the positional `$`.
+//!
+//! ```text
+//! {a: {$slice: 3}}            the first three elements
+//! {a: {$slice: [-5, 3]}}      three elements from the fifth last
+//! {a: {$elemMatch: {b: 1}}}   the first element that matches
+//! {"a.$": 1}                  the element that the filter has matched
+//! ```
 
 use document::{Number, ValueRef};
 use query::project::Computed;
@@ -6,6 +13,7 @@ use query::project::Computed;
 use super::build::{Builder, Leaf};
 use crate::{error::Error, field_path::check_path, filter};
 
+/// Parses an operator at a path; `None` where it is left to expressions, which have a `$slice` too.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
 
 /// The operators of a find's projection; what a row does not take is left to expressions.
@@ -28,7 +36,7 @@ pub(super) fn add_operator(
     }
 }
 
-/// `$slice: limit` and `$slice: [skip, limit]`.
+/// `$slice: limit` and `$slice: [skip, limit]`. Other operands are the expression of that name.
 fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     if let Some(limit) = clamped_int(operand) {
         return Ok(Some(Leaf::Slice { skip: None, limit }));
@@ -44,13 +52,16 @@ fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     })
 }
 
-/// A number cut to a whole one within 32 bits.
+/// A number cut to a whole one within 32 bits. NaN is 0.
 fn clamped_int(value: ValueRef<'_>) -> Option<i64> {
     let number = Number::of(value)?;
     let (low, high) = (f64::from(i32::MIN), f64::from(i32::MAX));
     Some(if number.is_nan() { 0 } else { number.to_f64().clamp(low, high) as i64 })
 }
 
+/// `$elemMatch`: a filter for elements. It is for a field of the root only (31275).
+///
+/// Errors: 31274 not a document, 31275 on a path, and those of filters.
 fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     let Some(inner) = operand.as_document() else {
         return Err(Error::new(
@@ -69,6 +80,7 @@ fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, E
     Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
 }
 
+/// `$meta`, which is not supported; a name that MongoDB does not know either is 17308.
 fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     const KNOWN: [&str; 9] = [
         "textScore",
@@ -89,7 +101,10 @@ fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     }
 }
 
-/// A path that ends in `.$`.
+/// Adds a path that ends in `.$`. The `$` stands once and at the end; its value has to be true.
+///
+/// Errors: 31394 a `$` in the middle, 31271 an object, 31308 another value, 31395 a false one,
+/// 31276 a second one.
 pub(super) fn add_positional_path(
     path: &str,
     value: ValueRef<'_>,

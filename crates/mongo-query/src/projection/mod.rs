@@ -1,4 +1,13 @@
-//! Projection documents, as find's option and as the `$project` stage.
+//! Projection documents, as find's option and as the `$project` stage. They share most rules: paths
+//! are included, excluded or computed, and a projection either includes or excludes. What only a
+//! find's has is in `find.rs`.
+//!
+//! ```text
+//! {a: 1, "b.c": 1}             includes, and _id with them
+//! {a: 0, b: {c: 0}}            excludes
+//! {a: 1, x: {$add: ["$b", 1]}} includes and computes
+//! {a: 1, b: 0}                 31254
+//! ```
 
 mod build;
 mod find;
@@ -24,7 +33,7 @@ enum Place {
     Stage,
 }
 
-/// Deepest nesting of documents in a projection.
+/// Deepest nesting of documents in a projection: a document may be that deep.
 const MAX_DEPTH: usize = 100;
 
 /// Parses the projection of a find.
@@ -32,7 +41,8 @@ pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
     as_program(|| parse_in(projection, Place::Find))
 }
 
-/// Parses the body of a `$project` stage.
+/// Parses the body of a `$project` stage. An empty one is an error there (51272); a find takes it
+/// for none.
 pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
     if projection.is_empty() {
         let text = "Invalid $project :: caused by :: projection specification must have at least \
@@ -42,6 +52,7 @@ pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
     parse_in(projection, Place::Stage)
 }
 
+/// Parses a projection in its place.
 fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
     let mut builder = Builder::default();
     for (name, value) in projection.iter() {
@@ -50,6 +61,7 @@ fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
     builder.finish_projection()
 }
 
+/// Parses what stands at a path: a flag, an embedded document of further fields, or an expression.
 fn parse_field(
     path: &str,
     value: ValueRef<'_>,
@@ -76,10 +88,15 @@ fn parse_field(
     }
 }
 
+/// A path that is included or excluded.
 fn plain_leaf(included: bool) -> Leaf {
     if included { Leaf::Include } else { Leaf::Exclude }
 }
 
+/// Parses a document at a path: an operator if it has one field that begins with a `$`, else fields
+/// below the path.
+///
+/// Errors: 51270 for an empty document.
 fn parse_document(
     path: &str,
     inner: DocRef<'_>,
@@ -104,6 +121,10 @@ fn parse_document(
     Ok(())
 }
 
+/// Adds a value that is computed. Its text is kept for the error that may come later: whether the
+/// projection includes is not known yet.
+///
+/// Errors: those of expressions, but an unknown operator is 31325 here.
 fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
     let expr = expression::parse(value).map_err(|error| match (error.code, value) {
         (168, ValueRef::Document(inner)) => {

@@ -3,7 +3,7 @@
 
 use super::Support::{self, Differs, NotYet, Works};
 
-/// Where an operator stands.
+/// Where an operator stands: the same name may mean different things in two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// In a filter.
@@ -29,14 +29,18 @@ pub struct Row {
     pub support: Support,
 }
 
+/// A row of the table.
 const fn row(part: Part, name: &'static str, support: Support) -> Row {
     Row { part, name, support }
 }
 
+/// How patterns differ.
 const REGEX: &str = "matched in linear time, so look-behind, look-ahead beside flags inside of the pattern, references back, recursion, atomic \
                      groups and possessive quantifiers are refused by name";
+/// How sorts over arrays differ.
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
                           where MongoDB refuses them";
+/// How `$currentDate` differs.
 const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
 
 /// Every operator of MongoDB 8 in these parts.

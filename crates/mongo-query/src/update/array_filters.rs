@@ -1,4 +1,10 @@
 //! `arrayFilters`: filters of array elements that paths name as `$[x]`.
+//!
+//! ```text
+//! update: {$set: {"grades.$[g].mean": 100}}    arrayFilters: [{"g.grade": {$gte: 85}}]
+//! ```
+//!
+//! A filter is about one identifier, the first part of all its paths.
 
 use std::collections::HashSet;
 
@@ -7,7 +13,9 @@ use query::edit::ElementFilter;
 
 use crate::{error::Error, filter};
 
-/// Parses the filters.
+/// Parses the filters; each identifier has one.
+///
+/// Errors: 14 not a document, 9 two filters of one identifier.
 pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
     let mut parsed: Vec<ElementFilter> = Vec::new();
     let mut names = HashSet::new();
@@ -32,6 +40,10 @@ pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<Element
     Ok(parsed)
 }
 
+/// One filter with its identifier, which is a small letter and then letters and digits.
+///
+/// Errors: 9 no identifier or two of them, 2 a wrong one. All but the first are said to be caused
+/// by a filter.
 fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     let caused = |error: Error| {
         let text = format!("Error parsing array filter :: caused by :: {}", error.message);

@@ -1,4 +1,11 @@
-//! The operands of the operators on arrays.
+//! The operands of the operators on arrays: `$push`, `$addToSet`, `$pull`, `$pullAll`.
+//!
+//! ```text
+//! {$push: {a: {$each: [3, 1], $position: 0, $slice: -5, $sort: 1}}}
+//! {$pull: {a: {$gt: 5}}}
+//! ```
+//!
+//! `$push` applies its modifiers in a fixed order (add, sort, cut), whatever order they stand in.
 
 use document::{DocRef, Number, Path, Value, ValueRef, shell};
 use query::{
@@ -38,13 +45,18 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     }),
 ];
 
+/// Reads a modifier into the push.
 type Modifier = fn(&mut Push, ValueRef<'_>) -> Result<(), Error>;
 
+/// A whole number, whatever type it has.
 fn exact_int(value: ValueRef<'_>) -> Option<i64> {
     Number::of(value)?.to_i64_exact()
 }
 
-/// `$push: value` or `$push: {$each: [...], ...}`.
+/// `$push: value` or `$push: {$each: [...], ...}`. Without `$each` a document is a value, even if
+/// it looks like modifiers.
+///
+/// Errors: 2 for an unknown modifier and for wrong operands.
 pub(super) fn parse_push(value: ValueRef<'_>) -> Result<Push, Error> {
     let modified = value.as_document().filter(|document| document.get("$each").is_some());
     let Some(modifiers) = modified else {
@@ -60,6 +72,7 @@ pub(super) fn parse_push(value: ValueRef<'_>) -> Result<Push, Error> {
     Ok(push)
 }
 
+/// The values of `$each`.
 fn parse_each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(
@@ -69,6 +82,10 @@ fn parse_each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> 
     })
 }
 
+/// `$sort` of a push: by the whole elements, or by fields of them. Its paths have rules of their
+/// own.
+///
+/// Errors: 2, with one text for each way to be wrong.
 fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     if value.is_number() {
         let descending = is_descending(value)
@@ -102,6 +119,7 @@ fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     Ok(PushOrder::Fields(Sort { parts }))
 }
 
+/// The direction of a sort; `None` where it is not one.
 fn is_descending(value: ValueRef<'_>) -> Option<bool> {
     match exact_int(value)? {
         1 => Some(false),
@@ -111,6 +129,8 @@ fn is_descending(value: ValueRef<'_>) -> Option<bool> {
 }
 
 /// `$addToSet: value` or `$addToSet: {$each: [...]}`.
+///
+/// Errors: 2 for fields beside `$each`, 14 for something other than an array in it.
 pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let first = value.as_document().and_then(|document| document.iter().next());
     let Some(("$each", values)) = first else { return Ok(vec![value.to_value()]) };
@@ -128,7 +148,8 @@ pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error>
     })
 }
 
-/// `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`.
+/// `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`. A document is a filter for
+/// embedded documents, unless it begins with an operator.
 pub(super) fn parse_pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     match value {
         ValueRef::Regex { .. } => {
@@ -144,13 +165,17 @@ pub(super) fn parse_pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     }
 }
 
+/// Whether a document is a condition on the elements themselves. `$not` is not one here, as in
+/// mongod.
 fn starts_with_operator(document: DocRef<'_>) -> bool {
     let first = document.iter().next().map(|(name, _)| name);
     let operators = first.filter(|name| *name != "$not");
     operators.is_some_and(|name| filter::FIELD_OPERATORS.iter().any(|(known, _)| *known == name))
 }
 
-/// `$pullAll: [...]`.
+/// `$pullAll: [...]`: values, compared as they are.
+///
+/// Errors: 2.
 pub(super) fn parse_pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(

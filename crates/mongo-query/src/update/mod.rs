@@ -1,4 +1,13 @@
-//! Update documents: replacements, operators and pipelines.
+//! Update documents: replacements, operators and pipelines. The first name decides: one that begins
+//! with a `$` makes it operators.
+//!
+//! ```text
+//! {a: 1, b: 2}                          replaces the document but for its _id
+//! {$set: {"a.b": 1}, $inc: {n: 1}}      operators, each on paths
+//! [{$set: {a: "$b"}}]                   a pipeline over the document
+//! ```
+//!
+//! Paths are checked against each other here, since two operators on one path have no order.
 
 mod array_filters;
 mod arrays;
@@ -20,7 +29,11 @@ use crate::{error::Error, pipeline};
 pub(crate) use arrays::PUSH_MODIFIERS;
 pub(crate) use operators::UPDATE_OPERATORS;
 
-/// Parses an update: a document or an array of stages.
+/// Parses an update: a document or an array of stages. `multi` is for the one error that depends on
+/// it: a replacement would make all documents alike.
+///
+/// Errors: 9 for a wrong kind of update, for filters beside a pipeline, and for a replacement of
+/// many documents.
 pub fn parse(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,
@@ -29,6 +42,7 @@ pub fn parse(
     as_program(|| parse_any(update, array_filters, multi))
 }
 
+/// Parses an update of any of the three kinds.
 fn parse_any(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,
@@ -51,10 +65,12 @@ fn parse_any(
     }
 }
 
+/// Whether a document replaces the stored one.
 fn is_replacement(update: DocRef<'_>) -> bool {
     !update.iter().next().is_some_and(|(name, _)| name.starts_with('$'))
 }
 
+/// A document that replaces the stored one.
 fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
     for (name, _) in update.iter() {
         refuse_dollar(name)?;
@@ -67,6 +83,11 @@ fn refuse_dollar(name: &str) -> Result<(), Error> {
     Ok(query::edit::check_root_name(name)?)
 }
 
+/// Parses operators. Each has an object of paths with operands; every array filter has to be used
+/// by a path, as in mongod, where an unused one is taken for a mistake.
+///
+/// Errors: 9 for an unknown operator, for something other than an object of paths, and for a filter
+/// that is not used; those of paths and of two operators on one path are the evaluator's.
 fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
     let filters = array_filters::parse_filters(array_filters)?;
     let mut leaves = Vec::new();
@@ -109,6 +130,7 @@ fn filter_name(step: &Step) -> Option<&str> {
     if let Step::Filtered(name) = step { Some(name) } else { None }
 }
 
+/// One operator at one path.
 fn parse_leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
     // A renaming is applied where the value goes.
     let (path, operator) = match operator {

@@ -1,4 +1,5 @@
-//! The update operators: one table row each.
+//! The update operators: one table row each. What an operator does to a document is
+//! `query::edit`'s; here its operand is read and checked, once for the whole update.
 
 use document::{Number, Value, ValueRef, shell};
 use query::edit::{BitOperator, EditPath, Operator};
@@ -6,10 +7,18 @@ use query::edit::{BitOperator, EditPath, Operator};
 use super::arrays;
 use crate::error::Error;
 
+/// Parses the operand of an operator at a path.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Operator, Error>;
 
-/// The operators, each parsed from a field's path and its operand. `$rename` answers its target as
+/// The operators, each parsed from a field's path and its operand. `$rename` gives its target as
 /// the path, which the caller turns around.
+///
+/// ```text
+/// $set $setOnInsert $unset $rename      fields
+/// $inc $mul $min $max $bit               numbers and values
+/// $currentDate                           the operation's instant
+/// $push $addToSet $pop $pull $pullAll    arrays
+/// ```
 pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
     ("$set", |_, value| Ok(Operator::Set(value.to_value()))),
     ("$setOnInsert", |_, value| Ok(Operator::SetOnInsert(value.to_value()))),
@@ -28,6 +37,9 @@ pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
     ("$bit", |_, value| parse_bits(value).map(Operator::Bits)),
 ];
 
+/// A number for `$inc` or `$mul`; `verb` is what the text says of it.
+///
+/// Errors: 14.
 fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
     if value.is_number() {
         return Ok(value.to_value());
@@ -36,6 +48,9 @@ fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value,
     Err(Error::type_mismatch(format!("Cannot {verb} with non-numeric argument: {shown}")))
 }
 
+/// `$rename`: both paths have to be plain, and neither inside the other.
+///
+/// Errors: 2, with one text for each way to be wrong; those of paths are the evaluator's.
 fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let shown = format!("{path}: {}", shell(value));
     let Some(target) = value.as_str() else {
@@ -67,6 +82,7 @@ fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     Ok(Operator::RenameFrom(target))
 }
 
+/// `$currentDate`: true for a date, or `{$type: "date" | "timestamp"}`.
 fn parse_current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     const WANTED: &str = "The '$type' string field is required to be 'date' or 'timestamp': \
                           {$currentDate: {field : {$type: 'date'}}}";
@@ -91,6 +107,9 @@ fn parse_current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
+/// `$pop`: 1 for the last element, -1 for the first.
+///
+/// Errors: 9 for something other than 1 and -1.
 fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("Expected a number in: {path}: {}", shell(value));
@@ -107,6 +126,10 @@ fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
+/// `$bit`: `and`, `or` and `xor` with whole numbers, applied in the order in which they stand.
+///
+/// Errors: 2 for something other than an object of the three names with whole numbers of 32 or 64
+/// bits.
 fn parse_bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
     let Some(operations) = value.as_document() else {
         return Err(Error::bad_value(format!(

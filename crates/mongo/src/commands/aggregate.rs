@@ -1,4 +1,14 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
+//!
+//! Two stages are not the engine's: `$collStats` and `$currentOp` say something about the server.
+//! As the first stage of a pipeline they are replaced by the documents they make, and the rest of
+//! the pipeline runs over these.
+//!
+//! ```text
+//! {aggregate: "c", pipeline: [..], cursor: {batchSize: n}}    over a collection
+//! {aggregate: 1, pipeline: [{$documents: [..]}, ..], cursor: {}}    over none
+//! => {cursor: {firstBatch: [..], id: long, ns: "db.c"}, ok: 1}
+//! ```
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::{Model, Namespace, Plan, Store};
@@ -15,6 +25,7 @@ use crate::{
     replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
+/// Arguments of `aggregate`. Some that change nothing here are known because drivers send them.
 pub(super) const FIELDS: &[&str] = &[
     "pipeline",
     "cursor",
@@ -28,10 +39,11 @@ pub(super) const FIELDS: &[&str] = &[
     "exchange",
 ];
 
-/// Stages of a pipeline that write what comes to them.
+/// Stages of a pipeline that write what comes to them. They are not there yet; a sender who may
+/// only read gets the error for that before anything is parsed.
 const WRITING_STAGES: &[&str] = &["$out", "$merge"];
 
-/// Whether an aggregate changes something: it has a stage that writes.
+/// Whether an aggregate changes something: it has a stage that writes, wherever it stands.
 pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     let pipeline = command.get("pipeline").and_then(ValueRef::as_array);
     pipeline.is_some_and(|stages| {
@@ -40,6 +52,9 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     })
 }
 
+/// Runs `aggregate`: replies with the first batch and a cursor. Without `cursor` it is error 9, as
+/// since MongoDB 3.6, unless it is only explained. Options are read before the pipeline, in
+/// mongod's order.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
@@ -74,7 +89,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         .await
 }
 
-/// A pipeline whose first stage was replaced by these documents.
+/// A plan for a pipeline whose first stage was replaced by these documents.
 fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
@@ -85,7 +100,7 @@ fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> 
     Ok(Plan::new(Filter::Never).with_stages(stages))
 }
 
-/// The collection a pipeline reads; `{aggregate: 1}` reads none.
+/// The collection a pipeline reads; `{aggregate: 1}` reads none and has the name `$cmd.aggregate`.
 pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
     match call.body.get("aggregate") {
         Some(ValueRef::String(name)) => names::parse_collection(call.database, name),
@@ -102,7 +117,8 @@ pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace
     }
 }
 
-/// A pipeline over no collection begins with what makes documents, and no other one does.
+/// A pipeline over no collection begins with a stage that makes documents, and no other one does
+/// (73).
 fn check_source(args: &Args<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
     let no_collection = args.body.get("aggregate").is_some_and(ValueRef::is_number);
     let first = pipeline.get(0).and_then(ValueRef::as_document);

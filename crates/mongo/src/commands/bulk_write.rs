@@ -1,4 +1,23 @@
-//! `bulkWrite`: many writes of many collections in one command, with outcomes in a cursor.
+//! `bulkWrite`: many writes of many collections in one command, with outcomes in a cursor. It is a
+//! command of MongoDB 8.0; drivers send it to servers whose wire version is 25.
+//!
+//! Operations run one after the other. Their shapes are checked before the first one runs; what
+//! their filters and updates mean is read when their turn comes, so that its error is that
+//! operation's outcome. Outcomes are documents like those of a query, and those that do not fit
+//! into the reply wait in a cursor on `admin.$cmd.bulkWrite`.
+//!
+//! ```text
+//! {bulkWrite: 1, nsInfo: [{ns: "db.c"}], ops: [
+//!     {insert: 0, document: {..}},
+//!     {update: 0, filter: {..}, updateMods: {..}, multi: false, upsert: true},
+//!     {delete: 0, filter: {..}, multi: true},
+//! ]}
+//! => {cursor: {id: 0, firstBatch: [{ok: 1, idx: 0, n: 1}, ..], ns: ..},
+//!     nErrors: 0, nInserted: 1, nMatched: .., ok: 1}
+//! ```
+//!
+//! The number in the first field of an operation is its place in `nsInfo`. A command that ran is
+//! `ok: 1` even if operations failed: drivers look at `nErrors` and at the outcomes.
 
 use std::sync::Arc;
 
@@ -22,10 +41,15 @@ use crate::{
     session,
 };
 
+/// Arguments of `bulkWrite`.
 pub(super) const FIELDS: &[&str] =
     &["ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor"];
 
+/// Fields of an operation that inserts. The first one holds the position of its namespace in
+/// `nsInfo`.
 const INSERT_FIELDS: &[&str] = &["insert", "document"];
+/// What an operation that updates calls the fields of a statement; [`update`] has other names for
+/// them.
 const UPDATE_FIELDS: UpdateFields = UpdateFields {
     filter: "filter",
     update: "updateMods",
@@ -44,10 +68,12 @@ const UPDATE_FIELDS: UpdateFields = UpdateFields {
         "collation",
     ],
 };
+/// Fields of an operation that removes.
 const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation"];
 /// The name of its cursor, in database `admin`.
 const CURSOR: &str = "$cmd.bulkWrite";
 
+/// What all operations did together, as the reply counts it.
 #[derive(Default)]
 struct Totals {
     inserted: usize,
@@ -58,6 +84,8 @@ struct Totals {
     errors: usize,
 }
 
+/// Runs `bulkWrite`. In an `ordered` command the first failure is the last operation that runs.
+/// With `errorsOnly` the outcomes of those that succeeded are left out.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let namespaces = call
@@ -107,6 +135,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_outcomes(call, results, &totals, size).await
 }
 
+/// The outcome of one operation: whether it succeeded, its position, and what it did or why it
+/// failed.
 fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
     let mut entry = doc! { "ok": ok, "idx": index };
     for (name, value) in fields {
@@ -115,6 +145,7 @@ fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
     entry
 }
 
+/// Runs one operation; returns what its outcome says beside its position.
 async fn apply_operation<S: Store>(
     call: &Call<'_, S>,
     namespaces: &[Namespace],
@@ -157,20 +188,23 @@ fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
     namespace_place(&args, namespaces).map(|_| ())
 }
 
+/// The error of an operation that is none of the three.
 fn unknown_kind(kind: &str) -> Error {
     Error::new(40415, format!("BSON field 'bulkWrite.ops.{kind}' is an unknown field."))
 }
 
+/// The error of an operation whose namespace is not in the list.
 fn no_place() -> Error {
     Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index.")
 }
 
-/// Which of the namespaces an operation is about.
+/// Which of the namespaces an operation is about: the number in its first field.
 fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
     let at = args.int(args.of)?.and_then(|at| usize::try_from(at).ok());
     at.filter(|at| *at < namespaces).ok_or_else(no_place)
 }
 
+/// Inserts the document of an operation.
 async fn insert_one<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -189,6 +223,7 @@ async fn insert_one<S: Store>(
     }
 }
 
+/// Runs the update of an operation, which may insert.
 async fn update_one<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -210,6 +245,7 @@ async fn update_one<S: Store>(
     Ok(fields)
 }
 
+/// Runs the delete of an operation.
 async fn delete_one<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -236,6 +272,7 @@ async fn reply_with_outcomes<S: Store>(
     let stages = vec![Stage::Documents(Expr::Literal(results))];
     let plan = Plan::new(Filter::always()).with_stages(stages);
     // The writes are done: their outcomes, which are small, are told in any case.
+    // Limits of time and memory would lose what the client has to know now.
     let context = Arc::new(Context::default());
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     let wanted = match size {
@@ -262,6 +299,7 @@ async fn reply_with_outcomes<S: Store>(
     Ok(build_reply(&batch, id, totals))
 }
 
+/// The reply: a batch of outcomes and the totals.
 fn build_reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     builder.document("cursor", |cursor| {

@@ -1,4 +1,16 @@
-//! Collections and databases come, get other names and go.
+//! Collections and databases come, get other names and go: `create`, `drop`, `dropDatabase`,
+//! `renameCollection`.
+//!
+//! Each of them is one change of the engine's catalog, which is durable before the reply is sent. A
+//! name is taken, given back or exchanged as a whole, so two clients that race see the one or the
+//! other order.
+//!
+//! ```text
+//! {create: "c", ..options}                            => {ok: 1}
+//! {drop: "c"}                                          => {nIndexesWas: 1, ns: "db.c", ok: 1}
+//! {dropDatabase: 1}                                    => {dropped: "db", ok: 1}
+//! {renameCollection: "db.a", to: "db.b", dropTarget: false}  => {ok: 1}
+//! ```
 
 use document::{DocBuf, Document, ValueRef, doc};
 use engine::{Collection, Model, Namespace, Store};
@@ -15,6 +27,8 @@ use crate::{
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
 };
 
+/// Arguments of `create`, supported or not: an unknown one is another error than one that is
+/// refused.
 pub(super) const CREATE_FIELDS: &[&str] = &[
     "capped",
     "autoIndexId",
@@ -37,7 +51,8 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
     "flags",
 ];
 
-/// Options of `create` that would change what the collection is.
+/// Options of `create` that would change what the collection is. They are refused by name instead
+/// of ignored: a collection without its validator would take what it should not.
 const UNSUPPORTED: &[&str] = &[
     "viewOn",
     "pipeline",
@@ -50,6 +65,8 @@ const UNSUPPORTED: &[&str] = &[
     "changeStreamPreAndPostImages",
 ];
 
+/// Runs `create`. Options that would make it another kind of collection are refused first, then
+/// options that have to make sense are checked, and only then something is made.
 pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
@@ -74,7 +91,7 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     ok(doc! {})
 }
 
-/// Options that change nothing here have to make sense nevertheless.
+/// Options that change nothing here have to make sense nevertheless: mongod checks them too.
 fn check_options(args: &Args<'_>) -> Result<()> {
     args.lax_bool("autoIndexId")?;
     args.int("flags")?;
@@ -105,10 +122,12 @@ fn check_options(args: &Args<'_>) -> Result<()> {
     }
 }
 
+/// The error of an option that is not supported.
 fn unsupported_option(option: &str) -> Error {
     Error::new(CommandNotSupported, format!("create with '{option}' is not supported"))
 }
 
+/// Runs `drop`. Its reply counts the indexes that there were, that of the id included.
 pub(super) async fn drop_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let indexes = call.find_collection(&namespace).map(|collection| index_count(&collection));
@@ -119,10 +138,13 @@ pub(super) async fn drop_collection<S: Store>(call: &Call<'_, S>) -> Result<DocB
     ok(doc! { "nIndexesWas": indexes.unwrap_or(1), "ns": namespace.to_string() })
 }
 
+/// How many indexes a collection has, that of the id included.
 fn index_count(collection: &Collection) -> i32 {
     saturated_int(collection.state().record.indexes.len() + 1)
 }
 
+/// Runs `dropDatabase`. Collections are dropped one after the other, each for itself: one that is
+/// made meanwhile may stay.
 pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
@@ -141,6 +163,8 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
 }
 
+/// Runs `renameCollection`. Both names are full names. `dropTarget` is a flag, or the UUID that the
+/// target has to have; checks stand in mongod's order, since several of them may fail at once.
 pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
@@ -181,7 +205,7 @@ pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     ok(doc! {})
 }
 
-/// The UUID that the source has to have.
+/// The UUID that the source has to have, if the client names one.
 fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
     match args.get("collectionUUID") {
         None => Ok(None),
@@ -193,7 +217,7 @@ fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
     }
 }
 
-/// A collection that is known by its UUID has to be that one.
+/// A collection that is known by its UUID has to be that one, else 361.
 fn check_uuid<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

@@ -1,5 +1,13 @@
 //! `collMod`: changes an index's TTL or hides it, with all of MongoDB's coercions. On the `_ts`
-//! index a wrong number is refused and never coerced.
+//! index, which is the collection's default time to live, a wrong number is refused and never
+//! coerced: documents would expire at a time that nobody has chosen.
+//!
+//! ```text
+//! {collMod: "c", index: {name: "a_1", expireAfterSeconds: 60}}
+//! => {expireAfterSeconds_old: 3600, expireAfterSeconds_new: 60, ok: 1}
+//! {collMod: "c", index: {keyPattern: {a: 1}, hidden: true}}
+//! => {hidden_old: false, hidden_new: true, ok: 1}
+//! ```
 
 use document::{DocBuf, Number, Rounding, Value, ValueRef, doc, shell};
 use engine::{Collection, IndexChange, IndexSpec, Namespace, Store};
@@ -12,6 +20,7 @@ use crate::{
     replies::ok,
 };
 
+/// Arguments of `collMod`; all but `index` are refused by name.
 pub(super) const FIELDS: &[&str] = &[
     "index",
     "validator",
@@ -28,6 +37,7 @@ pub(super) const FIELDS: &[&str] = &[
     "recordPreImages",
 ];
 
+/// Runs `collMod`. The reply names what was before and what is now, where something changed.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
@@ -62,11 +72,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
+/// Error 72, which most refusals of this command are.
 fn invalid_options(message: impl Into<String>) -> Error {
     Error::new(InvalidOptions, message)
 }
 
-/// Checks what the change of an index looks like, before anybody looks for the index.
+/// Checks what the change of an index looks like, before the index is looked up: mongod gives these
+/// errors also where there is no such collection.
 fn check_shape(args: &Args<'_>) -> Result<()> {
     args.allow_only(&[
         "name",
@@ -100,6 +112,8 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Which index is meant, and what is to become of it. An index is named by its name or by its key
+/// pattern.
 fn parse_change(
     collection: &Collection,
     args: &Args<'_>,
@@ -141,6 +155,11 @@ fn parse_change(
     Ok((name, IndexChange { expire_after, hidden }))
 }
 
+/// `expireAfterSeconds` as this index takes it.
+///
+/// A date index takes any number: NaN is 0, fractions are cut, what is too large is the most that
+/// there is, and only negative ones are refused. That is mongod's behaviour, which `createIndexes`
+/// does not share. The `_ts` index takes -1 (no default) or a whole number of at least 1.
 fn coerced_seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
     let Some(number) = Number::of(value) else {
         let message = format!(

@@ -1,4 +1,9 @@
-//! `count`: without a filter from the books, otherwise by looking.
+//! `count`: without a filter from the counters of the collection, otherwise by looking at
+//! documents.
+//!
+//! ```text
+//! {count: "c", query: {..}, skip: n, limit: n, hint: ..}  => {n: 12, ok: 1}
+//! ```
 
 use document::{DocBuf, DocRef, doc};
 use engine::{BatchLimit, Model, Plan, Store};
@@ -12,9 +17,13 @@ use crate::{
     replies::{numbers::int_or_long, ok},
 };
 
+/// Arguments of `count`. `fields` and `queryHash` are sent by old shells and mean nothing.
 pub(super) const FIELDS: &[&str] =
     &["query", "limit", "skip", "hint", "collation", "fields", "queryHash"];
 
+/// Runs `count`. A negative `limit` counts as its absolute value, as in mongod. Without a filter,
+/// and with a hint that leaves nothing out, no document is looked at; else `skip`, `limit` and the
+/// count are stages of a query, so that all of it is of one instant.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
@@ -52,6 +61,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     count_reply(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
 }
 
+/// The reply: 32 bits while they suffice.
 fn count_reply(n: u64) -> Result<DocBuf> {
     let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
     ok(doc! { "n": int_or_long(n) })

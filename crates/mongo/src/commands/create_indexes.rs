@@ -1,4 +1,12 @@
-//! `createIndexes`: made online; the reply comes when they are complete.
+//! `createIndexes`: indexes are made online, and the reply comes when they are complete. Until then
+//! writers keep them up to date and no query uses them.
+//!
+//! ```text
+//! {createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1", expireAfterSeconds: 60}]}
+//! => {numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: false, ok: 1}
+//! ```
+//!
+//! What a specification may hold is read in `parsers/index_spec.rs`.
 
 use document::{DocBuf, doc};
 use engine::{Collection, IndexSpec, Store};
@@ -10,6 +18,8 @@ use crate::{
     replies::{numbers::saturated_int, ok},
 };
 
+/// Runs `createIndexes`. All specifications are read and compared with what is there before a
+/// collection is made or an index begun, so that a command that is refused changes nothing.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let specs = call.args().documents("indexes")?;
@@ -58,7 +68,8 @@ fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
     }
 }
 
-/// A new index is asked for once.
+/// Refuses an index that is asked for twice in one command. mongod gives one of two errors, by
+/// whether the collection is there, and accepts twins of an index that is there already.
 fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
     let mut seen: Vec<&IndexSpec> = Vec::new();
     for spec in wanted {

@@ -1,4 +1,9 @@
 //! `delete`: a list of statements, each for one document or for all that match.
+//!
+//! ```text
+//! {delete: "c", deletes: [{q: {..}, limit: 0}], ordered: true}
+//! => {n: 3, writeErrors: [{index: 0, code: .., errmsg: ..}], ok: 1}
+//! ```
 
 use std::sync::Arc;
 
@@ -16,6 +21,7 @@ use crate::{
     replies::{numbers::saturated_int, ok},
 };
 
+/// Runs `delete`. The reply counts what was removed, failures are in `writeErrors`.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let statements = call.listed_documents("deletes")?;
@@ -54,7 +60,8 @@ impl<S: Store> RunStatement for Run<'_, S> {
     }
 }
 
-/// Removes what is found, and answers how many documents that were.
+/// Removes what is found, one document or all (`many`), and returns how many that were. A
+/// collection that is not there has nothing to remove.
 pub(super) async fn remove_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

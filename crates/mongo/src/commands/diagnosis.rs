@@ -1,4 +1,10 @@
-//! Small commands that tools ask on the way: versions, addresses, logs, this table.
+//! Small commands that tools and drivers ask on the way: versions, addresses, logs, this table.
+//! Their replies have the fields that these clients read; where there is nothing to say the value
+//! is empty.
+//!
+//! Drivers of old versions send some of them at every connection (`buildInfo`, `whatsmyuri`),
+//! shells at every start (`getLog`, `getCmdLineOpts`), and exporters every few seconds; none of
+//! them touches a document.
 
 use document::{DocBuf, Document, Value, array, doc};
 use engine::Store;
@@ -10,10 +16,13 @@ use crate::{
     replies::ok,
 };
 
+/// Runs `ping`, by which clients see that the server is there.
 pub(super) async fn ping<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
+/// Runs `buildInfo`. The version is that of the MongoDB whose behaviour is offered: tools switch
+/// features by it. The product's own version stands under `ebb`.
 pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let parts: Vec<Value> = SERVER_VERSION
         .split('.')
@@ -36,10 +45,12 @@ pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
+/// Runs `whatsmyuri`: the client's address as the server sees it.
 pub(super) async fn whats_my_uri<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "you": call.connection.peer.as_str() })
 }
 
+/// Runs `connectionStatus`: nobody is logged in, since there are no users yet.
 pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut info = doc! { "authenticatedUsers": array![], "authenticatedUserRoles": array![] };
     if call.args().lax_bool("showPrivileges")?.unwrap_or(false) {
@@ -48,6 +59,7 @@ pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<Do
     ok(doc! { "authInfo": info })
 }
 
+/// Runs `hostInfo`. The time is that of the database clock.
 pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let now = call.door.engine.now().await;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -64,6 +76,8 @@ pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
+/// Runs `getLog`: the names of logs, or an empty one. Log lines go to the server's output and are
+/// not kept.
 pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match call.args().need_str("getLog")? {
         "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),
@@ -72,10 +86,12 @@ pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
+/// Runs `getCmdLineOpts`. What was really on the command line may hold secrets, and is not shown.
 pub(super) async fn command_line<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} })
 }
 
+/// Runs `listCommands`: the rows of the table.
 pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let commands: Document = call
         .door

@@ -1,4 +1,9 @@
-//! `distinct`: the values of a field, each once; arrays give their elements.
+//! `distinct`: the values of a field, each once; arrays give their elements. The reply is one
+//! document, so all values together have to fit into it.
+//!
+//! ```text
+//! {distinct: "c", key: "a.b", query: {..}}  => {values: [1, 2], ok: 1}
+//! ```
 
 use document::{DocBuf, DocBuilder, DocRef, Path};
 use engine::{BatchLimit, Model, Plan, Store};
@@ -12,8 +17,10 @@ use crate::{
     replies::finish_reply,
 };
 
+/// Arguments of `distinct`.
 pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
 
+/// Runs `distinct` as a query with a stage that gathers the values.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;

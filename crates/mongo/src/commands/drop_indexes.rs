@@ -1,4 +1,10 @@
-//! `dropIndexes`: by name, by key pattern, several, or all but that of the id.
+//! `dropIndexes`: by name, by key pattern, several, or all but that of the id, which cannot be
+//! dropped.
+//!
+//! ```text
+//! {dropIndexes: "c", index: "a_1" | {a: 1} | ["a_1", "b_1"] | "*"}
+//! => {nIndexesWas: 3, ok: 1}
+//! ```
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
 use engine::State;
@@ -12,6 +18,8 @@ use crate::{
     replies::{index::index_entry, numbers::saturated_int, ok},
 };
 
+/// Runs `dropIndexes`. Every name is looked up before the first index goes; the reply counts what
+/// was there before.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let Some(index) = call.body.get("index") else {
@@ -45,6 +53,8 @@ fn means_all(index: ValueRef<'_>) -> bool {
     }
 }
 
+/// The names of the indexes that are meant. In a list each may stand once: when its turn comes
+/// again it would be gone.
 fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
     match index {
         ValueRef::String(name) => Ok(vec![checked_name(state, name)?]),
@@ -71,6 +81,7 @@ fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
     }
 }
 
+/// A name that an index has, and that is not that of the id.
 fn checked_name(state: &State, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
@@ -81,11 +92,13 @@ fn checked_name(state: &State, name: &str) -> Result<String> {
     }
 }
 
+/// 27 IndexNotFound.
 fn not_found(name: &str) -> Error {
     Error::new(IndexNotFound, format!("index not found with name [{name}]"))
 }
 
-/// The name of the one index with this key pattern.
+/// The name of the one index with this key pattern. Several may have it, with other options; then
+/// the name has to be given (181). `collMod` finds its index in the same way.
 pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
     let shown = shell(ValueRef::Document(pattern)).to_string();
     if let Some((name, value)) = pattern.iter().next()

@@ -1,4 +1,16 @@
-//! Our own commands: the database clock, and what a collection's expiry will do.
+//! Our own commands: the database clock, and what a collection's expiry will do. Names of fields in
+//! their replies are part of the product's interface and stay as they are.
+//!
+//! ```text
+//! {ebbClock: 1, advanceSeconds: 60}    => {mode: "manual", now: ISODate(..), ok: 1}
+//! {ebbExpiry: "c"}
+//! => {default: 3600, live: {documents: 10, bytes: 400},
+//!     dies_within: {hour: {..}, day: {..}, week: {..}}, unreaped_estimate: {..}, exact: true, ok: 1}
+//! {ebbExpiry: "c", ids: [1]}
+//! => {default: 3600, documents: [{_id: 1, written: .., class: "inherit", diesAt: .., by: ..}], ok: 1}
+//! ```
+//!
+//! An index's name stands in `by` where a date index decides, `default` or `ttl` where they do.
 
 use std::sync::Arc;
 
@@ -13,12 +25,13 @@ use crate::{
     replies::ok,
 };
 
-/// Whether an `ebbClock` moves the clock.
+/// Whether an `ebbClock` moves the clock, or only reads it.
 pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
     command.get("advanceSeconds").is_some() || command.get("set").is_some()
 }
 
-/// `{ebbClock: 1}`, with `advanceSeconds` or `set`.
+/// Runs `{ebbClock: 1}`, with `advanceSeconds` (a number, fractions count) or `set` (a date).
+/// Without either it only reads. The reply says what kind of clock there is and where it stands.
 pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let clock = call.door.engine.clock();
     let advance = call.body.get("advanceSeconds");
@@ -48,6 +61,7 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
+/// Why the clock does not move.
 fn clock_refusal(refused: Refused) -> Error {
     let message = match refused {
         Refused::SystemClock => {
@@ -59,10 +73,12 @@ fn clock_refusal(refused: Refused) -> Error {
     Error::new(IllegalOperation, message)
 }
 
+/// A number of documents and their bytes.
 fn amount_fields(amount: Amount) -> Document {
     doc! { "documents": amount.documents, "bytes": amount.bytes }
 }
 
+/// What expires within an hour, a day and a week.
 fn horizon_fields(within: &Within) -> Document {
     doc! {
         "hour": amount_fields(within.hour),
@@ -71,6 +87,7 @@ fn horizon_fields(within: &Within) -> Document {
     }
 }
 
+/// A collection's default time to live as clients know it: null, -1 or seconds.
 fn default_of(default: Default) -> Value {
     match default {
         Default::Off => Value::Null,
@@ -79,7 +96,11 @@ fn default_of(default: Default) -> Value {
     }
 }
 
-/// `{ebbExpiry: "collection"}`, with `preview: {default: n}` or `ids: [id, ...]`.
+/// Runs `{ebbExpiry: "collection"}`: what is live, what expires when, and what is expired and not
+/// removed yet.
+///
+/// With `preview: {default: n}` it says what would expire if the default were n; with `ids: [id,
+/// ..]` when these documents expire and by which rule.
 pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;
@@ -119,7 +140,7 @@ pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// When the documents with these ids die, and by which rule.
+/// When the documents with these ids expire, and by which rule. One that is not there is left out.
 async fn list_expirations<S: Store>(
     call: &Call<'_, S>,
     collection: &Arc<Collection>,
@@ -138,6 +159,7 @@ async fn list_expirations<S: Store>(
     })
 }
 
+/// The entry of one document: when it was written, its class, when it expires and what says so.
 fn expiration_entry(fate: Fate) -> Document {
     let (dies_at, by) = match fate.death {
         None => (Value::Null, Value::Null),
@@ -163,6 +185,7 @@ fn expiration_entry(fate: Fate) -> Document {
     }
 }
 
+/// The error of a default that cannot be one.
 fn bad_default() -> Error {
     Error::new(BadValue, "preview.default must be null, -1 or 1..2147483647")
 }

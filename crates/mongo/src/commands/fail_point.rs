@@ -1,4 +1,11 @@
 //! `configureFailPoint`: makes chosen commands fail, so that applications can test their retries.
+//! There is one fail point at a time. Without one a command pays for a look at an atomic.
+//!
+//! ```text
+//! {configureFailPoint: "failCommand", mode: {times: 2},
+//!     data: {failCommands: ["insert"], errorCode: 91, errorLabels: ["RetryableWriteError"]}}
+//! => {count: 0, ok: 1}
+//! ```
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -15,9 +22,13 @@ use crate::{
 
 /// What becomes of a command.
 pub(super) enum Action {
+    /// It runs.
     Go,
+    /// The connection is closed without a reply.
     CloseConnection,
+    /// It gets this error and does not run.
     Fail(DocBuf),
+    /// It runs after this time.
     Block(Duration),
 }
 
@@ -30,7 +41,8 @@ fn is_meant<S: Store>(point: &FailPoint, call: &Call<'_, S>) -> bool {
     point.commands.iter().any(|name| name == call.name) && point.app_name.as_ref().is_none_or(meets)
 }
 
-/// The name of the application that this very command introduces.
+/// The name of the application that this very command introduces: the first handshake is struck
+/// too.
 fn introduced_name(body: DocRef<'_>) -> Option<&str> {
     let application = body.get("client")?.as_document()?.get("application")?;
     match application.as_document()?.get("name")? {
@@ -39,7 +51,8 @@ fn introduced_name(body: DocRef<'_>) -> Option<&str> {
     }
 }
 
-/// Whether the command that is called fails now.
+/// What becomes of the command that is called now. `configureFailPoint` itself is never struck,
+/// else nobody could turn it off.
 pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Action::Go;
@@ -71,7 +84,8 @@ pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
     }
 }
 
-/// Adds a planned write concern error to a reply.
+/// Adds a planned write concern error to a reply: the command has run, and its write is said not to
+/// be on enough servers.
 pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if !call.door.has_fail_point.load(Ordering::Relaxed) {
         return reply;
@@ -92,6 +106,7 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
     builder.finish()
 }
 
+/// Runs `configureFailPoint`. The reply counts how often the one before has struck.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     match args.need_str("configureFailPoint")? {

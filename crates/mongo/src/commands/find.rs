@@ -1,4 +1,12 @@
 //! `find`: a filter, a sort, a part of the result, a projection.
+//!
+//! ```text
+//! {find: "c", filter: {..}, sort: {..}, skip: n, limit: n, projection: {..}, batchSize: n}
+//! => {cursor: {firstBatch: [..], id: long, ns: "db.c"}, ok: 1}
+//! ```
+//!
+//! Without a sort documents come in the order of `_id`, whatever order they were inserted in. A
+//! `limit` of 0 is none. What a batch holds is the smaller of `batchSize` and what fits.
 
 use document::DocBuf;
 use engine::{Hint, Model, Plan, Store};
@@ -14,6 +22,8 @@ use crate::{
     replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
+/// Arguments of `find`. Those that are not supported are known, to be refused by name where they
+/// ask for something.
 pub(super) const FIELDS: &[&str] = &[
     "filter",
     "sort",
@@ -37,6 +47,10 @@ pub(super) const FIELDS: &[&str] = &[
     "oplogReplay",
 ];
 
+/// Runs `find`: replies with the first batch, and a cursor for the rest.
+///
+/// A client that calls itself [`DUMPING`] gets each document's `_ts` too, while that is switched
+/// on: a dump without it would begin every document's life anew when it is restored.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
@@ -56,7 +70,11 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_cursor(call, &namespace, cursor, wanted).await
 }
 
-/// The plan of a find's arguments.
+/// The plan of a find's arguments: filter, hint, and the stages sort, skip, limit and project in
+/// this order.
+///
+/// A sort by `$natural` is no stage but the direction of the walk, so a hint beside it means
+/// nothing.
 pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     refuse_unsupported(args)?;
     args.simple_collation()?;
@@ -84,6 +102,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     finish_plan(args, Plan { hint, ..Plan::new(filter) }, stages, skip, limit)
 }
 
+/// Adds what comes after the sort: skip, limit and projection.
 fn finish_plan(
     args: &Args<'_>,
     plan: Plan,
@@ -105,6 +124,8 @@ fn finish_plan(
     Ok(plan.with_stages(stages))
 }
 
+/// Refuses what would change the result and is not supported: tailable cursors, record ids, bounds
+/// of index keys. Options that change nothing here only have to be booleans.
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
     args.strict_bool("allowDiskUse")?;
     args.strict_bool("allowPartialResults")?;

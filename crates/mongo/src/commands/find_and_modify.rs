@@ -1,4 +1,15 @@
-//! `findAndModify`: changes or removes one document and answers it.
+//! `findAndModify`: changes or removes one document and returns it, as it was before or as it is
+//! after. Everything that can be wrong with the command is found before it changes anything: there
+//! is one document, and no second chance to see its old state.
+//!
+//! ```text
+//! {findAndModify: "c", query: {..}, sort: {..}, update: {$inc: {a: 1}}, new: true, upsert: false}
+//! => {lastErrorObject: {n: 1, updatedExisting: true}, value: {..} | null, ok: 1}
+//! {findAndModify: "c", query: {..}, remove: true}
+//! => {lastErrorObject: {n: 1}, value: {..} | null, ok: 1}
+//! ```
+//!
+//! The flags are numbers or booleans, since old drivers send 1 for true.
 
 use std::sync::Arc;
 
@@ -18,6 +29,7 @@ use crate::{
     replies::finish_reply,
 };
 
+/// Arguments of `findAndModify`.
 pub(super) const FIELDS: &[&str] = &[
     "query",
     "sort",
@@ -33,6 +45,8 @@ pub(super) const FIELDS: &[&str] = &[
     "let",
 ];
 
+/// Runs `findAndModify`. The reply's `lastErrorObject` counts what happened, `value` is the
+/// document or null.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
@@ -46,6 +60,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
     let projection = parse_projection(&args, new)?;
     let context = call.evaluation_context().await?;
+    // All ways to the end reply in one form.
     let reply = |shown: Option<&[u8]>, last: Document| {
         build_reply(shown, last, projection.as_ref(), &find.filter, &context)
     };
@@ -82,7 +97,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply(shown.as_deref(), last)
 }
 
-/// Changes the document, or inserts one.
+/// Changes the document, or inserts one. A collection is only made for an upsert.
 async fn change_document<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -113,7 +128,8 @@ async fn change_document<S: Store>(
     }
 }
 
-/// What part of the document is answered.
+/// Which part of the document is returned. A positional projection needs the filter's match, which
+/// the new document may no longer have, so the two exclude each other.
 fn parse_projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     let Some(fields) = args.document("fields")?.filter(|fields| !fields.is_empty()) else {
         return Ok(None);
@@ -126,6 +142,8 @@ fn parse_projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     Ok(Some(projection))
 }
 
+/// Which document is meant: the first by `sort` of those that match. Without `query` any document
+/// matches.
 pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
         Some(_) => parse_search(args, "query"),
@@ -139,6 +157,7 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     }
 }
 
+/// Which arguments exclude each other; number and texts are mongod's.
 fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",
@@ -152,6 +171,7 @@ fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Res
     Err(Error::new(FailedToParse, message))
 }
 
+/// The reply: what happened, and the document or a part of it.
 fn build_reply(
     shown: Option<&[u8]>,
     last: Document,

@@ -1,4 +1,12 @@
-//! `getMore`: the next batch of a cursor, judged at its own instant.
+//! `getMore`: the next batch of a cursor, read at its own instant: a document that has expired
+//! since the last batch is not in it.
+//!
+//! ```text
+//! {getMore: long, collection: "c", batchSize: n}
+//! => {cursor: {nextBatch: [..], id: long | 0, ns: "db.c"}, ok: 1}
+//! ```
+//!
+//! An id of 0 says that there is no more. A `batchSize` of 0 counts as none.
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
@@ -12,6 +20,11 @@ use crate::{
     session,
 };
 
+/// Runs `getMore`. The cursor is taken for the time of the read and given back afterwards, with an
+/// error it is closed.
+///
+/// The operation that opened the cursor goes on: its time limit is the one that counts, so
+/// `maxTimeMS` here is an error, as in mongod for cursors that do not wait for documents.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
     let id = match call.body.get("getMore") {
@@ -28,12 +41,14 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = names::parse_collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
+    // Only who is in the cursor's session and collection gets it.
     let mut taken = cursors.take(
         id,
         &namespace,
         session::session_id(call.body),
         call.connection.relayed_sender,
     )?;
+    // Before anything can fail: the operation now belongs to this request.
     call.connection.resume_operation(id, &taken.operation, clock::monotonic());
     if args.get("maxTimeMS").is_some() {
         cursors.return_unread(taken);

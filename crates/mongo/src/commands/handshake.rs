@@ -1,4 +1,14 @@
-//! `hello` and its old names: who the server is and what it can do.
+//! `hello` and its old names: who the server is and what it can do. Drivers decide by the reply how
+//! they talk to it: sizes of batches, wire versions, compressors, sessions. It says a standalone
+//! server that can always be written to.
+//!
+//! ```text
+//! {hello: 1, client: {application: {name: ..}, driver: {..}}, compression: ["zstd"]}
+//! => {isWritablePrimary: true, maxBsonObjectSize: .., maxWireVersion: .., compression: ["zstd"], ..}
+//! ```
+//!
+//! A client that sends `topologyVersion` and `maxAwaitTimeMS` asks to be told of a change; drivers
+//! keep one connection for that and measure the server's absence by it.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -22,6 +32,7 @@ use crate::{
     wire::Compressor,
 };
 
+/// Arguments of a handshake. Drivers add new ones with every version, so any name is known.
 pub(super) const FIELDS: &[&str] = &[
     "helloOk",
     "client",
@@ -41,9 +52,10 @@ pub(super) const FIELDS: &[&str] = &[
 /// The longest time that a client may wait for another state of the server.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Longest application name, bytes.
+/// Longest application name, bytes; a limit of the handshake's specification.
 const MAX_APP_NAME: usize = 128;
 
+/// Runs a handshake. `hello` and its old names differ in one field of the reply.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
         note_client(call, client)?;
@@ -80,8 +92,10 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// How long a client that knows this server's state wants to wait for another one. There is none:
-/// a server alone stays as it is, so the client hears again when its time is over.
+/// How long a client that knows this server's state wants to wait for another one. There is none: a
+/// server alone stays as it is, so the client hears again when its time is over. A client that
+/// knows another process's state is answered at once. The errors are those of the specification of
+/// `hello`.
 fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {
@@ -122,7 +136,8 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     Ok(Some(Duration::from_millis(wait).min(LONGEST_WAIT)))
 }
 
-/// A client says who it is, once.
+/// Notes who a client says that it is, which it may do once (186). Tools show the application's
+/// name, and fail points go by it.
 fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
@@ -151,7 +166,7 @@ fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     }
 }
 
-/// The compressors both sides know, in the client's order.
+/// The compressors both sides know, in the client's order. The first one is what drivers use.
 fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
     let mut agreed: Vec<Compressor> = Vec::new();
     for name in asked.iter().filter_map(ValueRef::as_str) {

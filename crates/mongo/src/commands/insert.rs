@@ -1,4 +1,11 @@
 //! `insert`: documents, each with an outcome of its own under one wait for the disk.
+//!
+//! ```text
+//! {insert: "c", documents: [{..}, {..}], ordered: true}
+//! => {n: 2, writeErrors: [{index: 1, code: 11000, keyPattern: {..}, errmsg: ..}], ok: 1}
+//! ```
+//!
+//! A command that ran is `ok: 1`, whatever became of its documents.
 
 use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
 use engine::{Namespace, New, Ordering, Store};
@@ -14,6 +21,7 @@ use crate::{
     reserved_property::{RESERVED, carried_second},
 };
 
+/// Runs `insert`. No evaluation is needed, so none is set up: many inserts are small.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let documents = call.listed_documents("documents")?;
@@ -29,7 +37,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Checks size and depth of a document that is about to be stored.
+/// Checks size and depth of a document that is about to be stored. Messages may be larger and
+/// deeper than what is stored, since a command stands around its documents.
 pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
     let DocRef::Raw(bytes) = document else { return Ok(()) };
     if MAX_DOCUMENT_BYTES < bytes.len() {
@@ -48,7 +57,11 @@ pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
     Err(Error::new(Overflow, message))
 }
 
-/// Inserts documents; answers how many, and failures by position.
+/// Inserts documents; returns how many, and failures by position.
+///
+/// All documents are checked first. In an `ordered` insert those before the first bad one are
+/// inserted and nothing after it; an error of the engine then takes the place of the check's, since
+/// it is at an earlier position. Else every good one is inserted.
 pub(super) async fn insert_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -100,7 +113,8 @@ pub(super) async fn insert_documents<S: Store>(
     Ok((inserted.count, errors))
 }
 
-/// A document as it is stored, and what is known of its life.
+/// A document as it is stored, and when it expires. While timestamps are carried, one that comes
+/// from a dump has the second of its first write, which is taken out of it.
 fn prepare_document<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,
@@ -125,7 +139,8 @@ fn without_field(document: DocRef<'_>, left_out: &str) -> DocBuf {
     builder.finish()
 }
 
-/// `_id` stands first; without one it is made here. Empty timestamps are filled in.
+/// A document that is checked and completed: `_id` stands first, and without one it is made here.
+/// Empty timestamps are filled in.
 fn as_stored<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,

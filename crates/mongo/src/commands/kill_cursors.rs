@@ -1,4 +1,10 @@
-//! `killCursors`: closes cursors of a collection.
+//! `killCursors`: closes cursors of a collection. Drivers send it when a cursor is left before its
+//! end.
+//!
+//! ```text
+//! {killCursors: "c", cursors: [long, ..]}
+//! => {cursorsKilled: [..], cursorsNotFound: [..], cursorsAlive: [], cursorsUnknown: [], ok: 1}
+//! ```
 
 use document::{ArrayRef, DocBuf, Value, ValueRef, doc};
 use engine::Store;
@@ -9,6 +15,8 @@ use crate::{
     replies::ok,
 };
 
+/// Runs `killCursors`. The reply says of each id whether it was closed. One of another collection
+/// or of another sender is not found.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let ids = cursor_ids(call.args().need_array("cursors")?)?;
@@ -24,7 +32,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// The ids in an array of cursor ids.
+/// The ids in an array of cursor ids. Clients may send small numbers as 32 bits.
 fn cursor_ids(array: ArrayRef<'_>) -> Result<Vec<i64>> {
     array
         .iter()

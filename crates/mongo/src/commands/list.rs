@@ -1,4 +1,11 @@
-//! Lists of what there is: databases, collections, indexes.
+//! Lists of what there is: databases, collections, indexes. Filters are applied to the entries as
+//! they are shown.
+//!
+//! ```text
+//! {listDatabases: 1, nameOnly: false}  => {databases: [{name, sizeOnDisk, empty}], totalSize: .., ok: 1}
+//! {listCollections: 1, filter: {..}}   => {cursor: {firstBatch: [{name, type, options, info, idIndex}], ..}}
+//! {listIndexes: "c"}                   => {cursor: {firstBatch: [{v, key, name, ..}], ..}}
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -18,6 +25,7 @@ use crate::{
     },
 };
 
+/// The filter of a list; without one everything is listed.
 fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     match args.document("filter")? {
         Some(filter) => Ok(mongo_query::filter::parse(filter)?),
@@ -25,11 +33,13 @@ fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     }
 }
 
+/// Whether an entry of a list matches the filter.
 fn entry_matches(filter: &Filter, entry: &Document) -> Result<bool> {
     Ok(filter.matches(DocRef::Tree(entry), &Context::default())?)
 }
 
-/// How many entries the first batch of a list may have.
+/// How many entries the first batch of a list may have; `None` where the client does not say, which
+/// means all.
 fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     let Some(cursor) = args.document("cursor")? else { return Ok(None) };
     let of = format!("{}.cursor", args.of);
@@ -38,6 +48,7 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     args.count("batchSize")
 }
 
+/// Runs `listDatabases`, with the sizes of all collections on disk.
 pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = parse_filter(&args)?;
@@ -72,6 +83,7 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
+/// Runs `listCollections` for one database.
 pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = parse_filter(&args)?;
@@ -96,6 +108,8 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
     reply_with_list(call, entries, &namespace, size).await
 }
 
+/// Runs `listIndexes`: that of the id first, the others as the catalog has them. 26 without a
+/// collection.
 pub(super) async fn list_indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let size = batch_size(&call.args())?;

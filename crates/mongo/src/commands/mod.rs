@@ -1,4 +1,10 @@
-//! The commands: one table, one row a command, and the way from a message to a row and back.
+//! The commands: one table, one row a command, and the way from a message to a row and back. Each
+//! command has a file of its own, or shares one with its kin; all of them are run by [`run`] and
+//! tested on the wire in `crates/mongo/tests`.
+//!
+//! What is the same for every command is checked here, in the order in which mongod does, since a
+//! command that is wrong in two ways has to get the error that mongod would give: fail points, the
+//! name, the version of the API, unknown fields, the database, the shared arguments.
 
 mod aggregate;
 mod bulk_write;
@@ -50,12 +56,13 @@ use crate::{
 
 /// What a message is answered with.
 pub(crate) enum Response {
+    /// A document, that of an error among them.
     Reply(DocBuf),
-    /// The connection is closed instead.
+    /// Nothing: the connection is closed instead, as a fail point or the server's stop wants it.
     CloseConnection,
 }
 
-/// Runs the command of a message.
+/// Runs the command of a message. An error becomes a reply here, so that nobody above knows errors.
 pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     match fail_point::check_command(call) {
         fail_point::Action::Go => {}
@@ -70,11 +77,17 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     Response::Reply(fail_point::add_concern_error(call, reply))
 }
 
+/// Waits on the machine's clock: such waits are asked for by the client and decide nothing about
+/// expiry.
 #[expect(clippy::disallowed_methods, reason = "these are waits by request, of no effect")]
 pub(crate) async fn sleep(time: std::time::Duration) {
     tokio::time::sleep(time).await;
 }
 
+/// Finds the row of a command, checks what all commands share, and runs it.
+///
+/// While it runs it is listed as under way, with a number of its own; afterwards its time and its
+/// failure are counted at its place in the table.
 async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
     let Some((Known { place, row }, run)) = found else { return Err(unknown_command(call)) };
@@ -110,6 +123,8 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply
 }
 
+/// The error of a command that has no row: 115 with what it belongs to if MongoDB has it, else 59.
+/// Drivers and tools probe for commands and take 59 for "an older server".
 fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     let name = call.name;
     match call.door.commands.find_not_yet(name) {
@@ -121,7 +136,8 @@ fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     }
 }
 
-/// The first field names the command; every other one has to be known.
+/// The first field names the command; every other one has to be known to the command or to all of
+/// them (40415).
 fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
     for (name, _) in call.body.iter().skip(1) {
         let known =

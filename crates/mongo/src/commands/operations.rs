@@ -1,5 +1,14 @@
 //! Operations under way, as `currentOp` and `$currentOp` show them and `killOp` ends them; and
 //! commands of operators that have little to do here.
+//!
+//! ```text
+//! {currentOp: 1, $all: true, secs_running: {$gt: 3}}
+//! => {inprog: [{type: "op", opid: 7, op: "query", ns: "db.c", command: {..}, ..}], ok: 1}
+//! {killOp: 1, op: 7}  => {info: "attempting to kill op", ok: 1}
+//! ```
+//!
+//! An entry is made of what the connection says at that moment: the operation may end while the
+//! reply is made. Commands are cut (see `cursor_description`), so the list stays small.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
@@ -19,7 +28,9 @@ use crate::{
     session,
 };
 
-/// How often a command that is shown is there until it is answered, and what is told beside it.
+/// How many copies of a shown command exist until the reply is sent, with what is shown beside it:
+/// memory for them is taken before they are made, since there may be as many operations as
+/// connections.
 const SHOWN_COPIES: usize = 4;
 
 /// Options of `$currentOp`; idle connections and cursors are shown on demand, other options change
@@ -34,7 +45,7 @@ const OPTIONS: &[&str] = &[
     "truncateOps",
 ];
 
-/// `currentOp`: whatever is none of its own arguments is a filter.
+/// Runs `currentOp`: whatever is not one of its own arguments is a filter over the entries.
 pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     args.lax_bool("$ownOps")?;
@@ -57,7 +68,8 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "inprog": Value::Array(shown) })
 }
 
-/// What stands for `$currentOp` at the beginning of a pipeline.
+/// The documents that stand for `$currentOp` at the beginning of a pipeline. It has to run on
+/// `admin` with `{aggregate: 1}`, since it is about the server.
 pub(super) async fn current_op_stage<S: Store>(
     call: &Call<'_, S>,
     spec: ValueRef<'_>,
@@ -91,7 +103,7 @@ struct ShownBeside {
 }
 
 /// All operations under way, this one among them, and what else is asked for; and the memory that
-/// these take.
+/// these take, which the caller holds until its reply is made.
 async fn list_operations<S: Store>(
     call: &Call<'_, S>,
     asked: ShownBeside,
@@ -133,6 +145,7 @@ async fn list_operations<S: Store>(
     Ok((shown, held))
 }
 
+/// Adds what a connection is doing to its entry.
 fn describe_running(
     running: &Running,
     cursor: Option<(CursorSnapshot, Clocks)>,
@@ -160,6 +173,7 @@ fn describe_running(
     out.push("waitingForLock", false);
 }
 
+/// A number of 64 bits; what does not fit is shown as the largest one.
 fn saturated_long(number: u128) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -176,7 +190,8 @@ fn shown_namespace(name: &str, command: DocRef<'_>) -> String {
     format!("{database}.{}", collection.unwrap_or("$cmd"))
 }
 
-/// `killOp`: an operation that has ended meanwhile is no failure.
+/// Runs `killOp`. An operation that has ended meanwhile is not a failure: between looking and
+/// killing it may always end.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
@@ -199,7 +214,8 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "info": "attempting to kill op" })
 }
 
-/// An acknowledged write is durable, so there is nothing to flush.
+/// Runs `fsync`: an acknowledged write is durable already, so there is nothing to flush. Locking
+/// all writes is not supported.
 pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.args().lax_bool("lock")?.unwrap_or(false) {
         let message = "fsync with lock is not supported";
@@ -208,6 +224,7 @@ pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "numFiles": 1 })
 }
 
+/// Runs `replSetGetStatus`: 76, by which tools see a standalone server.
 pub(super) async fn replica_set_status<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     Err(Error::new(NoReplicationEnabled, "not running with --replSet"))
 }

@@ -1,5 +1,13 @@
 //! `getParameter` and `setParameter`: the settings that tools and tests ask for. None of them
-//! changes an answer; those of the TTL monitor move only housekeeping.
+//! changes what a client gets; tests of applications set those of the TTL monitor to wait less, and
+//! here nothing waits for a monitor.
+//!
+//! ```text
+//! {getParameter: 1, ttlMonitorSleepSecs: 1}  => {ttlMonitorSleepSecs: 60, ok: 1}
+//! {setParameter: 1, ttlMonitorSleepSecs: 1}  => {was: 60, ok: 1}
+//! ```
+//!
+//! Values live as long as the server: nothing is stored.
 
 use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::Store;
@@ -35,6 +43,7 @@ const KNOWN: &[Known] = &[
     ("internalQueryMaxBlockingSortMemoryUsageBytes", || Value::Int32(104_857_600), false),
 ];
 
+/// The names again, as arguments of the two commands: every parameter is a field of its own.
 pub(super) const NAMES: &[&str] = &[
     "ttlMonitorEnabled",
     "ttlMonitorSleepSecs",
@@ -56,10 +65,12 @@ pub(super) const NAMES: &[&str] = &[
     "showDetails",
 ];
 
+/// The value of a parameter now.
 fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
     lock(&call.door.parameters).get(name).cloned().unwrap_or_else(start)
 }
 
+/// Runs `getParameter` for the parameters that are named, or for all.
 pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let wanted = call.body.get("getParameter");
     let all = match wanted {
@@ -85,6 +96,8 @@ pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
+/// Runs `setParameter`; returns the last old value. A value has to be of the kind that the
+/// parameter has, where all numbers are one kind.
 pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut was = None;
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
@@ -116,6 +129,7 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     }
 }
 
+/// Runs `getDefaultRWConcern`.
 pub(super) async fn default_concerns<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {
         "defaultReadConcern": doc! { "level": "local" },
@@ -125,6 +139,8 @@ pub(super) async fn default_concerns<S: Store>(_: &Call<'_, S>) -> Result<DocBuf
     })
 }
 
+/// Runs `setFeatureCompatibilityVersion`, which upgrade scripts call: accepted, and nothing
+/// changes.
 pub(super) async fn set_compatibility<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().need_str(call.name)?;
     call.args().lax_bool("confirm")?;

@@ -1,5 +1,10 @@
-//! The statements of one write command: how many there may be, in which order they run, and how their
-//! failures are told.
+//! The statements of one write command: how many there may be, in which order they run, and how
+//! their failures are reported.
+//!
+//! ```text
+//! ordered:    s0 ok, s1 fails, s2 does not run        writeErrors: [{index: 1}]
+//! unordered:  s0 ok, s1 fails, s2 runs                writeErrors: [{index: 1}]
+//! ```
 
 use std::sync::Arc;
 
@@ -11,7 +16,7 @@ use crate::{
     limits::MAX_WRITE_BATCH,
 };
 
-/// How many operations one command may hold.
+/// How many operations one command may hold: one at least, and as many as `hello` allows.
 pub(super) fn check_batch(len: usize) -> Result<()> {
     if (1..=MAX_WRITE_BATCH).contains(&len) {
         return Ok(());
@@ -21,7 +26,7 @@ pub(super) fn check_batch(len: usize) -> Result<()> {
     Err(Error::new(InvalidLength, message))
 }
 
-/// Adds `writeErrors` to a reply when there are any.
+/// Adds `writeErrors` to a reply when there are any. Drivers take its absence for success.
 pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
     if !errors.is_empty() {
         let errors = errors.iter().map(|(at, error)| error.write_error(*at)).collect();

@@ -1,4 +1,14 @@
-//! Counts and sizes of collections and databases; counts come from the books.
+//! Counts and sizes of collections and databases. Counts come from the engine's counters, sizes
+//! from the store's files, so none of them walks documents; only `validate` does.
+//!
+//! ```text
+//! {collStats: "c", scale: 1024}  => {ns, size, count, avgObjSize, storageSize, nindexes, indexSizes, ..}
+//! {dbStats: 1}                   => {db, collections, objects, dataSize, storageSize, indexes, ..}
+//! {validate: "c"}                => {ns, nrecords, keysPerIndex, valid, errors, ..}
+//! ```
+//!
+//! Counts are exact and of live documents only; sizes on disk are estimates and hold expired
+//! documents until they are removed.
 
 use std::sync::Arc;
 
@@ -17,6 +27,7 @@ use crate::{
     },
 };
 
+/// By what sizes are divided: 1, or a number of at least 1.
 fn parse_scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
     match call.args().int("scale")? {
         None => Ok(1),
@@ -25,6 +36,8 @@ fn parse_scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
     }
 }
 
+/// Bytes of each index. The store keeps all indexes of a collection together, so each is shown with
+/// its share; that of the id is the rows' own order and takes nothing.
 fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
     let total = call.door.engine.store().space_bytes(Space::Index(collection.id));
@@ -37,6 +50,7 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
     sizes
 }
 
+/// Runs `collStats`.
 pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let scale = parse_scale(call)?;
@@ -87,7 +101,8 @@ async fn storage_stats<S: Store>(
     Ok(reply)
 }
 
-/// The document that a leading `$collStats` stage begins with.
+/// The document that a leading `$collStats` stage begins with. Latencies are not counted by
+/// collection, so they are refused by name.
 pub(super) async fn stats_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -123,6 +138,7 @@ pub(super) async fn stats_stage<S: Store>(
     Ok(out)
 }
 
+/// Runs `dbStats`: sums over a database's collections. Sizes are doubles here, as in mongod.
 pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let scale = parse_scale(call)?;
     let all = call.door.engine.collections(Model::Documents);
@@ -160,7 +176,8 @@ pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     })
 }
 
-/// Walks a collection: every live row and every live index entry.
+/// Runs `validate`: walks a collection, every live row and every live index entry, and reports what
+/// does not agree.
 pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;

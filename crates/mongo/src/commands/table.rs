@@ -1,6 +1,10 @@
 //! The table of commands: one row each, with the function that runs it and what else is known about
 //! it. `listCommands` and `docs/compat/mongodb.md` are printed from it. A new command is one file
 //! and one row here; what its columns mean stands in `command_row.rs`.
+//!
+//! A row names the function, the arguments beside those that all commands share, a few words for
+//! the documentation, and the columns that differ from a command that reads or writes and has
+//! nothing else about it.
 
 use std::{future::Future, marker::PhantomData, pin::Pin};
 
@@ -24,7 +28,8 @@ type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 /// Runs one command.
 pub(super) type Run<S> = for<'a> fn(&'a Call<'a, S>) -> Running<'a>;
 
-/// The functions that run commands over a store, by the places of their rows.
+/// The functions that run commands over a store, by the places of their rows. Rows are the same for
+/// every store, functions are not, so they stand beside each other instead of in one struct.
 pub(super) struct Runs<S>(PhantomData<S>);
 
 /// The rows and the functions beside them are made from one list, so that neither can miss one. A
@@ -293,7 +298,7 @@ pub fn table() -> &'static [CommandRow] {
     ROWS
 }
 
-/// The table as the modules below commands are given it.
+/// The table as the door is given it.
 pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, place };
 
 #[cfg(test)]

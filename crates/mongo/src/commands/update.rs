@@ -1,4 +1,13 @@
-//! `update`: a list of statements, each of which may insert.
+//! `update`: a list of statements, each of which may change one document, many, or insert one.
+//!
+//! ```text
+//! {update: "c", updates: [{q: {..}, u: {$set: {..}}, multi: false, upsert: true}], ordered: true}
+//! => {n: 1, nModified: 0, upserted: [{index: 0, _id: ..}], ok: 1}
+//! ```
+//!
+//! `n` counts documents that were found or inserted, `nModified` those whose bytes changed.
+//! Statements run one after the other, each with commits of its own: a command is not a
+//! transaction.
 
 use std::sync::Arc;
 
@@ -16,6 +25,8 @@ use crate::{
     replies::{numbers::saturated_int, ok},
 };
 
+/// Runs `update`. Stages of pipelines are looked at before the first statement runs: one of an
+/// unknown name fails the command, as in mongod, where it is part of the statement's shape.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let statements = call.listed_documents("updates")?;

@@ -1,4 +1,6 @@
-//! The versioned API: what a client that asks for version 1 strictly may use.
+//! The versioned API: what a client that asks for version 1 strictly may use. Drivers send
+//! `apiVersion` with every command when an application declares it; a server that ignored it would
+//! break the promise that the application relies on.
 
 use crate::{
     arguments::Args,
@@ -6,7 +8,8 @@ use crate::{
     errors::{APIStrictError, APIVersionError, Error, Result},
 };
 
-/// Checks which version of the API a command asks for, and whether it is in it.
+/// Checks which version of the API a command asks for, and whether the command is in it. Only "1"
+/// exists (322). The flags without a version are error 4886600.
 pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let version = args.str("apiVersion")?;
     let strict = args.bool("apiStrict")?.unwrap_or(false);
@@ -24,7 +27,7 @@ pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     }
 }
 
-/// Fails on a command or an argument that is outside of version 1.
+/// Fails with 323 on a command or an argument that is outside of version 1.
 fn check_strict(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let name = row.name;
     let ApiVersion1::Except(outside) = row.api else {

@@ -1,4 +1,14 @@
 //! Read and write concerns: what a server alone can mean by them, and what makes no sense to it.
+//! What is committed is durable and visible to all, so that `local` and `majority` are one level
+//! here. What needs a replica set is refused with the errors of a standalone mongod 6.0, which
+//! drivers' tests look for.
+//!
+//! ```text
+//! readConcern: {level: "local" | "majority" | .., afterClusterTime: .., provenance: ..}
+//! writeConcern: {w: 0..50 | "majority" | {tag: n}, j: bool, wtimeout: ms}
+//! ```
+//!
+//! Nothing is returned: a concern that passes these checks changes nothing about the command.
 
 use document::{DocRef, Number, ValueRef};
 
@@ -11,7 +21,7 @@ use crate::{
     },
 };
 
-/// Who may have chosen a concern.
+/// Who may have chosen a concern. mongos adds it.
 const PROVENANCES: [&str; 5] = [
     "clientSupplied",
     "implicitDefault",
@@ -21,6 +31,9 @@ const PROVENANCES: [&str; 5] = [
 ];
 
 /// Checks the read concern of a command.
+///
+/// The fields are read in the order in which they came, and what they mean together is checked
+/// afterwards: several things may be wrong at once, and mongod's order decides which error it is.
 pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     let Some(concern) = args.get_or_null("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
@@ -71,6 +84,8 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     Ok(())
 }
 
+/// Checks a level against what the command takes (72), then against what a standalone server has
+/// (123).
 fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
     let accepts = |level: &str| match row.read_levels {
         ReadLevels::Local => false,
@@ -105,12 +120,14 @@ fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
     }
 }
 
+/// The error (14) of a field of a wrong type, in the words of this part of mongod.
 fn wrong_type(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
     let found = found.kind().name();
     let message = format!("\"{name}\" had the wrong type. Expected {expected}, found {found}");
     Error::new(TypeMismatch, message)
 }
 
+/// Checks who is said to have chosen a concern.
 fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
     match value {
         ValueRef::String(name) if PROVENANCES.contains(&name) => Ok(()),
@@ -125,7 +142,8 @@ fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
 }
 
 /// Checks the write concern of a command. What is acknowledged is durable, so that all that can be
-/// meant of one server is met.
+/// meant of one server is met: `w: 1`, `w: "majority"` and `j` are the same, and `wtimeout` never
+/// passes.
 pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
     let concern = match args.get_or_null("writeConcern") {
         None => return Ok(()),
@@ -164,6 +182,8 @@ fn truncated_number(number: Number) -> i64 {
     number.to_i64_exact().unwrap_or_else(|| number.to_f64() as i64)
 }
 
+/// Checks `w`: a number of nodes, a mode, or tags. Modes other than `majority` are those of a
+/// replica set's configuration.
 fn check_nodes(w: ValueRef<'_>) -> Result<()> {
     let mode = match w {
         ValueRef::String("majority") => return Ok(()),
@@ -185,6 +205,8 @@ fn check_nodes(w: ValueRef<'_>) -> Result<()> {
     Err(Error::new(BadValue, message))
 }
 
+/// Checks a number of nodes. More than one is understood, and cannot be met by a server alone; more
+/// than 50 is more than a replica set has.
 fn check_count(count: i64) -> Result<()> {
     match count {
         0 | 1 => Ok(()),
@@ -198,6 +220,8 @@ fn check_count(count: i64) -> Result<()> {
     }
 }
 
+/// Checks tags of a write concern: numbers by name, and at least one. What they ask for is not
+/// looked at.
 fn check_tags(tags: DocRef<'_>) -> Result<()> {
     if tags.is_empty() {
         return Err(Error::new(FailedToParse, "tagged write concern requires tags"));

@@ -1,4 +1,5 @@
 //! The `hint` of a command: which index, or which order of the collection, it wants to be used.
+//! Whether there is such an index is found when the query starts.
 
 use document::{DocRef, Number, ValueRef};
 use engine::{Direction, Hint};
@@ -8,7 +9,8 @@ use crate::{
     errors::{BadValue, Error, FailedToParse, Result},
 };
 
-/// `{$natural: 1}` or `{$natural: -1}`.
+/// The direction of `{$natural: 1}` or `{$natural: -1}`; `None` of any other document. It stands
+/// alone.
 pub(crate) fn natural_order(sort: DocRef<'_>) -> Result<Option<Direction>> {
     let Some(order) = sort.get("$natural") else { return Ok(None) };
     match Number::of(order).and_then(Number::to_i64_exact) {
@@ -20,7 +22,7 @@ pub(crate) fn natural_order(sort: DocRef<'_>) -> Result<Option<Direction>> {
     }
 }
 
-/// The `hint` of a command: a name, a key pattern or `$natural`.
+/// The `hint` of a command: a name, a key pattern or `$natural`. An empty document is no hint.
 pub(crate) fn parse_hint(args: &Args<'_>) -> Result<Hint> {
     match args.get("hint") {
         None => Ok(Hint::None),
@@ -34,7 +36,8 @@ pub(crate) fn parse_hint(args: &Args<'_>) -> Result<Hint> {
     }
 }
 
-/// Whether what is hinted at holds all documents: an index may leave some out, or not exist.
+/// Whether what is hinted at holds all documents: an index may leave some out, or not exist. Then a
+/// count without a filter need not look at documents.
 pub(crate) fn covers_all(hint: &Hint) -> bool {
     match hint {
         Hint::None | Hint::Natural(_) => true,

@@ -1,5 +1,16 @@
-//! One index specification of `createIndexes`, with MongoDB's checks and texts. The index on the
-//! reserved `_ts` is the collection's default TTL.
+//! One index specification of `createIndexes`, with mongod's checks, numbers and texts. The index
+//! on the reserved `_ts` is the collection's default time to live and takes few options.
+//!
+//! Checks stand in mongod's order: names of fields, the key, the version, the name of the index,
+//! then what kind of index it is. Tools that restore dumps send specifications as `listIndexes`
+//! showed them, so everything that is shown can be read here.
+//!
+//! ```text
+//! {key: {a: 1, b: -1}, name: "a_1_b_-1", unique: true, sparse: false, hidden: false,
+//!     partialFilterExpression: {..}}
+//! {key: {at: 1}, name: "at_1", expireAfterSeconds: 60}       a date index: documents expire by it
+//! {key: {_ts: 1}, name: "ttl", expireAfterSeconds: 3600}     the default time to live
+//! ```
 
 use document::{DocRef, Document, Number, Value, ValueRef, shell};
 use engine::IndexSpec;
@@ -33,7 +44,8 @@ const KNOWN: &[&str] = &[
     "dropDups",
 ];
 
-/// Options of kinds of indexes that there are not.
+/// Options of kinds of indexes that do not exist here. They are refused by name; others are
+/// unknown.
 const UNSUPPORTED: &[&str] = &[
     "weights",
     "default_language",
@@ -91,6 +103,8 @@ pub(crate) fn parse_spec(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     parse_options(&args, spec, key, name).map(Some)
 }
 
+/// The key pattern: paths with their directions, `true` for descending. Any number is a direction
+/// but 0 and NaN; a text names a kind of index.
 fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     if pattern.is_empty() {
         return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
@@ -122,6 +136,8 @@ fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     pattern.iter().map(part).collect()
 }
 
+/// The error of a kind of index that MongoDB has and this server does not (115), or that nobody has
+/// (67).
 fn unsupported_kind(kind: &str) -> Error {
     match kind {
         "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
@@ -131,6 +147,8 @@ fn unsupported_kind(kind: &str) -> Error {
     }
 }
 
+/// Checks one path of a key pattern. Index paths have errors of their own (67), unlike those of
+/// expressions.
 fn check_path(path: &str) -> Result<()> {
     if path == "$**" || path.ends_with(".$**") {
         return Err(Error::new(CommandNotSupported, "a wildcard index is not supported"));
@@ -154,6 +172,7 @@ fn check_path(path: &str) -> Result<()> {
     Ok(())
 }
 
+/// The name of the index, which has to be given: drivers make one of the key pattern.
 fn parse_name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
     let Some(name) = args.str("name")? else {
         let message = format!(
@@ -177,7 +196,7 @@ fn parse_name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<St
     Ok(name.to_owned())
 }
 
-/// Versions of indexes: 1 and 2 are known, and what is made is 2.
+/// Checks the version: 1 and 2 are known, and what is made is 2, whichever was asked for.
 fn check_version(spec: DocRef<'_>) -> Result<()> {
     let Some(value) = spec.get("v") else { return Ok(()) };
     let Some(number) = Number::of(value) else {
@@ -203,6 +222,8 @@ fn check_version(spec: DocRef<'_>) -> Result<()> {
     }
 }
 
+/// Checks a specification of the id index. There is one already, so nothing is made; but it has to
+/// be the right one.
 fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     let order = pattern.get("_id").and_then(Number::of).and_then(Number::to_i64_exact);
     if order != Some(1) {
@@ -213,6 +234,7 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
         return Err(Error::new(BadValue, message));
     }
     for (name, value) in spec.iter() {
+        // Options that ask for what the index is anyway are taken.
         let harmless = match name {
             "key" | "name" | "v" | "ns" | "background" | "collation" => true,
             "unique" => value.is_truthy(),
@@ -233,7 +255,7 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The index on `_ts`: -1, or 1..2147483647; without a number it is inert.
+/// The index on `_ts`: -1, or 1..2147483647; without a number it sets no default.
 fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Result<IndexSpec> {
     let refuse = |what: &str| {
         let message = format!("an index on '_ts' cannot have {what}");
@@ -256,6 +278,7 @@ fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Res
     Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key) })
 }
 
+/// A flag: a bool, or a number that stands for one. Other types are error 14.
 fn parse_flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     match spec.get(name) {
         None => Ok(false),
@@ -271,6 +294,7 @@ fn parse_flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     }
 }
 
+/// An index of the ordinary kind with its options.
 fn parse_options(
     args: &Args<'_>,
     spec: DocRef<'_>,
@@ -314,7 +338,9 @@ fn parse_options(
     })
 }
 
-/// The specification as `listIndexes` shows it.
+/// The specification as `listIndexes` shows it: version, key and name as they came, the filter, and
+/// `background`, which means nothing and which old tools compare. What can change later is added
+/// when it is shown.
 fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     let mut out = Document::new();
     out.push("v", 2);

@@ -1,11 +1,20 @@
-//! The `partialFilterExpression` of an index: the part of the query language it may use.
+//! The `partialFilterExpression` of an index: the part of the query language it may use, and when
+//! two of them are the same.
+//!
+//! A filter of an index is stored as the client sent it and parsed again at every start. What it
+//! may hold is mongod's list: an index has to know of every document, by itself, whether it is in.
+//!
+//! ```text
+//! {a: {$gt: 5}, b: {$exists: true}}    may stand in an index
+//! {a: {$ne: 5}}                        may not (67): a negation
+//! ```
 
 use document::{DocRef, Document, ValueRef, shell};
 use query::{Filter, filter::Test};
 
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
-/// The filter of an index specification, if it has one.
+/// The filter of an index specification, if it has one, as it is stored.
 pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>> {
     let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
     let Some(filter) = value.as_document() else {
@@ -30,7 +39,8 @@ pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>>
     }
 }
 
-/// Whether two filters of indexes are the same but for the order of what they join.
+/// Whether two filters of indexes are the same but for the order of what they join. mongod takes
+/// such an index for one that is there, and tools that compare definitions rely on it.
 pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     let normal = |filter: &Document| {
         mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal_form(&filter)).ok()
@@ -38,6 +48,8 @@ pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     one == other || normal(one).is_some_and(|one| Some(one) == normal(other))
 }
 
+/// A text that is the same for filters that differ only in order: parts are sorted, and those that
+/// stand twice stand once. It is compared and never stored.
 fn normal_form(filter: &Filter) -> String {
     match filter {
         Filter::And(_) => {
@@ -50,6 +62,7 @@ fn normal_form(filter: &Filter) -> String {
     }
 }
 
+/// Adds the parts of a conjunction, those of conjunctions inside it too.
 fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|part| push_conjuncts(part, out)),
@@ -57,6 +70,7 @@ fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     }
 }
 
+/// Parts in one order, joined by what they are joined by; one alone is itself.
 fn sorted_form(joined: &str, mut parts: Vec<String>) -> String {
     parts.sort();
     parts.dedup();

@@ -13,6 +13,9 @@ use crate::{
 
 /// Checks the arguments that all commands share. Returns when the command has to give up, on the
 /// machine's monotonic clock.
+///
+/// Transaction numbers are error 20, as of a standalone mongod: drivers that get it turn off
+/// retryable writes. The order is mongod's.
 pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<Duration>> {
     if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
         let message = "Transaction numbers are only allowed on a replica set member or mongos";
@@ -42,6 +45,8 @@ pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<D
     Ok(deadline)
 }
 
+/// When a command with this `maxTimeMS` has to give up; 0 means no limit. The number has to be
+/// whole and to fit into 32 bits.
 fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
     let Some(number) = Number::of(value) else {
         return Err(Error::new(BadValue, "maxTimeMS must be a number"));
@@ -57,6 +62,8 @@ fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
     }
 }
 
+/// Checks the session: a UUID in binary form. Drivers make it themselves, so a wrong one is a
+/// mistake.
 fn check_session(lsid: DocRef<'_>) -> Result<()> {
     match lsid.get("id") {
         Some(ValueRef::Binary { subtype: 4, bytes }) if bytes.len() == 16 => Ok(()),

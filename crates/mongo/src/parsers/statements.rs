@@ -5,6 +5,11 @@
 //! checked for all statements of a command before the first one runs, so that a malformed one leaves
 //! nothing half done. What its filter and its update mean is read when its turn comes: an error in
 //! it is an entry of `writeErrors`, behind the statements that ran before.
+//!
+//! ```text
+//! {q: {..}, u: {..} | [..], multi: bool, upsert: bool, arrayFilters: [..], hint: .., c: {..}}    update
+//! {q: {..}, limit: 0 | 1, hint: ..}                                                              delete
+//! ```
 
 use std::sync::Arc;
 
@@ -22,14 +27,20 @@ use crate::{
 /// The fields of a statement of `delete`.
 const DELETE_FIELDS: &[&str] = &["q", "limit", "collation", "hint"];
 
-/// What a command calls the fields of a statement.
+/// What a command calls the fields of an update's statement: `update` and `bulkWrite` have other
+/// names for the same.
 pub(crate) struct UpdateFields {
+    /// Which documents are meant.
     pub(crate) filter: &'static str,
+    /// What becomes of them.
     pub(crate) update: &'static str,
+    /// Constants for pipelines.
     pub(crate) constants: &'static str,
+    /// All fields that a statement may have.
     pub(crate) all: &'static [&'static str],
 }
 
+/// The names in a statement of `update`.
 pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
     filter: "q",
     update: "u",
@@ -37,16 +48,18 @@ pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
     all: &["q", "u", "c", "multi", "upsert", "collation", "arrayFilters", "hint", "sort"],
 };
 
-/// One statement, parsed.
+/// One statement of an update, parsed.
 pub(crate) struct UpdateStatement {
     pub(crate) find: Find,
     pub(crate) edit: Edit,
+    /// Whether all documents that match are meant, or the first one.
     pub(crate) many: bool,
+    /// Whether a document is inserted where none matches.
     pub(crate) upsert: bool,
 }
 
 /// Checks what a statement looks like: one that is malformed spoils its command before any other
-/// statement runs. What its filter and its update mean is its own affair.
+/// statement runs. What its filter and its update mean is not looked at.
 pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> {
     args.allow_only(names.all)?;
     args.need_document(names.filter)?;
@@ -74,6 +87,7 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
 }
 
 /// A statement that looks right, and its context: that of the command with its own constants.
+/// Constants are for pipelines only (51198).
 pub(crate) fn parse_update(
     args: &Args<'_>,
     names: &UpdateFields,
@@ -95,7 +109,8 @@ pub(crate) fn parse_update(
     Ok((statement, with_constants(context, constants)))
 }
 
-/// Adds the constants of a statement.
+/// Adds the constants of a statement, as they are: unlike those of `let` they are values, not
+/// expressions.
 fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Arc<Context> {
     let Some(constants) = constants else { return Arc::clone(context) };
     let mut own = Context::clone(context);
@@ -105,7 +120,7 @@ fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Arc<
     Arc::new(own)
 }
 
-/// Which documents a statement means.
+/// Which documents a statement means, by the field that holds its filter.
 pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
     args.simple_collation()?;
     let filter = mongo_query::filter::parse(args.need_document(name)?)?;
@@ -115,7 +130,8 @@ pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
     Ok(Find { sort, hint, ..Find::new(filter) })
 }
 
-/// An edit that leaves the reserved property alone.
+/// What becomes of a document: a replacement, operators or a pipeline. It leaves the reserved
+/// property alone.
 pub(crate) fn parse_edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> Result<Edit> {
     let edit = mongo_query::update::parse(update, args.array("arrayFilters")?, many)?;
     if edit.touches_root(RESERVED) {
@@ -124,8 +140,7 @@ pub(crate) fn parse_edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> R
     Ok(edit)
 }
 
-/// Checks what a statement looks like: one that is malformed spoils its command before any other
-/// statement runs.
+/// Checks what a statement of `delete` looks like.
 pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
     args.allow_only(DELETE_FIELDS)?;
     args.need_document("q")?;
@@ -134,7 +149,7 @@ pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
     deletes_many(args).map(|_| ())
 }
 
-/// Whether all documents are meant, or one.
+/// Whether all documents are meant (`limit: 0`), or one (`limit: 1`). It has to be given.
 pub(crate) fn deletes_many(args: &Args<'_>) -> Result<bool> {
     args.int("limit")?;
     let Some(limit) = args.get("limit") else { return Err(args.missing_field("limit")) };

@@ -6,7 +6,8 @@ use engine::{Collection, Namespace, Space, Store};
 use super::index::id_index_entry;
 use crate::call::Call;
 
-/// Bytes a collection takes on disk, roughly.
+/// Bytes a collection takes on disk, roughly: what the store counts of its files. What is in memory
+/// still is not in them.
 pub(crate) fn disk_bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) -> i64 {
     let store = call.door.engine.store();
     let bytes = store.space_bytes(Space::Rows(collection.id))
@@ -14,7 +15,9 @@ pub(crate) fn disk_bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) 
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// What stands for a collection's UUID.
+/// What stands for a collection's UUID: its number and its birth, with the bits that make it one.
+/// It is the same after a restart and after a rename, and another one for a collection that is made
+/// anew.
 pub(crate) fn collection_uuid(collection: &Collection) -> [u8; 16] {
     let state = collection.state();
     let mut bytes = [0; 16];

@@ -1,4 +1,12 @@
-//! Replies with a cursor: the first batch, further batches, and cursors that stay open.
+//! Replies with a cursor: the first batch, further batches, and cursors that stay open. A batch
+//! ends at a number of documents or at the size of one document, whichever comes first, so that a
+//! reply always fits into a message.
+//!
+//! ```text
+//! {cursor: {firstBatch | nextBatch: [document, ..], id: long, ns: "db.c"}, ok: 1}
+//! ```
+//!
+//! The id is 0 when the cursor is closed. Drivers read these names and no others.
 
 use std::sync::Arc;
 
@@ -21,19 +29,23 @@ use crate::{
 /// What a client wants of the first batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstBatch {
+    /// Documents it wants; `None`: as many as the server thinks fit. 0 opens the cursor and reads
+    /// nothing.
     pub(crate) size: Option<u64>,
     /// No cursor stays open.
     pub(crate) single: bool,
-    /// The cursor may be idle for ever.
+    /// The cursor may be idle without end.
     pub(crate) keep: bool,
 }
 
+/// How much a batch may hold: what the client wants, or `otherwise` documents.
 pub(crate) fn batch_limit(size: Option<u64>, otherwise: usize) -> BatchLimit {
     let documents = size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
     BatchLimit { documents, bytes: BATCH_BYTES }
 }
 
-/// Runs a cursor's first batch and answers it.
+/// Reads a cursor's first batch and replies with it. What is left stays open as a cursor of this
+/// call's session and connection, with its operation.
 pub(crate) async fn reply_with_cursor<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -74,7 +86,8 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     Ok(reply)
 }
 
-/// A reply with a batch.
+/// A reply with a batch: `name` is `firstBatch` or `nextBatch`, `id` is 0 where the cursor is
+/// closed. Stored documents are copied once, from where they are into the reply.
 pub(crate) fn batch_reply(
     name: &str,
     documents: &[Bytes],
@@ -95,7 +108,8 @@ pub(crate) fn batch_reply(
     finish_reply(builder)
 }
 
-/// A reply with documents that are known: at once, or a first batch and a cursor with the others.
+/// A reply with documents that are known: at once, or a first batch and a cursor with the others,
+/// which is made of a query over these documents.
 pub(crate) async fn reply_with_list<S: Store>(
     call: &Call<'_, S>,
     documents: Vec<Document>,

@@ -5,12 +5,13 @@ use engine::IndexSpec;
 
 use super::numbers::int_or_long;
 
-/// The index that every collection has.
+/// The index that every collection has. It is not stored: rows lie in its order.
 pub(crate) fn id_index_entry() -> Document {
     doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
 }
 
-/// An index as MongoDB lists it.
+/// An index as MongoDB lists it: flags only where they are true, and `expireAfterSeconds` as it is
+/// now.
 pub(crate) fn index_entry(index: &IndexSpec) -> Document {
     let mut entry = index.shown.clone();
     for (name, value) in

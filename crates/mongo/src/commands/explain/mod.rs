@@ -1,5 +1,15 @@
 //! `explain`: the access path that was chosen and, when asked for, what it looked at. A write is
 //! explained by the search it begins with, and changes nothing.
+//!
+//! The command inside is parsed by the same parsers as when it runs. What it becomes is a plan and
+//! an [`Outcome`]: what would be done with the documents that are found. With `executionStats` the
+//! plan is run to its end and the outcome counts instead of acting.
+//!
+//! ```text
+//! {explain: {find: "c", filter: {a: 1}}, verbosity: "executionStats"}
+//! => {queryPlanner: {namespace: "db.c", parsedQuery: {a: 1}, winningPlan: {stage: "FETCH", ..}},
+//!     executionStats: {nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 1, ..}, ok: 1}
+//! ```
 
 mod shape;
 mod write;
@@ -25,15 +35,16 @@ use crate::{
 /// What a command looks for, and what it does with what it finds.
 struct Explained {
     plan: Plan,
-    /// The last stage is the command's own, and none that is shown.
+    /// The last stage is a limit that the command's meaning needs, and that is not shown.
     bounded: bool,
-    /// The filter as it came.
+    /// The filter as it came, for `parsedQuery`.
     filter: Document,
     then: Outcome,
 }
 
+/// What a command does with the documents it finds.
 enum Outcome {
-    /// The documents are the answer.
+    /// They are the reply.
     Answer,
     /// They are counted.
     Count,
@@ -48,6 +59,7 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     explained.is_some_and(aggregate::changes_data)
 }
 
+/// Runs `explain`. Without a verbosity it executes, as mongod does.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(command) = call.args().document("explain")? else {
         return Err(Error::new(FailedToParse, "explain takes a command"));
@@ -76,7 +88,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_plan(call, &namespace, explained, command, execute).await
 }
 
-/// A count without a filter, which looks at no document.
+/// A count without a filter, which looks at no document: mongod calls it `RECORD_STORE_FAST_COUNT`.
 async fn explain_fast_count<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -100,7 +112,8 @@ async fn explain_fast_count<S: Store>(
     build_reply(call, planned, stats, command)
 }
 
-/// What a command does.
+/// What a command does. Of `update` and `delete` the first statement is explained, as mongod
+/// accepts no other.
 fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     let filter_of = |field: &str| -> Result<Document> {
         Ok(args.document(field)?.map(DocRef::to_tree).unwrap_or_default())
@@ -122,6 +135,7 @@ fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     }
 }
 
+/// The plan of a command whose filter is called `query`.
 fn by_query(args: &Args<'_>) -> Result<Plan> {
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
@@ -144,7 +158,7 @@ fn first_match(args: &Args<'_>) -> Document {
     filter.map(DocRef::to_tree).unwrap_or_default()
 }
 
-/// A search for documents, or for the first one.
+/// A search for documents, or for the first one, and whether its last stage is that limit.
 fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
     let filter = std::sync::Arc::unwrap_or_clone(find.filter);
     let hint: Hint = find.hint;
@@ -156,7 +170,7 @@ fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
     (Plan { filter, stages, hint }, !many)
 }
 
-/// `aggregate` with `explain: true`.
+/// Runs `aggregate` with `explain: true`, the older form: it plans and does not execute.
 pub(super) async fn explain_aggregate<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -167,6 +181,8 @@ pub(super) async fn explain_aggregate<S: Store>(
     reply_with_plan(call, namespace, explained, call.body, false).await
 }
 
+/// Plans, executes where that is asked for, and builds the reply. It reads batches as a client
+/// would, so that the operation can be told to stop between them.
 async fn reply_with_plan<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -177,6 +193,8 @@ async fn reply_with_plan<S: Store>(
     let Explained { plan, bounded, filter, mut then } = explained;
     let context = call.evaluation_context().await?;
     let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
+    // The limit is how a search for one document is planned, not a stage that the client has
+    // written.
     if bounded {
         stages.pop();
     }
@@ -189,6 +207,7 @@ async fn reply_with_plan<S: Store>(
     let started = clock::monotonic();
     if execute {
         loop {
+            // Batches are thrown away: they are bounded so that a large result is never held whole.
             let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
             let batch = cursor.next(limit).await?;
             found += batch.documents.len();

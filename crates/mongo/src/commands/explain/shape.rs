@@ -1,4 +1,6 @@
-//! What an explanation looks like, with MongoDB's names of stages. Numbers are of MongoDB's types.
+//! What an explanation looks like, with MongoDB's names of stages. Numbers are of MongoDB's types,
+//! since tools and tests of applications read the tree by name: `winningPlan.stage`, `inputStage`,
+//! `totalDocsExamined`.
 
 use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Explain, Namespace, Store};
@@ -8,10 +10,15 @@ use crate::{call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 /// What a run looked at.
 #[derive(Default)]
 pub(super) struct Stats {
+    /// Documents that the command would return.
     pub(super) returned: usize,
+    /// How long it took.
     pub(super) millis: u128,
+    /// Index keys that were looked at.
     pub(super) keys: u64,
+    /// Documents that were looked at.
     pub(super) documents: u64,
+    /// The tree of stages with their counts.
     pub(super) stage: Document,
 }
 
@@ -23,6 +30,8 @@ pub(super) fn shortest_int(value: u64) -> Value {
     }
 }
 
+/// `queryPlanner`: the filter as it came, and the chosen plan. Other plans are not kept, so none is
+/// shown as rejected.
 pub(super) fn planner_section(
     namespace: &Namespace,
     filter: Document,
@@ -37,6 +46,7 @@ pub(super) fn planner_section(
     }
 }
 
+/// The reply: the plan, the counts of a run if there was one, and the command.
 pub(super) fn build_reply<S: Store>(
     call: &Call<'_, S>,
     planned: Document,
@@ -68,8 +78,8 @@ pub(super) fn build_reply<S: Store>(
     ok(reply)
 }
 
-/// MongoDB's names for what was chosen. Where it was run, `found` is how many documents came out of
-/// the last of these stages; `top` stands above them.
+/// MongoDB's names for what was chosen, from the access path outwards. Where it was run, `found` is
+/// how many documents came out of the last of these stages; `top` stands above them.
 pub(super) fn winning_plan(
     explain: &Explain,
     stages: &[&'static str],
@@ -103,8 +113,8 @@ pub(super) fn winning_plan(
     }
 }
 
-/// The way to the documents. It always ends at the documents themselves: an index tells which, not
-/// what they are.
+/// The way to the documents. It always ends at the documents themselves: an index says which they
+/// are, and not what they hold, so `FETCH` stands over every `IXSCAN`.
 fn access_stage(explain: &Explain, run: bool) -> Document {
     let direction = if explain.backward { "backward" } else { "forward" };
     let (keys, documents) =

@@ -1,4 +1,5 @@
-//! What a write would do to what it finds. Nothing is written.
+//! What a write would do to the documents it finds. Nothing is written: updates are applied to
+//! copies, to see whether they would change anything.
 
 use document::{DocRef, Document, doc};
 use engine::{Find, Plan};
@@ -16,10 +17,11 @@ use crate::{
 
 /// A write, and what it would have done so far.
 pub(super) struct PlannedWrite {
-    /// None: what is found is removed.
+    /// How a document is changed; `None`: it is removed.
     edit: Option<Edit>,
+    /// Whether it inserts where nothing is found.
     upsert: bool,
-    /// It answers the document that it found.
+    /// Whether it returns the document that it found.
     answers: bool,
     found: u64,
     modified: u64,
@@ -48,6 +50,7 @@ pub(super) fn explain_delete(args: &Args<'_>) -> Result<Explained> {
     explain_search(args, "q", parse_search(args, "q")?, many, PlannedWrite::new(None, false, false))
 }
 
+/// A `findAndModify`, which finds one document.
 pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
@@ -60,6 +63,7 @@ pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     explain_search(args, "query", find, false, PlannedWrite::new(edit, upsert, true))
 }
 
+/// The search of a write, with the write as its outcome.
 fn explain_search(
     args: &Args<'_>,
     filter: &str,
@@ -73,11 +77,12 @@ fn explain_search(
 }
 
 impl PlannedWrite {
+    /// A write that has found nothing yet.
     fn new(edit: Option<Edit>, upsert: bool, answers: bool) -> Self {
         Self { edit, upsert, answers, found: 0, modified: 0 }
     }
 
-    /// A document is found.
+    /// Counts a document that is found, and whether the edit would change it.
     pub(super) fn count_found(
         &mut self,
         document: DocRef<'_>,
@@ -96,7 +101,7 @@ impl PlannedWrite {
         if self.edit.is_some() { "UPDATE" } else { "DELETE" }
     }
 
-    /// How many documents it answers.
+    /// How many documents it returns.
     pub(super) fn returned_count(&self) -> usize {
         usize::from(self.answers && 0 < self.found)
     }

@@ -1,9 +1,11 @@
-//! Sections about what does not exist here, for exporters that read them: all is 0.
+//! Sections about what does not exist here, for exporters that read them: all is 0. The names are
+//! those that exporters ask for; one that is missing makes some of them fail as a whole.
 
 use document::{Document, Value, doc};
 
 use super::work::Tickets;
 
+/// These names with 0 in 64 bits.
 fn long_zeros(names: &[&str]) -> Document {
     names.iter().map(|name| ((*name).to_owned(), Value::Int64(0))).collect()
 }
@@ -13,7 +15,7 @@ fn int_zeros(names: &[&str]) -> Document {
     names.iter().map(|name| ((*name).to_owned(), Value::Int32(0))).collect()
 }
 
-/// A section that counts nothing.
+/// A section that counts nothing; empty where the name is not known.
 pub(super) fn absent_section(name: &str) -> Document {
     match name {
         "locks" => locks(),

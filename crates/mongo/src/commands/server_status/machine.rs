@@ -1,4 +1,5 @@
-//! What the process takes of its machine, in MongoDB's sections.
+//! What the process takes of its machine, in MongoDB's sections and units: megabytes in one,
+//! kilobytes in the other.
 
 use document::{Document, doc};
 
@@ -15,7 +16,7 @@ pub(super) fn memory_section(usage: &Usage) -> Document {
     }
 }
 
-/// `extra_info`
+/// `extra_info`: times in microseconds, memory in kilobytes.
 pub(super) fn extra_section(usage: &Usage) -> Document {
     doc! {
         "note": "fields vary by platform",

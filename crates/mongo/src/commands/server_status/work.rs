@@ -1,4 +1,5 @@
-//! What clients did and do, counted, in MongoDB's sections.
+//! What clients did and do, counted, in MongoDB's sections. All of it is read once, so that
+//! sections of one reply agree.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,6 +17,7 @@ enum Kind {
     Other,
 }
 
+/// The kind of a command, from its row.
 fn work_kind(row: &CommandRow) -> Kind {
     match row.work {
         work if work.is_read() => Kind::Read,
@@ -27,6 +29,7 @@ fn work_kind(row: &CommandRow) -> Kind {
 /// How many operations of a kind run beside each other, and how many might.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tickets {
+    /// How many run.
     pub(super) out: i32,
     pub(super) total: i32,
 }
@@ -41,16 +44,20 @@ struct CommandCounts {
 
 /// What there is to count, at one moment.
 pub(super) struct WorkCounts {
+    /// Counters of all connections by name.
     counters: Vec<(&'static str, u64)>,
+    /// Commands that were called, by name.
     called: Vec<CommandCounts>,
     connections: i64,
     connections_ever: i32,
+    /// Cursors that are open, and those of them that are idle.
     cursors: (usize, usize),
     /// Commands under way.
     running: Vec<&'static CommandRow>,
 }
 
 impl WorkCounts {
+    /// Reads everything there is to count.
     pub(super) fn gather<S: Store>(call: &Call<'_, S>) -> Self {
         let door = call.door;
         let (connections, cursors) = door.open();
@@ -76,10 +83,12 @@ impl WorkCounts {
         }
     }
 
+    /// One of the counters.
     fn counter_value(&self, name: &str) -> u64 {
         self.counters.iter().find(|(held, _)| *held == name).map_or(0, |(_, count)| *count)
     }
 
+    /// How many commands of a kind are under way.
     fn under_way(&self, wanted: Kind) -> i32 {
         let count = self.running.iter().filter(|row| work_kind(row) == wanted).count();
         i32::try_from(count).unwrap_or(i32::MAX)
