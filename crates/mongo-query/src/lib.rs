@@ -10,16 +10,25 @@
 //! Modules import each other in one direction: `error` and `field_path`, then `sort`, `expression`,
 //! `filter`, `projection`, `pipeline` and `update`. `support` stands beside them.
 
+/// A code and a text.
 mod error;
+/// `{$add: ["$a", 1]}`
 pub mod expression;
+/// Rules for dotted paths.
 pub mod field_path;
+/// `{a: {$gt: 1}}`
 pub mod filter;
+/// `[{$match: {..}}, {$group: {..}}]`
 pub mod pipeline;
+/// `{a: 1, b: 0}`
 pub mod projection;
 #[cfg(test)]
 mod shell_text;
+/// `{a: 1, b: -1}`
 pub mod sort;
+/// What is supported, for the documentation.
 pub mod support;
+/// `{$set: {a: 1}}`
 pub mod update;
 
 pub use error::Error;

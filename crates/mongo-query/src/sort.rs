@@ -1,4 +1,9 @@
 //! Sort documents (`{a: 1, b: -1}`): paths with directions, in the order in which they count.
+//!
+//! ```text
+//! {a: 1, "b.c": -1}           a upwards, then c of b downwards
+//! {score: {$meta: "textScore"}}    not supported (238)
+//! ```
 
 use document::{DocRef, Number, Path, ValueRef, shell};
 use query::sort::{MAX_SORT_PARTS, Part, Sort};

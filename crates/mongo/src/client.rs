@@ -102,6 +102,7 @@ impl Connection {
 
     /// Gives back the memory of the reply, which is sent. It is dropped without the lock.
     pub(crate) fn release_reply_memory(&self) {
+        // Taken first and dropped afterwards: giving memory back may wake others.
         let sent = std::mem::take(&mut *lock(&self.answer));
         drop(sent);
     }
@@ -115,6 +116,8 @@ impl Connection {
     /// The command under way, a `getMore`, goes on with the operation that opened the cursor: its
     /// time limit and whoever stops it are those of the operation from now on.
     pub(crate) fn resume_operation(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
+        // In this order: what stopped the request so far is carried over to the operation it goes
+        // on with.
         if let Some(running) = &mut *lock(&self.running) {
             operation.resume_for(now, &running.operation);
             running.cursor = Some(cursor);

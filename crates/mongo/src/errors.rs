@@ -131,7 +131,7 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
-            // error.number, => Evaluation and stopping know MongoDB's numbers themselves.
+            // Evaluation and stopping know MongoDB's numbers themselves.
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,

@@ -10,6 +10,8 @@ pub(crate) type SessionId = [u8; 16];
 /// all commands share are checked before anybody asks.
 pub(crate) fn session_id(body: DocRef<'_>) -> Option<SessionId> {
     match body.get("lsid")?.as_document()?.get("id")? {
+        // The subtype is checked with the arguments that all commands
+        // share.
         ValueRef::Binary { bytes, .. } => bytes.try_into().ok(),
         _ => None,
     }

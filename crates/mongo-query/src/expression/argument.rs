@@ -1,5 +1,11 @@
 //! Arguments by position. How many a function takes is part of its row in `query`; the errors for a
 //! wrong number are here, since they have different numbers for different kinds of functions.
+//!
+//! ```text
+//! {$abs: -1}    {$abs: [-1]}                    one argument
+//! {$add: [1, "$a", 2]}                          any number
+//! {$year: "$at"}    {$year: {date: "$at", timezone: "Europe/Paris"}}    a date
+//! ```
 
 use document::{ValueRef, shell};
 use query::{Expr, expr::functions::Takes};
@@ -65,6 +71,7 @@ pub(super) fn parse_list(
             if (least..=most).contains(&given) {
                 return Ok(args);
             }
+            // Functions without an upper end have a number and a text of their own.
             if most == usize::MAX {
                 let text = format!("{name} needs at least two arguments had: {given}");
                 return Err(Error::new(17045, text));
@@ -86,6 +93,7 @@ pub(super) fn parse_date(
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
+    // In an array the one element is the date, and there is no zone.
     let only = match value {
         ValueRef::Array(values) => {
             let count = values.len();
@@ -101,6 +109,7 @@ pub(super) fn parse_date(
     let ValueRef::Document(fields) = only else {
         return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     };
+    // An operator that gives a date, not the form with names.
     if fields.iter().next().is_some_and(|(first, _)| first.starts_with('$')) {
         return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     }

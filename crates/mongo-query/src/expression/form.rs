@@ -1,5 +1,12 @@
 //! Operators that decide what is evaluated (`$and`, `$cond`, `$switch`), those that bind variables
 //! (`$let`), and those whose arguments have to be constant (`$literal`, `$getField`, patterns).
+//!
+//! ```text
+//! {$cond: {if: "$a", then: 1, else: 2}}    {$cond: ["$a", 1, 2]}
+//! {$switch: {branches: [{case: "$a", then: 1}], default: 2}}
+//! {$let: {vars: {x: "$a"}, in: {$add: ["$$x", 1]}}}
+//! {$getField: "a.b"}    a field whose name has a dot
+//! ```
 
 use std::sync::Arc;
 
@@ -45,6 +52,7 @@ pub(super) fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<E
 ///
 /// Errors: 17080..17083 for a wrong object, 16020 for another number of positions than three.
 pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    // The two forms differ by whether there are names.
     let parts = if value.as_document().is_some() {
         named::parse_arguments(
             name,
@@ -109,6 +117,7 @@ pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
     if branches.is_empty() {
         return Err(Error::new(40068, format!("{name} requires at least one branch")));
     }
+    // Constants are folded already, so a case that is constant shows here.
     let is_never =
         |(case, _): &(Expr, Expr)| case.as_literal().is_some_and(|it| !it.as_ref().is_truthy());
     if default.is_none() && branches.iter().all(is_never) {
@@ -161,6 +170,7 @@ pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     let mut inner = scope;
     for (name, value) in variables.iter() {
         variable_name(name)?;
+        // From here on `$a` means a field of what was bound.
         inner.rebound |= name == "CURRENT";
         bound.push((Arc::from(name), parse_operand(value, scope)?));
     }
@@ -177,6 +187,7 @@ pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Resu
         value,
         scope,
     )?;
+    // One parser for three operators, which differ in what they give.
     let form = match name {
         "$regexMatch" => RegexForm::Match,
         "$regexFind" => RegexForm::Find,
@@ -191,6 +202,7 @@ pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Resu
 /// A field name has to be a constant string. `codes` are the three errors of an operator: for a
 /// field path, for another expression, and for a constant of another type.
 fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error> {
+    // A path is the likeliest mistake and has a text that suggests `$literal`.
     let [path, other, kind] = codes;
     let text = match field {
         Expr::Literal(document::Value::String(_)) => return Ok(()),
@@ -219,6 +231,7 @@ pub(super) fn parse_get_field(
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Expr, Error> {
+    // An object that begins with an operator is an expression for the name, not the long form.
     let full = value
         .as_document()
         .filter(|fields| fields.iter().next().is_none_or(|(first, _)| !first.starts_with('$')));
@@ -231,6 +244,7 @@ pub(super) fn parse_get_field(
             vec![parse_operand(value, scope)?, current]
         }
     };
+    // Other expressions are left to the evaluator here, unlike in `$setField`.
     if let [field @ (Expr::Literal(_) | Expr::Field(_)), ..] = &args[..] {
         constant_name(name, field, [5_654_600, 5_654_601, 5_654_602])?;
     }

@@ -1,5 +1,12 @@
 //! Operators over the elements of arrays. Most bind a variable for the element: `this`, or the name
 //! in `as`.
+//!
+//! ```text
+//! {$map: {input: "$a", as: "x", in: {$add: ["$$x", 1]}}}
+//! {$filter: {input: "$a", as: "x", cond: {$gt: ["$$x", 5]}, limit: 2}}
+//! {$reduce: {input: "$a", initialValue: 0, in: {$add: ["$$value", "$$this"]}}}
+//! {$zip: {inputs: ["$a", "$b"], useLongestLength: true, defaults: [0, 0]}}
+//! ```
 
 use std::sync::Arc;
 
@@ -51,7 +58,9 @@ pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
         return Err(Error::new(16878, "$map only supports an object as its argument"));
     };
     let variable = element_name(name, variable)?;
+    // A name for the index is newer than mongod 6.0, and has the rules of other variables.
     let index = index.map(|index| element_name(name, Some(index))).transpose()?;
+    // Only the body sees the element; the input is read outside.
     let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
     Ok(Expr::Map(Box::new(Mapping {
         input: required_operand(name, input, scope)?,
@@ -113,7 +122,9 @@ pub(super) fn parse_sort_array(
         }
         ValueRef::Document(fields) => {
             let wrong = "BadValue: The sort element value must be either 1 or -1";
+            // A direction with a fraction is refused here, where other sorts cut it.
             let whole = |value| Number::of(value).is_some_and(|by| by.to_i64_exact().is_some());
+            // Checked before the sort is parsed, whose own errors have other numbers.
             if !fields.iter().all(|(_, value)| whole(value)) {
                 return Err(Error::new(2_942_505, wrong));
             }
@@ -154,6 +165,7 @@ pub(super) fn parse_zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
     if inputs.is_empty() {
         return Err(Error::new(34465, "$zip requires at least one input array"));
     }
+    // Constant: the operator decides by it what its defaults mean.
     let longest = match longest {
         None => false,
         Some(ValueRef::Bool(longest)) => longest,

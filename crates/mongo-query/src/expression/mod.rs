@@ -14,11 +14,17 @@
 //! so that it is built once and not for every document. Functions of constants are left to the
 //! evaluator, since an error in them belongs to the document that reaches them.
 
+/// Arguments by position.
 mod argument;
+/// Conditions, variables and constants.
 mod form;
+/// Operators over arrays.
 mod iterate;
+/// Arguments by name.
 mod named;
+/// Paths and variables.
 mod reference;
+/// Operators with a syntax of their own.
 mod special;
 
 #[cfg(test)]
@@ -99,6 +105,7 @@ pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
 pub(crate) fn parse_operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let scope = scope.deeper()?;
     match value {
+        // A text without a dollar is a constant.
         ValueRef::String(text) if text.starts_with('$') => parse_reference(text, scope),
         ValueRef::Document(fields) => parse_object(fields, scope),
         ValueRef::Array(values) => {
@@ -124,6 +131,7 @@ fn folded_array(parts: Vec<Expr>) -> Expr {
 /// Errors: 15983 more fields than the operator's, 16410 and 16412 a field name with `$` or a dot,
 /// 16406 a name that stands twice.
 fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    // An empty object is a constant.
     let Some((first, value)) = fields.iter().next() else {
         return Ok(Expr::Literal(Value::Document(Document::new())));
     };
@@ -143,6 +151,7 @@ fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
             let text = format!("duplicate field name specified in object literal: {shown}");
             return Err(Error::new(16406, text));
         }
+        // Fields are evaluated in this order, and shown in it.
         parts.push((name.to_owned(), parse_operand(value, scope)?));
     }
     let constants: Option<Document> =
@@ -155,6 +164,7 @@ fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
 ///
 /// Errors: 238 for what MongoDB has and this server does not, 168 for what nobody has.
 fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    // First those with a syntax of their own: the function of that name is called by them.
     if let Some(parse) = special::find_parser(name) {
         return parse(name, value, scope);
     }
@@ -173,8 +183,8 @@ pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
     special::TABLE.iter().map(|(name, _)| *name)
 }
 
-/// What is constant and not a set is found before anything is evaluated: mongod does this for
-/// `$setEquals` alone.
+/// Checks that constant operands of `$setEquals` are arrays. mongod finds this before it reads a
+/// document.
 ///
 /// Errors: 5887502, which counts arguments from 1.
 fn check_sets(args: &[Expr]) -> Result<(), Error> {
@@ -201,6 +211,7 @@ fn parse_call(
         Takes::DateOrNamed => argument::parse_date(function.name, value, scope)?,
         takes => argument::parse_list(function.name, takes, value, scope)?,
     };
+    // Its constant operands are checked now, before any document is read.
     if function.name == "$setEquals" {
         check_sets(&args)?;
     }

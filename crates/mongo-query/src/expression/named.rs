@@ -233,23 +233,28 @@ pub(super) fn given_values<'v>(
     params: &[Param],
     value: ValueRef<'v>,
 ) -> Result<Vec<Option<ValueRef<'v>>>, Error> {
+    // Groups are few and short: a search costs less than the parsing around it.
     let wording = WORDINGS.iter().find(|w| w.names.contains(&name)).unwrap_or(&OTHER);
+    // Texts are made only when something is wrong.
     let say = |(code, text): (i32, &str), argument: &str| {
         let text = text.replace("{n}", name).replace("{k}", value.kind().name());
         let text = text.replace("{v}", &shell(value).to_string()).replace("{a}", argument);
         Error::new(code, text)
     };
     let ValueRef::Document(fields) = value else { return Err(say(wording.not_object, "")) };
+    // In the order of the parameters, so that callers can take them apart by position.
     let mut given = vec![None; params.len()];
     for (argument, value) in fields.iter() {
         let at = params.iter().position(|param| param.name == argument);
         match at.and_then(|at| given.get_mut(at)) {
+            // The last one counts where an argument stands twice.
             Some(slot) => *slot = Some(value),
             None => return Err(say(wording.unknown, argument)),
         }
     }
     for (param, given) in params.iter().zip(&given) {
         if param.required && given.is_none() {
+            // An argument without a number of its own has that of a schema.
             let code = wording.missing.iter().find(|(missing, _)| *missing == param.name);
             let code = code.map_or(40414, |(_, code)| *code);
             return Err(say((code, wording.missing_text), param.name));
@@ -266,6 +271,7 @@ pub(super) fn parse_arguments(
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
     let given = given_values(name, params, value)?;
+    // Which parts go together cannot be said by single parameters.
     if name == "$dateFromParts" {
         check_parts(&given)?;
     }
@@ -280,6 +286,7 @@ pub(super) fn parse_arguments(
 ///
 /// Errors: 40516 neither kind, 40489 and 40525 both kinds, by which of them is complete.
 fn check_parts(given: &[Option<ValueRef<'_>>]) -> Result<(), Error> {
+    // Year, month, day are the first three, the ISO parts the next three.
     let has = |range: std::ops::Range<usize>| {
         given.get(range).unwrap_or_default().iter().any(Option::is_some)
     };

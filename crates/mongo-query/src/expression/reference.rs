@@ -29,6 +29,7 @@ pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
         }
         check_path(path)?;
         let path = Path::new(path);
+        // A path is read from the document itself where it can be: that is what an index knows.
         return Ok(match scope.rebound {
             true => Expr::Variable(Arc::from("CURRENT"), Some(path)),
             false => Expr::Field(path),
@@ -55,12 +56,14 @@ pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
 /// cluster's time has no value, as of any value that is not a document.
 fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
     Ok(match (name, below) {
+        // The document that the stage was given, whatever `CURRENT` is bound to.
         ("ROOT", None) => Expr::Root,
         ("ROOT", Some(below)) => Expr::Field(below),
         ("CURRENT", None) if !scope.rebound => Expr::Root,
         ("CURRENT", Some(below)) if !scope.rebound => Expr::Field(below),
         ("CURRENT", below) => Expr::Variable(Arc::from("CURRENT"), below),
         ("NOW", None) => Expr::Now,
+        // A date has no fields, so a path below it is missing.
         ("NOW" | "REMOVE", _) => Expr::Remove,
         ("DESCEND", None) if scope.redact => Expr::Literal(Value::from("descend")),
         ("PRUNE", None) if scope.redact => Expr::Literal(Value::from("prune")),
@@ -71,6 +74,7 @@ fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr,
             return Err(Error::unsupported(&format!("$${name}")));
         }
         (name, below) => {
+            // Capitals are the server's: a name that it does not have cannot be bound either.
             if name.starts_with(|c: char| c.is_ascii_uppercase()) {
                 let text = format!("Use of undefined variable: {name}");
                 return Err(Error::new(17276, text));

@@ -1,5 +1,8 @@
 //! Operators that are not plain calls of functions: their names, and the parsers that know their
 //! syntax.
+//!
+//! Functions evaluate all their arguments and then compute. What stands here does not: it leaves
+//! arguments out (`$cond`), evaluates one many times (`$map`), or needs it constant (`$literal`).
 
 use document::ValueRef;
 use query::Expr;

@@ -23,6 +23,7 @@ pub(super) fn parse_all(op: Operator<'_>) -> Result<Condition, Error> {
     let Some(array) = op.value.as_array() else {
         return Err(Error::bad_value("$all needs an array"));
     };
+    // An empty list has no value that could be there.
     let Some(first) = array.iter().next() else { return Ok(Condition::Never) };
     let conditions = if elem_match_of(first).is_some() {
         all_elem_match(array, op.scope)?
@@ -76,6 +77,7 @@ pub(super) fn parse_elem_match(value: ValueRef<'_>, scope: Scope) -> Result<Test
         return Err(Error::bad_value("$elemMatch needs an Object"));
     };
     let scope = scope.inside_array()?;
+    // Logic and references begin with a dollar too, and are filters.
     if is_operators(inner) && !starts_with_logic(inner) && !is_reference(inner) {
         return Ok(Test::ElemValue(parse_operators("", inner, scope)?));
     }

@@ -1,5 +1,11 @@
 //! The operand of the bit tests: a number, binary data or a list of positions. Each gives a mask;
 //! bit 0 is the lowest.
+//!
+//! ```text
+//! {a: {$bitsAllSet: 5}}         bits 0 and 2
+//! {a: {$bitsAllSet: [0, 2]}}    the same by position
+//! {a: {$bitsAllSet: BinData(0, "BQ==")}}    the same by a byte of 5
+//! ```
 
 use document::{ValueRef, shell};
 use query::filter::Mask;

@@ -10,11 +10,17 @@
 //! A filter is joined flat: `$and` inside `$and` becomes one list, and alternatives of one path a
 //! list of values, so that the planner sees what an index can serve.
 
+/// `$all` and `$elemMatch`.
 mod arrays;
+/// Masks of bits.
 mod bits;
+/// `$mod` and `$size`.
 mod number;
+/// The operators of a field.
 mod operators;
+/// `$regex`.
 mod pattern;
+/// `$type`.
 mod types;
 
 #[cfg(test)]
@@ -120,12 +126,14 @@ fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Optio
 fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let mut all = Vec::new();
     for (name, value) in filter.iter() {
+        // Parts of a database reference are fields like others.
         let parsed = if name.starts_with('$') && !matches!(name, "$id" | "$ref" | "$db") {
             top_operator(name, value, scope)?
         } else {
             Some(parse_field(name, value, scope)?)
         };
         match parsed {
+            // Flat, so that the planner sees all conditions on one level.
             Some(Filter::And(inner)) => all.extend(inner),
             Some(other) => all.push(other),
             None => {}

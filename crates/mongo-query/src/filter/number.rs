@@ -1,5 +1,11 @@
 //! Numbers as operands: `$mod` and `$size`. mongod reads them in two ways: whole numbers strictly,
 //! divisors with their fractions cut off.
+//!
+//! ```text
+//! {a: {$size: 2.0}}        2
+//! {a: {$size: 2.5}}        error 2
+//! {a: {$mod: [4.7, 1]}}    divisor 4
+//! ```
 
 use document::{Number, Rounding, ValueRef, shell};
 use query::filter::Test;

@@ -1,5 +1,13 @@
 //! The operators of a field: one table row each. A new operator is a row, a parser, and a test in
 //! `query`.
+//!
+//! ```text
+//! {a: {$gte: 1, $lt: 5}}    two tests of one path that both have to hold
+//! {a: {$not: {$gt: 5}}}     a condition that must not hold, for a missing field too
+//! {a: {$in: [1, /^x/]}}     a set of values and patterns
+//! ```
+//!
+//! A condition has no path yet: it is put at the field, or tested on the elements of an array.
 
 use document::{DocRef, Value, ValueRef};
 use query::filter::{BitTest, Comparison, Condition, InSet, Pattern, Quantity, Test};
@@ -78,6 +86,7 @@ pub(crate) fn parse_operators(
             return Err(Error::bad_value(format!("unknown operator: {name}")));
         };
         match parse(Operator { name, value, field, siblings: operators, scope })? {
+            // `$all` joins as the operators beside it do.
             Some(Condition::All(inner)) => all.extend(inner),
             Some(other) => all.push(other),
             None => {}

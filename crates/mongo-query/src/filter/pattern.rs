@@ -1,5 +1,13 @@
 //! The operands of `$regex` and `$options`. Patterns are matched in linear time: what would need
 //! going back is refused by name when the pattern is compiled.
+//!
+//! ```text
+//! {a: /^x/i}    {a: {$regex: "^x", $options: "i"}}    {a: {$regex: /^x/, $options: "i"}}    the same
+//! ```
+//!
+//! A pattern is compiled once, when the filter is parsed. What all patterns of a command take
+//! together is bounded by the evaluator, which counts them from the start of a parse (`as_program`)
+//! to its end.
 
 use document::{DocRef, ValueRef};
 use query::filter::Pattern;
@@ -15,8 +23,8 @@ pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, E
 /// `$regex`, with the `$options` beside it. A pattern of type regex has options of its own; both at
 /// once are 51075.
 ///
-/// Errors: 2 for something other than text or a pattern, and for a zero byte; 51091 and others of
-/// the pattern are the evaluator's.
+/// Errors: 2 for something other than text or a pattern, and for a zero byte; those of the pattern
+/// are the evaluator's.
 pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
     let options = match siblings.get("$options") {
         None => None,

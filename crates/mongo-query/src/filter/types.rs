@@ -1,4 +1,10 @@
 //! The operand of `$type`: codes, names and lists of them.
+//!
+//! ```text
+//! {a: {$type: 2}}    {a: {$type: "string"}}    {a: {$type: ["string", "null"]}}    {a: {$type: "number"}}
+//! ```
+//!
+//! Codes are those of BSON, from 1 (double) to 127 (the largest key).
 
 use document::{Kind, Number, ValueRef, shell};
 use query::filter::TypeSet;

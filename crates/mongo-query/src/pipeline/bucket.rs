@@ -149,12 +149,14 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
     if let (Some(default), Some(first), Some(last)) =
         (&given.default, bounds.first(), bounds.last())
     {
+        // Equal to the last boundary is outside: that one is excluded.
         let below = compare(default.as_ref(), first.as_ref()).is_lt();
         if !below && compare(default.as_ref(), last.as_ref()).is_lt() {
             let text = "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.";
             return Err(Error::new(40199, text));
         }
     }
+    // The bucket of a value is found by comparing, with the functions that users have too.
     let test = |name: &str, bound: &Value| -> Result<Expr, Error> {
         let function = functions::find(name)
             .ok_or_else(|| Error::new(168, format!("Unrecognized expression '{name}'")))?;

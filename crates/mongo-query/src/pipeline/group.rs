@@ -49,6 +49,7 @@ pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
 /// inclusion, which is 17390.
 fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
+        // An operator is an expression; only objects of fields can look like an inclusion.
         let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
         let inclusion =
             |(name, _): (&str, ValueRef<'_>)| name.contains('.') || name.starts_with('$');

@@ -126,6 +126,7 @@ pub(super) fn parse_lookup(
         Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Lookup)?)?,
         None => Vec::new(),
     };
+    // Such a pipeline makes its documents, and needs no collection.
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
     let (database, collection) = match given.from {
         Some(from) => from,

@@ -5,13 +5,21 @@
 //! and a filter after a sort goes before it. Everything else that makes a pipeline fast is the
 //! evaluator's.
 
+/// `$bucket` and `$bucketAuto`.
 mod bucket;
+/// `$facet`.
 mod facet;
+/// `$graphLookup`.
 mod graph_lookup;
+/// `$group`, `$sortByCount` and accumulators.
 mod group;
+/// `$lookup` and `$unionWith`.
 mod join;
+/// `$project`, `$set`, `$unset`, `$replaceRoot`.
 mod reshape;
+/// `$match`, `$sort`, `$skip`, `$limit` and others of one value.
 mod simple;
+/// `$unwind`.
 mod unwind;
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! Stages of one simple value: filters, orders, counts. Each has numbers of its own for what may be
 //! wrong with its value.
+//!
+//! ```text
+//! {$match: {a: 1}}    {$sort: {a: -1}}    {$skip: 5}    {$limit: 5}    {$count: "n"}    {$sample: {size: 3}}
+//! ```
 
 use document::{Number, ValueRef, shell};
 use query::exec::Stage;

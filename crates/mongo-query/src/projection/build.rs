@@ -1,6 +1,14 @@
 //! Gathers the leaves of a projection and decides whether it includes or excludes. `_id` is for
 //! itself: it may be left out of an inclusion and kept in an exclusion, and does not decide
 //! anything unless it stands alone.
+//!
+//! ```text
+//! {a: 1}            inclusion: _id and a
+//! {a: 0}            exclusion: all but a
+//! {_id: 0}          exclusion: nothing else has decided
+//! {a: 1, _id: 0}    inclusion: a
+//! {a: {$slice: 1}}  exclusion: everything, a cut
+//! ```
 
 use document::Path;
 use query::project::{Collision, Computed, Item, Mode, Node, Projection, Special};
@@ -52,8 +60,10 @@ impl Builder {
     /// Errors: 31253 an inclusion in an exclusion, 31254 the other way, 31310 a computed value in
     /// an exclusion.
     pub(super) fn add_leaf(&mut self, path: &str, leaf: Leaf) -> Result<(), Error> {
+        // Collisions come before everything else, whatever the leaf is.
         self.take_path(path)?;
         match leaf {
+            // The id does not decide the mode.
             Leaf::Include if path == "_id" => self.id = Some(true),
             Leaf::Exclude if path == "_id" => self.id = Some(false),
             Leaf::Include => {
@@ -84,6 +94,7 @@ impl Builder {
                     );
                     return Err(Error::new(31310, text));
                 }
+                // A computed value makes it an inclusion, as if it were named.
                 self.mode = Some(Mode::Inclusion);
                 self.insert(path, Item::Computed(Box::new(computed)))?;
             }
@@ -93,6 +104,7 @@ impl Builder {
                 self.insert(path, Item::Computed(Box::new(computed)))?;
             }
             Leaf::Slice { skip, limit } => {
+                // A slice fits into both modes; whether it has to be named shows at the end.
                 self.slices.push(path.to_owned());
                 self.specials.push(Special::Slice { path: Path::new(path), skip, limit });
             }
@@ -150,11 +162,14 @@ impl Builder {
     /// The projection. Without a deciding field it excludes, unless `_id: 1` or an `$elemMatch`
     /// stands alone.
     pub(super) fn finish_projection(mut self) -> Result<Projection, Error> {
+        // Nothing but ids and parts of arrays: the id decides, then an `$elemMatch`.
         let mode = self.mode.unwrap_or(match self.id {
             Some(true) => Mode::Inclusion,
             _ if self.first_element && self.slices.is_empty() => Mode::Inclusion,
             _ => Mode::Exclusion,
         });
+        // The id is in an inclusion unless it is left out, and in an exclusion unless it is
+        // excluded.
         match (mode, self.id) {
             (Mode::Inclusion, Some(false)) | (Mode::Exclusion, None | Some(true)) => {}
             (Mode::Inclusion, None) if self.node.get("_id").is_some() => {}
@@ -162,6 +177,7 @@ impl Builder {
                 self.insert("_id", Item::Named)?;
             }
         }
+        // In an exclusion every field is shown anyway.
         if mode == Mode::Inclusion {
             for path in std::mem::take(&mut self.slices) {
                 self.insert(&path, Item::Named)?;

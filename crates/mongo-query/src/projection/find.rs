@@ -38,10 +38,12 @@ pub(super) fn add_operator(
 
 /// `$slice: limit` and `$slice: [skip, limit]`. Other operands are the expression of that name.
 fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+    // A number alone counts from the start, or from the end if it is negative.
     if let Some(limit) = clamped_int(operand) {
         return Ok(Some(Leaf::Slice { skip: None, limit }));
     }
     let Some(array) = operand.as_array() else { return Ok(None) };
+    // Exactly two numbers, the second above 0; anything else is an expression.
     let mut parts = array.iter();
     let (skip, limit) = (parts.next().and_then(clamped_int), parts.next().and_then(clamped_int));
     Ok(match (skip, limit, parts.next()) {
@@ -72,6 +74,7 @@ fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, E
             ),
         ));
     };
+    // The array has to be a field of the document.
     if path.contains('.') {
         return Err(Error::new(31275, "Cannot use $elemMatch projection on a nested field."));
     }
@@ -110,6 +113,7 @@ pub(super) fn add_positional_path(
     value: ValueRef<'_>,
     builder: &mut Builder,
 ) -> Result<(), Error> {
+    // The rest must not have one either.
     let Some(array) = path.strip_suffix(".$").filter(|rest| !rest.split('.').any(|p| p == "$"))
     else {
         return Err(Error::new(

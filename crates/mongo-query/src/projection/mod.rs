@@ -9,7 +9,9 @@
 //! {a: 1, b: 0}                 31254
 //! ```
 
+/// Whether a projection includes or excludes.
 mod build;
+/// Operators that only a find has.
 mod find;
 #[cfg(test)]
 mod tests;
@@ -72,6 +74,7 @@ fn parse_field(
     if depth > MAX_DEPTH {
         return Err(Error::new(15, "projection is nested too deeply"));
     }
+    // A `$` alone is a field name that the check of paths refuses.
     if place == Place::Find && path.split('.').any(|part| part == "$") && path != "$" {
         return find::add_positional_path(path, value, builder);
     }
@@ -109,6 +112,7 @@ fn parse_document(
         let text = "An empty sub-projection is not a valid value. Found empty object at path";
         return Err(Error::new(51270, text));
     };
+    // One field: with more of them the names are looked at as paths, and refused there.
     if first.starts_with('$') && fields.next().is_none() {
         if place == Place::Find && find::add_operator(path, first, operand, builder)? {
             return Ok(());
@@ -127,6 +131,7 @@ fn parse_document(
 /// Errors: those of expressions, but an unknown operator is 31325 here.
 fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
     let expr = expression::parse(value).map_err(|error| match (error.code, value) {
+        // An operator that nobody has, in the words of projections.
         (168, ValueRef::Document(inner)) => {
             let name = inner.iter().next().map_or("", |(name, _)| name);
             Error::new(31325, format!("Unknown expression {name}"))

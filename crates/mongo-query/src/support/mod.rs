@@ -1,7 +1,9 @@
 //! What of MongoDB's language is supported. `docs/compat/mongodb.md` is printed from these tables, and
 //! tests hold them against the parsers, so that the page can neither promise nor conceal anything.
 
+/// Filters, projections, sorts and updates.
 pub mod operators;
+/// Stages, expressions and accumulators.
 pub mod pipelines;
 
 /// How far something is supported.

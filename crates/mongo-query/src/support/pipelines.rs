@@ -3,7 +3,8 @@
 
 use super::Support;
 
-/// Pipeline stages.
+/// Pipeline stages. Two of them, `$collStats` and `$currentOp`, are not parsed in this crate: the
+/// API replaces them by documents before the rest of the pipeline is parsed.
 pub static STAGES: &[(&str, Support)] = &[
     ("$addFields", Support::Works),
     ("$bucket", Support::Works),
@@ -61,7 +62,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$vectorSearch", Support::NotYet),
 ];
 
-/// Expression operators.
+/// Operators of expressions: functions, and those with a syntax of their own.
 pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$abs", Support::Works),
     ("$accumulator", Support::NotYet),
@@ -254,7 +255,7 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$zip", Support::Works),
 ];
 
-/// Accumulators of `$group`.
+/// Accumulators of `$group`, `$bucket` and `$bucketAuto`.
 pub static ACCUMULATORS: &[(&str, Support)] = &[
     ("$accumulator", Support::NotYet),
     ("$addToSet", Support::Works),

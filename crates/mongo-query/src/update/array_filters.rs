@@ -51,6 +51,7 @@ fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     };
     let filter = filter::parse_part(document).map_err(caused)?;
     let (mut name, mut other): (Option<&str>, Option<&str>) = (None, None);
+    // The first path gives the identifier, and all others have to begin with it.
     filter.visit_paths(&mut |path| match name {
         None => name = Some(path.first()),
         Some(name) if name != path.first() => other = other.or(Some(path.first())),

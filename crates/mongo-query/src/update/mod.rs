@@ -9,8 +9,11 @@
 //!
 //! Paths are checked against each other here, since two operators on one path have no order.
 
+/// `arrayFilters`.
 mod array_filters;
+/// Operators on arrays.
 mod arrays;
+/// All operators.
 mod operators;
 #[cfg(test)]
 mod tests;
@@ -110,6 +113,7 @@ fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> R
             leaves.push(parse_leaf(field, parse(field, operand)?)?);
         }
     }
+    // Conflicts of paths and unknown identifiers are found here.
     let operators = Operators::new(leaves, filters)?;
     let steps = operators.leaves().iter().flat_map(|leaf| leaf.path.steps());
     let used: HashSet<&str> = steps.filter_map(filter_name).collect();

@@ -55,6 +55,9 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 /// Runs `aggregate`: replies with the first batch and a cursor. Without `cursor` it is error 9, as
 /// since MongoDB 3.6, unless it is only explained. Options are read before the pipeline, in
 /// mongod's order.
+///
+/// Errors: 9 without a cursor or for a wrong source, 73 for a name or a pipeline that does not fit
+/// its source, 115 for `exchange`, and those of the stages.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();

@@ -88,6 +88,7 @@ struct Totals {
 /// With `errorsOnly` the outcomes of those that succeeded are left out.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
+    // All names first: an operation refers to one by its place.
     let namespaces = call
         .listed_documents("nsInfo")?
         .into_iter()
@@ -99,6 +100,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         .collect::<Result<Vec<_>>>()?;
     let operations = call.listed_documents("ops")?;
     check_batch(operations.len())?;
+    // Nothing runs unless every operation has the shape of one.
     operations.iter().try_for_each(|it| check_shape(*it, namespaces.len()))?;
     let ordered = args.bool("ordered")?.unwrap_or(true);
     let errors_only = args.bool("errorsOnly")?.unwrap_or(false);
@@ -114,6 +116,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut totals = Totals::default();
     let mut results = Vec::new();
     for (at, operation) in operations.into_iter().enumerate() {
+        // Totals grow as operations succeed; one that fails may have added to them before.
         let outcome = apply_operation(call, &namespaces, operation, &context, &mut totals).await;
         let index = saturated_int(at);
         match outcome {
@@ -121,6 +124,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             Ok(fields) => results.push(outcome_entry(1.0, index, fields)),
             Err(error) => {
                 totals.errors += 1;
+                // An operation that failed changed nothing.
                 let mut fields = doc! { "n": 0 };
                 for (name, value) in error.reply_fields() {
                     fields.push(name, value);
@@ -217,6 +221,7 @@ async fn insert_one<S: Store>(
     let (count, mut errors) =
         insert::insert_documents(call, namespace, &[document], true, &writer).await?;
     totals.inserted += count;
+    // One document, so at most one error.
     match errors.pop() {
         Some((_, error)) => Err(error),
         None => Ok(doc! { "n": 1 }),
@@ -237,6 +242,7 @@ async fn update_one<S: Store>(
     totals.matched += updated.matched;
     totals.modified += updated.modified;
     totals.upserted += usize::from(updated.upserted.is_some());
+    // An upsert counts as one document that was touched, as in `update`.
     let n = updated.matched + usize::from(updated.upserted.is_some());
     let mut fields = doc! { "n": saturated_int(n), "nModified": saturated_int(updated.modified) };
     if let Some(id) = updated.upserted {
@@ -275,6 +281,7 @@ async fn reply_with_outcomes<S: Store>(
     // Limits of time and memory would lose what the client has to know now.
     let context = Arc::new(Context::default());
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    // A first batch of nothing is allowed, and still opens a cursor.
     let wanted = match size {
         Some(0) => BatchLimit { documents: 0, ..batch_limit(None, 0) },
         size => batch_limit(size, usize::MAX),
@@ -283,6 +290,7 @@ async fn reply_with_outcomes<S: Store>(
     let id = match batch.done {
         true => 0,
         false => {
+            // The same as for a query's cursor, so that `currentOp` shows this one too.
             let mut about = CursorDescription::new(call.body, &cursor.explain());
             about.note_batch(batch.documents.len());
             let opened = NewCursor {

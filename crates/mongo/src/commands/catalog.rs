@@ -145,6 +145,8 @@ fn index_count(collection: &Collection) -> i32 {
 
 /// Runs `dropDatabase`. Collections are dropped one after the other, each for itself: one that is
 /// made meanwhile may stay.
+///
+/// Errors: 5255100 for another number than 1, 20 for `admin`.
 pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
@@ -165,6 +167,10 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
 
 /// Runs `renameCollection`. Both names are full names. `dropTarget` is a flag, or the UUID that the
 /// target has to have; checks stand in mongod's order, since several of them may fail at once.
+///
+/// Errors: 2 for a source that is not text, 20 for a target that cannot be one, 207 and 14 for a
+/// wrong `dropTarget`, 361 for another collection than the UUID says, 26 without a source, 48 with
+/// a target.
 pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {

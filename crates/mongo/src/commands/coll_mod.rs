@@ -114,6 +114,9 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
 
 /// Which index is meant, and what is to become of it. An index is named by its name or by its key
 /// pattern.
+///
+/// Errors: 27 without such an index, 181 where several have the pattern, 72 for the index of the
+/// id.
 fn parse_change(
     collection: &Collection,
     args: &Args<'_>,

@@ -17,7 +17,7 @@ use crate::{
     replies::{numbers::int_or_long, ok},
 };
 
-/// Arguments of `count`. `fields` and `queryHash` are sent by old shells and mean nothing.
+/// Arguments of `count`. `fields` and `queryHash` are known and mean nothing here.
 pub(super) const FIELDS: &[&str] =
     &["query", "limit", "skip", "hint", "collation", "fields", "queryHash"];
 

@@ -22,6 +22,9 @@ use crate::{
 };
 
 /// Runs `delete`. The reply counts what was removed, failures are in `writeErrors`.
+///
+/// Errors of the command: 16 for too many statements or none, 40414 without a limit, 9 for another
+/// one than 0 and 1.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let statements = call.listed_documents("deletes")?;

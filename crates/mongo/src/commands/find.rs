@@ -51,6 +51,10 @@ pub(super) const FIELDS: &[&str] = &[
 ///
 /// A client that calls itself [`DUMPING`] gets each document's `_ts` too, while that is switched
 /// on: a dump without it would begin every document's life anew when it is restored.
+///
+/// Errors: those of the arguments, of filter, sort and projection, and 115 for options that are not
+/// supported. All of them come before the first document is read; a `batchSize` of 0 still gets
+/// them.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;

@@ -57,6 +57,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     args.lax_bool("bypassDocumentValidation")?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
+    // Without an update the document is removed; that exactly one is asked for was checked.
     let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
     let projection = parse_projection(&args, new)?;
     let context = call.evaluation_context().await?;
@@ -64,12 +65,14 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let reply = |shown: Option<&[u8]>, last: Document| {
         build_reply(shown, last, projection.as_ref(), &find.filter, &context)
     };
+    // A replacement is a document that is stored whole, so its empty timestamps are filled in.
     if let Some(edit) = &mut edit {
         call.door.timestamps.fill_edit(edit, context.now_ms);
     }
     let Some(edit) = edit else {
         Counters::add(&call.connection.counters.delete, 1);
         let removed = loop {
+            // Nothing can be found where there is no collection, and none is made for it.
             let Some(collection) = call.find_collection(&namespace) else {
                 return reply(None, doc! { "n": 0 });
             };
@@ -93,6 +96,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(id) = edited.upserted {
         last.push("upserted", id);
     }
+    // The document after the change, or as it was found: null for an upsert without `new`.
     let shown = if new { edited.after } else { edited.before };
     reply(shown.as_deref(), last)
 }
@@ -158,6 +162,8 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
 }
 
 /// Which arguments exclude each other; number and texts are mongod's.
+///
+/// Errors: 9, with one text for each combination.
 fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",

@@ -96,6 +96,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 /// server alone stays as it is, so the client hears again when its time is over. A client that
 /// knows another process's state is answered at once. The errors are those of the specification of
 /// `hello`.
+///
+/// Errors: 31368 for one of the two arguments without the other, 31372 and 51764 for a counter that
+/// cannot be.
 fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {

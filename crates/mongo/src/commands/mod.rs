@@ -6,33 +6,61 @@
 //! command that is wrong in two ways has to get the error that mongod would give: fail points, the
 //! name, the version of the API, unknown fields, the database, the shared arguments.
 
+/// `aggregate`
 mod aggregate;
+/// `bulkWrite`
 mod bulk_write;
+/// `create`, `drop`, `dropDatabase`, `renameCollection`
 mod catalog;
+/// `collMod`
 mod coll_mod;
+/// `count`
 mod count;
+/// `createIndexes`
 mod create_indexes;
+/// `delete`
 mod delete;
+/// `ping`, `buildInfo`, `hostInfo`, `listCommands` and their kin.
 mod diagnosis;
+/// `distinct`
 mod distinct;
+/// `dropIndexes`
 mod drop_indexes;
+/// `ebbClock`, `ebbExpiry`
 mod ebb;
+/// `explain`
 mod explain;
+/// `configureFailPoint`, and what it does to other commands.
 mod fail_point;
+/// `find`
 mod find;
+/// `findAndModify`
 mod find_and_modify;
+/// `getMore`
 mod get_more;
+/// `hello`, `isMaster`
 mod handshake;
+/// `insert`
 mod insert;
+/// `killCursors`
 mod kill_cursors;
+/// `listDatabases`, `listCollections`, `listIndexes`
 mod list;
+/// `currentOp`, `killOp`, `fsync`, `replSetGetStatus`
 mod operations;
+/// `getParameter`, `setParameter`
 mod parameters;
+/// `serverStatus`
 mod server_status;
+/// `startSession`, `endSessions`, `logout`
 mod sessions;
+/// What `insert`, `update`, `delete` and `bulkWrite` share.
 mod statements;
+/// `collStats`, `dbStats`, `validate`
 mod stats;
+/// The table of all of them.
 mod table;
+/// `update`
 mod update;
 
 pub(crate) use table::COMMANDS;

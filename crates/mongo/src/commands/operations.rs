@@ -192,6 +192,8 @@ fn shown_namespace(name: &str, command: DocRef<'_>) -> String {
 
 /// Runs `killOp`. An operation that has ended meanwhile is not a failure: between looking and
 /// killing it may always end.
+///
+/// Errors: 4 without a number, 14 for another type, 2 for a number that no operation can have.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),

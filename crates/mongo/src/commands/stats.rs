@@ -178,6 +178,9 @@ pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 
 /// Runs `validate`: walks a collection, every live row and every live index entry, and reports what
 /// does not agree.
+///
+/// Errors: 26 without a collection. What is wrong with the data is not an error but an entry of
+/// `errors`.
 pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;

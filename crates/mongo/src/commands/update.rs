@@ -27,6 +27,9 @@ use crate::{
 
 /// Runs `update`. Stages of pipelines are looked at before the first statement runs: one of an
 /// unknown name fails the command, as in mongod, where it is part of the statement's shape.
+///
+/// Errors of the command: 16 for too many statements or none, and those of a statement's shape.
+/// Everything else is an entry of `writeErrors`.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let statements = call.listed_documents("updates")?;

@@ -67,6 +67,9 @@ const UNSUPPORTED: &[&str] = &[
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
 /// A specification, or `None` for that of the id index, which every collection has.
+///
+/// Errors: 197 an unknown field, 9 no key or no name, 14 a key that is not an object, and those of
+/// the parts.
 pub(crate) fn parse_spec(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     let args = Args::new("createIndexes.indexes", spec);
     let shown_spec = || shell(ValueRef::Document(spec)).to_string();
@@ -105,6 +108,8 @@ pub(crate) fn parse_spec(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
 
 /// The key pattern: paths with their directions, `true` for descending. Any number is a direction
 /// but 0 and NaN; a text names a kind of index.
+///
+/// Errors: 67 an empty pattern, 0, NaN or another type; 115 and 67 for kinds of indexes.
 fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     if pattern.is_empty() {
         return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
@@ -224,6 +229,8 @@ fn check_version(spec: DocRef<'_>) -> Result<()> {
 
 /// Checks a specification of the id index. There is one already, so nothing is made; but it has to
 /// be the right one.
+///
+/// Errors: 2 for another direction, 197 for an option that would change it.
 fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     let order = pattern.get("_id").and_then(Number::of).and_then(Number::to_i64_exact);
     if order != Some(1) {
@@ -256,6 +263,8 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
 }
 
 /// The index on `_ts`: -1, or 1..2147483647; without a number it sets no default.
+///
+/// Errors: 67 for a second field, for an option that makes no sense here, and for a wrong number.
 fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Result<IndexSpec> {
     let refuse = |what: &str| {
         let message = format!("an index on '_ts' cannot have {what}");

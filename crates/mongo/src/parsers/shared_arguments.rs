@@ -14,8 +14,8 @@ use crate::{
 /// Checks the arguments that all commands share. Returns when the command has to give up, on the
 /// machine's monotonic clock.
 ///
-/// Transaction numbers are error 20, as of a standalone mongod: drivers that get it turn off
-/// retryable writes. The order is mongod's.
+/// Transaction numbers are error 20, as of a standalone mongod: drivers take it to say that the
+/// server has no retryable writes.
 pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<Duration>> {
     if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
         let message = "Transaction numbers are only allowed on a replica set member or mongos";

@@ -94,6 +94,7 @@ pub(crate) fn batch_reply(
     id: i64,
     namespace: &Namespace,
 ) -> DocBuf {
+    // Room for all of it at once: a batch is copied once and never moved.
     let bytes: usize = documents.iter().map(|document| document.len() + 8).sum();
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(bytes + 128));
     builder.document("cursor", |cursor| {

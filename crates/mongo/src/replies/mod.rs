@@ -1,9 +1,13 @@
 //! Replies: what several commands put into them, and the forms they share. What one command alone
 //! replies with stands in its own file.
 
+/// Collections as they are shown.
 pub(crate) mod collection;
+/// Batches, and cursors that stay open.
 pub(crate) mod cursor;
+/// Indexes as they are shown.
 pub(crate) mod index;
+/// Numbers of the types that clients expect.
 pub(crate) mod numbers;
 
 use document::{DocBuf, DocBuilder, Document, ValueRef};

@@ -41,6 +41,7 @@ pub(crate) async fn read_payload(
                 false => Arrived::Cut,
             });
         }
+        // Exactly, since this is what the account was charged with.
         payload.reserve_exact(wanted);
         let before = payload.len();
         (&mut *stream).take(wanted as u64).read_to_end(&mut payload).await?;

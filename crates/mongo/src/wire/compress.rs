@@ -65,6 +65,7 @@ pub(super) fn decompress(
     let code = number(0).ok_or_else(bad)?;
     let size = number(4).and_then(|size| usize::try_from(size).ok()).ok_or_else(bad)?;
     let compressor = payload.get(8).copied().and_then(Compressor::from_id).ok_or_else(bad)?;
+    // The claim is checked before anything is unpacked: it decides how much room is made.
     if MAX_MESSAGE_BYTES < size.saturating_add(HEADER_BYTES) || code == OpCode::Compressed as i32 {
         return Err(bad());
     }
@@ -90,6 +91,7 @@ fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<
             out = snap::raw::Decoder::new().decompress_vec(data).ok()?;
         }
         Compressor::Zlib => {
+            // Stops one byte behind the claim, however much there is to come.
             flate2::read::ZlibDecoder::new(data).take(limit).read_to_end(&mut out).ok()?;
         }
         Compressor::Zstd => {
@@ -107,6 +109,7 @@ pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     let Some(data) = compress_bytes(compressor, body) else { return message };
     let len = HEADER_BYTES + 9 + data.len();
     let mut out = Vec::with_capacity(len);
+    // Ids are those of the message inside.
     Header { len, code: OpCode::Compressed as i32, ..header }.write(&mut out);
     out.extend_from_slice(&header.code.to_le_bytes());
     out.extend_from_slice(&i32::try_from(body.len()).unwrap_or(i32::MAX).to_le_bytes());

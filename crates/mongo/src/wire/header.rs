@@ -54,6 +54,7 @@ impl Header {
             let part = bytes.get(at..at + 4).and_then(|part| part.try_into().ok());
             i32::from_le_bytes(part.unwrap_or_default())
         };
+        // A negative length becomes 0, which is below every bound.
         let len = usize::try_from(number(0)).unwrap_or(0);
         if !(HEADER_BYTES..=MAX_MESSAGE_BYTES).contains(&len) {
             return Err(Malformed::fatal(format!("message length {} is not allowed", number(0))));

@@ -94,6 +94,7 @@ pub(crate) fn parse_message(header: &Header, payload: Vec<u8>) -> Result<Message
         Some(OpCode::Msg) => op_msg::parse(header, payload, None),
         Some(OpCode::Query) => op_query::parse(header, payload),
         Some(OpCode::Compressed) => {
+            // The compressor is remembered: a reply is compressed as its request was.
             let (inner, payload, compressor) = decompress(header, &payload)?;
             match OpCode::from_number(inner.code) {
                 Some(OpCode::Msg) => op_msg::parse(&inner, payload, Some(compressor)),
@@ -101,6 +102,7 @@ pub(crate) fn parse_message(header: &Header, payload: Vec<u8>) -> Result<Message
                 _ => Err(Malformed::fatal("a compressed message holds an unknown message")),
             }
         }
+        // Replies are for clients; a server never gets one.
         Some(OpCode::Reply) | None => {
             Err(Malformed::fatal(format!("unsupported message type {}", header.code)))
         }

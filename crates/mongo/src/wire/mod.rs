@@ -8,11 +8,17 @@
 //! | len  | request id | response to | op code | payload ...
 //! ```
 
+/// Reads a message of a known length.
 pub(crate) mod arriving;
+/// OP_COMPRESSED.
 mod compress;
+/// The 16 bytes in front.
 mod header;
+/// A request, whatever form it came in.
 mod message;
+/// OP_MSG.
 mod op_msg;
+/// OP_QUERY and OP_REPLY.
 mod op_query;
 
 pub(crate) use compress::{Compressor, claimed_size, compress};

@@ -48,10 +48,13 @@ pub(super) fn parse(
     compressor: Option<Compressor>,
 ) -> Result<Message, Malformed> {
     let flags = u32_at(&payload, 0).ok_or_else(|| Malformed::fatal("a message without flags"))?;
+    // A client that sets an unknown bit of these wants something that changes the meaning of what
+    // follows.
     if flags & REQUIRED_BITS & !(CHECKSUM_PRESENT | MORE_TO_COME) != 0 {
         return Err(Malformed::fatal(format!("unknown flag bits in {flags:#x}")));
     }
     let checksum = flags & CHECKSUM_PRESENT != 0;
+    // The last four bytes are the checksum's, and no section may reach into them.
     let end = if checksum { check_sum(header, &payload)? } else { payload.len() };
     let mut sections =
         Sections { bytes: &payload, at: 4, end, body: None, sequences: Vec::new(), elements: 0 };
@@ -60,6 +63,7 @@ pub(super) fn parse(
     }
     let elements = sections.elements;
     let (body, sequences) = (sections.body, sections.sequences);
+    // The body may stand between or after sequences; most clients send it first.
     let body = body.ok_or_else(|| Malformed::fatal("a message without a body section"))?;
     Ok(Message {
         request_id: header.request_id,
@@ -132,6 +136,7 @@ impl Sections<'_> {
         let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= self.end);
         let end = end.ok_or_else(|| Malformed::fatal("a document reaches beyond its section"))?;
         let bytes = self.bytes.get(start..end).unwrap_or_default();
+        // Before it is validated: a document that is refused anyway need not be walked.
         if MAX_COMMAND_BYTES < bytes.len() {
             let text = format!("a document of {} bytes is too large", bytes.len());
             return Err(Malformed::content(crate::errors::BSONObjectTooLarge, text));
@@ -161,6 +166,7 @@ impl Sections<'_> {
         let name = str::from_utf8(name.get(..name_len).unwrap_or_default())
             .map_err(|_| Malformed::fatal("the name of a document sequence is not UTF-8"))?
             .to_owned();
+        // A command would see one of the two and silently lose the other.
         let twice = self.sequences.iter().any(|sequence| sequence.name == name);
         if twice || MAX_SECTIONS <= self.sequences.len() {
             return Err(Malformed::fatal("a document sequence is given twice"));
@@ -192,6 +198,7 @@ pub(crate) fn reply(
     let flags =
         if more_to_come { MORE_TO_COME } else { 0 } | if checksum { CHECKSUM_PRESENT } else { 0 };
     out.extend_from_slice(&flags.to_le_bytes());
+    // The kind of the body's section.
     out.push(0);
     out.extend_from_slice(body);
     if checksum {

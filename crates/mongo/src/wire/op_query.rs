@@ -25,6 +25,8 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
         payload.get(start..start + 4).and_then(|len| len.try_into().ok()).ok_or_else(bad)?;
     let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| bad())?;
     let end = start.checked_add(len).filter(|end| *end <= payload.len()).ok_or_else(bad)?;
+    // What is wrong in it ends the connection: this form has no error that every client of that
+    // time understands.
     let elements = validate(payload.get(start..end).unwrap_or_default())
         .map_err(|invalid| Malformed::fatal(invalid.to_string()))?;
     let Some(database) = database else {
@@ -50,6 +52,7 @@ pub(crate) fn reply(request_id: i32, response_to: i32, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(len);
     Header { len, request_id, response_to, code: OpCode::Reply as i32 }.write(&mut out);
     out.extend_from_slice(&AWAIT_CAPABLE.to_le_bytes());
+    // No cursor, from the start, one document.
     out.extend_from_slice(&0_i64.to_le_bytes());
     out.extend_from_slice(&0_i32.to_le_bytes());
     out.extend_from_slice(&1_i32.to_le_bytes());

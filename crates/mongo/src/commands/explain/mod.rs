@@ -11,7 +11,9 @@
 //!     executionStats: {nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 1, ..}, ok: 1}
 //! ```
 
+/// The form of the reply.
 mod shape;
+/// Writes, which are counted and not done.
 mod write;
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
@@ -74,6 +76,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(BadValue, message));
         }
     };
+    // The command inside has no `$db` of its own; it is about the database of `explain`.
     let name = command.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(name, command);
     let namespace = match name {
@@ -82,6 +85,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let explained = explained_command(name, &args)?;
     let plan = &explained.plan;
+    // The same test decides when `count` runs, so that the explanation is of what would happen.
     if name == "count" && plan.filter.is_always() && covers_all(&plan.hint) {
         return explain_fast_count(call, &namespace, command, execute).await;
     }
@@ -95,6 +99,7 @@ async fn explain_fast_count<S: Store>(
     command: DocRef<'_>,
     execute: bool,
 ) -> Result<DocBuf> {
+    // mongod shows a collection that is not there as a plan that ends at once.
     let there = call.find_collection(namespace).is_some();
     let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
     let planned = planner_section(namespace, Document::new(), stage.clone());
@@ -192,6 +197,7 @@ async fn reply_with_plan<S: Store>(
 ) -> Result<DocBuf> {
     let Explained { plan, bounded, filter, mut then } = explained;
     let context = call.evaluation_context().await?;
+    // Names are taken before the plan is handed over.
     let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
     // The limit is how a search for one document is planned, not a stage that the client has
     // written.
@@ -223,6 +229,7 @@ async fn reply_with_plan<S: Store>(
     }
     let millis = clock::monotonic().saturating_sub(started).as_millis();
     let explain = cursor.explain();
+    // The command's own stage stands above the search.
     let top = match &then {
         Outcome::Answer => None,
         Outcome::Count => Some(doc! { "stage": "COUNT" }),
@@ -233,6 +240,7 @@ async fn reply_with_plan<S: Store>(
         filter,
         winning_plan(&explain, &stages, sorts, None, top.clone()),
     );
+    // What the client would get, which for writes is not what was found.
     let returned = match &then {
         Outcome::Answer => found,
         Outcome::Count => 0,

@@ -90,6 +90,7 @@ pub(super) fn winning_plan(
     let mut plan = access_stage(explain, found.is_some());
     for stage in stages {
         let name = match *stage {
+            // The access path gives this order already, so nothing is sorted.
             "$sort" if !sorts => continue,
             "$sort" => "SORT",
             "$limit" => "LIMIT",
@@ -101,6 +102,7 @@ pub(super) fn winning_plan(
         };
         plan = doc! { "stage": name, "inputStage": plan };
     }
+    // Only the outermost stage of the search is counted.
     if let Some(found) = found {
         plan.push("nReturned", shortest_int(found as u64));
     }
@@ -116,6 +118,7 @@ pub(super) fn winning_plan(
 /// The way to the documents. It always ends at the documents themselves: an index says which they
 /// are, and not what they hold, so `FETCH` stands over every `IXSCAN`.
 fn access_stage(explain: &Explain, run: bool) -> Document {
+    // mongod's words for the direction of a walk.
     let direction = if explain.backward { "backward" } else { "forward" };
     let (keys, documents) =
         (shortest_int(explain.keys_examined), shortest_int(explain.documents_examined));
@@ -134,6 +137,7 @@ fn access_stage(explain: &Explain, run: bool) -> Document {
             "indexVersion": 2,
             "direction": direction,
         };
+        // Counts exist only where the plan was run.
         if run {
             scan.push("keysExamined", keys.clone());
         }

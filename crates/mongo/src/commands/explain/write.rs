@@ -55,6 +55,7 @@ pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let edit = args.get("update").map(|update| parse_edit(update, args, false)).transpose()?;
+    // Exactly one of both, as when the command runs.
     if edit.is_none() != remove {
         let message = "Either an update or remove=true must be specified";
         return Err(Error::new(BadValue, message));
@@ -89,6 +90,7 @@ impl PlannedWrite {
         filter: &Filter,
         context: &Context,
     ) -> Result<()> {
+        // An update without a change counts as found and not as modified.
         self.found += 1;
         if let Some(edit) = &self.edit {
             self.modified += u64::from(edit.apply(document, Some(filter), context)?.changed);
@@ -112,6 +114,7 @@ impl PlannedWrite {
         if self.edit.is_some() {
             out.push("nMatched", shortest_int(self.found));
             out.push("nWouldModify", shortest_int(self.modified));
+            // Where nothing is found one document would be inserted.
             out.push("nWouldUpsert", shortest_int(u64::from(self.upsert && self.found == 0)));
         } else {
             out.push("nWouldDelete", shortest_int(self.found));

@@ -11,8 +11,11 @@
 //! A section is a function that returns a document. `work` counts what clients do, `machine` what
 //! the process takes, and `absent` has the zeros.
 
+/// Sections of zeros.
 mod absent;
+/// Memory and processor.
 mod machine;
+/// Commands, connections and cursors.
 mod work;
 
 use document::{DocBuf, Document, Value, ValueRef, doc};
