@@ -54,6 +54,39 @@ enum Outcome {
     Write(Box<PlannedWrite>),
 }
 
+impl Outcome {
+    /// The command's own stage, which stands above the search; `None` where the documents are the
+    /// reply.
+    fn planned_stage(&self) -> Option<Document> {
+        match self {
+            Self::Answer => None,
+            Self::Count => Some(doc! { "stage": "COUNT" }),
+            Self::Write(change) => Some(doc! { "stage": change.stage_name() }),
+        }
+    }
+
+    /// The same after a run that has found this many documents.
+    fn counted_stage(&self, found: usize) -> Option<Document> {
+        match self {
+            Self::Answer => None,
+            Self::Count => {
+                let counted = shape::shortest_int(found as u64);
+                Some(doc! { "stage": "COUNT", "nReturned": 0, "nCounted": counted })
+            }
+            Self::Write(change) => Some(change.stage_stats()),
+        }
+    }
+
+    /// How many documents the client would get, which for counts and writes is not what was found.
+    fn returned_count(&self, found: usize) -> usize {
+        match self {
+            Self::Answer => found,
+            Self::Count => 0,
+            Self::Write(change) => change.returned_count(),
+        }
+    }
+}
+
 /// Whether an explanation changes something: only an aggregate that writes counts as a change,
 /// since any other command is searched and not run.
 pub(super) fn changes_data(command: DocRef<'_>) -> bool {
@@ -229,34 +262,12 @@ async fn reply_with_plan<S: Store>(
     }
     let millis = clock::monotonic().saturating_sub(started).as_millis();
     let explain = cursor.explain();
-    // The command's own stage stands above the search.
-    let top = match &then {
-        Outcome::Answer => None,
-        Outcome::Count => Some(doc! { "stage": "COUNT" }),
-        Outcome::Write(change) => Some(doc! { "stage": change.stage_name() }),
-    };
-    let planned = planner_section(
-        namespace,
-        filter,
-        winning_plan(&explain, &stages, sorts, None, top.clone()),
-    );
-    // What the client would get, which for writes is not what was found.
-    let returned = match &then {
-        Outcome::Answer => found,
-        Outcome::Count => 0,
-        Outcome::Write(change) => change.returned_count(),
-    };
+    let plan = winning_plan(&explain, &stages, sorts, None, then.planned_stage());
+    let planned = planner_section(namespace, filter, plan);
     let stats = execute.then(|| {
-        let top = match &then {
-            Outcome::Answer => None,
-            Outcome::Count => Some(
-                doc! { "stage": "COUNT", "nReturned": 0, "nCounted": shape::shortest_int(found as u64) },
-            ),
-            Outcome::Write(change) => Some(change.stage_stats()),
-        };
         let (keys, documents) = (explain.keys_examined, explain.documents_examined);
-        let stage = winning_plan(&explain, &stages, sorts, Some(found), top);
-        Stats { returned, millis, keys, documents, stage }
+        let stage = winning_plan(&explain, &stages, sorts, Some(found), then.counted_stage(found));
+        Stats { returned: then.returned_count(found), millis, keys, documents, stage }
     });
     build_reply(call, planned, stats, command)
 }

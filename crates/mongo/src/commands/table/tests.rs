@@ -102,11 +102,11 @@ fn columns_agree() {
     for row in ROWS {
         let name = row.name;
         let writes = matches!(row.access, Access::Writes);
-        assert!(!(writes && row.work.is_read()), "{name} writes and counts as a read");
-        assert!(!(row.work.is_write() && !writes), "{name} counts as a write and only reads");
-        assert!(!(writes && row.ends_with_client), "{name} would be cut off in the middle");
-        assert!(!(writes && !row.write_concern), "{name} writes and takes no write concern");
-        assert!(!(row.stores_bytes && !row.work.is_write()), "{name} stores nothing");
+        assert!(!writes || !row.work.is_read(), "{name} writes and counts as a read");
+        assert!(writes || !row.work.is_write(), "{name} counts as a write and only reads");
+        assert!(!writes || !row.ends_with_client, "{name} would be cut off in the middle");
+        assert!(!writes || row.write_concern, "{name} writes and takes no write concern");
+        assert!(!row.stores_bytes || row.work.is_write(), "{name} stores nothing");
         assert!(row.sees_documents || !row.work.is_read(), "{name} reads documents");
         assert!(row.sees_documents || !row.work.is_write(), "{name} writes documents");
         let levels = row.read_levels != ReadLevels::Local;
@@ -118,9 +118,9 @@ fn columns_agree() {
         assert_eq!(row.legacy, !row.compress, "{name}: only handshakes are never compressed");
         if let ApiVersion1::Except(outside) = row.api {
             let any = row.fields.contains(&ANY_ARGUMENT);
-            // `temp` is refused as unknown before anybody asks for the version of the API.
-            let known = |field: &&str| any || row.fields.contains(field) || *field == "temp";
-            assert!(outside.iter().all(|field| known(&field)), "{name}: {outside:?}");
+            // Nobody here knows `temp`; a strict client is told so by its own error.
+            let known = |field: &str| any || row.fields.contains(&field) || field == "temp";
+            assert!(outside.iter().all(|field| known(field)), "{name}: {outside:?}");
         }
         let fields = row.fields.iter();
         assert!(fields.clone().all(|field| fields.clone().filter(|it| *it == field).count() == 1));
