@@ -1,6 +1,6 @@
 //! What is known about a connected client, and what it is doing. Its bytes are read and written in
 //! `connection`; commands of others (`currentOp`, `killOp`) look at it from their own threads, so
-//! what changes stands behind locks and atomics.
+//! what changes is kept in locks and atomics.
 
 use std::{
     sync::{
@@ -114,7 +114,7 @@ impl Connection {
     }
 
     /// The command under way, a `getMore`, goes on with the operation that opened the cursor: its
-    /// time limit and whoever stops it are those of the operation from now on.
+    /// time limit and its stops are those of the operation from now on.
     pub(crate) fn resume_operation(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
         // In this order: what stopped the request so far is carried over to the operation it goes
         // on with.

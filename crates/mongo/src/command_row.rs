@@ -11,7 +11,7 @@ use document::DocRef;
 pub(crate) const ANY_ARGUMENT: &str = "*";
 
 /// Whether a command changes anything: a document, a collection, a setting, the database clock or
-/// an operation of somebody else. A sender who may only read may send what changes nothing.
+/// an operation of another client. A sender who may only read may send what changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum Access {
     /// It never changes anything.
@@ -126,6 +126,10 @@ pub struct CommandRow {
     /// Its outcome can depend on which documents are live. The tests for expired documents need a
     /// path for each such command, so this is assumed where a row does not say otherwise.
     pub sees_documents: bool,
+    /// The argument that holds the name of its collection; `None`: the first one.
+    pub collection_in: Option<&'static str>,
+    /// What `currentOp` shows as the collection where the command names none.
+    pub without_collection: &'static str,
     /// What it counts as.
     pub work: Work,
 }
@@ -150,6 +154,8 @@ impl CommandRow {
             strict_shared: false,
             stores_bytes: false,
             sees_documents: true,
+            collection_in: None,
+            without_collection: "$cmd",
             work: Work::Command,
         }
     }
@@ -218,6 +224,16 @@ impl CommandRow {
     /// It neither reads, counts nor changes documents.
     pub(crate) const fn without_documents(self) -> Self {
         Self { sees_documents: false, ..self }
+    }
+
+    /// The name of its collection stands in this argument.
+    pub(crate) const fn collection_in(self, argument: &'static str) -> Self {
+        Self { collection_in: Some(argument), ..self }
+    }
+
+    /// What `currentOp` shows as the collection where the command names none.
+    pub(crate) const fn without_collection(self, shown: &'static str) -> Self {
+        Self { without_collection: shown, ..self }
     }
 
     /// It counts as this kind of work.

@@ -66,7 +66,7 @@ type ConnectionEnded = ();
 /// messages; an error ends the connection at once.
 ///
 /// A client is known from its first message that parses. Until then a message is small, and its
-/// memory comes from an account that all unknown clients share: whoever only connects cannot take
+/// memory comes from an account that all unknown clients share: a client that only connects cannot take
 /// what working clients need.
 async fn serve_messages<S: Store>(
     door: &Arc<Door<S>>,
@@ -96,7 +96,7 @@ async fn serve_messages<S: Store>(
         let arrived = tokio::select! {
             biased;
             arrived = read_payload(&mut stream, &header, &mut held) => arrived?,
-            // Half a message is no request yet.
+            // Half a message is not a request yet.
             _ = stop.changed() => return Ok(()),
         };
         let (payload, refused) = match arrived {

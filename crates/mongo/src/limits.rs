@@ -1,4 +1,4 @@
-//! Sizes, counts and times of the MongoDB API. Those that `hello` tells (`MAX_MESSAGE_BYTES`,
+//! Sizes, counts and times of the MongoDB API. Those that `hello` reports (`MAX_MESSAGE_BYTES`,
 //! `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's figures: drivers split batches by them.
 //! The others are this server's own.
 
@@ -42,7 +42,7 @@ pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes of a message that room is made for when nothing of it has arrived.
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
-/// The same when so many of them have arrived.
+/// Bytes that room is made for at once when this many have arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
 /// What is read at once of small messages; every connection has such a buffer.
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
@@ -54,7 +54,7 @@ pub(crate) const ELEMENT_BYTES: usize = 256;
 pub(crate) const LONG_BYTES: usize = 1024 * 1024;
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
-/// The version this door answers as.
+/// The version of MongoDB whose behaviour is offered, as `buildInfo` and others report it.
 pub(crate) const SERVER_VERSION: &str = "7.0.0";
 /// Sections of one message.
 pub(crate) const MAX_SECTIONS: usize = 64;

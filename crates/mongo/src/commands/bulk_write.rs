@@ -277,7 +277,7 @@ async fn reply_with_outcomes<S: Store>(
     let results = Value::Array(results.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(results))];
     let plan = Plan::new(Filter::always()).with_stages(stages);
-    // The writes are done: their outcomes, which are small, are told in any case.
+    // The writes are done: their outcomes, which are small, are reported in any case.
     // Limits of time and memory would lose what the client has to know now.
     let context = Arc::new(Context::default());
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;

@@ -77,7 +77,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 /// The plan of a find's arguments: filter, hint, and the stages sort, skip, limit and project in
 /// this order.
 ///
-/// A sort by `$natural` is no stage but the direction of the walk, so a hint beside it means
+/// A sort by `$natural` is not a stage but the direction of the walk, so a hint beside it means
 /// nothing.
 pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     refuse_unsupported(args)?;
@@ -98,7 +98,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
             }
             None => {
                 let sort = mongo_query::sort::parse(sort)?;
-                // The sort looks ahead to the skip and limit behind it.
+                // The evaluator lets the sort look ahead to the skip and limit after it.
                 stages.push(Stage::Sort { sort, limit: None });
             }
         }

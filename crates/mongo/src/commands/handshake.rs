@@ -7,7 +7,7 @@
 //! => {isWritablePrimary: true, maxBsonObjectSize: .., maxWireVersion: .., compression: ["zstd"], ..}
 //! ```
 //!
-//! A client that sends `topologyVersion` and `maxAwaitTimeMS` asks to be told of a change; drivers
+//! A client that sends `topologyVersion` and `maxAwaitTimeMS` asks to hear of a change; drivers
 //! keep one connection for that and measure the server's absence by it.
 
 use std::{sync::atomic::Ordering, time::Duration};

@@ -82,7 +82,7 @@ use crate::{
     parsers::{api_version, shared_arguments::check_shared},
 };
 
-/// What a message is answered with.
+/// What a client gets for a message.
 pub(crate) enum Response {
     /// A document, that of an error among them.
     Reply(DocBuf),

@@ -18,6 +18,7 @@ use crate::{
     arguments::Args,
     call::Call,
     client::Connection,
+    command_row::CommandRow,
     cursor_description::{Clocks, CursorSnapshot, session_document, shown_command},
     errors::{
         BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
@@ -157,7 +158,7 @@ fn describe_running(
     out.push("secs_running", saturated_long(took.as_secs().into()));
     out.push("microsecs_running", saturated_long(took.as_micros()));
     out.push("op", running.row.work.op_name());
-    out.push("ns", shown_namespace(running.row.name, command));
+    out.push("ns", shown_namespace(running.row, command));
     out.push("command", shown_command(command).as_ref().to_tree());
     if let Some(session) = session::session_id(command) {
         out.push("lsid", session_document(session));
@@ -179,15 +180,11 @@ fn saturated_long(number: u128) -> i64 {
 }
 
 /// The collection a command names, as `ns` shows it.
-fn shown_namespace(name: &str, command: DocRef<'_>) -> String {
+fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
     let text = |field: &str| command.get(field).and_then(|value| value.as_str());
     let database = text("$db").unwrap_or_default();
-    let collection = match name {
-        "getMore" => text("collection"),
-        "aggregate" => text("aggregate").or(Some("$cmd.aggregate")),
-        _ => text(name),
-    };
-    format!("{database}.{}", collection.unwrap_or("$cmd"))
+    let collection = text(row.collection_in.unwrap_or(row.name));
+    format!("{database}.{}", collection.unwrap_or(row.without_collection))
 }
 
 /// Runs `killOp`. An operation that has ended meanwhile is not a failure: between looking and

@@ -202,7 +202,7 @@ rows! {
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
         "the next batch of a cursor",
         CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern()
-            .at_levels(ReadLevels::All).counted_as(Work::GetMore);
+            .at_levels(ReadLevels::All).collection_in("collection").counted_as(Work::GetMore);
     "killCursors" => kill_cursors::run, &["cursors"], "closes cursors",
         CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
@@ -212,7 +212,8 @@ rows! {
         CommandRow::writes().counted_as(Work::Write);
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
         CommandRow::by_arguments(aggregate::changes_data).in_api(&["explain"]).ends_with_client()
-            .at_levels(ReadLevels::All).strict_shared().counted_as(Work::Read);
+            .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")
+            .counted_as(Work::Read);
     "count" => count::run, count::FIELDS, "counts documents",
         CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::ExceptSnapshot).counted_as(Work::Read);

@@ -74,7 +74,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
         };
         call.door.cursors.open(namespace.clone(), opened, &call.operation)?
     };
-    // Who was to be told of the cursor has gone, or does not want it any more.
+    // The client that would get the cursor's id has gone, or has ended the operation.
     if let Err(stopped) = call.operation.check_stopped() {
         call.door.cursors.close(id);
         return Err(stopped.into());

@@ -91,7 +91,7 @@ fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<
             out = snap::raw::Decoder::new().decompress_vec(data).ok()?;
         }
         Compressor::Zlib => {
-            // Stops one byte behind the claim, however much there is to come.
+            // Stops one byte after the claim, however much there is to come.
             flate2::read::ZlibDecoder::new(data).take(limit).read_to_end(&mut out).ok()?;
         }
         Compressor::Zstd => {

@@ -9,7 +9,7 @@ use engine::Store;
 use super::{int, long};
 use crate::{command_row::CommandRow, commands::Call, limits::MAX_CONNECTIONS};
 
-/// How commands are counted where reads, writes and others are told apart.
+/// How commands are counted where reads, writes and others are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -151,7 +151,7 @@ impl WorkCounts {
         }
     }
 
-    /// `opcounters`: what has a counter of its own is no command.
+    /// `opcounters`: what has a counter of its own does not count as a command.
     pub(super) fn op_counters(&self) -> Document {
         let names = ["insert", "query", "update", "delete", "getmore", "command"];
         names.iter().map(|name| ((*name).to_owned(), long(self.counter_value(name)))).collect()

@@ -118,7 +118,7 @@ fn columns_agree() {
         assert_eq!(row.legacy, !row.compress, "{name}: only handshakes are never compressed");
         if let ApiVersion1::Except(outside) = row.api {
             let any = row.fields.contains(&ANY_ARGUMENT);
-            // Nobody here knows `temp`; a strict client is told so by its own error.
+            // Nobody here knows `temp`; a strict client gets its own error for it.
             let known = |field: &str| any || row.fields.contains(&field) || field == "temp";
             assert!(outside.iter().all(|field| known(field)), "{name}: {outside:?}");
         }
