@@ -1,6 +1,6 @@
-//! The rules for a FieldPath, the dotted path of fields in expressions, projections and sorts. Paths
-//! in filters and updates have other rules. Numbers and texts are those of mongod 6.0: drivers show
-//! them, and tests of applications compare the numbers.
+//! The rules for a FieldPath, the dotted path of fields in expressions, projections and sorts.
+//! Paths in filters and updates have other rules. Numbers and texts are those of mongod 6.0:
+//! drivers show them, and tests of applications compare the numbers.
 //!
 //! ```text
 //! ""       40352      "a."    40353      "a..b"   15998
@@ -16,8 +16,8 @@ const MAX_PARTS: usize = 200;
 const DOLLAR: &str =
     "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
 
-/// Checks a path: 40352, 40353, 15, 15998, 16410 and 16411 say what is wrong with it. The whole path
-/// is looked at before its parts, as mongod does, since a path may be wrong in several ways.
+/// Checks a path: 40352, 40353, 15, 15998, 16410 and 16411 say what is wrong with it. The whole
+/// path is looked at before its parts, as mongod does, since a path may be wrong in several ways.
 pub fn check_path(path: &str) -> Result<(), Error> {
     if path.is_empty() {
         return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
@@ -40,7 +40,8 @@ pub(crate) fn check_plain_path(path: &str) -> Result<(), Error> {
     check_path(path)
 }
 
-/// Checks the name of one field that an expression or a stage makes: neither a path nor an operator.
+/// Checks the name of one field that an expression or a stage makes: neither a path nor an
+/// operator.
 pub(crate) fn check_field_name(name: &str) -> Result<(), Error> {
     if name.starts_with('$') {
         return Err(Error::new(16410, DOLLAR));

@@ -50,9 +50,8 @@ pub async fn serve<S: Store>(
     stop: watch::Receiver<bool>,
 ) {
     let connection = door.add_connection(peer, None);
-    // The order matters: the socket is closed first, so that the client does not wait for what
-    // follows.
-    // Whatever ended it, there is nobody left to tell.
+    // Whatever ended it, nobody is left to hear of it. The socket is closed first, so that the
+    // client does not wait for what follows.
     let _ = serve_messages(&door, &connection, &mut stream, stop).await;
     let _ = stream.shutdown().await;
     door.cursors.mark_orphans(connection.id);
@@ -66,8 +65,8 @@ type ConnectionEnded = ();
 /// messages; an error ends the connection at once.
 ///
 /// A client is known from its first message that parses. Until then a message is small, and its
-/// memory comes from an account that all unknown clients share: a client that only connects cannot take
-/// what working clients need.
+/// memory comes from an account that all unknown clients share: a client that only connects cannot
+/// take what working clients need.
 async fn serve_messages<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,

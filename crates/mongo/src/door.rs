@@ -29,11 +29,12 @@ use crate::{
 
 /// Settings of the API, made by the server before it listens.
 ///
-/// Those that may be switched while the server runs are shared atomics: the part of the server that switches them holds
-/// the other end.
+/// Those that may be switched while the server runs are shared atomics: the part of the server that
+/// switches them holds the other end.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Whether a document's own `ttl` is interpreted; shared with the part of the server that may switch it.
+    /// Whether a document's own `ttl` is interpreted; shared with the part of the server that may
+    /// switch it.
     pub per_document_ttl: Arc<AtomicBool>,
     /// The server's version, for `buildInfo`.
     pub version: String,

@@ -156,8 +156,8 @@ impl From<query::Error> for Error {
 }
 
 /// The error (11000) of a value that a unique index has already. The collection's name is not known
-/// here: `$NS` stands for it until [`Error::with_namespace`] is called. Drivers read `keyPattern` and
-/// `keyValue`, and the text, which older applications parse.
+/// here: `$NS` stands for it until [`Error::with_namespace`] is called. Drivers read `keyPattern`
+/// and `keyValue`, and the text, which older applications parse.
 fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
     let shown = shell(document::ValueRef::Document(document::DocRef::Tree(&value))).to_string();
     let message =

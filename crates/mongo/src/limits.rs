@@ -28,7 +28,8 @@ pub(crate) const LIGHT_CURSOR_BYTES: usize = 64 * 1024;
 pub(crate) const MAX_CURSORS: usize = 100_000;
 /// Bytes of a command, or of a text about it, that others are shown.
 pub(crate) const SHOWN_BYTES: usize = 1024;
-/// The name of the application that is shown when documents were written, while that is switched on.
+/// The name of the application that is shown when documents were written, while that is switched
+/// on.
 pub(crate) const DUMPING: &str = "mongodump";
 /// Connections that there may be, as far as this door knows.
 pub(crate) const MAX_CONNECTIONS: i32 = 50_000;

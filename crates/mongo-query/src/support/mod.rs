@@ -1,5 +1,6 @@
-//! What of MongoDB's language is supported. `docs/compat/mongodb.md` is printed from these tables, and
-//! tests hold them against the parsers, so that the page can neither promise nor conceal anything.
+//! What of MongoDB's language is supported. `docs/compat/mongodb.md` is printed from these tables,
+//! and tests hold them against the parsers, so that the page can neither promise nor conceal
+//! anything.
 
 /// Filters, projections, sorts and updates.
 pub mod operators;

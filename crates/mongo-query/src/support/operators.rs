@@ -1,5 +1,5 @@
-//! The operators of filters, projections, sorts and updates: which of MongoDB's are supported, row by
-//! row. A test holds the rows against the parsers, both ways.
+//! The operators of filters, projections, sorts and updates: which of MongoDB's are supported, row
+//! by row. A test holds the rows against the parsers, both ways.
 
 use super::Support::{self, Differs, NotYet, Works};
 

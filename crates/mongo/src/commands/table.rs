@@ -32,8 +32,8 @@ pub(super) type Run<S> = for<'a> fn(&'a Call<'a, S>) -> Running<'a>;
 /// every store, functions are not, so they stand beside each other instead of in one struct.
 pub(super) struct Runs<S>(PhantomData<S>);
 
-/// The rows and the functions beside them are made from one list, so that neither can miss one. A
-/// name that stands in it twice does not compile: the second arm of `place` would be unreachable.
+/// The rows and the functions beside them are made from one list, so that neither can miss one. The
+/// compiler finds a name that stands in it twice, since the second arm of `place` is unreachable.
 macro_rules! rows {
     ($($name:literal => $module:ident :: $run:ident, $fields:expr, $help:literal, $row:expr;)*) => {
         const NAMES: &[&str] = &[$($name),*];

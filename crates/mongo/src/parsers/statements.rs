@@ -2,9 +2,9 @@
 //! these. `findAndModify` and `explain` read the same parts.
 //!
 //! A statement is read in two steps. Its shape (which fields there are, and of which types) is
-//! checked for all statements of a command before the first one runs, so that a malformed one leaves
-//! nothing half done. What its filter and its update mean is read when its turn comes: an error in
-//! it is an entry of `writeErrors`, after the statements that ran before.
+//! checked for all statements of a command before the first one runs, so that a malformed one
+//! leaves nothing half done. What its filter and its update mean is read when its turn comes: an
+//! error in it is an entry of `writeErrors`, after the statements that ran before.
 //!
 //! ```text
 //! {q: {..}, u: {..} | [..], multi: bool, upsert: bool, arrayFilters: [..], hint: .., c: {..}}    update
