@@ -116,7 +116,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut totals = Totals::default();
     let mut results = Vec::new();
     for (at, operation) in operations.into_iter().enumerate() {
-        // Totals grow as operations succeed; one that fails may have added to them before.
+        // Totals grow only with operations that succeed.
         let outcome = apply_operation(call, &namespaces, operation, &context, &mut totals).await;
         let index = saturated_int(at);
         match outcome {
@@ -124,7 +124,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             Ok(fields) => results.push(outcome_entry(1.0, index, fields)),
             Err(error) => {
                 totals.errors += 1;
-                // An operation that failed changed nothing.
+                // What an operation did before it failed is not counted.
                 let mut fields = doc! { "n": 0 };
                 for (name, value) in error.reply_fields() {
                     fields.push(name, value);
