@@ -7,7 +7,7 @@ use document::{Document, Value, doc};
 use engine::Store;
 
 use super::{int, long};
-use crate::{command_row::CommandRow, commands::Call, limits::MAX_CONNECTIONS};
+use crate::{call::Call, command_row::CommandRow, limits::MAX_CONNECTIONS};
 
 /// How commands are counted where reads, writes and others are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
