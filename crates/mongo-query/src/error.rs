@@ -1,4 +1,5 @@
-//! Errors of the language: a MongoDB error code and a text.
+//! Errors of the language: MongoDB's error code and a text. Codes without a name (`Location40324`)
+//! are the numbers of single assertions in mongod.
 
 use std::fmt;
 
@@ -30,6 +31,19 @@ impl Error {
     /// 14 TypeMismatch.
     pub fn type_mismatch(message: impl Into<String>) -> Self {
         Self::new(14, message)
+    }
+
+    /// 238 NotImplemented: MongoDB has it, and this server does not. The text names it, so that a
+    /// user sees at once what is missing.
+    pub(crate) fn unsupported(name: &str) -> Self {
+        Self::new(238, format!("{name} is not supported"))
+    }
+}
+
+/// An evaluator's error as one of the language: it has MongoDB's number already.
+impl From<query::Error> for Error {
+    fn from(error: query::Error) -> Self {
+        Self::new(error.number, error.message)
     }
 }
 

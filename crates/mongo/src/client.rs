@@ -1,5 +1,6 @@
 //! What is known about a connected client, and what it is doing. Its bytes are read and written in
-//! `connection`.
+//! `connection`; commands of others (`currentOp`, `killOp`) look at it from their own threads, so
+//! what changes is kept in locks and atomics.
 
 use std::{
     sync::{
@@ -12,50 +13,63 @@ use std::{
 use memory::Share;
 
 use crate::{
-    door::{Counters, lock},
-    operation::{Operation, Running, Why},
+    counters::Counters,
+    lock::lock,
+    operation::{Operation, Running, StopReason},
     wire::Compressor,
 };
 
-/// What is known about a client.
+/// What is known about a client. There is one for each socket, and one for each command that is
+/// relayed.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    /// Its number since the start of the server, shown as `connectionId`.
     pub(crate) id: i32,
+    /// The client's address, as `currentOp` and logs show it.
     pub(crate) peer: String,
+    /// What it counts. Only its own task writes to it.
     pub(crate) counters: Counters,
-    /// Compressors both sides know.
+    /// Compressors that both sides know, in the client's order; empty before the handshake.
     pub(crate) compressors: Mutex<Vec<Compressor>>,
-    /// It has said who it is; it may do so once.
+    /// Whether it has said who it is. It may do so once: 186 after that.
     pub(crate) introduced: AtomicBool,
+    /// The application's name as its driver gave it in the first handshake.
     pub(crate) app_name: Mutex<Option<String>>,
+    /// The number that the next reply gets as its request id.
     replies: AtomicI32,
-    /// What the answer holds that is being made or sent.
+    /// Memory of the reply that is being made or sent. It is given back when the last byte is
+    /// written, not when the command returns.
     answer: Mutex<Share>,
+    /// The command under way, for `currentOp` and `killOp`.
     running: Mutex<Option<Running>>,
-    /// Who it is, if it came by another way than a socket of its own.
-    pub(crate) visitor: Option<Visitor>,
+    /// Who sends its commands, if it came by another way than a socket of its own.
+    pub(crate) relayed_sender: Option<RelayedSender>,
 }
 
-/// A sender whose commands somebody else received, each on a connection of its own.
+/// The sender of a command that came through the portal. Each of its commands has a connection of
+/// its own, so cursors and rights hang on this instead of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Visitor {
-    /// It may change things.
+pub(crate) struct RelayedSender {
+    /// Whether it may change things.
     pub(crate) writes: bool,
-    /// What all its commands have in common.
+    /// What all its commands have in common. A sender who may only read finds only the cursors of
+    /// its own session.
     pub(crate) session: [u8; 32],
 }
 
-/// The command under way; it ends with this.
-pub(crate) struct Begun<'a>(&'a Connection);
+/// Marks a command as under way; the mark is taken off when this is dropped, also if the command is
+/// cancelled in the middle.
+pub(crate) struct RunningGuard<'a>(&'a Connection);
 
-impl Drop for Begun<'_> {
+impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
         *lock(&self.0.running) = None;
     }
 }
 
 impl Connection {
-    pub(crate) fn new(id: i32, peer: String, visitor: Option<Visitor>) -> Self {
+    /// A client that has just come and has said nothing yet.
+    pub(crate) fn new(id: i32, peer: String, relayed_sender: Option<RelayedSender>) -> Self {
         Self {
             id,
             peer,
@@ -66,55 +80,61 @@ impl Connection {
             replies: AtomicI32::new(1),
             answer: Mutex::default(),
             running: Mutex::default(),
-            visitor,
+            relayed_sender,
         }
     }
 
-    /// The application's name as its driver gave it.
+    /// The application's name, if the client gave one.
     pub(crate) fn app_name(&self) -> Option<String> {
         lock(&self.app_name).clone()
     }
 
-    /// The number of the next reply.
+    /// The number of the next reply. Each reply gets another one, since exhaust replies refer to
+    /// the one before.
     pub(crate) fn reply_id(&self) -> i32 {
         self.replies.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The answer holds so much until it is sent.
-    pub(crate) fn holds(&self, share: Share) {
+    /// Holds the memory of a reply until it is sent.
+    pub(crate) fn hold_reply_memory(&self, share: Share) {
         *lock(&self.answer) = share;
     }
 
-    /// The answer is sent.
-    pub(crate) fn answered(&self) {
+    /// Gives back the memory of the reply, which is sent. It is dropped without the lock.
+    pub(crate) fn release_reply_memory(&self) {
+        // Taken first and dropped afterwards: giving memory back may wake others.
         let sent = std::mem::take(&mut *lock(&self.answer));
         drop(sent);
     }
 
-    /// A command begins.
-    pub(crate) fn begin(&self, running: Running) -> Begun<'_> {
+    /// Notes that a command begins.
+    pub(crate) fn begin_command(&self, running: Running) -> RunningGuard<'_> {
         *lock(&self.running) = Some(running);
-        Begun(self)
+        RunningGuard(self)
     }
 
-    /// The command under way goes on with the operation that left a cursor behind.
-    pub(crate) fn go_on(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
+    /// The command under way, a `getMore`, goes on with the operation that opened the cursor: its
+    /// time limit and its stops are those of the operation from now on.
+    pub(crate) fn resume_operation(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
+        // In this order: what stopped the request so far is carried over to the operation it goes
+        // on with.
         if let Some(running) = &mut *lock(&self.running) {
-            operation.go_on(now, &running.operation);
+            operation.resume_for(now, &running.operation);
             running.cursor = Some(cursor);
             running.operation = Arc::clone(operation);
         }
     }
 
-    /// What it is doing.
-    pub(crate) fn running(&self) -> Option<Running> {
+    /// What it is doing, if it is doing something.
+    pub(crate) fn running_command(&self) -> Option<Running> {
         lock(&self.running).clone()
     }
 
-    /// Tells what it is doing to stop, if it is this operation; `None` means any.
-    pub(crate) fn stop(&self, id: Option<i32>, why: Why) -> bool {
+    /// Tells the command under way to stop, if its number is `id`; `None` means any. Returns
+    /// whether there was such a command. It stops at its next look, not at once.
+    pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
         let running = lock(&self.running);
         let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));
-        meant.inspect(|running| running.operation.stop(why)).is_some()
+        meant.inspect(|running| running.operation.tell_to_stop(why)).is_some()
     }
 }

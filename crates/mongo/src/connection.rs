@@ -1,5 +1,17 @@
 //! One client: bytes to messages, messages to commands, replies to bytes, in order. Which command
 //! it is and what it does stands in `commands`.
+//!
+//! A connection works on one message at a time. While a command runs its socket is watched, so that
+//! a read ends when the client has gone. Three things end a connection: bytes that are not a
+//! message, a client that is silent in the middle of one or does not read its reply, and the
+//! server's stop. Memory for a message is taken from an account before it is read; a message that
+//! finds no room is read and forgotten, and gets an error that says to try again.
+//!
+//! ```text
+//! read header -> take memory -> read payload -> parse -> run -> send -> read header ...
+//!                     |                            |
+//!                  no room: 365           malformed: an error reply, or the end
+//! ```
 
 use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
@@ -12,13 +24,15 @@ use tokio::{
 };
 
 use crate::{
+    call::Call,
     client::Connection,
-    commands::{self, Call},
-    door::{Counters, Door},
+    commands,
+    counters::Counters,
+    door::Door,
     errors::{Error, TemporarilyUnavailable},
     limits::{BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, WRITE_TIMEOUT},
-    operation::Why,
-    program, session,
+    operation::StopReason,
+    parsed_command,
     wire::{
         self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape,
         arriving::{self, Arrived},
@@ -26,29 +40,39 @@ use crate::{
     },
 };
 
-/// Serves a client until it leaves or cannot be understood.
+/// Serves a client until it leaves or cannot be understood, or until `stop` changes. `peer` is its
+/// address for logs and `currentOp`. Its cursors outlive it for a while: drivers may go on on
+/// another connection.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     mut stream: impl AsyncRead + AsyncWrite + Unpin + Send,
     peer: String,
     stop: watch::Receiver<bool>,
 ) {
-    let connection = door.connect(peer, None);
-    // Whatever ended it, there is nobody left to tell.
-    let _ = converse(&door, &connection, &mut stream, stop).await;
+    let connection = door.add_connection(peer, None);
+    // Whatever ended it, nobody is left to hear of it. The socket is closed first, so that the
+    // client does not wait for what follows.
+    let _ = serve_messages(&door, &connection, &mut stream, stop).await;
     let _ = stream.shutdown().await;
-    door.cursors.orphan(connection.id);
-    door.disconnect(&connection);
+    door.cursors.mark_orphans(connection.id);
+    door.remove_connection(&connection);
 }
 
-type Ended = ();
+/// The connection is over, and nobody is left to hear why.
+type ConnectionEnded = ();
 
-async fn converse<S: Store>(
+/// Reads message after message and answers each. Returns when the server stops between two
+/// messages; an error ends the connection at once.
+///
+/// A client is known from its first message that parses. Until then a message is small, and its
+/// memory comes from an account that all unknown clients share: a client that only connects cannot
+/// take what working clients need.
+async fn serve_messages<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send),
     mut stop: watch::Receiver<bool>,
-) -> Result<(), Ended> {
+) -> Result<(), ConnectionEnded> {
     let mut stream = tokio::io::BufReader::with_capacity(BUFFER_BYTES, stream);
     let mut is_known = false;
     loop {
@@ -58,11 +82,11 @@ async fn converse<S: Store>(
             _ = stop.changed() => return Ok(()),
         };
         let Some(header) = header else {
-            door.complaints.about(&connection.peer, "what is no message");
+            door.protocol_errors.report(&connection.peer, "bytes that are not a MongoDB message");
             return Err(());
         };
         if !is_known && MAX_FIRST_BYTES < header.len {
-            door.complaints.about(&connection.peer, "a first message of more than 64 KB");
+            door.protocol_errors.report(&connection.peer, "a first message of more than 64 KB");
             return Err(());
         }
         // Who has asked nothing yet shares a small part with all others like that.
@@ -71,7 +95,7 @@ async fn converse<S: Store>(
         let arrived = tokio::select! {
             biased;
             arrived = read_payload(&mut stream, &header, &mut held) => arrived?,
-            // Half a message is no request yet.
+            // Half a message is not a request yet.
             _ = stop.changed() => return Ok(()),
         };
         let (payload, refused) = match arrived {
@@ -80,172 +104,188 @@ async fn converse<S: Store>(
             Arrived::Refused(beginning, short) => (beginning, Some(short)),
             Arrived::Cut => return Err(()),
         };
+        // Looked up now, since the payload is consumed by parsing.
         let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let parsed = match refused {
-            Some(short) => Err(busy(short)),
-            None => understand(door, &header, payload, &mut held).await,
+            Some(short) => Err(memory_refusal(short)),
+            None => parse_message(door, &header, payload, &mut held).await,
         };
         let malformed = match parsed {
             Ok(message) => {
                 is_known = true;
                 // In a place of its own: a connection that asks nothing has no room for it.
                 let mut answered =
-                    Box::pin(answer(door, connection, &mut stream, &message, &mut stop));
+                    Box::pin(answer_message(door, connection, &mut stream, &message, &mut stop));
                 let answered = answered.as_mut();
-                let answered = pin!(program::run(&message, door.settings.give_way, answered));
+                let weight = parsed_command::parsed_bytes(&message, &door.commands);
+                let answered =
+                    pin!(parsed_command::run_giving_way(weight, door.settings.give_way, answered));
                 let answered = door.engine.lanes().run(answered).await;
-                connection.answered();
+                connection.release_reply_memory();
                 answered?;
                 continue;
             }
             Err(malformed) => malformed,
         };
         if malformed.code != TemporarilyUnavailable {
-            door.complaints.about(&connection.peer, "a malformed message");
+            door.protocol_errors.report(&connection.peer, "a malformed message");
         }
         match silent {
             true if malformed.answerable => {}
             true => return Err(()),
-            false => refuse(connection, &mut stream, &header, &malformed).await?,
+            false => send_refusal(connection, &mut stream, &header, &malformed).await?,
         }
     }
 }
 
 /// Waits for a message to begin as long as it takes, and for the rest of its header no longer than
-/// `within`. `None`: that is no header. Nothing is read of a message of an unknown kind, whose
-/// length may be noise too.
+/// `within`. `None`: that is not a header of a message that clients send. Nothing is read of a
+/// message of an unknown kind, whose length may be noise too.
 async fn read_header(
     stream: &mut (impl AsyncRead + Unpin),
     within: Duration,
-) -> Result<Option<Header>, Ended> {
+) -> Result<Option<Header>, ConnectionEnded> {
     let mut head = [0; HEADER_BYTES];
     head[0] = stream.read_u8().await.map_err(|_| ())?;
     let rest = stream.read_exact(&mut head[1..]);
     tokio::time::timeout(within, rest).await.map_err(|_| ())?.map_err(|_| ())?;
-    Ok(Header::read(&head).ok().filter(|header| match OpCode::of(header.code) {
+    Ok(Header::read(&head).ok().filter(|header| match OpCode::from_number(header.code) {
         Some(OpCode::Msg | OpCode::Query | OpCode::Compressed) => true,
         Some(OpCode::Reply) | None => false,
     }))
 }
 
-/// Reads the rest of a message.
+/// Reads the rest of a message. What it takes is in `held` when this returns. A compressed message
+/// also holds what it claims to be unpacked, before it is unpacked.
 async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,
     held: &mut Share,
-) -> Result<Arrived, Ended> {
+) -> Result<Arrived, ConnectionEnded> {
     let len = header.len - HEADER_BYTES;
-    let read = arriving::read(stream, len, held);
+    let read = arriving::read_payload(stream, len, held);
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
     read.map_err(|_| ())
 }
 
-/// There is no room for a message, or for what it is parsed into.
-fn busy(short: Short) -> Malformed {
+/// There is no room for a message, or for what it is parsed into: 365, which may be tried again.
+fn memory_refusal(short: Short) -> Malformed {
     Malformed::content(TemporarilyUnavailable, short.to_string())
 }
 
-/// Takes a message apart, and takes what its command will be parsed into. A large one takes long
-/// enough that others should not wait for it: it waits for its turn.
-async fn understand<S: Store>(
+/// Parses a message and holds what it will take. A long one waits for its turn, so that parsing
+/// many of them at once does not keep the processors from short ones.
+async fn parse_message<S: Store>(
     door: &Door<S>,
     header: &Header,
     payload: Vec<u8>,
     held: &mut Share,
 ) -> Result<Message, Malformed> {
-    let bytes = payload.len().saturating_add(wire::unpacked(header, &payload));
-    held.set(bytes).map_err(busy)?;
-    let parsed = pin!(async { wire::parse(header, payload) });
+    let bytes = payload.len().saturating_add(wire::claimed_size(header, &payload));
+    held.set(bytes).map_err(memory_refusal)?;
+    let parsed = pin!(async { wire::parse_message(header, payload) });
     let message = match LONG_BYTES <= bytes {
         true => door.engine.lanes().run_long(parsed).await,
         false => parsed.await,
     }?;
-    held.set(message.bytes.len().saturating_add(program::weight(&message))).map_err(busy)?;
+    let weight = parsed_command::parsed_bytes(&message, &door.commands);
+    held.set(message.bytes.len().saturating_add(weight)).map_err(memory_refusal)?;
     Ok(message)
 }
 
-async fn refuse(
+/// Tells a client what is wrong with its message, where the protocol has a form for that, and ends
+/// the connection where the message as a whole was not understood.
+async fn send_refusal(
     connection: &Connection,
     stream: &mut (impl AsyncWrite + Unpin),
     header: &Header,
     malformed: &Malformed,
-) -> Result<(), Ended> {
-    if OpCode::of(header.code) != Some(OpCode::Msg) {
+) -> Result<(), ConnectionEnded> {
+    if OpCode::from_number(header.code) != Some(OpCode::Msg) {
         return Err(());
     }
-    let body = Error::new(malformed.code, malformed.message.clone()).reply().to_buf();
+    let body = Error::new(malformed.code, malformed.message.clone()).to_reply().to_buf();
     let id = connection.reply_id();
-    send(connection, stream, msg_reply(id, header.request_id, body.bytes(), false, false)).await?;
+    send_bytes(connection, stream, msg_reply(id, header.request_id, body.bytes(), false, false))
+        .await?;
     if malformed.answerable { Ok(()) } else { Err(()) }
 }
 
-/// Runs a command. What only reads ends when its client leaves; who waits for news of the server
-/// is let go when it stops.
-async fn run<S: Store>(
+/// Runs a command. What only reads ends when its client leaves; who waits for news of the server is
+/// let go when it stops.
+async fn run_call<S: Store>(
     call: &Call<'_, S>,
     stream: &mut (impl AsyncBufRead + Unpin),
     stop: &mut watch::Receiver<bool>,
-) -> commands::Answer {
-    let waits = call.body.get("maxAwaitTimeMS").is_some() && commands::is_hello(call.name);
+) -> commands::Response {
+    let row = call.known.map(|known| known.row);
+    // Only a handshake waits by `maxAwaitTimeMS`; a tailable cursor would too, and there are none.
+    let waits =
+        row.is_some_and(|row| row.awaits_state) && call.body.get("maxAwaitTimeMS").is_some();
     let mut run = pin!(commands::run(call));
     tokio::select! {
         biased;
         answer = &mut run => return answer,
-        _ = stop.wait_for(|stop| *stop), if waits => return commands::Answer::Hang,
-        () = left(stream), if session::only_reads(call.name) => {}
+        _ = stop.wait_for(|stop| *stop), if waits => return commands::Response::CloseConnection,
+        () = client_left(stream), if row.is_some_and(|row| row.ends_with_client) => {}
     }
     if waits {
-        return commands::Answer::Hang;
+        return commands::Response::CloseConnection;
     }
-    call.connection.stop(None, Why::ClientLeft);
+    // The command may have taken over a cursor's operation, so the one under way is told, and it is
+    // awaited: it gives back what it holds.
+    call.connection.stop_command(None, StopReason::ClientLeft);
     run.await
 }
 
 /// Waits until the client has closed its side; one that sends its next message is there.
-async fn left(stream: &mut (impl AsyncBufRead + Unpin)) {
+async fn client_left(stream: &mut (impl AsyncBufRead + Unpin)) {
     if matches!(stream.fill_buf().await, Ok(bytes) if !bytes.is_empty()) {
         pending::<()>().await;
     }
 }
 
-async fn answer<S: Store>(
+/// Runs the command of a message and sends its reply in the form that the message came in. Nothing
+/// is sent to a message that wants no reply, whatever comes out.
+async fn answer_message<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
     stop: &mut watch::Receiver<bool>,
-) -> Result<(), Ended> {
-    let reply = match Call::new(door, connection, message) {
-        Ok(call) => run(&call, stream, stop).await,
-        Err(error) => commands::Answer::Reply(error.reply().to_buf()),
+) -> Result<(), ConnectionEnded> {
+    let reply = match Call::new(door, connection, message, Arc::default()) {
+        Ok(call) => run_call(&call, stream, stop).await,
+        Err(error) => commands::Response::Reply(error.to_reply().to_buf()),
     };
     let body = match reply {
-        commands::Answer::Reply(body) => body,
-        commands::Answer::Hang => return Err(()),
+        commands::Response::Reply(body) => body,
+        commands::Response::CloseConnection => return Err(()),
     };
     match message.shape {
         Shape::Msg { more_to_come: true, .. } => Ok(()),
         Shape::Msg { checksum, exhaust_allowed, .. } => {
             let more = exhaust_allowed && open_cursor(&body).is_some();
             if more {
-                return exhaust(door, connection, stream, message, body, stop).await;
+                return send_all_batches(door, connection, stream, message, body, stop).await;
             }
             let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
             // The reply is there twice, and no longer.
             drop(body);
-            send(connection, stream, packed(door, message, reply).await).await
+            send_bytes(connection, stream, compress_reply(door, message, reply).await).await
         }
         Shape::Query => {
             let id = connection.reply_id();
             let reply = query_reply(id, message.request_id, body.bytes());
-            send(connection, stream, reply).await
+            send_bytes(connection, stream, reply).await
         }
     }
 }
 
-/// The id of a cursor that has more, in the reply to a `getMore`.
+/// The id of a cursor that has more, in the reply to a `getMore`. Only such a reply can be followed
+/// by others without being asked for.
 fn open_cursor(body: &DocBuf) -> Option<i64> {
     let cursor = body.get("cursor")?.as_document()?;
     cursor.get("nextBatch")?;
@@ -255,15 +295,17 @@ fn open_cursor(body: &DocBuf) -> Option<i64> {
     }
 }
 
-/// Sends batch after batch without being asked for each.
-async fn exhaust<S: Store>(
+/// Sends batch after batch without being asked for each, as a client allows with `exhaustAllowed`.
+/// Each reply but the last says that more comes, and refers to the one before it. The same
+/// `getMore` is run again for each.
+async fn send_all_batches<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
     first: DocBuf,
     stop: &mut watch::Receiver<bool>,
-) -> Result<(), Ended> {
+) -> Result<(), ConnectionEnded> {
     let checksum = matches!(message.shape, Shape::Msg { checksum: true, .. });
     let mut body = first;
     let mut answers = message.request_id;
@@ -271,23 +313,24 @@ async fn exhaust<S: Store>(
         let more = open_cursor(&body).is_some();
         let id = connection.reply_id();
         let reply = msg_reply(id, answers, body.bytes(), more, checksum);
-        send(connection, stream, packed(door, message, reply).await).await?;
+        send_bytes(connection, stream, compress_reply(door, message, reply).await).await?;
         if !more {
             return Ok(());
         }
         answers = id;
-        let call = Call::new(door, connection, message).map_err(|_| ())?;
-        body = match run(&call, stream, stop).await {
-            commands::Answer::Reply(body) => body,
-            commands::Answer::Hang => return Err(()),
+        let call = Call::new(door, connection, message, Arc::default()).map_err(|_| ())?;
+        body = match run_call(&call, stream, stop).await {
+            commands::Response::Reply(body) => body,
+            commands::Response::CloseConnection => return Err(()),
         };
     }
 }
 
-/// A reply is compressed when its request was. A large one waits for its turn.
-async fn packed<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> Vec<u8> {
+/// A reply is compressed when its request was. A large one waits for its turn, since compression
+/// keeps a processor busy.
+async fn compress_reply<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> Vec<u8> {
     match message.compressor {
-        Some(compressor) if !commands::is_never_compressed(message) => {
+        Some(compressor) if door.commands.may_compress(message.body()) => {
             let long = LONG_BYTES <= reply.len();
             let packed = pin!(async { wire::compress(reply, compressor) });
             if long { door.engine.lanes().run_long(packed).await } else { packed.await }
@@ -296,11 +339,13 @@ async fn packed<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> 
     }
 }
 
-async fn send(
+/// Sends a reply. A client that does not read for [`WRITE_TIMEOUT`] is given up: its reply holds
+/// memory.
+async fn send_bytes(
     connection: &Connection,
     stream: &mut (impl AsyncWrite + Unpin),
     reply: Vec<u8>,
-) -> Result<(), Ended> {
+) -> Result<(), ConnectionEnded> {
     Counters::add(&connection.counters.bytes_out, reply.len() as u64);
     let write = async {
         stream.write_all(&reply).await?;
@@ -321,7 +366,10 @@ mod tests {
 
     /// What reading a header comes to when these bytes arrive and then nothing: `None` goes on
     /// waiting.
-    async fn read(bytes: &[u8], within: Duration) -> Option<Result<Option<Header>, Ended>> {
+    async fn read(
+        bytes: &[u8],
+        within: Duration,
+    ) -> Option<Result<Option<Header>, ConnectionEnded>> {
         let (mut near, mut far) = tokio::io::duplex(100);
         near.write_all(bytes).await.unwrap();
         tokio::time::timeout(Duration::from_millis(1), read_header(&mut far, within)).await.ok()

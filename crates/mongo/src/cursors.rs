@@ -1,49 +1,70 @@
 //! Open cursors: found by id, used by one request at a time, closed when nobody asks for them.
+//!
+//! A request takes its cursor out of the table while it reads, and puts it back afterwards; so the
+//! lock is never held while documents are read, and a second request for the same cursor gets an
+//! error instead of waiting. A cursor that is killed meanwhile is no longer in the table, and is
+//! dropped when its request would put it back.
+//!
+//! ```text
+//! open -> idle -> take -> in use -> give back -> idle -> ...
+//!           |                |
+//!           |                +-- end, error, kill: closed
+//!           +-- kill, too long idle, memory short: closed
+//! ```
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
-use engine::Store;
-use engine::{Cursor, Namespace};
+use engine::{Cursor, Namespace, Store};
 use memory::Relief;
 
 use crate::{
-    client::Visitor,
-    cursor_about::{About, Told},
+    client::RelayedSender,
+    cursor_description::{CursorDescription, CursorSnapshot},
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
-    operation::{Operation, Why},
+    lock::lock,
+    operation::{Operation, StopReason},
     session::SessionId,
 };
 
-struct Open<S: Store> {
+/// A cursor in the table.
+struct OpenCursor<S: Store> {
+    /// The collection it reads; a `getMore` has to name the same one.
     namespace: Namespace,
     /// The id of the session it was opened in.
     session: Option<SessionId>,
-    /// Taken while a request uses it.
+    /// The cursor itself; `None` while a request uses it.
     cursor: Option<Cursor<S>>,
+    /// When a request used it last, on the machine's monotonic clock.
     used: Duration,
+    /// It may be idle without end (`noCursorTimeout`).
     keep: bool,
-    /// The connection that opened it, and whether that has gone.
+    /// The connection that opened it.
     connection: i32,
+    /// Whether that connection is closed. Its cursors stay usable: drivers may go on with them on
+    /// another connection.
     orphan: bool,
+    /// The operation that it belongs to. Its time limit rests while nobody reads.
     operation: Arc<Operation>,
-    about: About,
-    /// Who opened it, if that is a guest.
-    owner: Option<Visitor>,
+    about: CursorDescription,
+    /// Who opened it, if the command was relayed.
+    owner: Option<RelayedSender>,
 }
 
-impl<S: Store> Open<S> {
-    /// Whether this sender may use it: a guest that may only read has only its own.
-    fn is_for(&self, visitor: Option<Visitor>) -> bool {
-        visitor.is_none_or(|visitor| visitor.writes || self.owner == Some(visitor))
+impl<S: Store> OpenCursor<S> {
+    /// Whether this sender may use it. One that was relayed and may only read has only its own
+    /// cursors; that others exist is hidden by "not found".
+    fn is_for(&self, relayed_sender: Option<RelayedSender>) -> bool {
+        relayed_sender.is_none_or(|sender| sender.writes || self.owner == Some(sender))
     }
 
-    fn told(&self, id: i64) -> Told {
-        Told {
+    /// A copy of what is shown about it.
+    fn snapshot(&self, id: i64) -> CursorSnapshot {
+        CursorSnapshot {
             id,
             namespace: self.namespace.clone(),
             session: self.session,
@@ -53,14 +74,14 @@ impl<S: Store> Open<S> {
         }
     }
 
-    /// Bytes that it holds while nobody uses it.
-    fn memory(&self) -> usize {
+    /// Bytes that it holds while nobody uses it. One in use is charged to its request.
+    fn held_bytes(&self) -> usize {
         self.cursor.as_ref().map_or(0, Cursor::memory)
     }
 }
 
-/// All open cursors of the door.
-pub(crate) struct Cursors<S: Store>(Mutex<HashMap<i64, Open<S>>>);
+/// All open cursors of the MongoDB API.
+pub(crate) struct Cursors<S: Store>(Mutex<HashMap<i64, OpenCursor<S>>>);
 
 impl<S: Store> Default for Cursors<S> {
     fn default() -> Self {
@@ -68,22 +89,22 @@ impl<S: Store> Default for Cursors<S> {
     }
 }
 
-/// A cursor that a request opens.
-pub(crate) struct Opened<S: Store> {
+/// A cursor that a request opens, with what belongs to it.
+pub(crate) struct NewCursor<S: Store> {
     pub(crate) cursor: Cursor<S>,
-    /// It may be idle for ever.
+    /// It may be idle without end.
     pub(crate) keep: bool,
     /// The session that asked for it.
     pub(crate) session: Option<SessionId>,
     /// The connection that asked for it.
     pub(crate) connection: i32,
     /// Who asked for it, if that is a guest.
-    pub(crate) owner: Option<Visitor>,
-    pub(crate) about: About,
+    pub(crate) owner: Option<RelayedSender>,
+    pub(crate) about: CursorDescription,
 }
 
-/// A cursor that a request uses.
-pub(crate) struct Taken<S: Store> {
+/// A cursor that a request uses. It has to be given back, or finished.
+pub(crate) struct CursorInUse<S: Store> {
     pub(crate) id: i64,
     pub(crate) cursor: Cursor<S>,
     /// The operation that opened it and goes on with this request.
@@ -92,27 +113,30 @@ pub(crate) struct Taken<S: Store> {
 
 /// The idle cursors of one connection that hold something.
 #[derive(Default)]
-struct Owner {
+struct IdleCursors {
+    /// Bytes that they hold together.
     memory: usize,
-    /// Since when each was idle, its id and what it holds.
+    /// Since when each is idle, its id, and the bytes that it holds.
     cursors: Vec<(Duration, i64, usize)>,
 }
 
 impl<S: Store> Relief for Cursors<S> {
     fn relieve(&self, bytes: usize) {
         // They are dropped here, without the lock.
-        let closed = self.victims(bytes);
+        let closed = self.take_victims(bytes);
         if !closed.is_empty() {
             tracing::debug!(cursors = closed.len(), "idle cursors were closed to free memory");
         }
     }
 }
 
+/// 43 CursorNotFound, also for a cursor that exists and is nothing to this sender.
 fn not_found(id: i64) -> Error {
     Error::new(CursorNotFound, format!("cursor id {id} not found"))
 }
 
-/// A cursor goes on in the session it was opened in, or in none if it was opened in none.
+/// A cursor goes on in the session it was opened in, or in none if it was opened in none. The three
+/// numbers are mongod's, one for each way to be wrong.
 fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -> Result<()> {
     let (code, message) = match (opened, asking) {
         (opened, asking) if opened == asking => return Ok(()),
@@ -124,22 +148,25 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 }
 
 impl<S: Store> Cursors<S> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Open<S>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the table, for as short as possible: nothing is awaited under this lock, and cursors
+    /// are dropped after it is released, since dropping one frees memory.
+    fn lock_all(&self) -> MutexGuard<'_, HashMap<i64, OpenCursor<S>>> {
+        lock(&self.0)
     }
 
-    /// Keeps a cursor and gives it an id.
+    /// Keeps a cursor and returns the id that it gets. Ids are random, so that nobody can guess
+    /// that of another client. Fails with 146 when there are too many.
     pub(crate) fn open(
         &self,
         namespace: Namespace,
-        opened: Opened<S>,
+        opened: NewCursor<S>,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
-        let Opened { cursor, keep, session, connection, owner, about } = opened;
+        let NewCursor { cursor, keep, session, connection, owner, about } = opened;
         let now = clock::monotonic();
-        operation.rest(now);
+        operation.pause_clock(now);
         let operation = Arc::clone(operation);
-        let mut all = self.lock();
+        let mut all = self.lock_all();
         if MAX_CURSORS <= all.len() {
             return Err(Error::new(crate::errors::ExceededMemoryLimit, "too many open cursors"));
         }
@@ -149,7 +176,7 @@ impl<S: Store> Cursors<S> {
                 let cursor = Some(cursor);
                 let used = now;
                 let orphan = false;
-                vacant.insert(Open {
+                vacant.insert(OpenCursor {
                     namespace,
                     session,
                     cursor,
@@ -167,15 +194,18 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Takes a cursor for a request on its collection, in its session.
+    ///
+    /// Fails with 43 if there is none for this sender, 13 if it reads another collection,
+    /// 50736..50738 if it belongs to another session, and 12051 while another request uses it.
     pub(crate) fn take(
         &self,
         id: i64,
         namespace: &Namespace,
         session: Option<SessionId>,
-        visitor: Option<Visitor>,
-    ) -> Result<Taken<S>> {
-        let mut all = self.lock();
-        let open = all.get_mut(&id).filter(|open| open.is_for(visitor));
+        relayed_sender: Option<RelayedSender>,
+    ) -> Result<CursorInUse<S>> {
+        let mut all = self.lock_all();
+        let open = all.get_mut(&id).filter(|open| open.is_for(relayed_sender));
         let open = open.ok_or_else(|| not_found(id))?;
         if open.namespace != *namespace {
             let message = format!(
@@ -188,29 +218,30 @@ impl<S: Store> Cursors<S> {
         match open.cursor.take() {
             Some(cursor) => {
                 let operation = Arc::clone(&open.operation);
-                Ok(Taken { id, cursor, operation })
+                Ok(CursorInUse { id, cursor, operation })
             }
             None => Err(Error::new(12051, format!("cursor id {id} is already in use"))),
         }
     }
 
-    /// Gives a cursor back that was not read.
-    pub(crate) fn leave(&self, taken: Taken<S>) {
-        self.put(taken, |_| {});
+    /// Gives a cursor back that was not read; its count of batches stays.
+    pub(crate) fn return_unread(&self, taken: CursorInUse<S>) {
+        self.put_back(taken, |_| {});
     }
 
-    /// Gives a cursor back that gave a batch of so many documents; one that was killed meanwhile is
-    /// dropped.
-    pub(crate) fn give_back(&self, taken: Taken<S>, documents: usize) -> bool {
-        self.put(taken, |about| about.gave(documents))
+    /// Gives a cursor back that gave a batch of this many documents. Returns whether it stays open:
+    /// one that was killed meanwhile is dropped.
+    pub(crate) fn give_back(&self, taken: CursorInUse<S>, documents: usize) -> bool {
+        self.put_back(taken, |about| about.note_batch(documents))
     }
 
-    fn put(&self, taken: Taken<S>, note: impl FnOnce(&mut About)) -> bool {
+    /// Puts a cursor back, if it was not killed meanwhile, and lets its time limit rest.
+    fn put_back(&self, taken: CursorInUse<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
         let now = clock::monotonic();
-        match self.lock().get_mut(&taken.id) {
+        match self.lock_all().get_mut(&taken.id) {
             Some(open) => {
                 note(&mut open.about);
-                taken.operation.rest(now);
+                taken.operation.pause_clock(now);
                 open.cursor = Some(taken.cursor);
                 open.used = now;
                 true
@@ -219,56 +250,67 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// A cursor has no more; answers that it is not open.
-    pub(crate) fn end(&self, taken: Taken<S>) -> bool {
+    /// Closes a cursor that has no more. Returns false, as it is no longer open.
+    pub(crate) fn finish_cursor(&self, taken: CursorInUse<S>) -> bool {
         self.close(taken.id);
         false
     }
 
-    /// The connection has gone that opened these: they end sooner if they hold much.
-    pub(crate) fn orphan(&self, connection: i32) {
-        let mut all = self.lock();
+    /// Marks the cursors of a connection that has closed: they end sooner if they hold much.
+    pub(crate) fn mark_orphans(&self, connection: i32) {
+        let mut all = self.lock_all();
         let own = all.values_mut().filter(|open| open.connection == connection);
         own.for_each(|open| open.orphan = true);
     }
 
-    /// Closes a cursor; answers whether it was open.
+    /// Closes a cursor; returns whether it was open.
     pub(crate) fn close(&self, id: i64) -> bool {
-        self.lock().remove(&id).is_some()
+        self.lock_all().remove(&id).is_some()
     }
 
     /// Closes a cursor if it belongs to a collection and this sender may use it, and ends the
-    /// request that does; answers whether it was open there.
-    pub(crate) fn kill(&self, id: i64, namespace: &Namespace, visitor: Option<Visitor>) -> bool {
-        let mut all = self.lock();
-        let meant = |open: &Open<S>| open.namespace == *namespace && open.is_for(visitor);
+    /// request that uses it. Returns whether it was open there.
+    pub(crate) fn kill(
+        &self,
+        id: i64,
+        namespace: &Namespace,
+        relayed_sender: Option<RelayedSender>,
+    ) -> bool {
+        let mut all = self.lock_all();
+        let meant =
+            |open: &OpenCursor<S>| open.namespace == *namespace && open.is_for(relayed_sender);
         let there = all.get(&id).is_some_and(meant);
         let killed = if there { all.remove(&id) } else { None };
-        killed.inspect(|open| open.operation.stop(Why::CursorKilled)).is_some()
+        killed.inspect(|open| open.operation.tell_to_stop(StopReason::CursorKilled)).is_some()
     }
 
-    /// Closes cursors that nobody asked for; answers how many.
-    pub(crate) fn expire(&self, now: Duration) -> usize {
-        let closed = self.remove(|open| {
-            let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.memory();
+    /// Closes cursors that nobody asked for in time; returns how many. Those that hold much and
+    /// whose connection is gone have less time.
+    pub(crate) fn close_idle(&self, now: Duration) -> usize {
+        let closed = self.remove_where(|open| {
+            // Nobody is known to want it any more, and it holds memory: half a minute is enough for
+            // a client that reconnects.
+            let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.held_bytes();
             let most = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
             !open.keep && open.cursor.is_some() && most <= now.saturating_sub(open.used)
         });
         closed.len()
     }
 
-    /// Takes out those that are to be closed: they are dropped without the lock.
-    fn remove(&self, closes: impl Fn(&Open<S>) -> bool) -> Vec<Open<S>> {
-        self.lock().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
+    /// Takes out those that are to be closed. The caller drops them without the lock.
+    fn remove_where(&self, closes: impl Fn(&OpenCursor<S>) -> bool) -> Vec<OpenCursor<S>> {
+        self.lock_all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
     }
 
-    /// Which idle cursors are closed so that so many bytes are given back: always the oldest one of
-    /// the connection whose cursors hold most.
-    fn victims(&self, bytes: usize) -> Vec<Open<S>> {
-        let mut all = self.lock();
-        let mut owners: HashMap<i32, Owner> = HashMap::new();
+    /// Takes out the idle cursors that are closed so that `bytes` are given back: always the oldest
+    /// one of the connection whose cursors hold most. So one client that opens many large cursors
+    /// pays first, and does not push out those of others. Small ones are spared: closing many of
+    /// them would free little.
+    fn take_victims(&self, bytes: usize) -> Vec<OpenCursor<S>> {
+        let mut all = self.lock_all();
+        let mut owners: HashMap<i32, IdleCursors> = HashMap::new();
         let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
-        let held = idle.map(|(id, open)| (id, open, open.memory()));
+        let held = idle.map(|(id, open)| (id, open, open.held_bytes()));
         for (id, open, memory) in held.filter(|(_, _, memory)| LIGHT_CURSOR_BYTES <= *memory) {
             let owner = owners.entry(open.connection).or_default();
             owner.memory += memory;
@@ -287,18 +329,19 @@ impl<S: Store> Cursors<S> {
         closed
     }
 
-    /// What is told about one of them.
-    pub(crate) fn told(&self, id: i64) -> Option<Told> {
-        self.lock().get(&id).map(|open| open.told(id))
+    /// What is shown about one of them.
+    pub(crate) fn snapshot(&self, id: i64) -> Option<CursorSnapshot> {
+        self.lock_all().get(&id).map(|open| open.snapshot(id))
     }
 
-    /// Those that nobody uses.
-    pub(crate) fn idle(&self) -> Vec<i64> {
-        let all = self.lock();
+    /// The ids of those that nobody uses.
+    pub(crate) fn idle_ids(&self) -> Vec<i64> {
+        let all = self.lock_all();
         all.iter().filter(|(_, open)| open.cursor.is_some()).map(|(id, _)| *id).collect()
     }
 
+    /// How many are open, used or not.
     pub(crate) fn count(&self) -> usize {
-        self.lock().len()
+        self.lock_all().len()
     }
 }

@@ -1,4 +1,5 @@
-//! The language in which filters of partial indexes are stored.
+//! The language in which filters of partial indexes are stored. The engine keeps such a filter as
+//! the document that the client sent, and asks for its meaning when it opens the index.
 
 use document::DocRef;
 use engine::{Dialect, Model};

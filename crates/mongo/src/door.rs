@@ -1,9 +1,11 @@
-//! The door as the server holds it: one for all connections.
+//! The MongoDB API's state: one value for all connections. It holds the engine, open cursors,
+//! counters and what clients have set, and knows every connection that is open. Commands stand
+//! above it and use it; of them it knows the rows of their table and nothing else.
 
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
@@ -14,18 +16,25 @@ use engine::{Distribution, Engine, Latencies, Store};
 use memory::Account;
 
 use crate::{
-    client::{Connection, Visitor},
-    commands::{FailPoint, Row, Table},
-    complaints::Complaints,
+    client::{Connection, RelayedSender},
+    command_row::{CommandRow, CommandTable},
+    counters::{COUNTERS, Counters},
     cursors::Cursors,
+    fail_point::FailPoint,
+    lock::lock,
+    protocol_error_log::ProtocolErrorLog,
     timestamps::Timestamps,
     usage::Usage,
 };
 
-/// Settings of the door.
+/// Settings of the API, made by the server before it listens.
+///
+/// Those that may be switched while the server runs are shared atomics: the part of the server that
+/// switches them holds the other end.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Whether a document's own `ttl` is interpreted; shared with whoever may switch it.
+    /// Whether a document's own `ttl` is interpreted; shared with the part of the server that may
+    /// switch it.
     pub per_document_ttl: Arc<AtomicBool>,
     /// The server's version, for `buildInfo`.
     pub version: String,
@@ -33,16 +42,18 @@ pub struct Settings {
     pub carry_timestamps: Arc<AtomicBool>,
     /// Address it listens on, for `whatsmyuri` and `serverStatus`.
     pub host: String,
-    /// Where operations take the memory that they hold from.
+    /// Where operations take the memory that they hold from. Half of it is for messages, so that
+    /// replies and evaluation have the rest.
     pub memory: Account,
-    /// The same for clients that have not asked anything yet.
+    /// The same for clients that have not asked anything yet: a small part for all of them
+    /// together, so that those who never say anything cannot take memory from those who work.
     pub strangers: Account,
     /// Where stages put what they cannot hold; `None` where the server writes no files.
     pub temporary: Option<spill::Area>,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
-    /// What the process takes of its machine.
+    /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
 
@@ -62,73 +73,39 @@ impl Default for Settings {
     }
 }
 
-/// How many counters there are.
-const COUNTERS: usize = 11;
-
-/// Counters of one connection; summed when somebody asks.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) insert: AtomicU64,
-    pub(crate) query: AtomicU64,
-    pub(crate) update: AtomicU64,
-    pub(crate) delete: AtomicU64,
-    pub(crate) getmore: AtomicU64,
-    pub(crate) command: AtomicU64,
-    pub(crate) bytes_in: AtomicU64,
-    pub(crate) bytes_out: AtomicU64,
-    /// Documents that were answered, changed and removed.
-    pub(crate) returned: AtomicU64,
-    pub(crate) updated: AtomicU64,
-    pub(crate) deleted: AtomicU64,
-}
-
-impl Counters {
-    /// Adds to one of them.
-    pub(crate) fn add(counter: &AtomicU64, by: u64) {
-        // One connection, one writer: no read-modify-write is needed.
-        counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
-    }
-
-    pub(crate) fn all(&self) -> [(&'static str, u64); COUNTERS] {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        [
-            ("insert", read(&self.insert)),
-            ("query", read(&self.query)),
-            ("update", read(&self.update)),
-            ("delete", read(&self.delete)),
-            ("getmore", read(&self.getmore)),
-            ("command", read(&self.command)),
-            ("bytesIn", read(&self.bytes_in)),
-            ("bytesOut", read(&self.bytes_out)),
-            ("documentsReturned", read(&self.returned)),
-            ("documentsUpdated", read(&self.updated)),
-            ("documentsDeleted", read(&self.deleted)),
-        ]
-    }
-}
-
+/// The connections that are open, and what closed ones counted.
 #[derive(Debug, Default)]
 struct Connections {
+    /// Weak, so that a connection ends with its task and not with this list.
     open: Vec<Weak<Connection>>,
+    /// Sums of the counters of closed connections, in the order of their names.
     closed: [u64; COUNTERS],
 }
 
-/// The MongoDB door.
+/// The MongoDB API over one engine.
 pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
-    /// What messages and their programs may hold together: others' answers have the rest.
+    /// What messages and what they are parsed into may hold together: half of the memory, the rest
+    /// is for replies and evaluation.
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors<S>>,
-    pub(crate) commands: HashMap<&'static str, (usize, &'static Row<S>)>,
+    /// The rows of the commands, without the functions that run them.
+    pub(crate) commands: CommandTable,
+    /// How long commands took, nanoseconds, by their places in the table.
     pub(crate) latencies: Latencies,
     /// How often commands failed, by their places in the table.
     pub(crate) failed: Vec<AtomicU64>,
-    pub(crate) complaints: Complaints,
+    /// Where clients that cannot be understood are logged.
+    pub(crate) protocol_errors: ProtocolErrorLog,
+    /// When it was made, on the machine's monotonic clock.
     pub(crate) started: Duration,
+    /// What `setParameter` has set. The other parameters have their values from the start.
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
+    /// The one fail point that can be set.
     pub(crate) fail_point: Mutex<Option<FailPoint>>,
-    /// Stands for this start of the server.
+    /// Stands for this start of the server: drivers compare it (`topologyVersion.processId`) to
+    /// notice a restart.
     pub(crate) process: ObjectId,
     /// Timestamps that documents are stored with.
     pub(crate) timestamps: Timestamps,
@@ -136,6 +113,7 @@ pub struct Door<S: Store> {
     pub(crate) has_fail_point: AtomicBool,
     next_connection: AtomicI32,
     next_operation: AtomicI32,
+    /// Connections that are open, for metrics, without the list's lock.
     pub(crate) opened: AtomicI64,
     connections: Mutex<Connections>,
 }
@@ -146,20 +124,20 @@ impl<S: Store> std::fmt::Debug for Door<S> {
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Stands for this start of the server, and for no other.
-fn process() -> ObjectId {
+/// An id for this start of the server, and for no other. It is random throughout: two starts in one
+/// second have to differ too.
+fn new_process_id() -> ObjectId {
     let random = std::array::from_fn(|_| fastrand::u8(..));
     ObjectId::from_parts(fastrand::u32(..), random, fastrand::u32(..1 << 24))
 }
 
 impl<S: Store> Door<S> {
-    /// A door onto an engine.
-    pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
-        let commands = Table::<S>::by_name();
+    /// The API over an engine, with the table of commands that it serves.
+    pub(crate) fn with_commands(
+        engine: Engine<S>,
+        settings: Settings,
+        commands: CommandTable,
+    ) -> Arc<Self> {
         let cursors = Arc::new(Cursors::default());
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
@@ -167,13 +145,13 @@ impl<S: Store> Door<S> {
             messages: settings.memory.part(settings.memory.limit() / 2),
             settings,
             cursors,
-            latencies: Latencies::new(commands.len()),
-            failed: commands.iter().map(|_| AtomicU64::new(0)).collect(),
+            latencies: Latencies::new(commands.rows.len()),
+            failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
-            complaints: Complaints::default(),
+            protocol_errors: ProtocolErrorLog::default(),
             started: clock::monotonic(),
             parameters: Mutex::default(),
-            process: process(),
+            process: new_process_id(),
             timestamps: Timestamps::default(),
             fail_point: Mutex::default(),
             has_fail_point: AtomicBool::new(false),
@@ -184,7 +162,7 @@ impl<S: Store> Door<S> {
         })
     }
 
-    /// The engine behind it.
+    /// The engine below it.
     pub fn engine(&self) -> &Engine<S> {
         &self.engine
     }
@@ -194,74 +172,85 @@ impl<S: Store> Door<S> {
         self.settings.per_document_ttl.load(Ordering::Relaxed)
     }
 
-    /// Whether documents carry the second of their write now.
+    /// Whether documents carry the second of their write to and from clients that dump and restore,
+    /// at this moment.
     pub(crate) fn carries_timestamps(&self) -> bool {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }
 
-    /// Housekeeping; `now` is the machine's monotonic clock. Answers when it is due again.
+    /// Closes cursors that nobody asked for. `now` is the machine's monotonic clock; returns when
+    /// the next call is due.
     pub fn tick(&self, now: Duration) -> Duration {
-        self.cursors.expire(now);
+        self.cursors.close_idle(now);
         now + Duration::from_secs(10)
     }
 
-    /// The number of the next operation.
+    /// The number of the next operation, by which `killOp` names it.
     pub(crate) fn operation_id(&self) -> i32 {
         self.next_operation.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn connect(&self, peer: String, visitor: Option<Visitor>) -> Arc<Connection> {
+    /// Notes a client that has come. The caller takes it out again when it has gone.
+    pub(crate) fn add_connection(
+        &self,
+        peer: String,
+        relayed_sender: Option<RelayedSender>,
+    ) -> Arc<Connection> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         let id = self.next_connection.fetch_add(1, Ordering::Relaxed);
-        let connection = Arc::new(Connection::new(id, peer, visitor));
+        let connection = Arc::new(Connection::new(id, peer, relayed_sender));
         lock(&self.connections).open.push(Arc::downgrade(&connection));
         connection
     }
 
-    /// How many connections there ever were.
+    /// How many connections there ever were, relayed commands included.
     pub(crate) fn connections_ever(&self) -> i32 {
         self.next_connection.load(Ordering::Relaxed).saturating_sub(1)
     }
 
-    /// All clients that are connected.
-    pub(crate) fn connected(&self) -> Vec<Arc<Connection>> {
+    /// All clients that are connected now.
+    pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
         lock(&self.connections).open.iter().filter_map(Weak::upgrade).collect()
     }
 
-    pub(crate) fn disconnect(&self, connection: &Arc<Connection>) {
+    /// Takes out a client that has gone and keeps what it counted.
+    pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
         let mut connections = lock(&self.connections);
-        for (sum, (_, value)) in connections.closed.iter_mut().zip(connection.counters.all()) {
+        for (sum, (_, value)) in
+            connections.closed.iter_mut().zip(connection.counters.named_values())
+        {
             *sum += value;
         }
         let own = Arc::downgrade(connection);
         connections.open.retain(|held| !held.ptr_eq(&own));
     }
 
-    /// Sums over all connections, closed ones included: name and value.
+    /// Sums over all connections, closed ones included: name and value. A connection that closes at
+    /// this moment is in one of the two parts, never in both: both are read under one lock.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let connections = lock(&self.connections);
         let mut sums = connections.closed;
         for connection in connections.open.iter().filter_map(Weak::upgrade) {
-            for (sum, (_, value)) in sums.iter_mut().zip(connection.counters.all()) {
+            for (sum, (_, value)) in sums.iter_mut().zip(connection.counters.named_values()) {
                 *sum += value;
             }
         }
-        Counters::default().all().iter().map(|(name, _)| *name).zip(sums).collect()
+        Counters::default().named_values().iter().map(|(name, _)| *name).zip(sums).collect()
     }
 
     /// How long commands took since the start, nanoseconds: those that were run, by name.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
-        let read = |(name, (at, _)): (&&'static str, &(usize, _))| {
-            let read = self.latencies.read(*at).filter(|read| 0 < read.count())?;
-            Some((*name, read))
+        let read = |(place, row): (usize, &'static CommandRow)| {
+            let read = self.latencies.read(place).filter(|read| 0 < read.count())?;
+            Some((row.name, read))
         };
-        let mut all: Vec<_> = self.commands.iter().filter_map(read).collect();
+        let mut all: Vec<_> = self.commands.rows.iter().enumerate().filter_map(read).collect();
         all.sort_unstable_by_key(|(name, _)| *name);
         all
     }
 
-    /// Connections that are open, and cursors.
+    /// How many connections are open, and how many cursors.
     pub fn open(&self) -> (i64, usize) {
         (self.opened.load(Ordering::Relaxed), self.cursors.count())
     }

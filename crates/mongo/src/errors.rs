@@ -1,4 +1,15 @@
 //! Errors as MongoDB's clients expect them: code, name, text, and for some a few more fields.
+//!
+//! The codes are a compatibility rule: drivers decide by them whether to retry, to look for another
+//! server or to give up, and applications test for them. Codes without a name are the numbers of
+//! single assertions in mongod; they are shown as `Location<n>`, as it shows them.
+//!
+//! ```text
+//! {ok: 0, errmsg: "..", code: 11000, codeName: "DuplicateKey", keyPattern: {..}, keyValue: {..}}
+//! ```
+//!
+//! The engine and the evaluator have kinds of failures of their own. They get their codes in the
+//! `From` implementations here and nowhere else, so a new kind does not compile without a code.
 
 use document::{Document, Value, doc, shell};
 use engine::What;
@@ -6,7 +17,9 @@ use engine::What;
 /// A failed command or write.
 #[derive(Clone, Debug)]
 pub(crate) struct Error {
+    /// MongoDB's error code.
     pub(crate) code: i32,
+    /// The text. Where mongod's is known it is the same, since applications match on it.
     pub(crate) message: String,
     /// Further fields of the reply, such as `keyPattern`.
     pub(crate) details: Document,
@@ -14,6 +27,7 @@ pub(crate) struct Error {
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
+/// Makes a constant of each name and the function that goes back from number to name.
 macro_rules! codes {
     ($($name:ident = $code:literal),* $(,)?) => {
         $(#[allow(non_upper_case_globals, dead_code, reason = "MongoDB's own names")]
@@ -57,12 +71,13 @@ codes! {
 }
 
 impl Error {
+    /// An error without further fields.
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Document::new() }
     }
 
-    /// The fields of an error reply, `ok` left out.
-    pub(crate) fn fields(&self) -> Document {
+    /// The fields of an error reply, `ok` left out: they stand in an entry of `bulkWrite` too.
+    pub(crate) fn reply_fields(&self) -> Document {
         let mut fields = doc! {
             "errmsg": self.message.as_str(),
             "code": self.code,
@@ -75,9 +90,9 @@ impl Error {
     }
 
     /// A whole error reply.
-    pub(crate) fn reply(&self) -> Document {
+    pub(crate) fn to_reply(&self) -> Document {
         let mut reply = doc! { "ok": 0.0 };
-        for (name, value) in self.fields() {
+        for (name, value) in self.reply_fields() {
             reply.push(name, value);
         }
         reply
@@ -116,6 +131,7 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
+            // Evaluation and stopping know MongoDB's numbers themselves.
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
@@ -139,6 +155,9 @@ impl From<query::Error> for Error {
     }
 }
 
+/// The error (11000) of a value that a unique index has already. The collection's name is not known
+/// here: `$NS` stands for it until [`Error::with_namespace`] is called. Drivers read `keyPattern`
+/// and `keyValue`, and the text, which older applications parse.
 fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
     let shown = shell(document::ValueRef::Document(document::DocRef::Tree(&value))).to_string();
     let message =
@@ -149,14 +168,14 @@ fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
 
 impl Error {
     /// The same error about a collection: some texts name it.
-    pub(crate) fn about(mut self, namespace: &engine::Namespace) -> Self {
+    pub(crate) fn with_namespace(mut self, namespace: &engine::Namespace) -> Self {
         if self.code == DuplicateKey {
             self.message = self.message.replacen("$NS", &namespace.to_string(), 1);
         }
         self
     }
 
-    /// An entry of `writeErrors`.
+    /// An entry of `writeErrors` for the statement at this position.
     pub(crate) fn write_error(&self, index: usize) -> Value {
         let mut entry = doc! {
             "index": i32::try_from(index).unwrap_or(i32::MAX),

@@ -1,29 +1,76 @@
-//! The MongoDB door: the wire protocol and its commands over the engine. The only crate that knows
-//! MongoDB's messages, command names and error codes.
+//! The MongoDB API: the wire protocol and its commands over the engine. This is the only crate that
+//! knows MongoDB's messages, command names and error codes; filters, updates and pipelines are
+//! parsed by `mongo-query`, and nothing is evaluated or stored here.
+//!
+//! A command's way: `connection` reads a message (`wire`), `call` says which command it is and on
+//! which database, `commands` finds its row and runs it, `replies` and `connection` send what comes
+//! out. `relay` is the same way for a command that came to the portal instead of a socket.
+//!
+//! Modules import each other in one direction: limits, errors and arguments are at the bottom, then
+//! messages, clients and cursors, the door that holds them, calls, parsers and replies, the
+//! commands, and on top the two ways in.
 
-mod args;
+/// The fields of a command, by name and type.
+mod arguments;
+/// One command that a client called.
+mod call;
+/// What is known about a connected client.
 mod client;
+/// The facts about a command, and the table of them.
+mod command_row;
+/// The commands themselves, a file each.
 mod commands;
-mod complaints;
-mod concern;
+/// A socket: messages in, replies out.
 mod connection;
-mod cursor_about;
+/// What a connection counts.
+mod counters;
+/// What is shown of an open cursor.
+mod cursor_description;
+/// Open cursors.
 mod cursors;
+/// Filters of partial indexes, for the engine.
 mod dialect;
+/// Checks of documents that are stored.
+mod document_writer;
+/// The API's state, one for all connections.
 mod door;
+/// Error codes and replies.
 mod errors;
+/// The fail point that is set.
+mod fail_point;
+/// Sizes, counts and times.
 mod limits;
+/// Taking a lock.
+mod lock;
+/// Rules for names of databases and collections.
 mod names;
+/// Joins the state and the commands.
+mod open;
+/// Time limits and stops of an operation.
 mod operation;
-mod program;
+/// What a parsed command takes.
+mod parsed_command;
+/// Arguments that several commands share.
+mod parsers;
+/// Log lines about malformed messages.
+mod protocol_error_log;
+/// Commands that come through the portal.
 mod relay;
+/// Parts of replies that several commands share.
+mod replies;
+/// The reserved property `_ts`.
+mod reserved_property;
+/// The session that a command names.
 mod session;
+/// Timestamps that the server sets.
 mod timestamps;
-mod ttl;
+/// What the process takes of its machine.
 mod usage;
+/// Messages as bytes.
 mod wire;
 
-pub use commands::{CommandRow, NOT_YET, table};
+pub use command_row::{Access, ApiVersion1, CommandRow, NotYet, ReadLevels, Work};
+pub use commands::{NOT_YET, table};
 pub use connection::serve;
 pub use dialect::MongoDialect;
 pub use door::{Door, Settings};

@@ -1,4 +1,6 @@
-//! Sizes, counts and times of this door, with MongoDB's figures.
+//! Sizes, counts and times of the MongoDB API. Those that `hello` reports (`MAX_MESSAGE_BYTES`,
+//! `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's figures: drivers split batches by them.
+//! The others are this server's own.
 
 use std::time::Duration;
 
@@ -26,7 +28,8 @@ pub(crate) const LIGHT_CURSOR_BYTES: usize = 64 * 1024;
 pub(crate) const MAX_CURSORS: usize = 100_000;
 /// Bytes of a command, or of a text about it, that others are shown.
 pub(crate) const SHOWN_BYTES: usize = 1024;
-/// The name of the application that is shown when documents were written, while that is switched on.
+/// The name of the application that is shown when documents were written, while that is switched
+/// on.
 pub(crate) const DUMPING: &str = "mongodump";
 /// Connections that there may be, as far as this door knows.
 pub(crate) const MAX_CONNECTIONS: i32 = 50_000;
@@ -40,7 +43,7 @@ pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes of a message that room is made for when nothing of it has arrived.
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
-/// The same when so many of them have arrived.
+/// Bytes that room is made for at once when this many have arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
 /// What is read at once of small messages; every connection has such a buffer.
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
@@ -52,7 +55,7 @@ pub(crate) const ELEMENT_BYTES: usize = 256;
 pub(crate) const LONG_BYTES: usize = 1024 * 1024;
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
-/// The version this door answers as.
+/// The version of MongoDB whose behaviour is offered, as `buildInfo` and others report it.
 pub(crate) const SERVER_VERSION: &str = "7.0.0";
 /// Sections of one message.
 pub(crate) const MAX_SECTIONS: usize = 64;

@@ -1,4 +1,5 @@
-//! Names of databases, collections and indexes: what is allowed, checked on the server.
+//! Names of databases and collections: what is allowed, checked on the server. A name that is used
+//! is checked less than one that is made: what was allowed once stays readable.
 
 use engine::Namespace;
 
@@ -7,14 +8,17 @@ use crate::errors::{Error, InvalidNamespace, Result};
 /// Longest database name, bytes.
 const MAX_DATABASE: usize = 63;
 
-/// A collection of a system's name that clients make and fill themselves.
+/// A collection of a system's name that clients make and fill themselves: stored functions, which
+/// tools read and write although nothing here runs them.
 const OPEN: &str = "system.js";
 
-/// Databases that hold users and settings elsewhere.
+/// Databases that hold users and settings elsewhere; in these even [`OPEN`] is not for clients.
 const OWN: [&str; 4] = ["admin", "config", "local", "$external"];
 
-/// Checks the name of a database.
-pub(crate) fn database(name: &str) -> Result<()> {
+/// Checks the name of a database: 73 if it is empty, longer than 63 bytes or has a character that
+/// file names or namespaces cannot have. `$external` is the one exception, which drivers use for
+/// logins.
+pub(crate) fn check_database(name: &str) -> Result<()> {
     let bad = name.is_empty()
         || MAX_DATABASE < name.len()
         || name.contains(['/', '\\', '.', ' ', '"', '$', '\0']);
@@ -27,8 +31,8 @@ pub(crate) fn database(name: &str) -> Result<()> {
 }
 
 /// Checks and builds the name of a collection that is used, not made.
-pub(crate) fn collection(database_name: &str, name: &str) -> Result<Namespace> {
-    database(database_name)?;
+pub(crate) fn parse_collection(database_name: &str, name: &str) -> Result<Namespace> {
+    check_database(database_name)?;
     let message = if name.is_empty() {
         format!("Invalid namespace specified '{database_name}.{name}'")
     } else if name.contains('\0') {
@@ -41,14 +45,22 @@ pub(crate) fn collection(database_name: &str, name: &str) -> Result<Namespace> {
     Err(Error::new(InvalidNamespace, message))
 }
 
-/// Whether a name is the system's own, and not one that anybody may use.
+/// Checks and builds the name of a collection from `database.collection`. Only the first dot
+/// divides.
+pub(crate) fn parse_full_name(name: &str) -> Result<Namespace> {
+    let (database, collection_name) = name.split_once('.').unwrap_or((name, ""));
+    parse_collection(database, collection_name)
+}
+
+/// Whether a name is the system's own, and not one that any client may use.
 fn is_reserved(database: &str, name: &str) -> bool {
     name.starts_with("system.") && (name != OPEN || OWN.contains(&database))
 }
 
-/// Checks and builds the name of a collection that may be made.
+/// Checks and builds the name of a collection that may be made: no dollar, not the system's own,
+/// and short enough for a key of the catalog.
 pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespace> {
-    let namespace = collection(database_name, name)?;
+    let namespace = parse_collection(database_name, name)?;
     if name.contains('$') {
         let message = format!("Invalid collection name: {name}");
         return Err(Error::new(InvalidNamespace, message));
@@ -74,11 +86,11 @@ mod tests {
     #[test]
     fn names_with_forbidden_characters_are_refused() {
         for name in ["", "a.b", "a b", "a$b", "a/b", "a\\b", "a\"b", "a\0b"] {
-            assert!(database(name).is_err(), "{name:?}");
+            assert!(check_database(name).is_err(), "{name:?}");
         }
-        assert!(database("a-b_c").is_ok());
+        assert!(check_database("a-b_c").is_ok());
         for name in ["", ".a", "a\0b"] {
-            assert!(collection("db", name).is_err(), "{name:?}");
+            assert!(parse_collection("db", name).is_err(), "{name:?}");
         }
         for name in ["a.", "a..b", "system.js", "systems.x"] {
             assert!(new_collection("db", name).is_ok(), "{name:?}");
@@ -86,7 +98,7 @@ mod tests {
         for name in
             ["a$b", "system.", "system.js.x", "system.users", "system.profile", "system.views"]
         {
-            assert!(collection("db", name).is_ok(), "{name:?}");
+            assert!(parse_collection("db", name).is_ok(), "{name:?}");
             assert!(new_collection("db", name).is_err(), "{name:?}");
         }
         assert!(new_collection("db", &"x".repeat(300)).is_err());

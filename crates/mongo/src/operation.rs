@@ -1,5 +1,9 @@
-//! An operation under way: how long it may take, and whether it was told to stop. What it leaves
-//! behind in a cursor goes on with the next `getMore`.
+//! An operation under way: how long it may take, and whether it was told to stop. What it leaves in
+//! a cursor goes on with the next `getMore`.
+//!
+//! Nothing interrupts an operation from outside. Evaluation and walks ask it every so often
+//! (through `Watch`), and the one whose time is over ends itself. All fields are atomics, since
+//! `killOp` and the connection's task reach it while another thread runs it.
 
 use std::{
     sync::{
@@ -12,29 +16,34 @@ use std::{
 use document::DocBuf;
 use query::{Error, Kind};
 
-use crate::errors::{ClientDisconnect, CursorKilled, Interrupted, MaxTimeMSExpired};
+use crate::{
+    command_row::CommandRow,
+    errors::{ClientDisconnect, CursorKilled, Interrupted, MaxTimeMSExpired},
+};
 
-/// Why an operation is to stop.
+/// Why an operation is to stop. The number says which error its client gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Why {
-    /// `killOp` named it.
+pub(crate) enum StopReason {
+    /// `killOp` named it: 11601.
     Killed = 1,
-    /// `killCursors` named its cursor.
+    /// `killCursors` named its cursor: 237.
     CursorKilled = 2,
-    /// Its client has gone.
+    /// Its client has gone: 279, which nobody receives.
     ClientLeft = 3,
 }
 
-/// No limit.
+/// Stands for no limit.
 const FOREVER: u64 = u64::MAX;
 
-/// Shared by the operation, by whoever may stop it and by the cursor it leaves behind.
+/// What an operation may still do. It is shared by the operation, by those who may stop it and by
+/// the cursor that it leaves.
 #[derive(Debug)]
 pub(crate) struct Operation {
+    /// A [`StopReason`] as a number, 0 while nobody has told it to stop.
     why: AtomicU8,
-    /// When it has to end, nanoseconds of the machine's monotonic clock; what is left while it
-    /// rests in a cursor.
+    /// When it has to end, nanoseconds of the machine's monotonic clock. While it rests in a cursor
+    /// this is the time that is left, so that waiting for the client costs nothing of it.
     deadline: AtomicU64,
 }
 
@@ -44,50 +53,55 @@ impl Default for Operation {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+/// Nanoseconds of a time; what does not fit counts as no limit.
+fn saturated_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(FOREVER)
 }
 
 impl Operation {
-    /// It has to end at this instant of the machine's monotonic clock.
+    /// Sets when it has to end, on the machine's monotonic clock; `None`: never.
     pub(crate) fn end_at(&self, deadline: Option<Duration>) {
-        self.deadline.store(deadline.map_or(FOREVER, nanos), Relaxed);
+        self.deadline.store(deadline.map_or(FOREVER, saturated_nanos), Relaxed);
     }
 
-    /// Tells it to stop.
-    pub(crate) fn stop(&self, why: Why) {
+    /// Tells it to stop. It ends at its next look.
+    pub(crate) fn tell_to_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
-    /// Whether it was told to stop.
+    /// Whether it was told to stop and may still be running.
     pub(crate) fn is_stopped(&self) -> bool {
         self.why.load(Relaxed) != 0
     }
 
-    /// Its cursor waits for the next request: that time is not its own.
-    pub(crate) fn rest(&self, now: Duration) {
-        self.shift(|deadline| deadline.saturating_sub(nanos(now)));
+    /// Its cursor waits for the next request: from here to [`Self::resume_for`] the time is not its
+    /// own.
+    pub(crate) fn pause_clock(&self, now: Duration) {
+        self.shift_deadline(|deadline| deadline.saturating_sub(saturated_nanos(now)));
     }
 
-    /// It goes on, by the request of `asking`, which may have been told to stop already.
-    pub(crate) fn go_on(&self, now: Duration, asking: &Self) {
-        self.shift(|left| left.saturating_add(nanos(now)));
+    /// It goes on for the request of `asking`, which may have been told to stop already: that is
+    /// taken over, and what stopped an earlier request is forgotten.
+    pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
+        self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);
     }
 
-    fn shift(&self, to: impl Fn(u64) -> u64) {
+    /// Changes the limit, if there is one.
+    fn shift_deadline(&self, to: impl Fn(u64) -> u64) {
         let held = self.deadline.load(Relaxed);
         if held != FOREVER {
             self.deadline.store(to(held), Relaxed);
         }
     }
 
-    /// Fails when it has to end.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// Fails when it has to end: by a stop, or with 50 when its time is over. A stop is looked at
+    /// first, since reading the clock costs more.
+    pub(crate) fn check_running(&self) -> Result<(), Error> {
         self.check_stopped()?;
         match self.deadline.load(Relaxed) {
             FOREVER => Ok(()),
-            deadline if nanos(clock::monotonic()) < deadline => Ok(()),
+            deadline if saturated_nanos(clock::monotonic()) < deadline => Ok(()),
             _ => Err(Error::new(Kind::Stopped, MaxTimeMSExpired, "operation exceeded time limit")),
         }
     }
@@ -96,22 +110,26 @@ impl Operation {
     pub(crate) fn check_stopped(&self) -> Result<(), Error> {
         let (number, text) = match self.why.load(Relaxed) {
             0 => return Ok(()),
-            why if why == Why::ClientLeft as u8 => {
+            why if why == StopReason::ClientLeft as u8 => {
                 (ClientDisconnect, "operation was interrupted because a client disconnected")
             }
-            why if why == Why::CursorKilled as u8 => (CursorKilled, "operation was interrupted"),
+            why if why == StopReason::CursorKilled as u8 => {
+                (CursorKilled, "operation was interrupted")
+            }
             _ => (Interrupted, "operation was interrupted"),
         };
         Err(Error::new(Kind::Stopped, number, text))
     }
 }
 
-/// What a connection is doing.
+/// What a connection is doing, as `currentOp` shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
+    /// The number by which `killOp` names it.
     pub(crate) id: i32,
-    pub(crate) name: &'static str,
-    /// As the client sent it.
+    /// Its command.
+    pub(crate) row: &'static CommandRow,
+    /// As the client sent it. It shares the message's bytes.
     pub(crate) command: DocBuf,
     /// On the machine's monotonic clock.
     pub(crate) began: Duration,
@@ -125,7 +143,7 @@ mod tests {
     use super::*;
 
     fn number(operation: &Operation) -> Option<i32> {
-        operation.check().err().map(|error| error.number)
+        operation.check_running().err().map(|error| error.number)
     }
 
     #[test]
@@ -136,9 +154,12 @@ mod tests {
         assert_eq!(number(&operation), None);
         operation.end_at(Some(clock::monotonic()));
         assert_eq!(number(&operation), Some(50));
-        for (why, want) in [(Why::Killed, 11601), (Why::CursorKilled, 237), (Why::ClientLeft, 279)]
-        {
-            operation.stop(why);
+        for (why, want) in [
+            (StopReason::Killed, 11601),
+            (StopReason::CursorKilled, 237),
+            (StopReason::ClientLeft, 279),
+        ] {
+            operation.tell_to_stop(why);
             assert_eq!((number(&operation), operation.is_stopped()), (Some(want), true));
         }
     }
@@ -149,24 +170,24 @@ mod tests {
         let operation = Operation::default();
         let now = clock::monotonic() + hour;
         operation.end_at(Some(now + hour));
-        operation.rest(now);
-        operation.go_on(now + 10 * hour, &Operation::default());
-        assert_eq!(operation.deadline.load(Relaxed), nanos(now + 11 * hour));
+        operation.pause_clock(now);
+        operation.resume_for(now + 10 * hour, &Operation::default());
+        assert_eq!(operation.deadline.load(Relaxed), saturated_nanos(now + 11 * hour));
         let free = Operation::default();
-        free.rest(now);
-        free.go_on(now, &Operation::default());
+        free.pause_clock(now);
+        free.resume_for(now, &Operation::default());
         assert_eq!(free.deadline.load(Relaxed), FOREVER);
     }
 
     #[test]
     fn what_stopped_one_request_does_not_stop_the_next() {
         let held = Operation::default();
-        held.stop(Why::Killed);
-        held.go_on(Duration::ZERO, &Operation::default());
+        held.tell_to_stop(StopReason::Killed);
+        held.resume_for(Duration::ZERO, &Operation::default());
         assert_eq!(number(&held), None);
         let asking = Operation::default();
-        asking.stop(Why::ClientLeft);
-        held.go_on(Duration::ZERO, &asking);
+        asking.tell_to_stop(StopReason::ClientLeft);
+        held.resume_for(Duration::ZERO, &asking);
         assert_eq!(number(&held), Some(279));
     }
 }

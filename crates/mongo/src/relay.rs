@@ -1,5 +1,8 @@
-//! One command that somebody else received, for a sender who is known there: bytes in, bytes out,
-//! through what a message from a socket goes through. It knows no command.
+//! Runs one command for a caller that the portal has authenticated: bytes in, bytes out, through
+//! what a message from a socket goes through. It knows no command.
+//!
+//! A page of the portal has no socket of its own, so each of its commands comes on a connection
+//! that lives as long as the command. What outlives it, a cursor, belongs to the caller's session.
 
 use std::{fmt, pin::pin, sync::Arc};
 
@@ -8,13 +11,15 @@ use document::{DocBuf, DocRef};
 use engine::Store;
 
 use crate::{
-    client::{Connection, Visitor},
-    commands::{self, Answer, Call, changes_nothing},
-    door::{Counters, Door},
+    call::Call,
+    client::{Connection, RelayedSender},
+    commands::{self, Response},
+    counters::Counters,
+    door::Door,
     errors::{Error, Unauthorized},
     limits::MAX_COMMAND_BYTES,
-    operation::{Operation, Why},
-    program, session,
+    operation::{Operation, StopReason},
+    parsed_command,
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
@@ -23,7 +28,7 @@ use crate::{
 pub enum Right {
     /// Everything.
     Write,
-    /// What changes nothing.
+    /// What changes nothing: rows whose access says so.
     Read,
 }
 
@@ -42,11 +47,11 @@ pub struct Sender {
 /// Why a command has no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoReply {
-    /// The bytes are no command.
+    /// The bytes are not a command; the text says why.
     Malformed(String),
     /// It is larger than a command may be.
     TooLarge,
-    /// A socket would have been closed instead.
+    /// A socket would have been closed instead, as a fail point may order.
     Closed,
 }
 
@@ -63,99 +68,111 @@ impl fmt::Display for NoReply {
 impl std::error::Error for NoReply {}
 
 /// A connection that lives as long as its one command.
-struct Visit<S: Store> {
+struct RelayedConnection<S: Store> {
     door: Arc<Door<S>>,
     connection: Arc<Connection>,
 }
 
-impl<S: Store> Drop for Visit<S> {
+impl<S: Store> Drop for RelayedConnection<S> {
     fn drop(&mut self) {
-        self.door.disconnect(&self.connection);
+        self.door.remove_connection(&self.connection);
     }
 }
 
-/// Tells a command that only reads to stop when nobody waits for it any more.
-struct Waiting {
+/// Tells a command to stop when its caller drops the future, if nobody needs it then: the page was
+/// left. Commands that write are finished.
+struct StopWhenDropped {
     connection: Arc<Connection>,
+    /// The operation of the command itself. The connection's is another one while a `getMore` goes
+    /// on with its cursor's, so both are told.
     operation: Arc<Operation>,
-    only_reads: bool,
+    ends_with_client: bool,
 }
 
-impl Drop for Waiting {
+impl Drop for StopWhenDropped {
     fn drop(&mut self) {
-        if self.only_reads {
-            self.operation.stop(Why::ClientLeft);
-            self.connection.stop(None, Why::ClientLeft);
+        if self.ends_with_client {
+            self.operation.tell_to_stop(StopReason::ClientLeft);
+            self.connection.stop_command(None, StopReason::ClientLeft);
         }
     }
 }
 
 impl<S: Store> Door<S> {
-    /// Runs one command on a database and answers its reply, also one of a failure. What only reads
-    /// ends when the future is dropped, everything else is finished.
+    /// Runs one command on a database and returns its reply, also that of a failure. A command that
+    /// only reads ends when the future is dropped, everything else is finished.
+    ///
+    /// A sender without the right to write gets 13 for a command that may change something, before
+    /// anything of it runs.
     pub async fn relay(
         self: &Arc<Self>,
         sender: Sender,
         database: &str,
         command: &[u8],
     ) -> Result<Bytes, NoReply> {
-        let message = message(database, command)?;
+        let message = parse_command(database, command)?;
         let writes = sender.right == Right::Write;
-        let visitor = Visitor { writes, session: sender.session };
-        let connection = self.connect(sender.peer, Some(visitor));
-        let visit = Visit { door: Arc::clone(self), connection };
+        let relayed = RelayedSender { writes, session: sender.session };
+        let connection = self.add_connection(sender.peer, Some(relayed));
+        let visit = RelayedConnection { door: Arc::clone(self), connection };
         let connection = Arc::clone(&visit.connection);
         Counters::add(&connection.counters.bytes_in, command.len() as u64);
-        if !writes && !changes_nothing(message.body()) {
+        if !writes && !self.commands.changes_nothing(message.body()) {
             let refused = Error::new(Unauthorized, "The key that was used may only read.");
-            return Ok(counted(&connection, &refused.reply().to_buf()));
+            return Ok(count_reply(&connection, &refused.to_reply().to_buf()));
         }
         let operation = Arc::<Operation>::default();
-        let name = message.body().iter().next().map_or("", |(name, _)| name);
-        let _waiting = Waiting {
+        let known = self.commands.find_body(message.body());
+        let _waiting = StopWhenDropped {
             connection,
             operation: Arc::clone(&operation),
-            only_reads: session::only_reads(name),
+            ends_with_client: known.is_some_and(|known| known.row.ends_with_client),
         };
         // It may keep its thread for long: the caller's sees meanwhile whether the client is there.
-        let run = tokio::spawn(run(visit, message, operation));
+        let run = tokio::spawn(run_message(visit, message, operation));
         run.await.unwrap_or(Err(NoReply::Closed))
     }
 }
 
-async fn run<S: Store>(
-    visit: Visit<S>,
+/// Runs the command of a message. It owns all it needs, since it goes on in a task of its own.
+async fn run_message<S: Store>(
+    visit: RelayedConnection<S>,
     message: Message,
     operation: Arc<Operation>,
 ) -> Result<Bytes, NoReply> {
     let settings = &visit.door.settings;
     let mut held = settings.memory.share();
-    if let Err(short) = held.set(message.bytes.len().saturating_add(program::weight(&message))) {
-        return Ok(counted(&visit.connection, &Error::from(short).reply().to_buf()));
+    let weight = parsed_command::parsed_bytes(&message, &visit.door.commands);
+    if let Err(short) = held.set(message.bytes.len().saturating_add(weight)) {
+        return Ok(count_reply(&visit.connection, &Error::from(short).to_reply().to_buf()));
     }
-    let answer = match Call::new(&visit.door, &visit.connection, &message) {
+    let answer = match Call::new(&visit.door, &visit.connection, &message, operation) {
         Ok(call) => {
-            let call = Call { operation, ..call };
             let run = pin!(commands::run(&call));
-            let run = pin!(program::run(&message, settings.give_way, run));
+            let run = pin!(parsed_command::run_giving_way(weight, settings.give_way, run));
             visit.door.engine.lanes().run(run).await
         }
-        Err(error) => Answer::Reply(error.reply().to_buf()),
+        Err(error) => Response::Reply(error.to_reply().to_buf()),
     };
     match answer {
-        Answer::Reply(reply) => Ok(counted(&visit.connection, &reply)),
-        Answer::Hang => Err(NoReply::Closed),
+        Response::Reply(reply) => Ok(count_reply(&visit.connection, &reply)),
+        Response::CloseConnection => Err(NoReply::Closed),
     }
 }
 
-fn counted(connection: &Connection, reply: &DocBuf) -> Bytes {
+/// The bytes of a reply, which are counted as sent.
+fn count_reply(connection: &Connection, reply: &DocBuf) -> Bytes {
     let bytes = Bytes::copy_from_slice(reply.bytes());
     Counters::add(&connection.counters.bytes_out, bytes.len() as u64);
     bytes
 }
 
 /// The message that a driver would have sent: the command with its database as last field.
-fn message(database: &str, command: &[u8]) -> Result<Message, NoReply> {
+///
+/// The document is not parsed here: its length and its closing zero have to be right, the fields
+/// between are copied, `$db` is appended, and the whole goes through the same parser as bytes from
+/// a socket. So a command that names a `$db` itself ends up with two, and is refused.
+fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
     let malformed = |why: &str| NoReply::Malformed(why.to_owned());
     if MAX_COMMAND_BYTES < command.len() {
         return Err(NoReply::TooLarge);
@@ -183,13 +200,14 @@ fn message(database: &str, command: &[u8]) -> Result<Message, NoReply> {
         response_to: 0,
         code: OpCode::Msg as i32,
     };
-    let message = wire::parse(&header, payload).map_err(|wrong| {
+    let message = wire::parse_message(&header, payload).map_err(|wrong| {
         if wrong.code == crate::errors::BSONObjectTooLarge {
             NoReply::TooLarge
         } else {
             NoReply::Malformed(wrong.message)
         }
     })?;
+    // A command that named a database itself would run on another one than its path says.
     let named = |body: DocRef<'_>| body.iter().filter(|(name, _)| *name == "$db").count();
     match named(message.body()) {
         1 => Ok(message),

@@ -1,110 +1,18 @@
-//! What every command may carry beside its own fields: sessions, concerns, time limits.
+//! The session that a command names: cursors belong to the one they were opened in. Sessions
+//! themselves hold nothing here, so any id is good.
 
-use std::time::Duration;
+use document::{DocRef, ValueRef};
 
-use document::{DocRef, Number, ValueRef};
-
-use crate::{
-    args::Args,
-    concern,
-    errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
-};
-
-/// Commands that write nothing, so that a write concern makes no sense; `aggregate` may write.
-const READS: &[&str] = &[
-    "find",
-    "getMore",
-    "killCursors",
-    "count",
-    "distinct",
-    "explain",
-    "listIndexes",
-    "listCollections",
-    "listDatabases",
-    "ping",
-];
-
-/// Commands that take no write concern either, as they change no data.
-const ASKS: &[&str] = &["collStats", "dbStats", "validate", "hello", "endSessions", "serverStatus"];
-
-/// Whether a command only reads, so that nobody needs it once its client has gone.
-pub(crate) fn only_reads(command: &str) -> bool {
-    READS.contains(&command) || command == "aggregate"
-}
-
-/// Checked arguments that all commands share.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Generic {
-    /// When the command has to give up, on the machine's monotonic clock.
-    pub(crate) deadline: Option<Duration>,
-}
-
-impl Generic {
-    pub(crate) fn read(args: &Args<'_>) -> Result<Self> {
-        let command = args.of;
-        if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
-            let message = "Transaction numbers are only allowed on a replica set member or mongos";
-            return Err(Error::new(IllegalOperation, message));
-        }
-        if let Some(lsid) = args.document("lsid")? {
-            check_session(lsid)?;
-        }
-        concern::check_read(args)?;
-        let deadline = match args.find("maxTimeMS") {
-            None => None,
-            // Its arguments are read strictly before this one is looked at.
-            Some(value) if command == "aggregate" && !value.is_number() && !value.is_nullish() => {
-                return Err(args.wrong("maxTimeMS", value, "s '[long, int, decimal, double]'"));
-            }
-            Some(_)
-                if command == "aggregate" && args.int("maxTimeMS")?.is_some_and(|it| it < 0) =>
-            {
-                args.count("maxTimeMS")?;
-                None
-            }
-            Some(value) => max_time(value)?,
-        };
-        if (READS.contains(&command) || ASKS.contains(&command))
-            && args.find("writeConcern").is_some()
-        {
-            let message = "Command does not support writeConcern";
-            return Err(Error::new(InvalidOptions, message));
-        }
-        concern::check_write(args)?;
-        Ok(Self { deadline })
-    }
-}
-
-fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
-    let Some(number) = Number::of(value) else {
-        return Err(Error::new(BadValue, "maxTimeMS must be a number"));
-    };
-    let Some(ms) = number.to_i64_exact() else {
-        return Err(Error::new(BadValue, "maxTimeMS has non-integral value"));
-    };
-    match u64::try_from(ms) {
-        Ok(ms) if ms <= 2_147_483_647 => {
-            Ok((0 < ms).then(|| clock::monotonic() + Duration::from_millis(ms)))
-        }
-        _ => Err(Error::new(BadValue, format!("{ms} value for maxTimeMS is out of range"))),
-    }
-}
-
-/// The id of a session.
+/// The id of a session, a UUID.
 pub(crate) type SessionId = [u8; 16];
 
-/// The id of the session that a command names.
-pub(crate) fn id(body: DocRef<'_>) -> Option<SessionId> {
+/// The id of the session that a command names. A malformed one counts as none: the arguments that
+/// all commands share are checked before anybody asks.
+pub(crate) fn session_id(body: DocRef<'_>) -> Option<SessionId> {
     match body.get("lsid")?.as_document()?.get("id")? {
+        // The subtype is checked with the arguments that all commands
+        // share.
         ValueRef::Binary { bytes, .. } => bytes.try_into().ok(),
         _ => None,
-    }
-}
-
-fn check_session(lsid: DocRef<'_>) -> Result<()> {
-    match lsid.get("id") {
-        Some(ValueRef::Binary { subtype: 4, bytes }) if bytes.len() == 16 => Ok(()),
-        Some(_) => Err(Error::new(FailedToParse, "the id of 'lsid' is not a UUID")),
-        None => Err(Error::new(40414, "BSON field 'lsid.id' is missing but a required field")),
     }
 }

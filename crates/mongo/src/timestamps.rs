@@ -1,20 +1,22 @@
-//! Timestamps that the server sets: the empty one at the root of a document that is stored whole
-//! stands for the present. The `_id` stays as it came.
+//! Timestamps that the server sets. MongoDB's rule: an empty timestamp at the root of a document
+//! that is stored whole, by an insert or a replacement, stands for the present. The `_id` stays as
+//! it came.
 
 use std::sync::Mutex;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef};
 use query::edit::Edit;
 
-use crate::door::lock;
+use crate::lock::lock;
 
-/// Timestamps, each later than the one before.
+/// Gives timestamps, each later than the one before, so that they order writes of one second: the
+/// upper 32 bits are seconds since 1970, the lower ones count.
 #[derive(Debug, Default)]
 pub(crate) struct Timestamps(Mutex<u64>);
 
 impl Timestamps {
-    /// The next one, at this instant.
-    fn next(&self, now_ms: i64) -> u64 {
+    /// The next one, at this instant. It never goes back, also if the clock says an earlier second.
+    fn next_timestamp(&self, now_ms: i64) -> u64 {
         let seconds = u32::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
         let mut last = lock(&self.0);
         *last = (u64::from(seconds) << 32).max(*last) + 1;
@@ -22,26 +24,28 @@ impl Timestamps {
     }
 
     /// A document with its empty timestamps filled in.
-    pub(crate) fn fill(&self, document: DocRef<'_>, now_ms: i64) -> DocBuf {
+    pub(crate) fn fill_empty(&self, document: DocRef<'_>, now_ms: i64) -> DocBuf {
         let mut tree = document.to_tree();
         self.fill_tree(&mut tree, now_ms);
         tree.to_buf()
     }
 
-    /// The same in a document that an edit puts in place of another.
+    /// The same in a document that an edit puts in place of another. Operators do not count as
+    /// storing a whole document, as in mongod.
     pub(crate) fn fill_edit(&self, edit: &mut Edit, now_ms: i64) {
         if let Edit::Replacement(document) = edit {
             self.fill_tree(document, now_ms);
         }
     }
 
+    /// Fills in the empty timestamps at the root. Each field gets a timestamp of its own.
     fn fill_tree(&self, document: &mut Document, now_ms: i64) {
         let empty = |(name, value): &(String, Value)| {
             is_present(name, value.as_ref()).then(|| name.clone())
         };
         let names: Vec<String> = document.fields().iter().filter_map(empty).collect();
         for name in names {
-            document.insert(name, Value::Timestamp(self.next(now_ms)));
+            document.insert(name, Value::Timestamp(self.next_timestamp(now_ms)));
         }
     }
 }
@@ -69,9 +73,9 @@ mod tests {
             "_id": Value::Timestamp(0), "a": Value::Timestamp(5 << 32 | 1), "b": inner,
             "c": Value::Timestamp(5 << 32 | 2), "d": Value::Timestamp(7),
         };
-        assert_eq!(timestamps.fill(document.to_buf().as_ref(), 5_999), want.to_buf());
+        assert_eq!(timestamps.fill_empty(document.to_buf().as_ref(), 5_999), want.to_buf());
         // They never go back.
-        assert_eq!(timestamps.next(4_000), 5 << 32 | 3);
-        assert_eq!(timestamps.next(6_000), 6 << 32 | 1);
+        assert_eq!(timestamps.next_timestamp(4_000), 5 << 32 | 3);
+        assert_eq!(timestamps.next_timestamp(6_000), 6 << 32 | 1);
     }
 }

@@ -1,4 +1,4 @@
-//! What the process takes of its machine. Others ask the machine; here it is only told.
+//! What the process takes of its machine. The server asks the machine; here are only the figures.
 
 /// What the process has used, or holds; 0 where the machine does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

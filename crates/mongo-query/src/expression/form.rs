@@ -1,4 +1,12 @@
-//! Operators that decide what is evaluated, and those whose arguments have to be constant.
+//! Operators that decide what is evaluated (`$and`, `$cond`, `$switch`), those that bind variables
+//! (`$let`), and those whose arguments have to be constant (`$literal`, `$getField`, patterns).
+//!
+//! ```text
+//! {$cond: {if: "$a", then: 1, else: 2}}    {$cond: ["$a", 1, 2]}
+//! {$switch: {branches: [{case: "$a", then: 1}], default: 2}}
+//! {$let: {vars: {x: "$a"}, in: {$add: ["$$x", 1]}}}
+//! {$getField: "a.b"}    a field whose name has a dot
+//! ```
 
 use std::sync::Arc;
 
@@ -11,34 +19,49 @@ use query::{
     },
 };
 
-use super::{Scope, argument, named, operand, variable_name};
-use crate::Error;
+use super::{
+    Scope, argument,
+    named::{self, optional, required},
+    parse_operand,
+    reference::parse_reference,
+    variable_name,
+};
+use crate::error::Error;
 
-const fn need(name: &'static str) -> Param {
-    Param { name, required: true }
+/// `$and`, which ends at the first argument that is false.
+pub(super) fn parse_and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    argument::parse_all(value, scope).map(Expr::And)
 }
 
-pub(super) fn and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    argument::all(value, scope).map(Expr::And)
+/// `$or`, which ends at the first argument that is true.
+pub(super) fn parse_or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    argument::parse_all(value, scope).map(Expr::Or)
 }
 
-pub(super) fn or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    argument::all(value, scope).map(Expr::Or)
-}
-
-pub(super) fn literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
+/// `$literal` and `$const`: the value as it stands, dollars and all.
+pub(super) fn parse_literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
     Ok(Expr::Literal(value.to_value()))
 }
 
-pub(super) fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    operand(value, scope)
+/// `$expr` inside an expression: the expression itself.
+pub(super) fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    parse_operand(value, scope)
 }
 
-pub(super) fn cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+/// `$cond`, by position or by name.
+///
+/// Errors: 17080..17083 for a wrong object, 16020 for another number of positions than three.
+pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    // The two forms differ by whether there are names.
     let parts = if value.as_document().is_some() {
-        named::arguments(name, &[need("if"), need("then"), need("else")], value, scope)?
+        named::parse_arguments(
+            name,
+            &[required("if"), required("then"), required("else")],
+            value,
+            scope,
+        )?
     } else {
-        argument::exactly(name, 3, value, scope)?
+        argument::parse_exactly(name, 3, value, scope)?
     };
     match <[Expr; 3]>::try_from(parts) {
         Ok(parts) => Ok(Expr::Cond(Box::new(parts))),
@@ -46,8 +69,11 @@ pub(super) fn cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr
     }
 }
 
-pub(super) fn if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let parts = argument::all(value, scope)?;
+/// `$ifNull`: two or more arguments, the first that is not null.
+///
+/// Errors: 1257300 for fewer than two arguments.
+pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let parts = argument::parse_all(value, scope)?;
     if parts.len() < 2 {
         let text = format!("{name} needs at least two arguments, had: {}", parts.len());
         return Err(Error::new(1_257_300, text));
@@ -55,7 +81,12 @@ pub(super) fn if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<E
     Ok(Expr::IfNull(parts))
 }
 
-pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+/// `$switch`: branches in order, and a default. A switch without a default all of whose cases are
+/// constantly false can only fail, so it is refused (40069).
+///
+/// Errors: 40060 not an object, 40061 `branches` not an array, 40067 an unknown argument, 40068 no
+/// branch, and those of [`parse_branch`].
+pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let kind = value.kind().name();
     let ValueRef::Document(fields) = value else {
         let text = format!("{name} requires an object as an argument, found: {kind}");
@@ -66,7 +97,7 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
         match (argument, value) {
             ("branches", ValueRef::Array(values)) => {
                 for value in values.iter() {
-                    branches.push(branch(value, scope)?);
+                    branches.push(parse_branch(value, scope)?);
                 }
             }
             ("branches", value) => {
@@ -74,7 +105,7 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
                 let text = format!("{name} expected an array for 'branches', found: {kind}");
                 return Err(Error::new(40061, text));
             }
-            ("default", value) => default = Some(Box::new(operand(value, scope)?)),
+            ("default", value) => default = Some(Box::new(parse_operand(value, scope)?)),
             (other, _) => {
                 return Err(Error::new(
                     40067,
@@ -86,6 +117,7 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
     if branches.is_empty() {
         return Err(Error::new(40068, format!("{name} requires at least one branch")));
     }
+    // Constants are folded already, so a case that is constant shows here.
     let is_never =
         |(case, _): &(Expr, Expr)| case.as_literal().is_some_and(|it| !it.as_ref().is_truthy());
     if default.is_none() && branches.iter().all(is_never) {
@@ -96,7 +128,10 @@ pub(super) fn switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
     Ok(Expr::Switch(branches, default))
 }
 
-fn branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
+/// One branch of a `$switch`: the case and what it gives.
+///
+/// Errors: 40062 not an object, 40063 an unknown argument, 40064 no `case`, 40065 no `then`.
+fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("$switch expected each branch to be an object, found: {kind}");
@@ -105,8 +140,8 @@ fn branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     let (mut case, mut then) = (None, None);
     for (argument, value) in fields.iter() {
         match argument {
-            "case" => case = Some(operand(value, scope)?),
-            "then" => then = Some(operand(value, scope)?),
+            "case" => case = Some(parse_operand(value, scope)?),
+            "then" => then = Some(parse_operand(value, scope)?),
             other => {
                 let text = format!("$switch found an unknown argument to a branch: {other}");
                 return Err(Error::new(40063, text));
@@ -119,8 +154,12 @@ fn branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     Ok((case.ok_or_else(|| missing(40064, "case"))?, then.ok_or_else(|| missing(40065, "then"))?))
 }
 
-pub(super) fn let_in(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let given = named::values(name, &[need("vars"), need("in")], value)?;
+/// `$let`: variables are computed in the scope outside, so that they do not see each other.
+///
+/// Errors: 16874..16877 for a wrong object, 10065 if `vars` is not an object, 9 for a name that a
+/// variable cannot have.
+pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let given = named::given_values(name, &[required("vars"), required("in")], value)?;
     let [Some(variables), Some(body)] = given[..] else {
         return Err(Error::new(16874, "$let only supports an object as its argument"));
     };
@@ -131,15 +170,24 @@ pub(super) fn let_in(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Ex
     let mut inner = scope;
     for (name, value) in variables.iter() {
         variable_name(name)?;
+        // From here on `$a` means a field of what was bound.
         inner.rebound |= name == "CURRENT";
-        bound.push((Arc::from(name), operand(value, scope)?));
+        bound.push((Arc::from(name), parse_operand(value, scope)?));
     }
-    Ok(Expr::Let(bound, Box::new(operand(body, inner)?)))
+    Ok(Expr::Let(bound, Box::new(parse_operand(body, inner)?)))
 }
 
-pub(super) fn regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let options = Param { name: "options", required: false };
-    let args = named::arguments(name, &[need("input"), need("regex"), options], value, scope)?;
+/// `$regexMatch`, `$regexFind` and `$regexFindAll`. A constant pattern is compiled here, once.
+///
+/// Errors: 51103, 31022..31024 for a wrong object; those of the pattern are the evaluator's.
+pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let args = named::parse_arguments(
+        name,
+        &[required("input"), required("regex"), optional("options")],
+        value,
+        scope,
+    )?;
+    // One parser for three operators, which differ in what they give.
     let form = match name {
         "$regexMatch" => RegexForm::Match,
         "$regexFind" => RegexForm::Find,
@@ -148,13 +196,13 @@ pub(super) fn regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Exp
     let Ok([input, regex, options]) = <[Expr; 3]>::try_from(args) else {
         return Err(Error::new(51103, format!("{name} expects an object of named arguments")));
     };
-    let call = RegexCall::new(form, input, regex, options);
-    let call = call.map_err(|error| Error::new(error.number, error.message))?;
-    Ok(Expr::Regex(Box::new(call)))
+    Ok(Expr::Regex(Box::new(RegexCall::new(form, input, regex, options)?)))
 }
 
-/// A field name has to be a constant string.
+/// A field name has to be a constant string. `codes` are the three errors of an operator: for a
+/// field path, for another expression, and for a constant of another type.
 fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error> {
+    // A path is the likeliest mistake and has a text that suggests `$literal`.
     let [path, other, kind] = codes;
     let text = match field {
         Expr::Literal(document::Value::String(_)) => return Ok(()),
@@ -175,37 +223,56 @@ fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error>
     Err(Error::new(other, format!("{name} {text}")))
 }
 
-pub(super) fn get_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+/// `$getField`, whose short form has a name instead of an object and reads the current document.
+///
+/// Errors: 3041700..3041703 for a wrong object, 5654600..5654602 for a name that is not constant.
+pub(super) fn parse_get_field(
+    name: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
+    // An object that begins with an operator is an expression for the name, not the long form.
     let full = value
         .as_document()
         .filter(|fields| fields.iter().next().is_none_or(|(first, _)| !first.starts_with('$')));
     let args = match full {
-        Some(_) => named::arguments(name, &[need("field"), need("input")], value, scope)?,
+        Some(_) => {
+            named::parse_arguments(name, &[required("field"), required("input")], value, scope)?
+        }
         None => {
-            let current = super::reference("$$CURRENT", scope)?;
-            vec![operand(value, scope)?, current]
+            let current = parse_reference("$$CURRENT", scope)?;
+            vec![parse_operand(value, scope)?, current]
         }
     };
+    // Other expressions are left to the evaluator here, unlike in `$setField`.
     if let [field @ (Expr::Literal(_) | Expr::Field(_)), ..] = &args[..] {
         constant_name(name, field, [5_654_600, 5_654_601, 5_654_602])?;
     }
-    call(name, args)
+    function_call(name, args)
 }
 
-pub(super) fn set_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+/// `$setField` and `$unsetField`, which differ by the value.
+///
+/// Errors: 4161100..4161109 for a wrong object or a name that is not constant.
+pub(super) fn parse_set_field(
+    name: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
     let params: &[Param] = match name {
-        "$setField" => &[need("field"), need("input"), need("value")],
-        _ => &[need("field"), need("input")],
+        "$setField" => &[required("field"), required("input"), required("value")],
+        _ => &[required("field"), required("input")],
     };
-    let args = named::arguments(name, params, value, scope)?;
+    let args = named::parse_arguments(name, params, value, scope)?;
     if let [field, ..] = &args[..] {
         constant_name(name, field, [4_161_108, 4_161_106, 4_161_107])?;
     }
-    call(name, args)
+    function_call(name, args)
 }
 
-/// A call of the function of this name.
-pub(super) fn call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
+/// A call of the function of this name: some operators have a syntax of their own and are functions
+/// below.
+pub(super) fn function_call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
     match functions::find(name) {
         Some(function) => Ok(Expr::Call(function, args)),
         None => Err(Error::new(168, format!("Unrecognized expression '{name}'"))),

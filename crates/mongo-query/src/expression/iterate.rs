@@ -1,25 +1,31 @@
-//! Operators over the elements of arrays.
+//! Operators over the elements of arrays. Most bind a variable for the element: `this`, or the name
+//! in `as`.
+//!
+//! ```text
+//! {$map: {input: "$a", as: "x", in: {$add: ["$$x", 1]}}}
+//! {$filter: {input: "$a", as: "x", cond: {$gt: ["$$x", 5]}, limit: 2}}
+//! {$reduce: {input: "$a", initialValue: 0, in: {$add: ["$$value", "$$this"]}}}
+//! {$zip: {inputs: ["$a", "$b"], useLongestLength: true, defaults: [0, 0]}}
+//! ```
 
 use std::sync::Arc;
 
 use document::{Number, ValueRef, shell};
 use query::{
     Expr,
-    expr::{Filtering, Mapping, SortBy, functions::Param},
+    expr::{Filtering, Mapping, SortBy},
 };
 
-use super::{Scope, folded_array, form, named, operand, variable_name};
-use crate::{Error, sort};
-
-const fn need(name: &'static str) -> Param {
-    Param { name, required: true }
-}
-
-const fn may(name: &'static str) -> Param {
-    Param { name, required: false }
-}
+use super::{
+    Scope, folded_array, form,
+    named::{self, optional, required},
+    parse_operand, variable_name,
+};
+use crate::{error::Error, sort};
 
 /// The variable of an element.
+///
+/// Errors: 9 for a name that a variable cannot have, or for something other than a string.
 fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Error> {
     match given {
         None => Ok(Arc::from("this")),
@@ -34,57 +40,78 @@ fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Err
     }
 }
 
-fn required(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
+/// An argument that has to be there. That it is was checked by name; this is for the compiler.
+fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Result<Expr, Error> {
     match given {
-        Some(value) => operand(value, scope),
+        Some(value) => parse_operand(value, scope),
         None => Err(Error::new(9, format!("Missing parameter to {name}"))),
     }
 }
 
-pub(super) fn map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("input"), may("as"), need("in"), may("arrayIndexAs")];
-    let given = named::values(name, &params, value)?;
+/// `$map`: an expression for each element, and for its index too if it is given a name.
+///
+/// Errors: 16878..16882 for a wrong object.
+pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("input"), optional("as"), required("in"), optional("arrayIndexAs")];
+    let given = named::given_values(name, &params, value)?;
     let [input, variable, body, index] = given[..] else {
         return Err(Error::new(16878, "$map only supports an object as its argument"));
     };
     let variable = element_name(name, variable)?;
+    // A name for the index is newer than mongod 6.0, and has the rules of other variables.
     let index = index.map(|index| element_name(name, Some(index))).transpose()?;
+    // Only the body sees the element; the input is read outside.
     let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
     Ok(Expr::Map(Box::new(Mapping {
-        input: required(name, input, scope)?,
+        input: required_operand(name, input, scope)?,
         name: variable,
         index,
-        body: required(name, body, inner)?,
+        body: required_operand(name, body, inner)?,
     })))
 }
 
-pub(super) fn filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("input"), may("as"), need("cond"), may("limit")];
-    let given = named::values(name, &params, value)?;
+/// `$filter`: the elements that meet a condition, at most `limit` of them.
+///
+/// Errors: 28646..28650 for a wrong object.
+pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("input"), optional("as"), required("cond"), optional("limit")];
+    let given = named::given_values(name, &params, value)?;
     let [input, variable, condition, limit] = given[..] else {
         return Err(Error::new(28646, "$filter only supports an object as its argument"));
     };
     let variable = element_name(name, variable)?;
     let inner = Scope { rebound: scope.rebound || &*variable == "CURRENT", ..scope };
     Ok(Expr::Filter(Box::new(Filtering {
-        input: required(name, input, scope)?,
+        input: required_operand(name, input, scope)?,
         name: variable,
-        condition: required(name, condition, inner)?,
-        limit: limit.map_or(Ok(Expr::Absent), |limit| operand(limit, scope))?,
+        condition: required_operand(name, condition, inner)?,
+        limit: limit.map_or(Ok(Expr::Absent), |limit| parse_operand(limit, scope))?,
     })))
 }
 
-pub(super) fn reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("input"), need("initialValue"), need("in")];
-    let parts = named::arguments(name, &params, value, scope)?;
+/// `$reduce`: one value out of all elements, in order. Its variables are `value` and `this`.
+///
+/// Errors: 40075..40079 for a wrong object.
+pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("input"), required("initialValue"), required("in")];
+    let parts = named::parse_arguments(name, &params, value, scope)?;
     match <[Expr; 3]>::try_from(parts) {
         Ok(parts) => Ok(Expr::Reduce(Box::new(parts))),
         Err(_) => Err(Error::new(40075, format!("{name} requires an object as an argument"))),
     }
 }
 
-pub(super) fn sort_array(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let given = named::values(name, &[need("input"), need("sortBy")], value)?;
+/// `$sortArray`: by fields, or by the whole elements with `1` and `-1`. It has mongod's texts,
+/// which begin with "BadValue:" where the sort pattern itself is wrong.
+///
+/// Errors: 2942500..2942503 for a wrong object, 2942505 for a wrong sort pattern, 2942506 for
+/// another number than 1 and -1, 2942507 for anything else.
+pub(super) fn parse_sort_array(
+    name: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
+    let given = named::given_values(name, &[required("input"), required("sortBy")], value)?;
     let [input, Some(by)] = given[..] else {
         return Err(Error::new(2_942_503, "$sortArray requires 'sortBy' to be specified"));
     };
@@ -95,7 +122,9 @@ pub(super) fn sort_array(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
         }
         ValueRef::Document(fields) => {
             let wrong = "BadValue: The sort element value must be either 1 or -1";
+            // A direction with a fraction is refused here, where other sorts cut it.
             let whole = |value| Number::of(value).is_some_and(|by| by.to_i64_exact().is_some());
+            // Checked before the sort is parsed, whose own errors have other numbers.
             if !fields.iter().all(|(_, value)| whole(value)) {
                 return Err(Error::new(2_942_505, wrong));
             }
@@ -114,12 +143,17 @@ pub(super) fn sort_array(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
             }
         },
     };
-    Ok(Expr::SortArray(Box::new(required(name, input, scope)?), by))
+    Ok(Expr::SortArray(Box::new(required_operand(name, input, scope)?), by))
 }
 
-pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    let params = [need("inputs"), may("useLongestLength"), may("defaults")];
-    let given = named::values(name, &params, value)?;
+/// `$zip`: arrays side by side. `defaults` fill up the shorter ones, which only makes sense up to
+/// the longest.
+///
+/// Errors: 34460..34465 for a wrong object or argument, 34466 for defaults that are never used,
+/// 34467 for another number of defaults than of inputs.
+pub(super) fn parse_zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    let params = [required("inputs"), optional("useLongestLength"), optional("defaults")];
+    let given = named::given_values(name, &params, value)?;
     let [Some(inputs), longest, defaults] = given[..] else {
         return Err(Error::new(34465, "$zip requires at least one input array"));
     };
@@ -131,6 +165,7 @@ pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
     if inputs.is_empty() {
         return Err(Error::new(34465, "$zip requires at least one input array"));
     }
+    // Constant: the operator decides by it what its defaults mean.
     let longest = match longest {
         None => false,
         Some(ValueRef::Bool(longest)) => longest,
@@ -140,7 +175,8 @@ pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
         }
     };
     let parts = |values: document::ArrayRef<'_>| -> Result<Expr, Error> {
-        let parts: Result<Vec<_>, _> = values.iter().map(|value| operand(value, scope)).collect();
+        let parts: Result<Vec<_>, _> =
+            values.iter().map(|value| parse_operand(value, scope)).collect();
         Ok(folded_array(parts?))
     };
     let defaults = match defaults {
@@ -159,5 +195,5 @@ pub(super) fn zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
             return Err(Error::new(34462, text));
         }
     };
-    form::call(name, vec![parts(inputs)?, Expr::Literal(longest.into()), defaults])
+    form::function_call(name, vec![parts(inputs)?, Expr::Literal(longest.into()), defaults])
 }

@@ -1,10 +1,30 @@
 //! Aggregation expressions: constants, field paths, objects, arrays and operators.
+//!
+//! ```text
+//! "$a.b"                      a field path          reference.rs
+//! "$$NOW"                     a variable            reference.rs
+//! {$add: ["$a", 1]}           a function            argument.rs, named.rs
+//! {$cond: {if: .., ..}}       an operator that decides what is evaluated      special.rs
+//! {a: "$x", b: 1}             an object whose fields are expressions
+//! [1, "$x"]                   an array whose elements are expressions
+//! anything else               a constant
+//! ```
+//!
+//! Constants are folded on the way up: an object or an array whose parts are all constant is one,
+//! so that it is built once and not for every document. Functions of constants are left to the
+//! evaluator, since an error in them belongs to the document that reaches them.
 
+/// Arguments by position.
 mod argument;
-mod field;
+/// Conditions, variables and constants.
 mod form;
+/// Operators over arrays.
 mod iterate;
+/// Arguments by name.
 mod named;
+/// Paths and variables.
+mod reference;
+/// Operators with a syntax of their own.
 mod special;
 
 #[cfg(test)]
@@ -20,10 +40,10 @@ use query::{
     limits::MAX_EXPRESSION_DEPTH,
 };
 
-use crate::{Error, filter::unsupported};
+use crate::{error::Error, field_path::check_field_name};
 
-pub(crate) use field::reference;
-pub use field::variable_name;
+use reference::parse_reference;
+pub use reference::variable_name;
 
 /// Operators that are known and not supported.
 pub(crate) const NOT_YET: &[&str] = &[
@@ -50,19 +70,23 @@ pub(crate) const NOT_YET: &[&str] = &[
 /// Where an expression stands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scope {
+    /// How many expressions it stands in. The limit keeps parsing and evaluation off the end of the
+    /// stack.
     depth: usize,
-    /// `$$CURRENT` is not the document: field paths are read from the variable.
+    /// `$$CURRENT` is not the document: field paths are read from the variable. `$let` and `$map`
+    /// may bind it, and `$redact` does.
     rebound: bool,
-    /// `$$KEEP` and its like are known.
+    /// `$$KEEP`, `$$PRUNE` and `$$DESCEND` are known.
     redact: bool,
 }
 
 impl Scope {
     /// Inside `$redact`, where `$$CURRENT` is the embedded document looked at.
-    pub(crate) fn redact() -> Self {
+    pub(crate) fn inside_redact() -> Self {
         Self { depth: 0, rebound: true, redact: true }
     }
 
+    /// One level further in; 15 beyond the limit.
     fn deeper(self) -> Result<Self, Error> {
         if MAX_EXPRESSION_DEPTH <= self.depth {
             let text = format!("Expression exceeds the depth limit of {MAX_EXPRESSION_DEPTH}");
@@ -72,20 +96,21 @@ impl Scope {
     }
 }
 
-/// Parses an expression.
+/// Parses an expression. All regular expressions in it share one limit of memory.
 pub fn parse(value: ValueRef<'_>) -> Result<Expr, Error> {
-    as_program(|| operand(value, Scope::default()))
+    as_program(|| parse_operand(value, Scope::default()))
 }
 
 /// Parses an expression in a scope.
-pub(crate) fn operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+pub(crate) fn parse_operand(value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let scope = scope.deeper()?;
     match value {
-        ValueRef::String(text) if text.starts_with('$') => reference(text, scope),
-        ValueRef::Document(fields) => object(fields, scope),
+        // A text without a dollar is a constant.
+        ValueRef::String(text) if text.starts_with('$') => parse_reference(text, scope),
+        ValueRef::Document(fields) => parse_object(fields, scope),
         ValueRef::Array(values) => {
             let parts: Result<Vec<Expr>, Error> =
-                values.iter().map(|value| operand(value, scope)).collect();
+                values.iter().map(|value| parse_operand(value, scope)).collect();
             Ok(folded_array(parts?))
         }
         other => Ok(Expr::Literal(other.to_value())),
@@ -99,7 +124,14 @@ fn folded_array(parts: Vec<Expr>) -> Expr {
     constants.map_or(Expr::Array(parts), |values| Expr::Literal(Value::Array(values)))
 }
 
-fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
+/// Parses an object: an operator if its first name begins with a `$`, else an object of
+/// expressions. The first name decides, as in mongod: `{a: 1, $add: []}` has a wrong field name,
+/// and `{$add: [], a: 1}` too many fields.
+///
+/// Errors: 15983 more fields than the operator's, 16410 and 16412 a field name with `$` or a dot,
+/// 16406 a name that stands twice.
+fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    // An empty object is a constant.
     let Some((first, value)) = fields.iter().next() else {
         return Ok(Expr::Literal(Value::Document(Document::new())));
     };
@@ -108,44 +140,39 @@ fn object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
             let text = "An object representing an expression must have exactly one field:";
             return Err(Error::new(15983, format!("{text} {}", shell(ValueRef::Document(fields)))));
         }
-        return operator(first, value, scope);
+        return parse_operator(first, value, scope);
     }
     let mut parts: Vec<(String, Expr)> = Vec::new();
     let mut names = HashSet::new();
     for (name, value) in fields.iter() {
-        let wrong = if name.starts_with('$') {
-            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-            Some((16410, text.to_owned()))
-        } else if name.contains('.') {
-            let text =
-                "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
-            Some((16412, text.to_owned()))
-        } else if !names.insert(name) {
+        check_field_name(name)?;
+        if !names.insert(name) {
             let shown = shell(ValueRef::Document(fields));
-            Some((16406, format!("duplicate field name specified in object literal: {shown}")))
-        } else {
-            None
-        };
-        if let Some((code, text)) = wrong {
-            return Err(Error::new(code, text));
+            let text = format!("duplicate field name specified in object literal: {shown}");
+            return Err(Error::new(16406, text));
         }
-        parts.push((name.to_owned(), operand(value, scope)?));
+        // Fields are evaluated in this order, and shown in it.
+        parts.push((name.to_owned(), parse_operand(value, scope)?));
     }
     let constants: Option<Document> =
         parts.iter().map(|(name, part)| Some((name.clone(), part.as_literal()?.clone()))).collect();
     Ok(constants.map_or(Expr::Object(parts), |fields| Expr::Literal(Value::Document(fields))))
 }
 
-/// Parses `{$name: value}`.
-fn operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
-    if let Some(parse) = special::find(name) {
+/// Parses `{$name: value}`. Operators with a parser of their own come first: some of them are
+/// functions too.
+///
+/// Errors: 238 for what MongoDB has and this server does not, 168 for what nobody has.
+fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+    // First those with a syntax of their own: the function of that name is called by them.
+    if let Some(parse) = special::find_parser(name) {
         return parse(name, value, scope);
     }
     if let Some(function) = functions::find(name) {
-        return call(function, value, scope);
+        return parse_call(function, value, scope);
     }
     if NOT_YET.contains(&name) {
-        return Err(unsupported(name));
+        return Err(Error::unsupported(name));
     }
     Err(Error::new(168, format!("Unrecognized expression '{name}'")))
 }
@@ -156,7 +183,10 @@ pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
     special::TABLE.iter().map(|(name, _)| *name)
 }
 
-/// What is constant and no set is found before anything is evaluated.
+/// Checks that constant operands of `$setEquals` are arrays. mongod finds this before it reads a
+/// document.
+///
+/// Errors: 5887502, which counts arguments from 1.
 fn check_sets(args: &[Expr]) -> Result<(), Error> {
     let constants = args.iter().enumerate().filter_map(|(at, arg)| Some((at, arg.as_literal()?)));
     for (at, value) in constants {
@@ -170,12 +200,18 @@ fn check_sets(args: &[Expr]) -> Result<(), Error> {
     Ok(())
 }
 
-fn call(function: &'static Function, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
+/// Parses the arguments of a function in the form that the function takes.
+fn parse_call(
+    function: &'static Function,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Expr, Error> {
     let args = match function.takes {
-        Takes::Named(params) => named::arguments(function.name, params, value, scope)?,
-        Takes::DateOrNamed => argument::date(function.name, value, scope)?,
-        takes => argument::list(function.name, takes, value, scope)?,
+        Takes::Named(params) => named::parse_arguments(function.name, params, value, scope)?,
+        Takes::DateOrNamed => argument::parse_date(function.name, value, scope)?,
+        takes => argument::parse_list(function.name, takes, value, scope)?,
     };
+    // Its constant operands are checked now, before any document is read.
     if function.name == "$setEquals" {
         check_sets(&args)?;
     }

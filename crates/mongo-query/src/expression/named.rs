@@ -1,29 +1,51 @@
-//! Arguments by name. What is wrong with them has a number and a text of its own in each operator.
+//! Arguments by name. What is wrong with them has a number and a text of its own in each operator:
+//! mongod's operators were written at different times by different people, and applications have
+//! come to rely on each.
+//!
+//! ```text
+//! {$trim: {input: "$a", chars: " "}}      given: input, chars
+//! {$trim: {chars: " "}}                  50695: input is missing
+//! {$trim: {input: "$a", x: 1}}            50694: x is not known
+//! {$trim: 1}                              50696: not an object
+//! ```
 
 use document::{ValueRef, shell};
 use query::{Expr, expr::functions::Param};
 
-use super::{Scope, operand};
-use crate::Error;
+use super::{Scope, parse_operand};
+use crate::error::Error;
 
-/// The errors of a group of operators. In texts `{n}` is the operator, `{k}` the type and `{v}`
-/// the value it was given, `{a}` the argument.
+/// The errors of a group of operators. In texts `{n}` is the operator, `{k}` the type and `{v}` the
+/// value it was given, `{a}` the argument.
 struct Wording {
+    /// The operators of the group.
     names: &'static [&'static str],
+    /// The value is not an object.
     not_object: (i32, &'static str),
+    /// An argument is not known.
     unknown: (i32, &'static str),
+    /// Numbers for the arguments that have to be given, by name.
     missing: &'static [(&'static str, i32)],
+    /// The text for all of these.
     missing_text: &'static str,
 }
 
+/// The text that most operators have for a value that is not an object.
 const ONLY_OBJECT: &str = "{n} only supports an object as its argument";
+/// One of the texts for an argument that is not known.
 const UNRECOGNIZED: &str = "Unrecognized argument to {n}: {a}";
+/// The text that most operators have for an argument that is missing.
 const MISSING: &str = "Missing '{a}' parameter to {n}";
+/// Another text for an argument that is not known.
 const UNKNOWN: &str = "{n} found an unknown argument: {a}";
+/// Another text for an argument that is missing.
 const SPECIFIED: &str = "{n} requires '{a}' to be specified";
+/// `$dateAdd` and `$dateSubtract` have one number for all missing arguments.
 const ALL_ADD: i32 = 5_166_402;
+/// The text of these two for an argument that is not known.
 const ADD_UNKNOWN: &str = "Unrecognized argument to {n}: {a}. Expected arguments are startDate, unit, amount, and optionally timezone.";
 
+/// The groups. An operator that is not in one of them has [`OTHER`].
 static WORDINGS: &[Wording] = &[
     Wording {
         names: &["$trim", "$ltrim", "$rtrim"],
@@ -181,7 +203,8 @@ static WORDINGS: &[Wording] = &[
     },
 ];
 
-/// For operators whose arguments are read as a command's.
+/// For operators whose arguments are read as a command's: newer ones, which mongod parses by a
+/// schema.
 static OTHER: Wording = Wording {
     names: &[],
     not_object: (14, "BSON field '{n}' is the wrong type '{k}', expected type 'object'"),
@@ -190,29 +213,48 @@ static OTHER: Wording = Wording {
     missing_text: "BSON field '{n}.{a}' is missing but a required field",
 };
 
-/// The given values in the order of the parameters.
-pub(super) fn values<'v>(
+/// A parameter that has to be given.
+pub(super) const fn required(name: &'static str) -> Param {
+    Param { name, required: true }
+}
+
+/// A parameter that may be left out.
+pub(super) const fn optional(name: &'static str) -> Param {
+    Param { name, required: false }
+}
+
+/// The given values in the order of the parameters. Everything that has to be there is; the
+/// parameters that may be left out are `None`.
+///
+/// Errors are those of the operator's group. They are found in this order: not an object, the first
+/// unknown argument, the first missing one in the order of the parameters.
+pub(super) fn given_values<'v>(
     name: &str,
     params: &[Param],
     value: ValueRef<'v>,
 ) -> Result<Vec<Option<ValueRef<'v>>>, Error> {
+    // Groups are few and short: a search costs less than the parsing around it.
     let wording = WORDINGS.iter().find(|w| w.names.contains(&name)).unwrap_or(&OTHER);
+    // Texts are made only when something is wrong.
     let say = |(code, text): (i32, &str), argument: &str| {
         let text = text.replace("{n}", name).replace("{k}", value.kind().name());
         let text = text.replace("{v}", &shell(value).to_string()).replace("{a}", argument);
         Error::new(code, text)
     };
     let ValueRef::Document(fields) = value else { return Err(say(wording.not_object, "")) };
+    // In the order of the parameters, so that callers can take them apart by position.
     let mut given = vec![None; params.len()];
     for (argument, value) in fields.iter() {
         let at = params.iter().position(|param| param.name == argument);
         match at.and_then(|at| given.get_mut(at)) {
+            // The last one counts where an argument stands twice.
             Some(slot) => *slot = Some(value),
             None => return Err(say(wording.unknown, argument)),
         }
     }
     for (param, given) in params.iter().zip(&given) {
         if param.required && given.is_none() {
+            // An argument without a number of its own has that of a schema.
             let code = wording.missing.iter().find(|(missing, _)| *missing == param.name);
             let code = code.map_or(40414, |(_, code)| *code);
             return Err(say((code, wording.missing_text), param.name));
@@ -222,23 +264,29 @@ pub(super) fn values<'v>(
 }
 
 /// The arguments in the order of the parameters, absent ones included.
-pub(super) fn arguments(
+pub(super) fn parse_arguments(
     name: &str,
     params: &[Param],
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
-    let given = values(name, params, value)?;
+    let given = given_values(name, params, value)?;
+    // Which parts go together cannot be said by single parameters.
     if name == "$dateFromParts" {
         check_parts(&given)?;
     }
-    let parse =
-        |value: Option<ValueRef<'_>>| value.map_or(Ok(Expr::Absent), |value| operand(value, scope));
+    let parse = |value: Option<ValueRef<'_>>| {
+        value.map_or(Ok(Expr::Absent), |value| parse_operand(value, scope))
+    };
     given.into_iter().map(parse).collect()
 }
 
-/// Natural and ISO parts exclude each other.
+/// The parts of `$dateFromParts`: natural ones (year, month, day) and ISO ones (week year, week,
+/// day) exclude each other. They are told apart by their positions among the parameters.
+///
+/// Errors: 40516 neither kind, 40489 and 40525 both kinds, by which of them is complete.
 fn check_parts(given: &[Option<ValueRef<'_>>]) -> Result<(), Error> {
+    // Year, month, day are the first three, the ISO parts the next three.
     let has = |range: std::ops::Range<usize>| {
         given.get(range).unwrap_or_default().iter().any(Option::is_some)
     };

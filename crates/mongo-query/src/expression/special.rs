@@ -1,39 +1,43 @@
-//! Operators that are not plain calls of functions.
+//! Operators that are not plain calls of functions: their names, and the parsers that know their
+//! syntax.
+//!
+//! Functions evaluate all their arguments and then compute. What stands here does not: it leaves
+//! arguments out (`$cond`), evaluates one many times (`$map`), or needs it constant (`$literal`).
 
 use document::ValueRef;
 use query::Expr;
 
 use super::{Scope, form, iterate};
-use crate::Error;
+use crate::error::Error;
 
-/// Parses the value of an operator.
+/// Parses the value of an operator of this name, in a scope.
 pub(super) type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Expr, Error>;
 
 /// Every such operator.
 pub(super) static TABLE: &[(&str, Parse)] = &[
-    ("$and", form::and),
-    ("$cond", form::cond),
-    ("$const", form::literal),
-    ("$expr", form::expr),
-    ("$filter", iterate::filter),
-    ("$getField", form::get_field),
-    ("$ifNull", form::if_null),
-    ("$let", form::let_in),
-    ("$literal", form::literal),
-    ("$map", iterate::map),
-    ("$or", form::or),
-    ("$reduce", iterate::reduce),
-    ("$regexFind", form::regex),
-    ("$regexFindAll", form::regex),
-    ("$regexMatch", form::regex),
-    ("$setField", form::set_field),
-    ("$sortArray", iterate::sort_array),
-    ("$switch", form::switch),
-    ("$unsetField", form::set_field),
-    ("$zip", iterate::zip),
+    ("$and", form::parse_and),
+    ("$cond", form::parse_cond),
+    ("$const", form::parse_literal),
+    ("$expr", form::parse_expr),
+    ("$filter", iterate::parse_filter),
+    ("$getField", form::parse_get_field),
+    ("$ifNull", form::parse_if_null),
+    ("$let", form::parse_let),
+    ("$literal", form::parse_literal),
+    ("$map", iterate::parse_map),
+    ("$or", form::parse_or),
+    ("$reduce", iterate::parse_reduce),
+    ("$regexFind", form::parse_regex),
+    ("$regexFindAll", form::parse_regex),
+    ("$regexMatch", form::parse_regex),
+    ("$setField", form::parse_set_field),
+    ("$sortArray", iterate::parse_sort_array),
+    ("$switch", form::parse_switch),
+    ("$unsetField", form::parse_set_field),
+    ("$zip", iterate::parse_zip),
 ];
 
-/// The parser of this operator.
-pub(super) fn find(name: &str) -> Option<Parse> {
+/// The parser of this operator, if it has one of its own.
+pub(super) fn find_parser(name: &str) -> Option<Parse> {
     TABLE.iter().find(|(held, _)| *held == name).map(|(_, parse)| *parse)
 }

@@ -1,24 +1,34 @@
-//! The operand of the bit tests: a number, binary data or a list of positions.
+//! The operand of the bit tests: a number, binary data or a list of positions. Each gives a mask;
+//! bit 0 is the lowest.
+//!
+//! ```text
+//! {a: {$bitsAllSet: 5}}         bits 0 and 2
+//! {a: {$bitsAllSet: [0, 2]}}    the same by position
+//! {a: {$bitsAllSet: BinData(0, "BQ==")}}    the same by a byte of 5
+//! ```
 
 use document::{ValueRef, shell};
 use query::filter::Mask;
 
-use super::number::whole;
-use crate::Error;
+use super::number::parse_whole;
+use crate::error::Error;
 
-/// The bits that an operand names.
-pub(super) fn mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
+/// The bits that an operand names. `field` is for the text, which says what field it is instead of
+/// what operator, as mongod's does.
+///
+/// Errors: 9 for a number that is not whole or negative, 2 for a wrong position or another type.
+pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
     match value {
         ValueRef::Binary { bytes, .. } => Ok(Mask::from_bytes(bytes)),
         ValueRef::Array(array) => {
             let mut positions = Vec::new();
             for (at, value) in array.iter().enumerate() {
-                positions.push(position(at, value)?);
+                positions.push(parse_position(at, value)?);
             }
             Ok(Mask::from_positions(positions))
         }
         value if value.is_number() => {
-            let number = whole(operator, value).map_err(Error::failed_to_parse)?;
+            let number = parse_whole(operator, value).map_err(Error::failed_to_parse)?;
             Ok(Mask::from_number(number.unsigned_abs()))
         }
         value => Err(Error::bad_value(format!(
@@ -28,10 +38,11 @@ pub(super) fn mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<M
     }
 }
 
-fn position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
+/// The position of a bit in a list: a whole number that is not negative and fits into 32 bits.
+fn parse_position(at: usize, value: ValueRef<'_>) -> Result<u32, Error> {
     let invalid =
         |reason: String| Error::bad_value(format!("Failed to parse bit position. {reason}"));
-    let position = whole(&at.to_string(), value).map_err(invalid)?;
+    let position = parse_whole(&at.to_string(), value).map_err(invalid)?;
     let fits = i32::try_from(position).ok().and_then(|position| u32::try_from(position).ok());
     fits.ok_or_else(|| {
         invalid(format!(

@@ -1,10 +1,26 @@
 //! Filter documents (`{a: {$gt: 1}}`): the top level and what nests in it.
+//!
+//! ```text
+//! {a: 1}                        equality             parse_field
+//! {a: {$gt: 1, $lt: 5}}         operators of a field operators.rs
+//! {$or: [{..}, {..}]}           logic                TOP_OPERATORS
+//! {$expr: {$eq: ["$a", "$b"]}}  an expression        expression
+//! ```
+//!
+//! A filter is joined flat: `$and` inside `$and` becomes one list, and alternatives of one path a
+//! list of values, so that the planner sees what an index can serve.
 
+/// `$all` and `$elemMatch`.
 mod arrays;
+/// Masks of bits.
 mod bits;
+/// `$mod` and `$size`.
 mod number;
+/// The operators of a field.
 mod operators;
+/// `$regex`.
 mod pattern;
+/// `$type`.
 mod types;
 
 #[cfg(test)]
@@ -17,32 +33,32 @@ use query::{
     limits::MAX_EXPRESSION_DEPTH,
 };
 
-use crate::{Error, expression};
+use crate::{error::Error, expression};
 
-pub(crate) use operators::{FIELD_OPERATORS, condition};
-pub(crate) use pattern::from_query_error;
+pub(crate) use operators::{FIELD_OPERATORS, parse_operators};
 
 /// Parses a filter document.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
-    as_program(|| document(filter, Scope { depth: 0, place: Place::Top }))
+    as_program(|| parse_document(filter, Scope { depth: 0, place: Place::Top }))
 }
 
-/// Parses a filter of a part of a document, as updates have them: no `$expr`.
+/// Parses a filter of a part of a document, as updates have them: no `$expr`, since there is no
+/// document to be read by it.
 pub(crate) fn parse_part(filter: DocRef<'_>) -> Result<Filter, Error> {
-    document(filter, Scope { depth: 0, place: Place::Part })
+    parse_document(filter, Scope { depth: 0, place: Place::Part })
 }
 
-/// Parses the condition `{$gt: 1, $lt: 5}` on values without a path.
+/// Parses the condition `{$gt: 1, $lt: 5}` on values without a path, as `$pull` has it.
 pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error> {
-    condition("", operators, Scope { depth: 0, place: Place::Part })
+    parse_operators("", operators, Scope { depth: 0, place: Place::Part })
 }
 
 /// Parses the operand of `$elemMatch`.
 pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<Test, Error> {
-    arrays::elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
+    arrays::parse_elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
 }
 
-/// What a filter is about.
+/// What a filter is about. `$expr` and `$where` are only for a whole document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// A whole document.
@@ -56,12 +72,13 @@ enum Place {
 /// Where in a filter the parser is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
+    /// How many levels it is in; bounded, since filters are parsed and evaluated by recursion.
     depth: usize,
     place: Place,
 }
 
 impl Scope {
-    /// One level further in.
+    /// One level further in; error 2 beyond the limit.
     pub(crate) fn deeper(self) -> Result<Self, Error> {
         let depth = self.depth + 1;
         if depth > MAX_EXPRESSION_DEPTH {
@@ -72,20 +89,21 @@ impl Scope {
     }
 
     /// One level further in, below an array.
-    pub(crate) fn element(self) -> Result<Self, Error> {
+    pub(crate) fn inside_array(self) -> Result<Self, Error> {
         let place = if self.place == Place::Top { Place::Element } else { self.place };
         Ok(Self { place, ..self.deeper()? })
     }
 }
 
+/// Parses an operator of the top level; `None` where it says nothing about documents (`$comment`).
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Option<Filter>, Error>;
 
 /// The operators that stand where a field name would.
 pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
-    ("$and", |name, value, scope| Ok(Some(Filter::all(list(name, value, scope)?)))),
-    ("$or", |name, value, scope| Ok(Some(any(list(name, value, scope)?)))),
-    ("$nor", |name, value, scope| Ok(Some(Filter::Nor(list(name, value, scope)?)))),
-    ("$expr", expr),
+    ("$and", |name, value, scope| Ok(Some(Filter::all(parse_list(name, value, scope)?)))),
+    ("$or", |name, value, scope| Ok(Some(any_of(parse_list(name, value, scope)?)))),
+    ("$nor", |name, value, scope| Ok(Some(Filter::Nor(parse_list(name, value, scope)?)))),
+    ("$expr", parse_expr),
     ("$comment", |_, _, _| Ok(None)),
     ("$alwaysTrue", |_, _, _| Ok(Some(Filter::always()))),
     ("$alwaysFalse", |_, _, _| Ok(Some(Filter::Never))),
@@ -95,27 +113,27 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$sampleRate", unsupported_filter),
 ];
 
-/// The error for what is known but not supported.
-pub(crate) fn unsupported(name: &str) -> Error {
-    Error::new(238, format!("{name} is not supported"))
-}
-
+/// An operator that is known and not supported. `$where` below the top level is wrong anywhere, and
+/// gets that error.
 fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     if scope.place != Place::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
     }
-    Err(unsupported(name))
+    Err(Error::unsupported(name))
 }
 
-fn document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
+/// Parses a filter document at some level: all of its fields have to hold.
+fn parse_document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let mut all = Vec::new();
     for (name, value) in filter.iter() {
+        // Parts of a database reference are fields like others.
         let parsed = if name.starts_with('$') && !matches!(name, "$id" | "$ref" | "$db") {
             top_operator(name, value, scope)?
         } else {
-            Some(field(name, value, scope)?)
+            Some(parse_field(name, value, scope)?)
         };
         match parsed {
+            // Flat, so that the planner sees all conditions on one level.
             Some(Filter::And(inner)) => all.extend(inner),
             Some(other) => all.push(other),
             None => {}
@@ -124,6 +142,8 @@ fn document(filter: DocRef<'_>, scope: Scope) -> Result<Filter, Error> {
     Ok(Filter::all(all))
 }
 
+/// Parses an operator of the top level. An unknown one is error 2, with a hint for those who have a
+/// field of that name.
 fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match TOP_OPERATORS.iter().find(|(known, _)| *known == name) {
         Some((_, parse)) => parse(name, value, scope),
@@ -139,15 +159,15 @@ fn top_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<
 }
 
 /// One of these: one alone stays itself.
-fn any(mut filters: Vec<Filter>) -> Filter {
+fn any_of(mut filters: Vec<Filter>) -> Filter {
     match filters.len() {
         1 => filters.pop().unwrap_or(Filter::Never),
         _ => one_of(&filters).unwrap_or(Filter::Or(filters)),
     }
 }
 
-/// Alternatives that are all about what one path is equal to are a list of values: an index serves it
-/// better, and the positional `$` knows the element.
+/// Alternatives that are all about what one path is equal to are a list of values: an index serves
+/// it better, and the positional `$` knows the element. `None` where they are something else.
 fn one_of(filters: &[Filter]) -> Option<Filter> {
     let [Filter::Path(path, _), ..] = filters else { return None };
     let (mut values, mut patterns) = (Vec::new(), Vec::new());
@@ -166,7 +186,10 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
     Some(Filter::Path(path.clone(), Test::In(InSet::new(values, patterns))))
 }
 
-fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
+/// The list of `$and`, `$or` or `$nor`: filters, at least one.
+///
+/// Errors: 2 for something other than an array of documents, or for an empty one.
+fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
     let scope = scope.deeper()?;
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value(format!("{name} must be an array")));
@@ -176,7 +199,7 @@ fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Er
         let Some(entry) = entry.as_document() else {
             return Err(Error::bad_value("$or/$and/$nor entries need to be full objects"));
         };
-        filters.push(document(entry, scope)?);
+        filters.push(parse_document(entry, scope)?);
     }
     if filters.is_empty() {
         return Err(Error::bad_value("$and/$or/$nor must be a nonempty array"));
@@ -184,7 +207,10 @@ fn list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Er
     Ok(filters)
 }
 
-fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
+/// `$expr`: an expression over the whole document.
+///
+/// Errors: 2 inside an array's element, 224 in a part of a document.
+fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match scope.place {
         Place::Top => {}
         Place::Element => {
@@ -195,22 +221,26 @@ fn expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Er
     Ok(Some(Filter::Expr(Box::new(expression::parse(value)?))))
 }
 
-fn field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
+/// Parses what is said about a field: operators, a pattern, or a value that it equals.
+///
+/// Errors: 2 for undefined, which nothing can be compared with.
+fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let path = Path::new(name);
     match value {
         ValueRef::Document(operators) if is_operators(operators) => {
-            Ok(condition(name, operators, scope)?.at(&path))
+            Ok(parse_operators(name, operators, scope)?.at(&path))
         }
         ValueRef::Regex { pattern, options } => {
-            Ok(Filter::Path(path, Test::Pattern(pattern::compile(pattern, options)?)))
+            Ok(Filter::Path(path, Test::Pattern(pattern::compile_pattern(pattern, options)?)))
         }
         ValueRef::Undefined => Err(Error::bad_value("cannot compare to undefined")),
-        value => Ok(Filter::Path(path, equals(value.to_value()))),
+        value => Ok(Filter::Path(path, equality_test(value.to_value()))),
     }
 }
 
-/// The test of equality with a value.
-pub(crate) fn equals(value: Value) -> Test {
+/// The test of equality with a value. Null equals a missing field too; that is the evaluator's
+/// business.
+pub(crate) fn equality_test(value: Value) -> Test {
     Test::Compare(Comparison::Eq, value)
 }
 

@@ -1,12 +1,20 @@
-//! Numbers as operands: `$mod` and `$size`.
+//! Numbers as operands: `$mod` and `$size`. mongod reads them in two ways: whole numbers strictly,
+//! divisors with their fractions cut off.
+//!
+//! ```text
+//! {a: {$size: 2.0}}        2
+//! {a: {$size: 2.5}}        error 2
+//! {a: {$mod: [4.7, 1]}}    divisor 4
+//! ```
 
 use document::{Number, Rounding, ValueRef, shell};
 use query::filter::Test;
 
-use crate::Error;
+use crate::error::Error;
 
-/// Why a number is not a whole one that is not negative.
-pub(super) fn whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
+/// A whole number that is not negative, or the text of what is wrong with it. `label` is what the
+/// text calls it.
+pub(super) fn parse_whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
     let shown = format!("{label}: {}", shell(value));
     let Some(number) = Number::of(value) else {
         return Err(format!("Expected a number in: {shown}"));
@@ -25,13 +33,16 @@ pub(super) fn whole(label: &str, value: ValueRef<'_>) -> Result<i64, String> {
 }
 
 /// The operand of `$size`.
-pub(super) fn size(value: ValueRef<'_>) -> Result<i64, Error> {
-    whole("$size", value)
+pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
+    parse_whole("$size", value)
         .map_err(|reason| Error::bad_value(format!("Failed to parse $size. {reason}")))
 }
 
 /// `$mod: [divisor, remainder]`, both cut to whole numbers.
-pub(super) fn modulo(value: ValueRef<'_>) -> Result<Test, Error> {
+///
+/// Errors: 2 for a wrong number of elements, for something other than a finite number, and for a
+/// divisor of 0.
+pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<Test, Error> {
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value("malformed mod, needs to be an array"));
     };
@@ -42,15 +53,16 @@ pub(super) fn modulo(value: ValueRef<'_>) -> Result<Test, Error> {
     if parts.next().is_some() {
         return Err(Error::bad_value("malformed mod, too many elements"));
     }
-    let divisor = cut("divisor", divisor)?;
-    let remainder = cut("remainder", remainder)?;
+    let divisor = truncated_number("divisor", divisor)?;
+    let remainder = truncated_number("remainder", remainder)?;
     if divisor == 0 {
         return Err(Error::bad_value("divisor cannot be 0"));
     }
     Ok(Test::Mod { divisor, remainder })
 }
 
-fn cut(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
+/// A number of `$mod` without its fraction; `what` is its name in texts.
+fn truncated_number(what: &str, value: ValueRef<'_>) -> Result<i64, Error> {
     let Some(number) = Number::of(value) else {
         return Err(Error::bad_value(format!("malformed mod, {what} not a number")));
     };

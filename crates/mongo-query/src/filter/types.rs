@@ -1,9 +1,15 @@
 //! The operand of `$type`: codes, names and lists of them.
+//!
+//! ```text
+//! {a: {$type: 2}}    {a: {$type: "string"}}    {a: {$type: ["string", "null"]}}    {a: {$type: "number"}}
+//! ```
+//!
+//! Codes are those of BSON, from 1 (double) to 127 (the largest key).
 
 use document::{Kind, Number, ValueRef, shell};
 use query::filter::TypeSet;
 
-use crate::Error;
+use crate::error::Error;
 
 /// All kinds, to find one by its name.
 pub(crate) const KINDS: [Kind; 21] = [
@@ -30,16 +36,16 @@ pub(crate) const KINDS: [Kind; 21] = [
     Kind::MinKey,
 ];
 
-/// The types that an operand names.
-pub(super) fn parse(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
+/// The types that an operand names: at least one.
+pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> {
     let mut types = TypeSet::default();
     match value {
         ValueRef::Array(array) => {
             for value in array.iter() {
-                one(value, &mut types)?;
+                add_type(value, &mut types)?;
             }
         }
-        value => one(value, &mut types)?,
+        value => add_type(value, &mut types)?,
     }
     if types.is_empty() {
         return Err(Error::failed_to_parse(format!("{field} must match at least one type")));
@@ -47,9 +53,13 @@ pub(super) fn parse(field: &str, value: ValueRef<'_>) -> Result<TypeSet, Error> 
     Ok(types)
 }
 
-fn one(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
+/// Adds the type of a code or a name. -1 is the smallest key, which has no code of its own on the
+/// wire; 0 gets a text of its own, since it stood for a missing field once.
+///
+/// Errors: 14 neither number nor name, 2 a number or a name that no type has.
+fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     if let ValueRef::String(name) = value {
-        return named(name, types);
+        return add_named(name, types);
     }
     let Some(number) = Number::of(value) else {
         return Err(Error::type_mismatch("type must be represented as a number or a string"));
@@ -71,7 +81,8 @@ fn one(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     Ok(())
 }
 
-fn named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
+/// Adds the type of a name; `number` stands for four.
+fn add_named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
     if name == "number" {
         types.extend(TypeSet::numbers());
         return Ok(());

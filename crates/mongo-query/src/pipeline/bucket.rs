@@ -1,4 +1,15 @@
-//! `$bucket`, which is a group by a switch and a sort, and `$bucketAuto`.
+//! `$bucket`, which is a group by a switch and a sort, and `$bucketAuto`, which is a stage of its
+//! own.
+//!
+//! ```text
+//! {$bucket: {groupBy: "$a", boundaries: [0, 10, 20], default: "other", output: {n: {$sum: 1}}}}
+//!
+//! {$group: {_id: {$switch: {branches: [
+//!     {case: 0 <= a < 10, then: 0}, {case: 10 <= a < 20, then: 10}], default: "other"}}, n: ..}},
+//! {$sort: {_id: 1}}
+//! ```
+//!
+//! A value below or above all boundaries without a default fails in the switch, as in mongod.
 
 use document::{Number, Value, ValueRef, canonical_class, compare, shell};
 use query::{
@@ -10,10 +21,11 @@ use query::{
 };
 
 use super::{Scope, group};
-use crate::{Error, expression, filter::unsupported};
+use crate::{error::Error, expression};
 
-/// The value that rows are grouped by.
-fn by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
+/// The value that rows are grouped by: a path or an expression, no constant. `code` is the error of
+/// the stage.
+fn parse_group_by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
     let fits = match value {
         ValueRef::String(text) => text.starts_with('$'),
         ValueRef::Document(_) => true,
@@ -27,29 +39,39 @@ fn by(name: &str, value: ValueRef<'_>, code: i32) -> Result<Expr, Error> {
     expression::parse(value)
 }
 
-fn outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
+/// The accumulators of a stage.
+fn parse_outputs(name: &str, value: ValueRef<'_>, code: i32) -> Result<Vec<Field>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("The {name} 'output' field must be an object, but found type: {kind}.");
         return Err(Error::new(code, text));
     };
-    fields.iter().map(|(name, value)| group::field(name, value)).collect()
+    fields.iter().map(|(name, value)| group::parse_field(name, value)).collect()
 }
 
 /// What `$bucket` was given.
 #[derive(Default)]
-struct Given {
+struct BucketOptions {
+    /// What rows are grouped by.
     by: Option<Expr>,
+    /// Lower ends of the buckets and the upper end of the last one.
     boundaries: Option<Vec<Value>>,
+    /// The bucket for everything else.
     default: Option<Value>,
+    /// The accumulators; a count where none are given.
     fields: Option<Vec<Field>>,
 }
 
-fn constant(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+/// The value of an expression that is constant.
+fn constant_value(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(expression::parse(value)?.as_literal().cloned())
 }
 
-fn boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+/// The boundaries: at least two constants of one type in rising order.
+///
+/// Errors: 40200 not an array, 40191 not constant, 40192 fewer than two, 40193 of two types, 40194
+/// not in rising order.
+fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let ValueRef::Array(values) = value else {
         let kind = value.kind().name();
         let text = "The $bucket 'boundaries' field must be an array, but found type:";
@@ -57,7 +79,7 @@ fn boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     };
     let mut bounds: Vec<Value> = Vec::new();
     for (at, value) in values.iter().enumerate() {
-        let Some(bound) = constant(value)? else {
+        let Some(bound) = constant_value(value)? else {
             let text = "The $bucket 'boundaries' field must be an array of constant values, but found value:";
             return Err(Error::new(40191, format!("{text} {}.", shell(value))));
         };
@@ -85,23 +107,27 @@ fn boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     Ok(bounds)
 }
 
-fn given(value: ValueRef<'_>) -> Result<Given, Error> {
+/// The options of `$bucket`.
+///
+/// Errors: 40201 not an object, 40195 a default that is not constant, 40197 an unknown option, and
+/// those of the parts.
+fn parse_options(value: ValueRef<'_>) -> Result<BucketOptions, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("Argument to $bucket stage must be an object, but found type: {kind}.");
         return Err(Error::new(40201, text));
     };
-    let mut given = Given::default();
+    let mut given = BucketOptions::default();
     for (option, value) in options.iter() {
         match option {
-            "groupBy" => given.by = Some(by("$bucket", value, 40202)?),
-            "boundaries" => given.boundaries = Some(boundaries(value)?),
+            "groupBy" => given.by = Some(parse_group_by("$bucket", value, 40202)?),
+            "boundaries" => given.boundaries = Some(parse_boundaries(value)?),
             "default" => {
                 let text = "The $bucket 'default' field must be a constant expression, but found:";
                 let wrong = || Error::new(40195, format!("{text} {}.", shell(value)));
-                given.default = Some(constant(value)?.ok_or_else(wrong)?);
+                given.default = Some(constant_value(value)?.ok_or_else(wrong)?);
             }
-            "output" => given.fields = Some(outputs("$bucket", value, 40196)?),
+            "output" => given.fields = Some(parse_outputs("$bucket", value, 40196)?),
             other => {
                 return Err(Error::new(40197, format!("Unrecognized option to $bucket: {other}.")));
             }
@@ -110,8 +136,12 @@ fn given(value: ValueRef<'_>) -> Result<Given, Error> {
     Ok(given)
 }
 
-pub(super) fn bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    let given = given(value)?;
+/// `$bucket`. The default has to lie outside of the boundaries, else it would be a bucket among
+/// them.
+///
+/// Errors: 40198 without a key or boundaries, 40199 for a default among the boundaries.
+pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let given = parse_options(value)?;
     let (Some(by), Some(bounds)) = (given.by, given.boundaries) else {
         let text = "$bucket requires 'groupBy' and 'boundaries' to be specified.";
         return Err(Error::new(40198, text));
@@ -119,12 +149,14 @@ pub(super) fn bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
     if let (Some(default), Some(first), Some(last)) =
         (&given.default, bounds.first(), bounds.last())
     {
+        // Equal to the last boundary is outside: that one is excluded.
         let below = compare(default.as_ref(), first.as_ref()).is_lt();
         if !below && compare(default.as_ref(), last.as_ref()).is_lt() {
             let text = "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.";
             return Err(Error::new(40199, text));
         }
     }
+    // The bucket of a value is found by comparing, with the functions that users have too.
     let test = |name: &str, bound: &Value| -> Result<Expr, Error> {
         let function = functions::find(name)
             .ok_or_else(|| Error::new(168, format!("Unrecognized expression '{name}'")))?;
@@ -140,14 +172,22 @@ pub(super) fn bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
     let default = given.default.map(|default| Box::new(Expr::Literal(default)));
     let fields = match given.fields {
         Some(fields) => fields,
-        None => vec![group::counting("count")?],
+        None => vec![group::count_field("count")?],
     };
     let group = Group { id: Expr::Switch(branches, default), fields };
     let parts = vec![Part { path: "_id".into(), descending: false }];
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }
 
-pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$bucketAuto`: as many buckets of equal size as are asked for.
+///
+/// Errors: 40240 not an object, 40245 an unknown option, 40246 without a key or a number;
+/// `granularity` is not supported.
+pub(super) fn parse_bucket_auto(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("The argument to {name} must be an object, but found type: {kind}");
@@ -156,10 +196,10 @@ pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
     let (mut group_by, mut count, mut fields) = (None, None, None);
     for (option, value) in options.iter() {
         match option {
-            "groupBy" => group_by = Some(by(name, value, 40239)?),
-            "buckets" => count = Some(buckets(value)?),
-            "output" => fields = Some(outputs(name, value, 40244)?),
-            "granularity" => return Err(unsupported("$bucketAuto's 'granularity'")),
+            "groupBy" => group_by = Some(parse_group_by(name, value, 40239)?),
+            "buckets" => count = Some(parse_bucket_count(value)?),
+            "output" => fields = Some(parse_outputs(name, value, 40244)?),
+            "granularity" => return Err(Error::unsupported("$bucketAuto's 'granularity'")),
             other => {
                 return Err(Error::new(40245, format!("Unrecognized option to {name}: {other}")));
             }
@@ -171,12 +211,15 @@ pub(super) fn bucket_auto(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
     };
     let fields = match fields {
         Some(fields) if !fields.is_empty() => fields,
-        _ => vec![group::counting("count")?],
+        _ => vec![group::count_field("count")?],
     };
     Ok(vec![Stage::BucketAuto(Box::new(BucketAuto { by, count, fields }))])
 }
 
-fn buckets(value: ValueRef<'_>) -> Result<usize, Error> {
+/// The number of buckets: from 1 to the largest number of 32 bits.
+///
+/// Errors: 40241 not a number, 40242 not one of 32 bits, 40243 below 1.
+fn parse_bucket_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let text = "The $bucketAuto 'buckets' field must be";
     let Some(number) = Number::of(value) else {
         let kind = value.kind().name();

@@ -1,4 +1,11 @@
 //! `$group`, `$sortByCount` and the accumulators they use.
+//!
+//! ```text
+//! {$group: {_id: "$city", total: {$sum: "$price"}, best: {$topN: {n: 3, sortBy: {..}, output: ..}}}}
+//! ```
+//!
+//! An accumulator's shape (its row in `query`) says what it takes: one value, nothing, `n` and a
+//! value, or a sort too. The parsers for the shapes are here.
 
 use document::{DocRef, Document, ValueRef, shell};
 use query::{
@@ -9,12 +16,15 @@ use query::{
 };
 
 use super::Scope;
-use crate::{Error, expression, filter::unsupported, sort};
+use crate::{error::Error, expression, sort};
 
 /// Accumulators that are known and not supported.
 pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
 
-pub(super) fn group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$group`: the key in `_id`, which has to be given, and an accumulator for each other field.
+///
+/// Errors: 15947 not an object, 15948 two keys, 15955 no key.
+pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         return Err(Error::new(15947, "a group's fields must be specified in an object"));
     };
@@ -24,9 +34,9 @@ pub(super) fn group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>
             if id.is_some() {
                 return Err(Error::new(15948, "a group's _id may only be specified once"));
             }
-            id = Some(key(value)?);
+            id = Some(parse_key(value)?);
         } else {
-            fields.push(field(name, value)?);
+            fields.push(parse_field(name, value)?);
         }
     }
     let Some(id) = id else {
@@ -35,8 +45,11 @@ pub(super) fn group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>
     Ok(vec![Stage::Group(Group { id, fields })])
 }
 
-fn key(value: ValueRef<'_>) -> Result<Expr, Error> {
+/// The key of a group. An object is an object of expressions here: names with dots would read as an
+/// inclusion, which is 17390.
+fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
     if let ValueRef::Document(fields) = value {
+        // An operator is an expression; only objects of fields can look like an inclusion.
         let operator = fields.iter().next().is_some_and(|(name, _)| name.starts_with('$'));
         let inclusion =
             |(name, _): (&str, ValueRef<'_>)| name.contains('.') || name.starts_with('$');
@@ -57,7 +70,10 @@ fn key(value: ValueRef<'_>) -> Result<Expr, Error> {
 }
 
 /// Parses `name: {$accumulator: ...}`.
-pub(super) fn field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
+///
+/// Errors: 40235 a dot in the name, 40236 a `$` before it, 40234 not an accumulator, 40238 several,
+/// 15952 an unknown one.
+pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
     if name.contains('.') {
         return Err(Error::new(40235, format!("The field name '{name}' cannot contain '.'")));
     }
@@ -83,15 +99,18 @@ pub(super) fn field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
         return Err(Error::new(40238, text));
     }
     if NOT_YET.contains(&operator) {
-        return Err(unsupported(operator));
+        return Err(Error::unsupported(operator));
     }
     let Some(accumulator) = group::find(operator) else {
         return Err(Error::new(15952, format!("unknown group operator '{operator}'")));
     };
-    Ok(Field { name: name.to_owned(), accumulator, taken: taken(accumulator, argument)? })
+    Ok(Field { name: name.to_owned(), accumulator, taken: parse_taken(accumulator, argument)? })
 }
 
-fn taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
+/// What an accumulator takes of each row.
+///
+/// Errors: 40237 an array where one value is wanted, 14 an argument where none is.
+fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
     let name = accumulator.name;
     match accumulator.shape {
         Shape::Value => {
@@ -99,23 +118,28 @@ fn taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error>
                 let text = format!("The {name} accumulator is a unary operator");
                 return Err(Error::new(40237, text));
             }
-            Ok(only(expression::parse(value)?))
+            Ok(single_input(expression::parse(value)?))
         }
         Shape::Nothing => match value {
-            ValueRef::Document(fields) if fields.is_empty() => Ok(only(Expr::Absent)),
+            ValueRef::Document(fields) if fields.is_empty() => Ok(single_input(Expr::Absent)),
             _ => Err(Error::new(14, format!("{name} takes no arguments, i.e. {name}:{{}}"))),
         },
-        Shape::N => several(name, value),
-        Shape::Top | Shape::TopN => top(name, value, accumulator.shape == Shape::TopN),
-        Shape::Median | Shape::Percentile => percentile(name, value, accumulator.shape),
+        Shape::N => parse_several(name, value),
+        Shape::Top | Shape::TopN => parse_top(name, value, accumulator.shape == Shape::TopN),
+        Shape::Median | Shape::Percentile => parse_percentile(name, value, accumulator.shape),
     }
 }
 
-fn only(input: Expr) -> Taken {
+/// A value of each row and nothing else.
+fn single_input(input: Expr) -> Taken {
     Taken { input, n: Expr::Absent, sort: Sort::default() }
 }
 
-fn several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
+/// `{n, input}`: the first, last, largest or smallest n values.
+///
+/// Errors: 5787801 not an object, 5787901 an unknown argument, 5787906 and 5787907 for one that is
+/// missing.
+fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
         return Err(Error::new(5_787_801, text));
@@ -136,7 +160,11 @@ fn several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     Ok(Taken { input, n, sort: Sort::default() })
 }
 
-fn top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
+/// `{n, sortBy, output}`; without `n` unless the accumulator is `counted`.
+///
+/// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 for one that is
+/// missing.
+fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
         return Err(Error::new(5_788_001, text));
@@ -167,7 +195,11 @@ fn top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
     Ok(Taken { input, n, sort })
 }
 
-fn percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Error> {
+/// `{input, p, method}` of `$percentile`, and the same without `p` of `$median`. The only method is
+/// `approximate`, as in MongoDB 7.0.
+///
+/// Errors: 7436100 not an object, 40415 an unknown argument, 40414 a missing one, 2 another method.
+fn parse_percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("{name} specification must be an object; found {kind}");
@@ -201,13 +233,21 @@ fn percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Er
 }
 
 /// Counts the rows of each group under this name.
-pub(super) fn counting(name: &str) -> Result<Field, Error> {
+pub(super) fn count_field(name: &str) -> Result<Field, Error> {
     let mut spec = Document::new();
     spec.push("$sum", 1);
-    field(name, ValueRef::Document(DocRef::Tree(&spec)))
+    parse_field(name, ValueRef::Document(DocRef::Tree(&spec)))
 }
 
-pub(super) fn sort_by_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$sortByCount`: a group that counts, and a sort by the count, the largest first.
+///
+/// Errors: 40147 an object that is not an expression, 40148 a text that is not a path, 40149
+/// anything else.
+pub(super) fn parse_sort_by_count(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let wrong = "the sortByCount field must be defined as a $-prefixed path or an expression inside an object";
     match value {
         ValueRef::Document(fields) => {
@@ -223,7 +263,7 @@ pub(super) fn sort_by_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Ve
             return Err(Error::new(40149, text));
         }
     }
-    let group = Group { id: expression::parse(value)?, fields: vec![counting("count")?] };
+    let group = Group { id: expression::parse(value)?, fields: vec![count_field("count")?] };
     let parts = vec![Part { path: "count".into(), descending: true }];
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }

@@ -1,49 +1,57 @@
-//! Stages that read other collections: `$lookup` and `$unionWith`.
+//! Stages that read other collections: `$lookup` and `$unionWith`. Which collection it is is found
+//! when the query starts; here it is a name of the same database.
+//!
+//! ```text
+//! {$lookup: {from: "c", localField: "a", foreignField: "b", as: "out"}}
+//! {$lookup: {from: "c", let: {x: "$a"}, pipeline: [..], as: "out"}}
+//! {$unionWith: "c"}    {$unionWith: {coll: "c", pipeline: [..]}}
+//! ```
 
 use std::sync::Arc;
 
 use document::{Path, ValueRef, shell};
 use query::exec::{Lookup, Stage, UnionWith};
 
-use super::{Place, Scope, stages};
-use crate::{Error, expression};
+use super::{Place, Scope, parse_stages};
+use crate::{error::Error, expression, field_path::check_plain_path};
 
 /// A field path of a row or of the other collection.
-pub(super) fn path(text: &str) -> Result<Path, Error> {
-    if text.is_empty() {
-        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
-    }
-    if text.starts_with('$') {
-        let text =
-            "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-        return Err(Error::new(16410, text));
-    }
-    expression::reference(&format!("${text}"), expression::Scope::default())?;
+pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
+    check_plain_path(text)?;
     Ok(Path::new(text))
 }
 
 /// What `$lookup` was given.
 #[derive(Default)]
-struct Given<'v> {
+struct LookupOptions<'v> {
+    /// The other collection's database, if it is named, and the collection.
     from: Option<(Option<String>, String)>,
+    /// The field that the joined documents go to.
     name: Option<&'v str>,
+    /// The row's field that is compared.
     local: Option<&'v str>,
+    /// The other collection's field that is compared.
     foreign: Option<&'v str>,
+    /// Variables for the pipeline.
     variables: Option<document::DocRef<'v>>,
+    /// What is done with the joined documents.
     pipeline: Option<document::ArrayRef<'v>>,
 }
 
-fn failed(text: impl Into<String>) -> Error {
+/// Error 9, which most refusals of these stages are.
+fn failed_to_parse(text: impl Into<String>) -> Error {
     Error::new(9, text)
 }
 
-fn given(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
+/// The options of `$lookup`, each of its type. Everything but the pipeline and variables is a
+/// string.
+fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("the $lookup stage specification must be an object, but found {kind}");
-        return Err(failed(text));
+        return Err(failed_to_parse(text));
     };
-    let mut given = Given::default();
+    let mut given = LookupOptions::default();
     for (option, value) in fields.iter() {
         let kind = value.kind().name();
         match (option, value) {
@@ -56,7 +64,7 @@ fn given(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
                 let shown = shell(value);
                 let text =
                     format!("$lookup argument 'let: {shown}' must be an object, is type {kind}");
-                return Err(failed(text));
+                return Err(failed_to_parse(text));
             }
             ("from", ValueRef::String(name)) => given.from = Some((None, name.to_owned())),
             ("from", ValueRef::Document(name)) => {
@@ -67,53 +75,65 @@ fn given(value: ValueRef<'_>) -> Result<Given<'_>, Error> {
                     "$lookup with syntax {{from: {{db:<>, coll:<>}},..}} is not supported for db: {} and coll: {}",
                     shown.0, shown.1
                 );
-                return Err(failed(text));
+                return Err(failed_to_parse(text));
             }
             ("from", _) => {
                 let text = format!("$lookup 'from' field must be a string, but found {kind}");
-                return Err(failed(text));
+                return Err(failed_to_parse(text));
             }
             (option, ValueRef::String(text)) => match option {
                 "as" => given.name = Some(text),
                 "localField" => given.local = Some(text),
                 "foreignField" => given.foreign = Some(text),
-                other => return Err(failed(format!("unknown argument to $lookup: {other}"))),
+                other => {
+                    return Err(failed_to_parse(format!("unknown argument to $lookup: {other}")));
+                }
             },
             (other, value) => {
                 let shown = shell(value);
                 let text = format!("$lookup argument '{other}' must be a string, found");
-                return Err(failed(format!("{text} {other}: {shown}: {kind}")));
+                return Err(failed_to_parse(format!("{text} {other}: {shown}: {kind}")));
             }
         }
     }
     Ok(given)
 }
 
-pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
-    let given = given(value)?;
-    let name = given.name.ok_or_else(|| failed("must specify 'as' field for a $lookup"))?;
+/// `$lookup`: by a pair of fields, by a pipeline, or both. Without a collection the pipeline has to
+/// make its documents itself.
+///
+/// Errors: 9, and those of the paths, the variables and the pipeline inside.
+pub(super) fn parse_lookup(
+    _: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Stage>, Error> {
+    let given = parse_options(value)?;
+    let name =
+        given.name.ok_or_else(|| failed_to_parse("must specify 'as' field for a $lookup"))?;
     let join = match (given.local, given.foreign) {
-        (Some(local), Some(foreign)) => Some((path(local)?, path(foreign)?)),
+        (Some(local), Some(foreign)) => Some((parse_path(local)?, parse_path(foreign)?)),
         (None, None) if given.pipeline.is_some() => None,
         (None, None) | (Some(_), None) | (None, Some(_)) => {
             let text = "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified";
-            return Err(failed(text));
+            return Err(failed_to_parse(text));
         }
     };
     if given.variables.is_some() && given.pipeline.is_none() {
-        return Err(failed("$lookup with a 'let' argument must also specify 'pipeline'"));
+        return Err(failed_to_parse("$lookup with a 'let' argument must also specify 'pipeline'"));
     }
     let inner = match given.pipeline {
-        Some(pipeline) => stages(pipeline, scope.inside(Place::Lookup)?)?,
+        Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Lookup)?)?,
         None => Vec::new(),
     };
+    // Such a pipeline makes its documents, and needs no collection.
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
     let (database, collection) = match given.from {
         Some(from) => from,
         None if from_documents => (None, String::new()),
         None => {
             let text = "$lookup stage without explicit collection must have a pipeline with $documents as first stage";
-            return Err(failed(text));
+            return Err(failed_to_parse(text));
         }
     };
     let mut variables = Vec::new();
@@ -124,14 +144,21 @@ pub(super) fn lookup(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<S
     Ok(vec![Stage::Lookup(Box::new(Lookup {
         database,
         collection,
-        name: path(name)?,
+        name: parse_path(name)?,
         join,
         variables,
         stages: inner.into(),
     }))])
 }
 
-pub(super) fn union_with(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+/// `$unionWith`: a collection, or one with a pipeline over it.
+///
+/// Errors: 9 for the whole, 14 and 40415 for its fields, which mongod reads by a schema.
+pub(super) fn parse_union_with(
+    _: &str,
+    value: ValueRef<'_>,
+    scope: Scope,
+) -> Result<Vec<Stage>, Error> {
     let (mut collection, mut pipeline) = (None, None);
     match value {
         ValueRef::String(name) => collection = Some(name),
@@ -155,11 +182,11 @@ pub(super) fn union_with(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<V
         other => {
             let kind = other.kind().name();
             let text = "the $unionWith stage specification must be an object or string, but found";
-            return Err(failed(format!("{text} {kind}")));
+            return Err(failed_to_parse(format!("{text} {kind}")));
         }
     }
     let inner = match pipeline {
-        Some(pipeline) => stages(pipeline, scope.inside(Place::Union)?)?,
+        Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Union)?)?,
         None => Vec::new(),
     };
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));
@@ -168,7 +195,7 @@ pub(super) fn union_with(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<V
         None if from_documents => String::new(),
         None => {
             let text = "$unionWith stage without explicit collection must have a pipeline with $documents as first stage";
-            return Err(failed(text));
+            return Err(failed_to_parse(text));
         }
     };
     let union = UnionWith { database: None, collection, stages: inner.into() };

@@ -1,12 +1,25 @@
-//! Aggregation pipelines: a table of stages.
+//! Aggregation pipelines: a table of stages. Each stage is parsed by a function of its own into one
+//! or more stages of `query`: `$sortByCount`, for instance, is a group and a sort.
+//!
+//! Two things are done to the list here, since they need no data: neighbouring filters become one,
+//! and a filter after a sort goes before it. Everything else that makes a pipeline fast is the
+//! evaluator's.
 
+/// `$bucket` and `$bucketAuto`.
 mod bucket;
-mod graph;
+/// `$facet`.
+mod facet;
+/// `$graphLookup`.
+mod graph_lookup;
+/// `$group`, `$sortByCount` and accumulators.
 mod group;
+/// `$lookup` and `$unionWith`.
 mod join;
+/// `$project`, `$set`, `$unset`, `$replaceRoot`.
 mod reshape;
+/// `$match`, `$sort`, `$skip`, `$limit` and others of one value.
 mod simple;
-mod sub;
+/// `$unwind`.
 mod unwind;
 
 #[cfg(test)]
@@ -18,14 +31,14 @@ use query::{Filter, exec::Stage, filter::as_program};
 #[cfg(test)]
 pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
 
-use crate::{Error, filter::unsupported};
+use crate::error::Error;
 
-/// Most stages of a pipeline.
+/// Most stages of a pipeline; mongod's limit.
 const MAX_STAGES: usize = 1000;
-/// Deepest nesting of pipelines.
+/// Deepest nesting of pipelines; mongod's limit.
 const MAX_NESTED: usize = 20;
 
-/// Where a pipeline stands.
+/// Where a pipeline stands. Some stages are not allowed inside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The command's own.
@@ -42,11 +55,13 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     place: Place,
+    /// How many pipelines it is in.
     depth: usize,
 }
 
 impl Scope {
-    fn inside(self, place: Place) -> Result<Self, Error> {
+    /// A pipeline inside a stage of this one; 5107300 where that is too deep.
+    fn nested_in(self, place: Place) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
             return Err(Error::new(5_107_300, text));
@@ -55,35 +70,37 @@ impl Scope {
     }
 }
 
+/// Parses the value of a stage of this name.
 type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Vec<Stage>, Error>;
 
+/// Every stage that is supported.
 static TABLE: &[(&str, Parse)] = &[
-    ("$addFields", reshape::add_fields),
-    ("$bucket", bucket::bucket),
-    ("$bucketAuto", bucket::bucket_auto),
-    ("$count", simple::count),
-    ("$documents", simple::documents),
-    ("$facet", sub::facet),
-    ("$graphLookup", graph::graph_lookup),
-    ("$group", group::group),
-    ("$limit", simple::limit),
-    ("$lookup", join::lookup),
-    ("$match", simple::filter),
-    ("$project", reshape::project),
-    ("$redact", simple::redact),
-    ("$replaceRoot", reshape::replace_root),
-    ("$replaceWith", reshape::replace_with),
-    ("$sample", simple::sample),
-    ("$set", reshape::add_fields),
-    ("$skip", simple::skip),
-    ("$sort", simple::sort),
-    ("$sortByCount", group::sort_by_count),
-    ("$unionWith", join::union_with),
-    ("$unset", reshape::unset),
-    ("$unwind", unwind::unwind),
+    ("$addFields", reshape::parse_add_fields),
+    ("$bucket", bucket::parse_bucket),
+    ("$bucketAuto", bucket::parse_bucket_auto),
+    ("$count", simple::parse_count),
+    ("$documents", simple::parse_documents),
+    ("$facet", facet::parse_facet),
+    ("$graphLookup", graph_lookup::parse_graph_lookup),
+    ("$group", group::parse_group),
+    ("$limit", simple::parse_limit),
+    ("$lookup", join::parse_lookup),
+    ("$match", simple::parse_match),
+    ("$project", reshape::parse_project),
+    ("$redact", simple::parse_redact),
+    ("$replaceRoot", reshape::parse_replace_root),
+    ("$replaceWith", reshape::parse_replace_with),
+    ("$sample", simple::parse_sample),
+    ("$set", reshape::parse_add_fields),
+    ("$skip", simple::parse_skip),
+    ("$sort", simple::parse_sort),
+    ("$sortByCount", group::parse_sort_by_count),
+    ("$unionWith", join::parse_union_with),
+    ("$unset", reshape::parse_unset),
+    ("$unwind", unwind::parse_unwind),
 ];
 
-/// Stages that are known and not supported.
+/// Stages that are known and not supported. The first two exist on replica sets only.
 pub(crate) const NOT_YET: &[&str] = &[
     "$changeStream",
     "$changeStreamSplitLargeEvent",
@@ -113,48 +130,52 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$vectorSearch",
 ];
 
-/// Whether a stage of this name is there.
+/// Whether a stage of this name is supported.
 pub(crate) fn is_known(name: &str) -> bool {
     TABLE.iter().any(|(held, _)| *held == name)
 }
 
 /// The names of all stages.
 #[cfg(test)]
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name)
 }
 
-/// Parses the pipeline of an aggregation.
+/// Parses the pipeline of an aggregation. All regular expressions in it share one limit of memory.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    as_program(|| stages(pipeline, Scope { place: Place::Top, depth: 0 }))
+    as_program(|| parse_stages(pipeline, Scope { place: Place::Top, depth: 0 }))
 }
 
-/// Parses a pipeline in its place. Neighbouring filters become one, and a filter behind a sort
-/// goes before it: it need not wait for the sort, and an index may serve it.
-pub(crate) fn stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+/// Parses a pipeline in its place.
+///
+/// Errors: 9 too many stages, 40602 `$documents` after another stage, and those of the stages.
+pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
         if MAX_STAGES <= at {
             let text = format!("Pipeline length must be no longer than {MAX_STAGES} stages");
             return Err(Error::new(9, text));
         }
-        let (name, value) = named(value)?;
-        let parsed = stage(name, value, scope)?;
+        let (name, value) = split_stage(value)?;
+        let parsed = parse_stage(name, value, scope)?;
         if name == "$documents" && !stages.is_empty() {
             let text = format!("{name} is only valid as the first stage in a pipeline");
             return Err(Error::new(40602, text));
         }
         for stage in parsed {
-            push(&mut stages, stage);
+            push_stage(&mut stages, stage);
         }
     }
     Ok(stages)
 }
 
-fn push(stages: &mut Vec<Stage>, stage: Stage) {
+/// Adds a stage. Neighbouring filters become one, and a filter after a sort goes before it: it need
+/// not wait for the sort, and an index may serve it. A sort with a limit has decided already which
+/// rows go on, so nothing passes it.
+fn push_stage(stages: &mut Vec<Stage>, stage: Stage) {
     if matches!((stages.last(), &stage), (Some(Stage::Sort { limit: None, .. }), Stage::Match(_))) {
         let sort = stages.pop();
-        push(stages, stage);
+        push_stage(stages, stage);
         stages.extend(sort);
         return;
     }
@@ -174,7 +195,9 @@ fn push(stages: &mut Vec<Stage>, stage: Stage) {
 }
 
 /// The name and the value of a stage.
-fn named(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
+///
+/// Errors: 14 not a document, 40323 another number of fields than one.
+fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let ValueRef::Document(fields) = value else {
         let text = "Each element of the 'pipeline' array must be an object";
         return Err(Error::new(14, text));
@@ -189,7 +212,12 @@ fn named(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     }
 }
 
-fn stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+/// Parses a stage. What is not allowed in its place is refused before its value is looked at; each
+/// place has a number of its own for that.
+///
+/// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`; 40573 for a change
+/// stream, which needs a replica set; 238 for what is not supported and 40324 for what nobody has.
+fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let outside = match scope.place {
         Place::Facet => {
             ["$facet", "$out", "$merge", "$collStats", "$indexStats", "$geoNear", "$documents"]
@@ -220,30 +248,32 @@ fn stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Er
         return Err(Error::new(40573, text));
     }
     if NOT_YET.contains(&name) {
-        return Err(unsupported(name));
+        return Err(Error::unsupported(name));
     }
-    Err(unrecognized(name))
+    Err(unrecognized_stage(name))
 }
 
 /// Checks that each element of a pipeline is a stage of a known name, whatever its argument is.
+/// Updates do this for all their statements before the first one runs.
 pub fn check_stages(pipeline: ArrayRef<'_>) -> Result<(), Error> {
     for value in pipeline.iter() {
-        let (name, _) = named(value)?;
+        let (name, _) = split_stage(value)?;
         if !is_known(name) && !NOT_YET.contains(&name) {
-            return Err(unrecognized(name));
+            return Err(unrecognized_stage(name));
         }
     }
     Ok(())
 }
 
-fn unrecognized(name: &str) -> Error {
+/// The error of a stage that MongoDB does not have either: 40324.
+fn unrecognized_stage(name: &str) -> Error {
     Error::new(40324, format!("Unrecognized pipeline stage name: '{name}'"))
 }
 
-/// Parses the pipeline of an update: only stages that keep one document one document.
+/// Parses the pipeline of an update: only stages that keep one document one document (72).
 pub fn parse_update(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     for value in pipeline.iter() {
-        let (name, _) = named(value)?;
+        let (name, _) = split_stage(value)?;
         let allowed = ["$addFields", "$set", "$project", "$unset", "$replaceRoot", "$replaceWith"];
         if !allowed.contains(&name) && (is_known(name) || NOT_YET.contains(&name)) {
             let text = format!("{name} is not allowed to be used within an update");

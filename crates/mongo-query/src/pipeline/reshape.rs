@@ -1,29 +1,50 @@
 //! Stages that change each document: fields set and removed, projections, other roots.
+//!
+//! ```text
+//! {$set: {a: 1, "b.c": "$x", d: {e: 2}}}    d.e is set, and other fields of d stay
+//! {$unset: ["a", "b.c"]}
+//! {$replaceWith: "$inner"}
+//! ```
 
 use document::{DocRef, Document, ValueRef, shell};
 use query::exec::{Fields, Stage};
 
 use super::Scope;
-use crate::{Error, expression, projection};
+use crate::{error::Error, expression, field_path::check_plain_path, projection};
 
-/// Says which stage an error is about.
-fn about(name: &str) -> impl Fn(Error) -> Error {
+/// Says which stage an error is about, as mongod does: "Invalid $set :: caused by :: ..".
+fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {
     move |error| Error::new(error.code, format!("Invalid {name} :: caused by :: {}", error.message))
 }
 
-pub(super) fn project(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$project`, with the parser of projections.
+///
+/// Errors: 15969 not an object. The parser of projections names the stage itself in one text, so
+/// that is not said twice.
+pub(super) fn parse_project(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15969, "$project specification must be an object"));
     };
     let parsed = projection::parse_stage(fields);
     let parsed = parsed.map_err(|error| match error.message.starts_with("Invalid $project") {
         true => error,
-        false => about(name)(error),
+        false => invalid_stage(name)(error),
     })?;
     Ok(vec![Stage::Project(parsed)])
 }
 
-pub(super) fn add_fields(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$addFields` and `$set`, which are one stage of two names.
+///
+/// Errors: 40272 not an object, and those of the paths and expressions.
+pub(super) fn parse_add_fields(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         let kind = value.kind().name();
         let text = format!("{name} specification stage must be an object, got {kind}");
@@ -31,35 +52,25 @@ pub(super) fn add_fields(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Ve
     };
     let mut fields = Fields::new();
     for (path, value) in spec.iter() {
-        expression_check(path).map_err(about(name))?;
+        check_plain_path(path).map_err(invalid_stage(name))?;
         let mut parts: Vec<&str> = path.split('.').collect();
-        set(&mut fields, &mut parts, value, spec).map_err(about(name))?;
+        set_below(&mut fields, &mut parts, value, spec).map_err(invalid_stage(name))?;
     }
     Ok(vec![Stage::AddFields(fields)])
 }
 
-fn expression_check(path: &str) -> Result<(), Error> {
-    match expression::reference(&format!("${path}"), expression::Scope::default()) {
-        Err(_) if path.is_empty() => {
-            Err(Error::new(40352, "FieldPath cannot be constructed with empty string"))
-        }
-        // A path that starts with a dollar would read as a variable.
-        _ if path.starts_with('$') => Err(Error::new(
-            16410,
-            "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
-        )),
-        other => other.map(drop),
-    }
-}
-
-/// Sets a value at a path; an object that is no expression sets the fields below.
-fn set<'v>(
+/// Sets a value at a path; an object that is not an expression sets the fields below it. `spec` is
+/// the whole stage, for texts.
+///
+/// Errors: 40180 an empty object, 40181 an operator beside other fields, 40183 a dot in a name
+/// below, 15 a path that is too long.
+fn set_below<'v>(
     fields: &mut Fields,
     path: &mut Vec<&'v str>,
     value: ValueRef<'v>,
     spec: DocRef<'_>,
 ) -> Result<(), Error> {
-    let ValueRef::Document(inner) = value else { return put(fields, path, value, spec) };
+    let ValueRef::Document(inner) = value else { return put_field(fields, path, value, spec) };
     if inner.is_empty() {
         let text = "an empty object is not a valid value. Found empty object at path";
         return Err(Error::new(40180, format!("{text} {}", path.join("."))));
@@ -74,7 +85,7 @@ fn set<'v>(
             let text = format!("{text} {count} fields in {shown}, while parsing object {whole}");
             return Err(Error::new(40181, text));
         }
-        return put(fields, path, value, spec);
+        return put_field(fields, path, value, spec);
     }
     if path.len() > 150 {
         return Err(Error::new(15, "FieldPath is too long"));
@@ -85,15 +96,19 @@ fn set<'v>(
             let text = format!("cannot use dotted field name '{name}' in a sub object: {shown}");
             return Err(Error::new(40183, text));
         }
-        expression_check(name)?;
+        check_plain_path(name)?;
         path.push(name);
-        set(fields, path, value, spec)?;
+        set_below(fields, path, value, spec)?;
         path.pop();
     }
     Ok(())
 }
 
-fn put(
+/// Puts an expression at a path. One path inside another is a conflict; the text names both, so the
+/// other is looked up.
+///
+/// Errors: 40176.
+fn put_field(
     fields: &mut Fields,
     path: &[&str],
     value: ValueRef<'_>,
@@ -112,7 +127,10 @@ fn put(
     })
 }
 
-pub(super) fn unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$unset`, which is a projection that excludes.
+///
+/// Errors: 31119 an empty list, 31120 something other than text in it, 31002 anything else.
+pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let mut excluded = Document::new();
     match value {
         ValueRef::String(path) => excluded.push(path, 0),
@@ -134,16 +152,23 @@ pub(super) fn unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Sta
         }
     }
     for (path, _) in excluded.fields() {
-        expression_check(path).map_err(about(name))?;
+        check_plain_path(path).map_err(invalid_stage(name))?;
     }
     let parsed = projection::parse_stage(DocRef::Tree(&excluded)).map_err(|error| {
         let text = error.message.replace("Invalid $project :: caused by :: ", "");
-        about(name)(Error::new(error.code, text))
+        invalid_stage(name)(Error::new(error.code, text))
     })?;
     Ok(vec![Stage::Project(parsed)])
 }
 
-pub(super) fn replace_root(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$replaceRoot: {newRoot: ..}`.
+///
+/// Errors: 40229 not an object, 40414 and 40415 for its fields.
+pub(super) fn parse_replace_root(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("expected an object as specification for {name} stage, got {kind}");
@@ -164,7 +189,13 @@ pub(super) fn replace_root(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
     Ok(vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }])
 }
 
-pub(super) fn replace_with(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$replaceWith`, the same with the expression alone. Texts of the evaluator name what the user
+/// wrote.
+pub(super) fn parse_replace_with(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let root = expression::parse(value)?;
     Ok(vec![Stage::ReplaceRoot { root, called: "'replacement document'" }])
 }

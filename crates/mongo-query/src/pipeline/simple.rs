@@ -1,19 +1,30 @@
-//! Stages of one simple value: filters, orders, counts.
+//! Stages of one simple value: filters, orders, counts. Each has numbers of its own for what may be
+//! wrong with its value.
+//!
+//! ```text
+//! {$match: {a: 1}}    {$sort: {a: -1}}    {$skip: 5}    {$limit: 5}    {$count: "n"}    {$sample: {size: 3}}
+//! ```
 
 use document::{Number, ValueRef, shell};
 use query::exec::Stage;
 
 use super::Scope;
-use crate::{Error, expression, filter as filters, sort as sorts};
+use crate::{error::Error, expression, filter as filters, sort as sorts};
 
-pub(super) fn filter(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$match`: a filter.
+///
+/// Errors: 15959 not an object, and those of filters.
+pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15959, "the match filter must be an expression in an object"));
     };
     Ok(vec![Stage::Match(filters::parse(fields)?)])
 }
 
-pub(super) fn sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$sort`: at least one key.
+///
+/// Errors: 15973 not an object, 15976 an empty one, and those of sorts.
+pub(super) fn parse_sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15973, "the $sort key specification must be an object"));
     };
@@ -23,8 +34,8 @@ pub(super) fn sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>,
     Ok(vec![Stage::Sort { sort: sorts::parse(fields)?, limit: None }])
 }
 
-/// A whole number that is not negative.
-fn whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
+/// A whole number that is not negative; `code` is the stage's error.
+fn parse_whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
     let wrong = |what: &str| {
         let shown = shell(value);
         let text = format!("invalid argument to {name} stage: {what} {name}: {shown}");
@@ -35,18 +46,27 @@ fn whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error> {
     u64::try_from(whole).map_err(|_| wrong("Expected a non-negative number in:"))
 }
 
-pub(super) fn limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    match whole(name, value, 5_107_201)? {
+/// `$limit`: at least 1.
+///
+/// Errors: 5107201 for something other than a whole number from 0, 15958 for 0.
+pub(super) fn parse_limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    match parse_whole(name, value, 5_107_201)? {
         0 => Err(Error::new(15958, "the limit must be positive")),
         count => Ok(vec![Stage::Limit(count)]),
     }
 }
 
-pub(super) fn skip(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    Ok(vec![Stage::Skip(whole(name, value, 5_107_200)?)])
+/// `$skip`: 0 or more.
+///
+/// Errors: 5107200.
+pub(super) fn parse_skip(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    Ok(vec![Stage::Skip(parse_whole(name, value, 5_107_200)?)])
 }
 
-pub(super) fn count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$count`: the name of a field, which is not a path.
+///
+/// Errors: 40156..40160, one for each way to be wrong.
+pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let wrong = |code: i32, text: &str| Err(Error::new(code, format!("the count field {text}")));
     match value {
         ValueRef::String("") => wrong(40157, "must be a non-empty string"),
@@ -60,7 +80,11 @@ pub(super) fn count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>
     }
 }
 
-pub(super) fn sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$sample: {size: n}`. A fraction is cut off.
+///
+/// Errors: 28745 not an object, 28746 not a number, 28747 a negative one, 28748 an unknown option,
+/// 28749 no size.
+pub(super) fn parse_sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(28745, "the $sample stage specification must be an object"));
     };
@@ -82,11 +106,13 @@ pub(super) fn sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
     }
 }
 
-pub(super) fn redact(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    let expr = expression::operand(value, expression::Scope::redact())?;
+/// `$redact`: an expression that says of each embedded document whether it is kept.
+pub(super) fn parse_redact(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+    let expr = expression::parse_operand(value, expression::Scope::inside_redact())?;
     Ok(vec![Stage::Redact(expr)])
 }
 
-pub(super) fn documents(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$documents`: an expression that gives an array of documents.
+pub(super) fn parse_documents(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     Ok(vec![Stage::Documents(expression::parse(value)?)])
 }

@@ -1,12 +1,25 @@
-//! `$unwind`.
+//! `$unwind`: one row for each element of an array.
+//!
+//! ```text
+//! {$unwind: "$a"}
+//! {$unwind: {path: "$a", includeArrayIndex: "at", preserveNullAndEmptyArrays: true}}
+//! ```
 
 use document::{Path, ValueRef};
 use query::exec::{Stage, Unwind};
 
 use super::Scope;
-use crate::{Error, expression};
+use crate::{
+    error::Error,
+    field_path::{check_path, check_plain_path},
+};
 
-pub(super) fn unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$unwind`, in its short or its long form. The path has a `$`, the name of the index has none;
+/// each mistake has its number.
+///
+/// Errors: 15981 neither text nor object, 28808..28811 for its options, 28812 no path, 28818 a path
+/// without `$`, 28822 a name with one.
+pub(super) fn parse_unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
     let mut path = None;
     let mut index = None;
     let mut keep_empty = false;
@@ -31,7 +44,7 @@ pub(super) fn unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
                             let start = "includeArrayIndex option to $unwind stage should not be prefixed with a '$':";
                             return Err(Error::new(28822, format!("{start} {text}")));
                         }
-                        expression::reference(&format!("${text}"), expression::Scope::default())?;
+                        check_path(text)?;
                         index = Some(Path::new(text));
                     }
                     ("includeArrayIndex", _) => {
@@ -58,14 +71,6 @@ pub(super) fn unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage
         let text = "path option to $unwind stage should be prefixed with a '$':";
         return Err(Error::new(28818, format!("{text} {path}")));
     };
-    if field.is_empty() {
-        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
-    }
-    if field.starts_with('$') {
-        let text =
-            "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-        return Err(Error::new(16410, text));
-    }
-    expression::reference(path, expression::Scope::default())?;
+    check_plain_path(field)?;
     Ok(vec![Stage::Unwind(Unwind { path: Path::new(field), index, keep_empty })])
 }

@@ -1,22 +1,27 @@
 //! What only a find's projection has: `$slice`, `$elemMatch`, `$meta` and the positional `$`.
+//!
+//! ```text
+//! {a: {$slice: 3}}            the first three elements
+//! {a: {$slice: [-5, 3]}}      three elements from the fifth last
+//! {a: {$elemMatch: {b: 1}}}   the first element that matches
+//! {"a.$": 1}                  the element that the filter has matched
+//! ```
 
 use document::{Number, ValueRef};
 use query::project::Computed;
 
 use super::build::{Builder, Leaf};
-use crate::{
-    Error,
-    filter::{self, unsupported},
-};
+use crate::{error::Error, field_path::check_path, filter};
 
+/// Parses an operator at a path; `None` where it is left to expressions, which have a `$slice` too.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Option<Leaf>, Error>;
 
 /// The operators of a find's projection; what a row does not take is left to expressions.
 pub(crate) const FIND_OPERATORS: &[(&str, Parse)] =
-    &[("$slice", slice), ("$elemMatch", elem_match), ("$meta", meta)];
+    &[("$slice", parse_slice), ("$elemMatch", parse_elem_match), ("$meta", parse_meta)];
 
 /// Adds what an operator means; false when it is none of these.
-pub(super) fn operator(
+pub(super) fn add_operator(
     path: &str,
     name: &str,
     operand: ValueRef<'_>,
@@ -26,19 +31,21 @@ pub(super) fn operator(
         return Ok(false);
     };
     match parse(path, operand)? {
-        Some(leaf) => builder.add(path, leaf).map(|()| true),
+        Some(leaf) => builder.add_leaf(path, leaf).map(|()| true),
         None => Ok(false),
     }
 }
 
-/// `$slice: limit` and `$slice: [skip, limit]`.
-fn slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
-    if let Some(limit) = clamped(operand) {
+/// `$slice: limit` and `$slice: [skip, limit]`. Other operands are the expression of that name.
+fn parse_slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+    // A number alone counts from the start, or from the end if it is negative.
+    if let Some(limit) = clamped_int(operand) {
         return Ok(Some(Leaf::Slice { skip: None, limit }));
     }
     let Some(array) = operand.as_array() else { return Ok(None) };
+    // Exactly two numbers, the second above 0; anything else is an expression.
     let mut parts = array.iter();
-    let (skip, limit) = (parts.next().and_then(clamped), parts.next().and_then(clamped));
+    let (skip, limit) = (parts.next().and_then(clamped_int), parts.next().and_then(clamped_int));
     Ok(match (skip, limit, parts.next()) {
         (Some(skip), Some(limit), None) if limit > 0 => {
             Some(Leaf::Slice { skip: Some(skip), limit })
@@ -47,14 +54,17 @@ fn slice(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     })
 }
 
-/// A number cut to a whole one within 32 bits.
-fn clamped(value: ValueRef<'_>) -> Option<i64> {
+/// A number cut to a whole one within 32 bits. NaN is 0.
+fn clamped_int(value: ValueRef<'_>) -> Option<i64> {
     let number = Number::of(value)?;
     let (low, high) = (f64::from(i32::MIN), f64::from(i32::MAX));
     Some(if number.is_nan() { 0 } else { number.to_f64().clamp(low, high) as i64 })
 }
 
-fn elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+/// `$elemMatch`: a filter for elements. It is for a field of the root only (31275).
+///
+/// Errors: 31274 not a document, 31275 on a path, and those of filters.
+fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     let Some(inner) = operand.as_document() else {
         return Err(Error::new(
             31274,
@@ -64,6 +74,7 @@ fn elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> 
             ),
         ));
     };
+    // The array has to be a field of the document.
     if path.contains('.') {
         return Err(Error::new(31275, "Cannot use $elemMatch projection on a nested field."));
     }
@@ -72,7 +83,8 @@ fn elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> 
     Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
 }
 
-fn meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
+/// `$meta`, which is not supported; a name that MongoDB does not know either is 17308.
+fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     const KNOWN: [&str; 9] = [
         "textScore",
         "indexKey",
@@ -88,16 +100,20 @@ fn meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
         Some(name) if !KNOWN.contains(&name) => {
             Err(Error::new(17308, format!("Unsupported argument to $meta: {name}")))
         }
-        _ => Err(unsupported("$meta")),
+        _ => Err(Error::unsupported("$meta")),
     }
 }
 
-/// A path that ends in `.$`.
-pub(super) fn positional(
+/// Adds a path that ends in `.$`. The `$` stands once and at the end; its value has to be true.
+///
+/// Errors: 31394 a `$` in the middle, 31271 an object, 31308 another value, 31395 a false one,
+/// 31276 a second one.
+pub(super) fn add_positional_path(
     path: &str,
     value: ValueRef<'_>,
     builder: &mut Builder,
 ) -> Result<(), Error> {
+    // The rest must not have one either.
     let Some(array) = path.strip_suffix(".$").filter(|rest| !rest.split('.').any(|p| p == "$"))
     else {
         return Err(Error::new(
@@ -108,7 +124,7 @@ pub(super) fn positional(
              results will be equivalent.",
         ));
     };
-    super::field_path::check(array)?;
+    check_path(array)?;
     match value {
         ValueRef::Bool(_) => {}
         value if value.is_number() => {}
@@ -125,5 +141,5 @@ pub(super) fn positional(
         let text = "positional projection cannot be used with exclusion";
         return Err(Error::new(31395, text));
     }
-    builder.add(array, Leaf::Positional)
+    builder.add_leaf(array, Leaf::Positional)
 }

@@ -1,7 +1,17 @@
-//! Projection documents, as find's option and as the `$project` stage.
+//! Projection documents, as find's option and as the `$project` stage. They share most rules: paths
+//! are included, excluded or computed, and a projection either includes or excludes. What only a
+//! find's has is in `find.rs`.
+//!
+//! ```text
+//! {a: 1, "b.c": 1}             includes, and _id with them
+//! {a: 0, b: {c: 0}}            excludes
+//! {a: 1, x: {$add: ["$b", 1]}} includes and computes
+//! {a: 1, b: 0}                 31254
+//! ```
 
+/// Whether a projection includes or excludes.
 mod build;
-pub(crate) mod field_path;
+/// Operators that only a find has.
 mod find;
 #[cfg(test)]
 mod tests;
@@ -12,9 +22,8 @@ use query::{
     project::{Computed, Projection},
 };
 
-use crate::{Error, expression};
+use crate::{error::Error, expression, field_path::check_path};
 use build::{Builder, Leaf};
-pub use field_path::check as check_path;
 
 #[cfg(test)]
 pub(crate) use find::FIND_OPERATORS;
@@ -26,33 +35,36 @@ enum Place {
     Stage,
 }
 
-/// Deepest nesting of documents in a projection.
+/// Deepest nesting of documents in a projection: a document may be that deep.
 const MAX_DEPTH: usize = 100;
 
 /// Parses the projection of a find.
 pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
-    as_program(|| parse(projection, Place::Find))
+    as_program(|| parse_in(projection, Place::Find))
 }
 
-/// Parses the body of a `$project` stage.
+/// Parses the body of a `$project` stage. An empty one is an error there (51272); a find takes it
+/// for none.
 pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
     if projection.is_empty() {
         let text = "Invalid $project :: caused by :: projection specification must have at least \
                     one field";
         return Err(Error::new(51272, text));
     }
-    parse(projection, Place::Stage)
+    parse_in(projection, Place::Stage)
 }
 
-fn parse(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
+/// Parses a projection in its place.
+fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
     let mut builder = Builder::default();
     for (name, value) in projection.iter() {
-        field(name, value, place, 0, &mut builder)?;
+        parse_field(name, value, place, 0, &mut builder)?;
     }
-    builder.finish()
+    builder.finish_projection()
 }
 
-fn field(
+/// Parses what stands at a path: a flag, an embedded document of further fields, or an expression.
+fn parse_field(
     path: &str,
     value: ValueRef<'_>,
     place: Place,
@@ -62,25 +74,33 @@ fn field(
     if depth > MAX_DEPTH {
         return Err(Error::new(15, "projection is nested too deeply"));
     }
+    // A `$` alone is a field name that the check of paths refuses.
     if place == Place::Find && path.split('.').any(|part| part == "$") && path != "$" {
-        return find::positional(path, value, builder);
+        return find::add_positional_path(path, value, builder);
     }
-    field_path::check(path)?;
+    check_path(path)?;
     match value {
-        ValueRef::Document(inner) => document(path, inner, place, depth, builder),
+        ValueRef::Document(inner) => parse_document(path, inner, place, depth, builder),
         ValueRef::Bool(_) | ValueRef::Int32(_) | ValueRef::Int64(_) => {
-            builder.add(path, leaf(value.is_truthy()))
+            builder.add_leaf(path, plain_leaf(value.is_truthy()))
         }
-        ValueRef::Double(_) | ValueRef::Decimal128(_) => builder.add(path, leaf(value.is_truthy())),
-        value => compute(path, value, builder),
+        ValueRef::Double(_) | ValueRef::Decimal128(_) => {
+            builder.add_leaf(path, plain_leaf(value.is_truthy()))
+        }
+        value => add_computed(path, value, builder),
     }
 }
 
-fn leaf(included: bool) -> Leaf {
+/// A path that is included or excluded.
+fn plain_leaf(included: bool) -> Leaf {
     if included { Leaf::Include } else { Leaf::Exclude }
 }
 
-fn document(
+/// Parses a document at a path: an operator if it has one field that begins with a `$`, else fields
+/// below the path.
+///
+/// Errors: 51270 for an empty document.
+fn parse_document(
     path: &str,
     inner: DocRef<'_>,
     place: Place,
@@ -92,20 +112,26 @@ fn document(
         let text = "An empty sub-projection is not a valid value. Found empty object at path";
         return Err(Error::new(51270, text));
     };
+    // One field: with more of them the names are looked at as paths, and refused there.
     if first.starts_with('$') && fields.next().is_none() {
-        if place == Place::Find && find::operator(path, first, operand, builder)? {
+        if place == Place::Find && find::add_operator(path, first, operand, builder)? {
             return Ok(());
         }
-        return compute(path, ValueRef::Document(inner), builder);
+        return add_computed(path, ValueRef::Document(inner), builder);
     }
     for (name, value) in inner.iter() {
-        field(&format!("{path}.{name}"), value, place, depth + 1, builder)?;
+        parse_field(&format!("{path}.{name}"), value, place, depth + 1, builder)?;
     }
     Ok(())
 }
 
-fn compute(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
+/// Adds a value that is computed. Its text is kept for the error that may come later: whether the
+/// projection includes is not known yet.
+///
+/// Errors: those of expressions, but an unknown operator is 31325 here.
+fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
     let expr = expression::parse(value).map_err(|error| match (error.code, value) {
+        // An operator that nobody has, in the words of projections.
         (168, ValueRef::Document(inner)) => {
             let name = inner.iter().next().map_or("", |(name, _)| name);
             Error::new(31325, format!("Unknown expression {name}"))
@@ -113,5 +139,5 @@ fn compute(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(),
         _ => error,
     })?;
     let shown = document::shell(value).to_string();
-    builder.add(path, Leaf::Computed(Computed::Expr(expr), shown))
+    builder.add_leaf(path, Leaf::Computed(Computed::Expr(expr), shown))
 }

@@ -1,14 +1,22 @@
 //! `arrayFilters`: filters of array elements that paths name as `$[x]`.
+//!
+//! ```text
+//! update: {$set: {"grades.$[g].mean": 100}}    arrayFilters: [{"g.grade": {$gte: 85}}]
+//! ```
+//!
+//! A filter is about one identifier, the first part of all its paths.
 
 use std::collections::HashSet;
 
 use document::{ArrayRef, DocRef};
 use query::edit::ElementFilter;
 
-use crate::{Error, filter};
+use crate::{error::Error, filter};
 
-/// Parses the filters.
-pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
+/// Parses the filters; each identifier has one.
+///
+/// Errors: 14 not a document, 9 two filters of one identifier.
+pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
     let mut parsed: Vec<ElementFilter> = Vec::new();
     let mut names = HashSet::new();
     let Some(filters) = filters else { return Ok(parsed) };
@@ -20,7 +28,7 @@ pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>,
                 value.kind().name()
             )));
         };
-        let filter = one(document)?;
+        let filter = parse_filter(document)?;
         if !names.insert(filter.name.clone()) {
             return Err(Error::failed_to_parse(format!(
                 "Found multiple array filters with the same top-level field name {}",
@@ -32,13 +40,18 @@ pub(super) fn parse(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>,
     Ok(parsed)
 }
 
-fn one(document: DocRef<'_>) -> Result<ElementFilter, Error> {
+/// One filter with its identifier, which is a small letter and then letters and digits.
+///
+/// Errors: 9 no identifier or two of them, 2 a wrong one. All but the first are said to be caused
+/// by a filter.
+fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     let caused = |error: Error| {
         let text = format!("Error parsing array filter :: caused by :: {}", error.message);
         Error::new(error.code, text)
     };
     let filter = filter::parse_part(document).map_err(caused)?;
     let (mut name, mut other): (Option<&str>, Option<&str>) = (None, None);
+    // The first path gives the identifier, and all others have to begin with it.
     filter.visit_paths(&mut |path| match name {
         None => name = Some(path.first()),
         Some(name) if name != path.first() => other = other.or(Some(path.first())),

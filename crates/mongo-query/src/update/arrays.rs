@@ -1,4 +1,11 @@
-//! The operands of the operators on arrays.
+//! The operands of the operators on arrays: `$push`, `$addToSet`, `$pull`, `$pullAll`.
+//!
+//! ```text
+//! {$push: {a: {$each: [3, 1], $position: 0, $slice: -5, $sort: 1}}}
+//! {$pull: {a: {$gt: 5}}}
+//! ```
+//!
+//! `$push` applies its modifiers in a fixed order (add, sort, cut), whatever order they stand in.
 
 use document::{DocRef, Number, Path, Value, ValueRef, shell};
 use query::{
@@ -6,16 +13,16 @@ use query::{
     sort::{Part, Sort},
 };
 
-use crate::{Error, filter};
+use crate::{error::Error, filter};
 
 /// The modifiers of `$push`, for the table of what is supported.
 pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
     ("$each", |push, value| {
-        push.values = each("$push", value)?;
+        push.values = parse_each("$push", value)?;
         Ok(())
     }),
     ("$position", |push, value| {
-        push.position = Some(whole(value).ok_or_else(|| {
+        push.position = Some(exact_int(value).ok_or_else(|| {
             let kind = value.kind().name();
             let text =
                 format!("The value for $position must be an integer value, not of type: {kind}");
@@ -24,7 +31,7 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
         Ok(())
     }),
     ("$slice", |push, value| {
-        push.slice = Some(whole(value).ok_or_else(|| {
+        push.slice = Some(exact_int(value).ok_or_else(|| {
             let kind = value.kind().name();
             let text =
                 format!("The value for $slice must be an integer value but was given type: {kind}");
@@ -33,19 +40,24 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
         Ok(())
     }),
     ("$sort", |push, value| {
-        push.order = Some(order(value)?);
+        push.order = Some(parse_order(value)?);
         Ok(())
     }),
 ];
 
+/// Reads a modifier into the push.
 type Modifier = fn(&mut Push, ValueRef<'_>) -> Result<(), Error>;
 
-fn whole(value: ValueRef<'_>) -> Option<i64> {
+/// A whole number, whatever type it has.
+fn exact_int(value: ValueRef<'_>) -> Option<i64> {
     Number::of(value)?.to_i64_exact()
 }
 
-/// `$push: value` or `$push: {$each: [...], ...}`.
-pub(super) fn push(value: ValueRef<'_>) -> Result<Push, Error> {
+/// `$push: value` or `$push: {$each: [...], ...}`. Without `$each` a document is a value, even if
+/// it looks like modifiers.
+///
+/// Errors: 2 for an unknown modifier and for wrong operands.
+pub(super) fn parse_push(value: ValueRef<'_>) -> Result<Push, Error> {
     let modified = value.as_document().filter(|document| document.get("$each").is_some());
     let Some(modifiers) = modified else {
         return Ok(Push { values: vec![value.to_value()], ..Push::default() });
@@ -60,7 +72,8 @@ pub(super) fn push(value: ValueRef<'_>) -> Result<Push, Error> {
     Ok(push)
 }
 
-fn each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+/// The values of `$each`.
+fn parse_each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(
             "The argument to $each in {operator} must be an array but it was of type: {}",
@@ -69,9 +82,13 @@ fn each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     })
 }
 
-fn order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
+/// `$sort` of a push: by the whole elements, or by fields of them. Its paths have rules of their
+/// own.
+///
+/// Errors: 2, with one text for each way to be wrong.
+fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     if value.is_number() {
-        let descending = direction(value)
+        let descending = is_descending(value)
             .ok_or_else(|| Error::bad_value("The $sort element value must be either 1 or -1"))?;
         return Ok(PushOrder::Whole { descending });
     }
@@ -88,7 +105,7 @@ fn order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     }
     let mut parts = Vec::new();
     for (name, value) in fields.iter() {
-        let descending = direction(value)
+        let descending = is_descending(value)
             .ok_or_else(|| Error::bad_value("The sort element value must be either 1 or -1"))?;
         if name.is_empty() {
             return Err(Error::bad_value("The sort field cannot be empty"));
@@ -102,8 +119,9 @@ fn order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     Ok(PushOrder::Fields(Sort { parts }))
 }
 
-fn direction(value: ValueRef<'_>) -> Option<bool> {
-    match whole(value)? {
+/// The direction of a sort; `None` where it is not one.
+fn is_descending(value: ValueRef<'_>) -> Option<bool> {
+    match exact_int(value)? {
         1 => Some(false),
         -1 => Some(true),
         _ => None,
@@ -111,7 +129,9 @@ fn direction(value: ValueRef<'_>) -> Option<bool> {
 }
 
 /// `$addToSet: value` or `$addToSet: {$each: [...]}`.
-pub(super) fn add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+///
+/// Errors: 2 for fields beside `$each`, 14 for something other than an array in it.
+pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let first = value.as_document().and_then(|document| document.iter().next());
     let Some(("$each", values)) = first else { return Ok(vec![value.to_value()]) };
     if value.as_document().is_some_and(|document| document.len() > 1) {
@@ -128,8 +148,9 @@ pub(super) fn add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     })
 }
 
-/// `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`.
-pub(super) fn pull(value: ValueRef<'_>) -> Result<Pull, Error> {
+/// `$pull: value`, `$pull: {$gt: 1}` or `$pull: {field: condition}`. A document is a filter for
+/// embedded documents, unless it begins with an operator.
+pub(super) fn parse_pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     match value {
         ValueRef::Regex { .. } => {
             let mut operators = document::Document::new();
@@ -144,14 +165,18 @@ pub(super) fn pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     }
 }
 
+/// Whether a document is a condition on the elements themselves. `$not` is not one here, as in
+/// mongod.
 fn starts_with_operator(document: DocRef<'_>) -> bool {
     let first = document.iter().next().map(|(name, _)| name);
     let operators = first.filter(|name| *name != "$not");
     operators.is_some_and(|name| filter::FIELD_OPERATORS.iter().any(|(known, _)| *known == name))
 }
 
-/// `$pullAll: [...]`.
-pub(super) fn pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+/// `$pullAll: [...]`: values, compared as they are.
+///
+/// Errors: 2.
+pub(super) fn parse_pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(
             "$pullAll requires an array argument but was given a {}",

@@ -1,7 +1,19 @@
-//! Update documents: replacements, operators and pipelines.
+//! Update documents: replacements, operators and pipelines. The first name decides: one that begins
+//! with a `$` makes it operators.
+//!
+//! ```text
+//! {a: 1, b: 2}                          replaces the document but for its _id
+//! {$set: {"a.b": 1}, $inc: {n: 1}}      operators, each on paths
+//! [{$set: {a: "$b"}}]                   a pipeline over the document
+//! ```
+//!
+//! Paths are checked against each other here, since two operators on one path have no order.
 
+/// `arrayFilters`.
 mod array_filters;
+/// Operators on arrays.
 mod arrays;
+/// All operators.
 mod operators;
 #[cfg(test)]
 mod tests;
@@ -14,13 +26,17 @@ use query::{
     filter::as_program,
 };
 
-use crate::{Error, filter::from_query_error, pipeline};
+use crate::{error::Error, pipeline};
 
 #[cfg(test)]
 pub(crate) use arrays::PUSH_MODIFIERS;
 pub(crate) use operators::UPDATE_OPERATORS;
 
-/// Parses an update: a document or an array of stages.
+/// Parses an update: a document or an array of stages. `multi` is for the one error that depends on
+/// it: a replacement would make all documents alike.
+///
+/// Errors: 9 for a wrong kind of update, for filters beside a pipeline, and for a replacement of
+/// many documents.
 pub fn parse(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,
@@ -29,6 +45,7 @@ pub fn parse(
     as_program(|| parse_any(update, array_filters, multi))
 }
 
+/// Parses an update of any of the three kinds.
 fn parse_any(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,
@@ -44,18 +61,20 @@ fn parse_any(
                 let text = "multi update is not supported for replacement-style update";
                 return Err(Error::failed_to_parse(text));
             }
-            replacement(update)
+            parse_replacement(update)
         }
-        ValueRef::Document(update) => operators(update, array_filters),
+        ValueRef::Document(update) => parse_operators(update, array_filters),
         _ => Err(Error::failed_to_parse("Update argument must be either an object or an array")),
     }
 }
 
+/// Whether a document replaces the stored one.
 fn is_replacement(update: DocRef<'_>) -> bool {
     !update.iter().next().is_some_and(|(name, _)| name.starts_with('$'))
 }
 
-fn replacement(update: DocRef<'_>) -> Result<Edit, Error> {
+/// A document that replaces the stored one.
+fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
     for (name, _) in update.iter() {
         refuse_dollar(name)?;
     }
@@ -64,11 +83,16 @@ fn replacement(update: DocRef<'_>) -> Result<Edit, Error> {
 
 /// Names at the root of a stored document do not begin with `$`.
 fn refuse_dollar(name: &str) -> Result<(), Error> {
-    query::edit::check_root_name(name).map_err(from_query_error)
+    Ok(query::edit::check_root_name(name)?)
 }
 
-fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
-    let filters = array_filters::parse(array_filters)?;
+/// Parses operators. Each has an object of paths with operands; every array filter has to be used
+/// by a path, as in mongod, where an unused one is taken for a mistake.
+///
+/// Errors: 9 for an unknown operator, for something other than an object of paths, and for a filter
+/// that is not used; those of paths and of two operators on one path are the evaluator's.
+fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
+    let filters = array_filters::parse_filters(array_filters)?;
     let mut leaves = Vec::new();
     for (name, value) in update.iter() {
         let Some((name, parse)) = UPDATE_OPERATORS.iter().find(|(known, _)| *known == name) else {
@@ -86,12 +110,13 @@ fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<
             )));
         };
         for (field, operand) in fields.iter() {
-            leaves.push(leaf(field, parse(field, operand)?)?);
+            leaves.push(parse_leaf(field, parse(field, operand)?)?);
         }
     }
-    let operators = Operators::new(leaves, filters).map_err(from_query_error)?;
+    // Conflicts of paths and unknown identifiers are found here.
+    let operators = Operators::new(leaves, filters)?;
     let steps = operators.leaves().iter().flat_map(|leaf| leaf.path.steps());
-    let used: HashSet<&str> = steps.filter_map(filtered).collect();
+    let used: HashSet<&str> = steps.filter_map(filter_name).collect();
     for filter in operators.filters() {
         if !used.contains(filter.name.as_str()) {
             return Err(Error::failed_to_parse(format!(
@@ -105,18 +130,19 @@ fn operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<
 }
 
 /// The array filter that a step names.
-fn filtered(step: &Step) -> Option<&str> {
+fn filter_name(step: &Step) -> Option<&str> {
     if let Step::Filtered(name) = step { Some(name) } else { None }
 }
 
-fn leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
+/// One operator at one path.
+fn parse_leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
     // A renaming is applied where the value goes.
     let (path, operator) = match operator {
         Operator::RenameFrom(target) => {
-            let source = EditPath::parse(field).map_err(from_query_error)?;
+            let source = EditPath::parse(field)?;
             (target, Operator::RenameFrom(source))
         }
-        other => (EditPath::parse(field).map_err(from_query_error)?, other),
+        other => (EditPath::parse(field)?, other),
     };
     Ok(Leaf { path, operator })
 }

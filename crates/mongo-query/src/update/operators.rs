@@ -1,34 +1,50 @@
-//! The update operators: one table row each.
+//! The update operators: one table row each. What an operator does to a document is
+//! `query::edit`'s; here its operand is read and checked, once for the whole update.
+//!
+//! ```text
+//! {$inc: {"a.b": 1}, $rename: {old: "new"}, $currentDate: {at: true}, $bit: {flags: {or: 4}}}
+//! ```
 
 use document::{Number, Value, ValueRef, shell};
 use query::edit::{BitOperator, EditPath, Operator};
 
 use super::arrays;
-use crate::{Error, filter::from_query_error};
+use crate::error::Error;
 
+/// Parses the operand of an operator at a path.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Operator, Error>;
 
-/// The operators, each parsed from a field's path and its operand. `$rename` answers its target as
+/// The operators, each parsed from a field's path and its operand. `$rename` gives its target as
 /// the path, which the caller turns around.
+///
+/// ```text
+/// $set $setOnInsert $unset $rename      fields
+/// $inc $mul $min $max $bit               numbers and values
+/// $currentDate                           the operation's instant
+/// $push $addToSet $pop $pull $pullAll    arrays
+/// ```
 pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
     ("$set", |_, value| Ok(Operator::Set(value.to_value()))),
     ("$setOnInsert", |_, value| Ok(Operator::SetOnInsert(value.to_value()))),
     ("$unset", |_, _| Ok(Operator::Unset)),
-    ("$inc", |path, value| number("increment", path, value).map(Operator::Add)),
-    ("$mul", |path, value| number("multiply", path, value).map(Operator::Multiply)),
+    ("$inc", |path, value| numeric_operand("increment", path, value).map(Operator::Add)),
+    ("$mul", |path, value| numeric_operand("multiply", path, value).map(Operator::Multiply)),
     ("$min", |_, value| Ok(Operator::Min(value.to_value()))),
     ("$max", |_, value| Ok(Operator::Max(value.to_value()))),
-    ("$rename", rename),
-    ("$currentDate", current_date),
-    ("$push", |_, value| arrays::push(value).map(Operator::Push)),
-    ("$addToSet", |_, value| arrays::add_to_set(value).map(Operator::AddToSet)),
-    ("$pop", pop),
-    ("$pull", |_, value| arrays::pull(value).map(Operator::Pull)),
-    ("$pullAll", |_, value| arrays::pull_all(value).map(Operator::PullAll)),
-    ("$bit", |_, value| bits(value).map(Operator::Bits)),
+    ("$rename", parse_rename),
+    ("$currentDate", parse_current_date),
+    ("$push", |_, value| arrays::parse_push(value).map(Operator::Push)),
+    ("$addToSet", |_, value| arrays::parse_add_to_set(value).map(Operator::AddToSet)),
+    ("$pop", parse_pop),
+    ("$pull", |_, value| arrays::parse_pull(value).map(Operator::Pull)),
+    ("$pullAll", |_, value| arrays::parse_pull_all(value).map(Operator::PullAll)),
+    ("$bit", |_, value| parse_bits(value).map(Operator::Bits)),
 ];
 
-fn number(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
+/// A number for `$inc` or `$mul`; `verb` is what the text says of it.
+///
+/// Errors: 14.
+fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
     if value.is_number() {
         return Ok(value.to_value());
     }
@@ -36,7 +52,10 @@ fn number(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
     Err(Error::type_mismatch(format!("Cannot {verb} with non-numeric argument: {shown}")))
 }
 
-fn rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+/// `$rename`: both paths have to be plain, and neither inside the other.
+///
+/// Errors: 2, with one text for each way to be wrong; those of paths are the evaluator's.
+fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let shown = format!("{path}: {}", shell(value));
     let Some(target) = value.as_str() else {
         let text = format!("The 'to' field for $rename must be a string: {shown}");
@@ -46,8 +65,8 @@ fn rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
         let text = "The 'to' field for $rename cannot contain an embedded null byte";
         return Err(Error::bad_value(text));
     }
-    let source = EditPath::parse(path).map_err(from_query_error)?;
-    let target = EditPath::parse(target).map_err(from_query_error)?;
+    let source = EditPath::parse(path)?;
+    let target = EditPath::parse(target)?;
     if source == target {
         let text = format!("The source and target field for $rename must differ: {shown}");
         return Err(Error::bad_value(text));
@@ -67,7 +86,8 @@ fn rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     Ok(Operator::RenameFrom(target))
 }
 
-fn current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+/// `$currentDate`: true for a date, or `{$type: "date" | "timestamp"}`.
+fn parse_current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     const WANTED: &str = "The '$type' string field is required to be 'date' or 'timestamp': \
                           {$currentDate: {field : {$type: 'date'}}}";
     let spec = match value {
@@ -91,7 +111,10 @@ fn current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
-fn pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
+/// `$pop`: 1 for the last element, -1 for the first.
+///
+/// Errors: 9 for something other than 1 and -1.
+fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("Expected a number in: {path}: {}", shell(value));
         return Err(Error::failed_to_parse(text));
@@ -107,7 +130,11 @@ fn pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     }
 }
 
-fn bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
+/// `$bit`: `and`, `or` and `xor` with whole numbers, applied in the order in which they stand.
+///
+/// Errors: 2 for something other than an object of the three names with whole numbers of 32 or 64
+/// bits.
+fn parse_bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
     let Some(operations) = value.as_document() else {
         return Err(Error::bad_value(format!(
             "The $bit modifier is not compatible with a {}. You must pass in an embedded document: \

@@ -1,22 +1,31 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
+//!
+//! Two stages are not the engine's: `$collStats` and `$currentOp` say something about the server.
+//! As the first stage of a pipeline they are replaced by the documents they make, and the rest of
+//! the pipeline runs over these.
+//!
+//! ```text
+//! {aggregate: "c", pipeline: [..], cursor: {batchSize: n}}    over a collection
+//! {aggregate: 1, pipeline: [{$documents: [..]}, ..], cursor: {}}    over none
+//! => {cursor: {firstBatch: [..], id: long, ns: "db.c"}, ok: 1}
+//! ```
 
-use document::{ArrayRef, DocBuf, Document, Value, ValueRef};
-use engine::Store;
-use engine::{Model, Namespace, Plan};
+use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
+use engine::{Model, Namespace, Plan, Store};
 use query::{Filter, exec::Stage};
 
-use super::{
-    Call,
-    cursor_reply::{FirstBatch, first},
-    find::hint,
-};
+use super::{explain, operations, stats};
 use crate::{
-    args::Args,
-    door::Counters,
+    arguments::Args,
+    call::Call,
+    counters::Counters,
     errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
     names,
+    parsers::hint::parse_hint,
+    replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
+/// Arguments of `aggregate`. Some that change nothing here are known because drivers send them.
 pub(super) const FIELDS: &[&str] = &[
     "pipeline",
     "cursor",
@@ -30,14 +39,33 @@ pub(super) const FIELDS: &[&str] = &[
     "exchange",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Stages of a pipeline that write what comes to them. They are not there yet; a sender who may
+/// only read gets the error for that before anything is parsed.
+const WRITING_STAGES: &[&str] = &["$out", "$merge"];
+
+/// Whether an aggregate changes something: it has a stage that writes, wherever it stands.
+pub(super) fn changes_data(command: DocRef<'_>) -> bool {
+    let pipeline = command.get("pipeline").and_then(ValueRef::as_array);
+    pipeline.is_some_and(|stages| {
+        let mut stages = stages.iter().filter_map(ValueRef::as_document);
+        stages.any(|stage| stage.iter().any(|(name, _)| WRITING_STAGES.contains(&name)))
+    })
+}
+
+/// Runs `aggregate`: replies with the first batch and a cursor. Without `cursor` it is error 9, as
+/// since MongoDB 3.6, unless it is only explained. Options are read before the pipeline, in
+/// mongod's order.
+///
+/// Errors: 9 without a cursor or for a wrong source, 73 for a name or a pipeline that does not fit
+/// its source, 115 for `exchange`, and those of the stages.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
-    let namespace = source(&call)?;
+    let namespace = source_namespace(call)?;
     args.strict_bool("allowDiskUse")?;
     args.lax_bool("bypassDocumentValidation")?;
     if args.strict_bool("explain")?.unwrap_or(false) {
-        return super::explain::of_aggregate(&call, &namespace).await;
+        return explain::explain_aggregate(call, &namespace).await;
     }
     let Some(cursor) = args.document("cursor")? else {
         let message =
@@ -45,24 +73,27 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(FailedToParse, message));
     };
     let cursor = Args::new("cursor", cursor);
-    cursor.only(&["batchSize"])?;
+    cursor.allow_only(&["batchSize"])?;
     let size = cursor.count("batchSize")?;
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
     let plan = match first_stage.and_then(|stage| stage.iter().next()) {
         Some(("$collStats", ValueRef::Document(spec))) => {
-            let stats = super::stats::stage(&call, &namespace, spec).await?;
-            behind(&args, vec![stats])?
+            let stats = stats::stats_stage(call, &namespace, spec).await?;
+            plan_after_source(&args, vec![stats])?
         }
-        Some(("$currentOp", spec)) => behind(&args, super::operations::stage(&call, spec).await?)?,
-        _ => plan(&args)?,
+        Some(("$currentOp", spec)) => {
+            plan_after_source(&args, operations::current_op_stage(call, spec).await?)?
+        }
+        _ => parse_plan(&args)?,
     };
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
-    first(&call, &namespace, cursor, FirstBatch { size, single: false, keep: false }).await
+    reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
+        .await
 }
 
-/// A pipeline whose first stage was replaced by these documents.
-fn behind(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
+/// A plan for a pipeline whose first stage was replaced by these documents.
+fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
@@ -72,10 +103,10 @@ fn behind(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
     Ok(Plan::new(Filter::Never).with_stages(stages))
 }
 
-/// The collection a pipeline reads; `{aggregate: 1}` reads none.
-pub(super) fn source<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
+/// The collection a pipeline reads; `{aggregate: 1}` reads none and has the name `$cmd.aggregate`.
+pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
     match call.body.get("aggregate") {
-        Some(ValueRef::String(name)) => names::collection(call.database, name),
+        Some(ValueRef::String(name)) => names::parse_collection(call.database, name),
         Some(value) if value.is_number() => {
             let one = document::Number::of(value).and_then(document::Number::to_i64_exact);
             if one != Some(1) {
@@ -89,7 +120,8 @@ pub(super) fn source<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
     }
 }
 
-/// A pipeline over no collection begins with what makes documents, and no other one does.
+/// A pipeline over no collection begins with a stage that makes documents, and no other one does
+/// (73).
 fn check_source(args: &Args<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
     let no_collection = args.body.get("aggregate").is_some_and(ValueRef::is_number);
     let first = pipeline.get(0).and_then(ValueRef::as_document);
@@ -108,7 +140,7 @@ fn check_source(args: &Args<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
 
 /// The plan of an aggregate's arguments: a leading `$match` becomes the filter, so that an index
 /// can serve it.
-pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
+pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     args.simple_collation()?;
     if args.get("exchange").is_some() {
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));
@@ -122,5 +154,5 @@ pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
     {
         filter = first;
     }
-    Ok(Plan { hint: hint(args)?, ..Plan::new(filter).with_stages(stages) })
+    Ok(Plan { hint: parse_hint(args)?, ..Plan::new(filter).with_stages(stages) })
 }

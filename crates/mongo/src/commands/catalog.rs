@@ -1,19 +1,34 @@
-//! Collections and databases come, get other names and go.
+//! Collections and databases come, get other names and go: `create`, `drop`, `dropDatabase`,
+//! `renameCollection`.
+//!
+//! Each of them is one change of the engine's catalog, which is durable before the reply is sent. A
+//! name is taken, given back or exchanged as a whole, so two clients that race see the one or the
+//! other order.
+//!
+//! ```text
+//! {create: "c", ..options}                            => {ok: 1}
+//! {drop: "c"}                                          => {nIndexesWas: 1, ns: "db.c", ok: 1}
+//! {dropDatabase: 1}                                    => {dropped: "db", ok: 1}
+//! {renameCollection: "db.a", to: "db.b", dropTarget: false}  => {ok: 1}
+//! ```
 
 use document::{DocBuf, Document, ValueRef, doc};
-use engine::Store;
-use engine::{Collection, Model, Namespace};
+use engine::{Collection, Model, Namespace, Store};
 
-use super::{Call, index_spec, list::uuid, ok};
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     errors::{
         BadValue, CollectionUUIDMismatch, CommandNotSupported, Error, IllegalOperation,
         InvalidOptions, InvalidUUID, NamespaceNotFound, Result,
     },
     names,
+    parsers::index_spec,
+    replies::{collection::collection_uuid, numbers::saturated_int, ok},
 };
 
+/// Arguments of `create`, supported or not: an unknown one is another error than one that is
+/// refused.
 pub(super) const CREATE_FIELDS: &[&str] = &[
     "capped",
     "autoIndexId",
@@ -36,7 +51,8 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
     "flags",
 ];
 
-/// Options of `create` that would change what the collection is.
+/// Options of `create` that would change what the collection is. They are refused by name instead
+/// of ignored: a collection without its validator would take what it should not.
 const UNSUPPORTED: &[&str] = &[
     "viewOn",
     "pipeline",
@@ -49,17 +65,19 @@ const UNSUPPORTED: &[&str] = &[
     "changeStreamPreAndPostImages",
 ];
 
-pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `create`. Options that would make it another kind of collection are refused first, then
+/// options that have to make sense are checked, and only then something is made.
+pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
     let args = call.args();
     args.simple_collation()?;
     if args.lax_bool("capped")?.unwrap_or(false) {
-        return Err(unsupported("capped"));
+        return Err(unsupported_option("capped"));
     }
     for name in UNSUPPORTED {
         if args.get(name).is_some() {
-            return Err(unsupported(name));
+            return Err(unsupported_option(name));
         }
     }
     if args.get("expireAfterSeconds").is_some() {
@@ -73,7 +91,7 @@ pub(super) async fn create<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
-/// Options that change nothing here have to make sense nevertheless.
+/// Options that change nothing here have to make sense nevertheless: mongod checks them too.
 fn check_options(args: &Args<'_>) -> Result<()> {
     args.lax_bool("autoIndexId")?;
     args.int("flags")?;
@@ -96,7 +114,7 @@ fn check_options(args: &Args<'_>) -> Result<()> {
         }
     }
     match args.document("idIndex")? {
-        Some(spec) if index_spec::parse(spec)?.is_some() => {
+        Some(spec) if index_spec::parse_spec(spec)?.is_some() => {
             let message = "The field 'key' for an _id index must be {_id: 1}";
             Err(Error::new(BadValue, message))
         }
@@ -104,13 +122,15 @@ fn check_options(args: &Args<'_>) -> Result<()> {
     }
 }
 
-fn unsupported(option: &str) -> Error {
+/// The error of an option that is not supported.
+fn unsupported_option(option: &str) -> Error {
     Error::new(CommandNotSupported, format!("create with '{option}' is not supported"))
 }
 
-pub(super) async fn drop<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `drop`. Its reply counts the indexes that there were, that of the id included.
+pub(super) async fn drop_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let indexes = call.find(&namespace).map(|collection| index_count(&collection));
+    let indexes = call.find_collection(&namespace).map(|collection| index_count(&collection));
     if !call.door.engine.drop_collection(Model::Documents, &namespace).await? {
         // As newer servers do, dropping what is not there succeeds.
         return ok(doc! {});
@@ -118,13 +138,18 @@ pub(super) async fn drop<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "nIndexesWas": indexes.unwrap_or(1), "ns": namespace.to_string() })
 }
 
+/// How many indexes a collection has, that of the id included.
 fn index_count(collection: &Collection) -> i32 {
-    i32::try_from(collection.state().record.indexes.len() + 1).unwrap_or(i32::MAX)
+    saturated_int(collection.state().record.indexes.len() + 1)
 }
 
-pub(super) async fn drop_database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `dropDatabase`. Collections are dropped one after the other, each for itself: one that is
+/// made meanwhile may stay.
+///
+/// Errors: 5255100 for another number than 1, 20 for `admin`.
+pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    if args.int("dropDatabase")?.ok_or_else(|| args.missing("dropDatabase"))? != 1 {
+    if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
         return Err(Error::new(5_255_100, "Have to pass 1 as 'drop' parameter"));
     }
     if call.database == "admin" {
@@ -140,17 +165,23 @@ pub(super) async fn drop_database<S: Store>(call: Call<'_, S>) -> Result<DocBuf>
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
 }
 
-pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `renameCollection`. Both names are full names. `dropTarget` is a flag, or the UUID that the
+/// target has to have; checks stand in mongod's order, since several of them may fail at once.
+///
+/// Errors: 2 for a source that is not text, 20 for a target that cannot be one, 207 and 14 for a
+/// wrong `dropTarget`, 361 for another collection than the UUID says, 26 without a source, 48 with
+/// a target.
+pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
-        Some(ValueRef::String(from)) => full_name(from)?,
+        Some(ValueRef::String(from)) => names::parse_full_name(from)?,
         other => {
             let kind = other.map_or("missing", |value| value.kind().name());
             let message = format!("collection name has invalid type {kind}");
             return Err(Error::new(BadValue, message));
         }
     };
-    let to = full_name(args.need_str("to")?)?;
+    let to = names::parse_full_name(args.need_str("to")?)?;
     names::new_collection(&to.database, &to.collection).map_err(|error| {
         Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
     })?;
@@ -164,15 +195,15 @@ pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             let message = "uuid must be a 16-byte binary field with UUID (4) subtype";
             return Err(Error::new(InvalidUUID, message));
         }
-        Some(other) => return Err(args.wrong("dropTarget", other, "s '[bool, binData]'")),
+        Some(other) => return Err(args.wrong_type("dropTarget", other, "s '[bool, binData]'")),
     };
-    check_uuid(&call, &from, source_uuid(&args)?)?;
-    check_uuid(&call, &to, target)?;
+    check_uuid(call, &from, source_uuid(&args)?)?;
+    check_uuid(call, &to, target)?;
     if from == to {
         let message = "Can't rename a collection to itself";
         return Err(Error::new(IllegalOperation, message));
     }
-    if call.find(&from).is_none() {
+    if call.find_collection(&from).is_none() {
         let message = format!("Source collection {from} does not exist");
         return Err(Error::new(NamespaceNotFound, message));
     }
@@ -180,34 +211,29 @@ pub(super) async fn rename<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
-/// The UUID that the source has to have.
+/// The UUID that the source has to have, if the client names one.
 fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
     match args.get("collectionUUID") {
         None => Ok(None),
         Some(ValueRef::Binary { subtype: 4, bytes }) => Ok(Some(bytes)),
         Some(other @ ValueRef::Binary { .. }) => {
-            Err(args.wrong("collectionUUID", other, " 'UUID'"))
+            Err(args.wrong_type("collectionUUID", other, " 'UUID'"))
         }
-        Some(other) => Err(args.wrong("collectionUUID", other, " 'binData'")),
+        Some(other) => Err(args.wrong_type("collectionUUID", other, " 'binData'")),
     }
 }
 
-/// A collection that is known by its UUID has to be that one.
+/// A collection that is known by its UUID has to be that one, else 361.
 fn check_uuid<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     wanted: Option<&[u8]>,
 ) -> Result<()> {
     let Some(wanted) = wanted else { return Ok(()) };
-    let own = call.find(namespace).map(|collection| uuid(&collection));
+    let own = call.find_collection(namespace).map(|collection| collection_uuid(&collection));
     if own.is_some_and(|own| own == wanted) {
         return Ok(());
     }
     let message = "Collection UUID does not match that specified";
     Err(Error::new(CollectionUUIDMismatch, message))
-}
-
-fn full_name(name: &str) -> Result<Namespace> {
-    let (database, collection) = name.split_once('.').unwrap_or((name, ""));
-    names::collection(database, collection)
 }

@@ -1,16 +1,26 @@
 //! `collMod`: changes an index's TTL or hides it, with all of MongoDB's coercions. On the `_ts`
-//! index a wrong number is refused and never coerced.
+//! index, which is the collection's default time to live, a wrong number is refused and never
+//! coerced: documents would expire at a time that nobody has chosen.
+//!
+//! ```text
+//! {collMod: "c", index: {name: "a_1", expireAfterSeconds: 60}}
+//! => {expireAfterSeconds_old: 3600, expireAfterSeconds_new: 60, ok: 1}
+//! {collMod: "c", index: {keyPattern: {a: 1}, hidden: true}}
+//! => {hidden_old: false, hidden_new: true, ok: 1}
+//! ```
 
 use document::{DocBuf, Number, Rounding, Value, ValueRef, doc, shell};
-use engine::Store;
-use engine::{Collection, IndexChange, IndexSpec, Namespace};
+use engine::{Collection, IndexChange, IndexSpec, Namespace, Store};
 
-use super::{Call, drop_indexes::by_pattern, ok};
+use super::drop_indexes;
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     errors::{CommandNotSupported, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch},
+    replies::ok,
 };
 
+/// Arguments of `collMod`; all but `index` are refused by name.
 pub(super) const FIELDS: &[&str] = &[
     "index",
     "validator",
@@ -27,7 +37,8 @@ pub(super) const FIELDS: &[&str] = &[
     "recordPreImages",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `collMod`. The reply names what was before and what is now, where something changed.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     if args.get("expireAfterSeconds").is_some() {
@@ -43,9 +54,9 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     let index = args.document("index")?.map(|index| Args::new("collMod.index", index));
     index.as_ref().map(check_shape).transpose()?;
-    let collection = call.expect(&namespace)?;
+    let collection = call.expect_collection(&namespace)?;
     let Some(index) = index else { return ok(doc! {}) };
-    let (name, change) = parse(&collection, &index, &namespace)?;
+    let (name, change) = parse_change(&collection, &index, &namespace)?;
     let was = call.door.engine.change_index(&collection, &name, change).await?;
     let mut reply = doc! {};
     if let Some(seconds) = change.expire_after {
@@ -61,13 +72,22 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-fn invalid(message: impl Into<String>) -> Error {
+/// Error 72, which most refusals of this command are.
+fn invalid_options(message: impl Into<String>) -> Error {
     Error::new(InvalidOptions, message)
 }
 
-/// Checks what the change of an index looks like, before anybody looks for the index.
+/// Checks what the change of an index looks like, before the index is looked up: mongod gives these
+/// errors also where there is no such collection.
 fn check_shape(args: &Args<'_>) -> Result<()> {
-    args.only(&["name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"])?;
+    args.allow_only(&[
+        "name",
+        "keyPattern",
+        "expireAfterSeconds",
+        "hidden",
+        "unique",
+        "prepareUnique",
+    ])?;
     for option in ["unique", "prepareUnique"] {
         if args.get(option).is_some() {
             let message = format!("collMod with index option '{option}' is not supported");
@@ -76,17 +96,28 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
     }
     let hidden = args.lax_bool("hidden")?;
     match (args.str("name")?, args.document("keyPattern")?) {
-        (Some(_), Some(_)) => return Err(invalid("Cannot specify both key pattern and name.")),
-        (None, None) => return Err(invalid("Must specify either index name or key pattern.")),
+        (Some(_), Some(_)) => {
+            return Err(invalid_options("Cannot specify both key pattern and name."));
+        }
+        (None, None) => {
+            return Err(invalid_options("Must specify either index name or key pattern."));
+        }
         _ => {}
     }
     if args.get("expireAfterSeconds").is_none() && hidden.is_none() {
-        return Err(invalid("no expireAfterSeconds, hidden, unique, or prepareUnique field"));
+        return Err(invalid_options(
+            "no expireAfterSeconds, hidden, unique, or prepareUnique field",
+        ));
     }
     Ok(())
 }
 
-fn parse(
+/// Which index is meant, and what is to become of it. An index is named by its name or by its key
+/// pattern.
+///
+/// Errors: 27 without such an index, 181 where several have the pattern, 72 for the index of the
+/// id.
+fn parse_change(
     collection: &Collection,
     args: &Args<'_>,
     namespace: &Namespace,
@@ -99,7 +130,7 @@ fn parse(
         || pattern.is_some_and(|pattern| pattern.len() == 1 && pattern.get("_id").is_some());
     if is_id {
         return Err(match expire_after {
-            Some(_) => invalid("the _id field does not support TTL indexes"),
+            Some(_) => invalid_options("the _id field does not support TTL indexes"),
             None => Error::new(crate::errors::BadValue, "can't hide _id index"),
         });
     }
@@ -108,24 +139,31 @@ fn parse(
     };
     let name = match (name, pattern) {
         (Some(name), _) => name.to_owned(),
-        (None, Some(pattern)) => by_pattern(&state, pattern).map_err(|error| {
-            if error.code == IndexNotFound {
-                missing(shell(ValueRef::Document(pattern)).to_string())
-            } else {
-                error
-            }
-        })?,
+        (None, Some(pattern)) => {
+            drop_indexes::name_by_pattern(&state, pattern).map_err(|error| {
+                if error.code == IndexNotFound {
+                    missing(shell(ValueRef::Document(pattern)).to_string())
+                } else {
+                    error
+                }
+            })?
+        }
         (None, None) => String::new(),
     };
     let held = state.record.index(&name).ok_or_else(|| missing(name.clone()))?;
-    let expire_after = expire_after.map(|value| seconds(value, held)).transpose()?;
+    let expire_after = expire_after.map(|value| coerced_seconds(value, held)).transpose()?;
     if held.system_ttl && hidden == Some(true) {
-        return Err(invalid("an index on '_ts' cannot be hidden"));
+        return Err(invalid_options("an index on '_ts' cannot be hidden"));
     }
     Ok((name, IndexChange { expire_after, hidden }))
 }
 
-fn seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
+/// `expireAfterSeconds` as this index takes it.
+///
+/// A date index takes any number: NaN is 0, fractions are cut, what is too large is the most that
+/// there is, and only negative ones are refused. That is mongod's behaviour, which `createIndexes`
+/// does not share. The `_ts` index takes -1 (no default) or a whole number of at least 1.
+fn coerced_seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
     let Some(number) = Number::of(value) else {
         let message = format!(
             "BSON field 'collMod.index.expireAfterSeconds' is the wrong type '{}', expected types '[long, int, decimal, double]'",
@@ -135,7 +173,7 @@ fn seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
     };
     if 1 < index.key.len() {
         let message = "TTL indexes are single-field indexes, compound indexes do not support TTL";
-        return Err(invalid(message));
+        return Err(invalid_options(message));
     }
     let most = i64::from(i32::MAX);
     let coerced = match number {
@@ -153,13 +191,13 @@ fn seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
             Some(-1) => Ok(-1),
             Some(value) if 1 <= value => Ok(value.min(most)),
             _ if infinite => Ok(most),
-            _ => Err(invalid(
+            _ => Err(invalid_options(
                 "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or a whole number of at least 1",
             )),
         };
     }
     if coerced < 0 {
-        return Err(invalid("TTL index 'expireAfterSeconds' option cannot be less than 0"));
+        return Err(invalid_options("TTL index 'expireAfterSeconds' option cannot be less than 0"));
     }
     Ok(coerced.min(most))
 }

@@ -1,20 +1,30 @@
-//! `count`: without a filter from the books, otherwise by looking.
+//! `count`: without a filter from the counters of the collection, otherwise by looking at
+//! documents.
+//!
+//! ```text
+//! {count: "c", query: {..}, skip: n, limit: n, hint: ..}  => {n: 12, ok: 1}
+//! ```
 
 use document::{DocBuf, DocRef, doc};
-use engine::Store;
-use engine::{BatchLimit, Hint, Model, Plan};
+use engine::{BatchLimit, Model, Plan, Store};
 use query::exec::Stage;
 
-use super::{Call, find::hint, ok};
 use crate::{
-    door::Counters,
+    call::Call,
+    counters::Counters,
     errors::{BadValue, Error, Result},
+    parsers::hint::{covers_all, parse_hint},
+    replies::{numbers::int_or_long, ok},
 };
 
+/// Arguments of `count`. `fields` and `queryHash` are known and mean nothing here.
 pub(super) const FIELDS: &[&str] =
     &["query", "limit", "skip", "hint", "collation", "fields", "queryHash"];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `count`. A negative `limit` counts as its absolute value, as in mongod. Without a filter,
+/// and with a hint that leaves nothing out, no document is looked at; else `skip`, `limit` and the
+/// count are stages of a query, so that all of it is of one instant.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
     let args = call.args();
@@ -26,12 +36,12 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let skip = args.count("skip")?.unwrap_or(0);
     let limit = args.int("limit")?.unwrap_or(0);
     let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
-    let hint = hint(&args)?;
-    let Some(collection) = call.find(&namespace) else { return ok(doc! { "n": 0 }) };
-    if filter.is_always() && means_all(&hint) {
+    let hint = parse_hint(&args)?;
+    let Some(collection) = call.find_collection(&namespace) else { return ok(doc! { "n": 0 }) };
+    if filter.is_always() && covers_all(&hint) {
         let live = call.door.engine.live(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
-        return number(limit.map_or(n, |limit| n.min(limit)));
+        return count_reply(limit.map_or(n, |limit| n.min(limit)));
     }
     let mut stages = Vec::new();
     if 0 < skip {
@@ -42,30 +52,17 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     stages.push(Stage::Count("n".to_owned()));
     let plan = Plan { hint, ..Plan::new(filter) };
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let mut cursor =
         call.door.engine.query(Model::Documents, &namespace, plan.with_stages(stages), context)?;
     let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let counted = batch.documents.first().and_then(|row| DocRef::Raw(row).get("n"));
     let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
-    number(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
+    count_reply(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
 }
 
-/// Whether what is hinted at holds all documents: an index may leave some out, or not exist.
-pub(super) fn means_all(hint: &Hint) -> bool {
-    match hint {
-        Hint::None | Hint::Natural(_) => true,
-        Hint::Index(name) => name == "_id_",
-        Hint::Key(pattern) => matches!(pattern.fields(), [(name, _)] if name == "_id"),
-    }
-}
-
-fn number(n: u64) -> Result<DocBuf> {
-    match i32::try_from(n) {
-        Ok(n) => ok(doc! { "n": n }),
-        Err(_) => {
-            let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
-            ok(doc! { "n": n })
-        }
-    }
+/// The reply: 32 bits while they suffice.
+fn count_reply(n: u64) -> Result<DocBuf> {
+    let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
+    ok(doc! { "n": int_or_long(n) })
 }

@@ -1,12 +1,29 @@
-//! `createIndexes`: made online; the reply comes when they are complete.
+//! `createIndexes`: indexes are made online, and the reply comes when they are complete. Until then
+//! writers keep them up to date and no query uses them.
+//!
+//! ```text
+//! {createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1", expireAfterSeconds: 60}]}
+//! => {numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: false, ok: 1}
+//! ```
+//!
+//! What a specification may hold is read in `parsers/index_spec.rs`.
 
 use document::{DocBuf, doc};
 use engine::{Collection, IndexSpec, Store};
 
-use super::{Call, index_spec, ok, partial_filter};
-use crate::errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result};
+use crate::{
+    call::Call,
+    errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result},
+    parsers::{index_spec, partial_filter},
+    replies::{numbers::saturated_int, ok},
+};
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `createIndexes`. All specifications are read and compared with what is there before a
+/// collection is made or an index begun, so that a command that is refused changes nothing.
+///
+/// Errors: 2 without a specification, 13103 for more than 32 fields, those of [`index_spec`], 85
+/// and 86 for an index that is there in another form, 11000 where documents break a unique one.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let specs = call.args().documents("indexes")?;
     if specs.is_empty() {
@@ -14,13 +31,13 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     let mut wanted = Vec::with_capacity(specs.len());
     for spec in specs {
-        wanted.extend(index_spec::parse(spec)?);
+        wanted.extend(index_spec::parse_spec(spec)?);
     }
     if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {
         return Err(Error::new(13103, "too many compound keys"));
     }
     // What cannot be made does not make a collection either.
-    let there = call.find(&namespace);
+    let there = call.find_collection(&namespace);
     let held = there.as_ref().map(|collection| collection.state());
     let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
     for spec in &mut wanted {
@@ -28,14 +45,13 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
     engine::missing_indexes(&namespace, held, &wanted)?;
     refuse_twins(there.as_deref(), &wanted)?;
-    let (collection, made) = call.ensure(&namespace).await?;
+    let (collection, made) = call.ensure_collection(&namespace).await?;
     let created = call.door.engine.create_indexes(&collection, wanted).await;
-    let (before, after) = created.map_err(|error| Error::from(error).about(&namespace))?;
-    let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    let (before, after) = created.map_err(|error| Error::from(error).with_namespace(&namespace))?;
     let mut reply = doc! {
         "_t": "CreateIndexesResponse",
-        "numIndexesBefore": number(before),
-        "numIndexesAfter": number(after),
+        "numIndexesBefore": saturated_int(before),
+        "numIndexesAfter": saturated_int(after),
         "createdCollectionAutomatically": made,
     };
     if before == after {
@@ -50,12 +66,13 @@ fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
     let Some(wanted) = &spec.partial else { return };
     let mut filters =
         held.iter().filter(|held| held.key == spec.key).filter_map(|held| held.partial.as_ref());
-    if let Some(held) = filters.find(|held| partial_filter::same(held, wanted)) {
+    if let Some(held) = filters.find(|held| partial_filter::is_same_filter(held, wanted)) {
         spec.partial = Some(held.clone());
     }
 }
 
-/// A new index is asked for once.
+/// Refuses an index that is asked for twice in one command. mongod gives one of two errors, by
+/// whether the collection is there, and accepts twins of an index that is there already.
 fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
     let mut seen: Vec<&IndexSpec> = Vec::new();
     for spec in wanted {

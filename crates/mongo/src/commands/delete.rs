@@ -1,4 +1,9 @@
 //! `delete`: a list of statements, each for one document or for all that match.
+//!
+//! ```text
+//! {delete: "c", deletes: [{q: {..}, limit: 0}], ordered: true}
+//! => {n: 3, writeErrors: [{index: 0, code: .., errmsg: ..}], ok: 1}
+//! ```
 
 use std::sync::Arc;
 
@@ -6,67 +11,61 @@ use document::{DocBuf, DocRef, doc};
 use engine::{Find, Namespace, Store};
 use query::Context;
 
-use super::{
-    Call,
-    find::hint,
-    insert::{check_batch, push_errors},
-    ok,
-    update::find,
-};
+use super::statements::{RunStatement, check_batch, push_errors, run_statements};
 use crate::{
-    args::Args,
-    door::Counters,
-    errors::{Error, FailedToParse, Result},
+    arguments::Args,
+    call::Call,
+    counters::Counters,
+    errors::Result,
+    parsers::statements::{check_delete, deletes_many, parse_search},
+    replies::{numbers::saturated_int, ok},
 };
 
-const FIELDS: &[&str] = &["q", "limit", "collation", "hint"];
-
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `delete`. The reply counts what was removed, failures are in `writeErrors`.
+///
+/// Errors of the command: 16 for too many statements or none, 40414 without a limit, 9 for another
+/// one than 0 and 1.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let statements = call.documents("deletes")?;
+    let statements = call.listed_documents("deletes")?;
     check_batch(statements.len())?;
-    statements.iter().try_for_each(|it| check_shape(&Args::new("delete.deletes", *it)))?;
+    statements.iter().try_for_each(|it| check_delete(&Args::new("delete.deletes", *it)))?;
     Counters::add(&call.connection.counters.delete, statements.len() as u64);
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
-    let context = call.context().await;
-    let mut n = 0;
-    let mut errors = Vec::new();
-    for (at, statement) in statements.into_iter().enumerate() {
-        // What is wrong with the command's constants is wrong with each statement.
-        let applied = match &context {
-            Ok(context) => apply(&call, &namespace, statement, context).await,
-            Err(error) => Err(error.clone()),
-        };
-        match applied {
-            Ok(count) => n += count,
-            Err(error) => {
-                errors.push((at, error));
-                if ordered {
-                    break;
-                }
-            }
-        }
-    }
-    let mut reply = doc! { "n": i32::try_from(n).unwrap_or(i32::MAX) };
+    let context = call.evaluation_context().await;
+    let mut run = Run { call, namespace, removed: 0 };
+    let errors = run_statements(statements, ordered, context, &mut run).await;
+    let mut reply = doc! { "n": saturated_int(run.removed) };
     push_errors(&mut reply, &errors);
     ok(reply)
 }
 
-async fn apply<S: Store>(
-    call: &Call<'_, S>,
-    namespace: &Namespace,
-    statement: DocRef<'_>,
-    context: &Arc<Context>,
-) -> Result<usize> {
-    let args = Args::new("delete.deletes", statement);
-    let find = find(&args, "q")?;
-    let many = many(&args)?;
-    execute(call, namespace, &find, many, context).await
+/// A `delete` under way, and how many documents its statements removed so far.
+struct Run<'a, S: Store> {
+    call: &'a Call<'a, S>,
+    namespace: Namespace,
+    removed: usize,
 }
 
-/// Removes what is found, and answers how many documents that were.
-pub(super) async fn execute<S: Store>(
+impl<S: Store> RunStatement for Run<'_, S> {
+    async fn run_statement(
+        &mut self,
+        _: usize,
+        statement: DocRef<'_>,
+        context: &Arc<Context>,
+    ) -> Result<()> {
+        let args = Args::new("delete.deletes", statement);
+        let find = parse_search(&args, "q")?;
+        let many = deletes_many(&args)?;
+        self.removed += remove_documents(self.call, &self.namespace, &find, many, context).await?;
+        Ok(())
+    }
+}
+
+/// Removes what is found, one document or all (`many`), and returns how many that were. A
+/// collection that is not there has nothing to remove.
+pub(super) async fn remove_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     find: &Find,
@@ -74,39 +73,12 @@ pub(super) async fn execute<S: Store>(
     context: &Arc<Context>,
 ) -> Result<usize> {
     loop {
-        let Some(collection) = call.find(namespace) else { return Ok(0) };
+        let Some(collection) = call.find_collection(namespace) else { return Ok(0) };
         let removed = call.door.engine.remove(&collection, find, many, context).await;
         if !Call::<S>::came_late(&removed) {
             let count = removed?.count;
             Counters::add(&call.connection.counters.deleted, count as u64);
             return Ok(count);
-        }
-    }
-}
-
-/// Checks what a statement looks like: one that is malformed spoils its command before any other
-/// statement runs.
-pub(super) fn check_shape(args: &Args<'_>) -> Result<()> {
-    args.only(FIELDS)?;
-    args.need_document("q")?;
-    args.document("collation")?;
-    hint(args)?;
-    many(args).map(|_| ())
-}
-
-/// Whether all documents are meant, or one.
-pub(super) fn many(args: &Args<'_>) -> Result<bool> {
-    args.int("limit")?;
-    let Some(limit) = args.get("limit") else { return Err(args.missing("limit")) };
-    match document::Number::of(limit).and_then(document::Number::to_i64_exact) {
-        Some(0) => Ok(true),
-        Some(1) => Ok(false),
-        _ => {
-            let message = format!(
-                "The limit field in delete objects must be 0 or 1. Got {}",
-                document::shell(limit)
-            );
-            Err(Error::new(FailedToParse, message))
         }
     }
 }

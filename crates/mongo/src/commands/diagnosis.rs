@@ -1,19 +1,29 @@
-//! Small commands that tools ask on the way: versions, addresses, logs, this table.
+//! Small commands that tools and drivers ask on the way: versions, addresses, logs, this table.
+//! Their replies have the fields that these clients read; where there is nothing to say the value
+//! is empty.
+//!
+//! Drivers of old versions send some of them at every connection (`buildInfo`, `whatsmyuri`),
+//! shells at every start (`getLog`, `getCmdLineOpts`), and exporters every few seconds; none of
+//! them touches a document.
 
 use document::{DocBuf, Document, Value, array, doc};
 use engine::Store;
 
-use super::{Call, ok, table};
 use crate::{
+    call::Call,
     errors::{Error, OperationFailed, Result},
     limits::{MAX_DOCUMENT_BYTES, SERVER_VERSION},
+    replies::ok,
 };
 
-pub(super) async fn ping<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `ping`, by which clients see that the server is there.
+pub(super) async fn ping<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
-pub(super) async fn build_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `buildInfo`. The version is that of the MongoDB whose behaviour is offered: tools switch
+/// features by it. The product's own version stands under `ebb`.
+pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let parts: Vec<Value> = SERVER_VERSION
         .split('.')
         .map(|part| part.parse::<i32>().unwrap_or(0).into())
@@ -35,11 +45,13 @@ pub(super) async fn build_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn whats_my_uri<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `whatsmyuri`: the client's address as the server sees it.
+pub(super) async fn whats_my_uri<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "you": call.connection.peer.as_str() })
 }
 
-pub(super) async fn connection_status<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `connectionStatus`: nobody is logged in, since there are no users yet.
+pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut info = doc! { "authenticatedUsers": array![], "authenticatedUserRoles": array![] };
     if call.args().lax_bool("showPrivileges")?.unwrap_or(false) {
         info.push("authenticatedUserPrivileges", array![]);
@@ -47,7 +59,8 @@ pub(super) async fn connection_status<S: Store>(call: Call<'_, S>) -> Result<Doc
     ok(doc! { "authInfo": info })
 }
 
-pub(super) async fn host_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `hostInfo`. The time is that of the database clock.
+pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let now = call.door.engine.now().await;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     ok(doc! {
@@ -63,7 +76,9 @@ pub(super) async fn host_info<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn get_log<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `getLog`: the names of logs, or an empty one. Log lines go to the server's output and are
+/// not kept.
+pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match call.args().need_str("getLog")? {
         "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),
         "global" | "startupWarnings" => ok(doc! { "totalLinesWritten": 0, "log": array![] }),
@@ -71,19 +86,24 @@ pub(super) async fn get_log<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
-pub(super) async fn command_line<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `getCmdLineOpts`. What was really on the command line may hold secrets, and is not shown.
+pub(super) async fn command_line<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} })
 }
 
-pub(super) async fn list_commands<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
-    let commands: Document = table()
+/// Runs `listCommands`: the rows of the table.
+pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let commands: Document = call
+        .door
+        .commands
+        .rows
         .iter()
         .map(|row| {
             let about = doc! {
                 "help": row.help,
-                "requiresAuth": !row.before_auth,
+                "requiresAuth": !row.before_login,
                 "secondaryOk": false,
-                "adminOnly": row.admin,
+                "adminOnly": row.admin_only,
                 "apiVersions": array![],
                 "deprecatedApiVersions": array![],
             };

@@ -1,19 +1,27 @@
-//! `distinct`: the values of a field, each once; arrays give their elements.
+//! `distinct`: the values of a field, each once; arrays give their elements. The reply is one
+//! document, so all values together have to fit into it.
+//!
+//! ```text
+//! {distinct: "c", key: "a.b", query: {..}}  => {values: [1, 2], ok: 1}
+//! ```
 
 use document::{DocBuf, DocBuilder, DocRef, Path};
-use engine::Store;
-use engine::{BatchLimit, Model, Plan};
+use engine::{BatchLimit, Model, Plan, Store};
 use query::exec::{Stage, VALUES};
 
-use super::{Call, find::hint, finish};
 use crate::{
-    door::Counters,
+    call::Call,
+    counters::Counters,
     errors::{Error, Result},
+    parsers::hint::parse_hint,
+    replies::finish_reply,
 };
 
+/// Arguments of `distinct`.
 pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `distinct` as a query with a stage that gathers the values.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
     let args = call.args();
@@ -22,15 +30,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     if key.contains('\0') {
         return Err(Error::new(31032, "Key field cannot contain an embedded null byte"));
     }
-    mongo_query::projection::check_path(key)?;
+    mongo_query::field_path::check_path(key)?;
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => query::Filter::always(),
     };
     // A stage, so that all values are of one instant and no document waits for the others.
     let stages = vec![Stage::Distinct(Path::new(key))];
-    let plan = Plan { hint: hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
-    let context = call.context().await?;
+    let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
+    let context = call.evaluation_context().await?;
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
     let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let mut reply = DocBuilder::with_buffer(Vec::with_capacity(batch.bytes() + 64));
@@ -39,6 +47,6 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         Some(values) => reply.append(VALUES, values),
         None => reply.array(VALUES, |_| {}),
     }
-    call.connection.holds(batch.held);
-    Ok(finish(reply))
+    call.connection.hold_reply_memory(batch.held);
+    Ok(finish_reply(reply))
 }

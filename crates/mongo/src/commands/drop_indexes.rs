@@ -1,27 +1,40 @@
-//! `dropIndexes`: by name, by key pattern, several, or all but that of the id.
+//! `dropIndexes`: by name, by key pattern, several, or all but that of the id, which cannot be
+//! dropped.
+//!
+//! ```text
+//! {dropIndexes: "c", index: "a_1" | {a: 1} | ["a_1", "b_1"] | "*"}
+//! => {nIndexesWas: 3, ok: 1}
+//! ```
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
 use engine::State;
 use engine::Store;
 
-use super::{Call, ok};
-use crate::errors::{
-    AmbiguousIndexKeyPattern, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch,
+use crate::{
+    call::Call,
+    errors::{
+        AmbiguousIndexKeyPattern, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch,
+    },
+    replies::{index::index_entry, numbers::saturated_int, ok},
 };
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `dropIndexes`. Every name is looked up before the first index goes; the reply counts what
+/// was there before.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let Some(index) = call.body.get("index") else { return Err(call.args().missing("index")) };
-    let collection = call.expect(&namespace)?;
+    let Some(index) = call.body.get("index") else {
+        return Err(call.args().missing_field("index"));
+    };
+    let collection = call.expect_collection(&namespace)?;
     let all = means_all(index);
     let names = match all {
         true => collection.state().record.indexes.iter().map(|held| held.name.clone()).collect(),
-        false => names(&collection.state(), index)?,
+        false => names_to_drop(&collection.state(), index)?,
     };
     let was = call.door.engine.drop_indexes(&collection, names).await?;
     let mut reply = doc! {
         "_t": "DropIndexesResponse",
-        "nIndexesWas": i32::try_from(was).unwrap_or(i32::MAX),
+        "nIndexesWas": saturated_int(was),
     };
     if all {
         reply.push("msg", "non-_id indexes dropped for collection");
@@ -40,17 +53,19 @@ fn means_all(index: ValueRef<'_>) -> bool {
     }
 }
 
-fn names(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
+/// The names of the indexes that are meant. In a list each may stand once: when its turn comes
+/// again it would be gone.
+fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
     match index {
-        ValueRef::String(name) => Ok(vec![known(state, name)?]),
-        ValueRef::Document(pattern) => Ok(vec![by_pattern(state, pattern)?]),
+        ValueRef::String(name) => Ok(vec![checked_name(state, name)?]),
+        ValueRef::Document(pattern) => Ok(vec![name_by_pattern(state, pattern)?]),
         ValueRef::Array(list) => {
             let mut names = Vec::new();
             for name in list.iter() {
                 let ValueRef::String(name) = name else {
                     return Err(Error::new(TypeMismatch, "dropIndexes takes names in an array"));
                 };
-                let name = known(state, name)?;
+                let name = checked_name(state, name)?;
                 // The one before it has dropped it.
                 if names.contains(&name) {
                     return Err(not_found(&name));
@@ -66,7 +81,8 @@ fn names(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
     }
 }
 
-fn known(state: &State, name: &str) -> Result<String> {
+/// A name that an index has, and that is not that of the id.
+fn checked_name(state: &State, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
     }
@@ -76,12 +92,14 @@ fn known(state: &State, name: &str) -> Result<String> {
     }
 }
 
+/// 27 IndexNotFound.
 fn not_found(name: &str) -> Error {
     Error::new(IndexNotFound, format!("index not found with name [{name}]"))
 }
 
-/// The name of the one index with this key pattern.
-pub(super) fn by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
+/// The name of the one index with this key pattern. Several may have it, with other options; then
+/// the name has to be given (181). `collMod` finds its index in the same way.
+pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
     let shown = shell(ValueRef::Document(pattern)).to_string();
     if let Some((name, value)) = pattern.iter().next()
         && pattern.len() == 1
@@ -108,7 +126,7 @@ pub(super) fn by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
                 .iter()
                 .filter(|index| index.pattern() == wanted)
                 .map(|index| {
-                    shell(document::Value::Document(super::list::shown(index)).as_ref()).to_string()
+                    shell(document::Value::Document(index_entry(index)).as_ref()).to_string()
                 })
                 .collect();
             let message = format!(

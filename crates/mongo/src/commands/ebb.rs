@@ -1,19 +1,38 @@
-//! Our own commands: the database clock, and what a collection's expiry will do.
+//! Our own commands: the database clock, and what a collection's expiry will do. Names of fields in
+//! their replies are part of the product's interface and stay as they are.
+//!
+//! ```text
+//! {ebbClock: 1, advanceSeconds: 60}    => {mode: "manual", now: ISODate(..), ok: 1}
+//! {ebbExpiry: "c"}
+//! => {default: 3600, live: {documents: 10, bytes: 400},
+//!     dies_within: {hour: {..}, day: {..}, week: {..}}, unreaped_estimate: {..}, exact: true, ok: 1}
+//! {ebbExpiry: "c", ids: [1]}
+//! => {default: 3600, documents: [{_id: 1, written: .., class: "inherit", diesAt: .., by: ..}], ok: 1}
+//! ```
+//!
+//! An index's name stands in `by` where a date index decides, `default` or `ttl` where they do.
 
 use std::sync::Arc;
 
 use clock::{Instant, Mode, Refused};
-use document::{DocBuf, Document, Number, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{Amount, Class, Collection, DefaultTtl as Default, Ends, Fate, Store, Within};
 
-use super::{Call, ok};
 use crate::{
+    call::Call,
     errors::{BadValue, Error, IllegalOperation, Result, TypeMismatch},
     limits::MAX_EXPIRY_IDS,
+    replies::ok,
 };
 
-/// `{ebbClock: 1}`, with `advanceSeconds` or `set`.
-pub(super) async fn clock<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Whether an `ebbClock` moves the clock, or only reads it.
+pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
+    command.get("advanceSeconds").is_some() || command.get("set").is_some()
+}
+
+/// Runs `{ebbClock: 1}`, with `advanceSeconds` (a number, fractions count) or `set` (a date).
+/// Without either it only reads. The reply says what kind of clock there is and where it stands.
+pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let clock = call.door.engine.clock();
     let advance = call.body.get("advanceSeconds");
     let set = call.body.get("set");
@@ -33,7 +52,7 @@ pub(super) async fn clock<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         (None, None) => None,
     };
     if let Some(to) = to {
-        call.door.engine.move_clock(to).await.map_err(refused)?;
+        call.door.engine.move_clock(to).await.map_err(clock_refusal)?;
     }
     let status = call.door.engine.clock().status();
     ok(doc! {
@@ -42,7 +61,8 @@ pub(super) async fn clock<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-fn refused(refused: Refused) -> Error {
+/// Why the clock does not move.
+fn clock_refusal(refused: Refused) -> Error {
     let message = match refused {
         Refused::SystemClock => {
             "the clock can only be moved on a server started with --clock manual".to_owned()
@@ -53,18 +73,21 @@ fn refused(refused: Refused) -> Error {
     Error::new(IllegalOperation, message)
 }
 
-fn amount(amount: Amount) -> Document {
+/// A number of documents and their bytes.
+fn amount_fields(amount: Amount) -> Document {
     doc! { "documents": amount.documents, "bytes": amount.bytes }
 }
 
-fn within(within: &Within) -> Document {
+/// What expires within an hour, a day and a week.
+fn horizon_fields(within: &Within) -> Document {
     doc! {
-        "hour": amount(within.hour),
-        "day": amount(within.day),
-        "week": amount(within.week),
+        "hour": amount_fields(within.hour),
+        "day": amount_fields(within.day),
+        "week": amount_fields(within.week),
     }
 }
 
+/// A collection's default time to live as clients know it: null, -1 or seconds.
 fn default_of(default: Default) -> Value {
     match default {
         Default::Off => Value::Null,
@@ -73,16 +96,20 @@ fn default_of(default: Default) -> Value {
     }
 }
 
-/// `{ebbExpiry: "collection"}`, with `preview: {default: n}` or `ids: [id, ...]`.
-pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `{ebbExpiry: "collection"}`: what is live, what expires when, and what is expired and not
+/// removed yet.
+///
+/// With `preview: {default: n}` it says what would expire if the default were n; with `ids: [id,
+/// ..]` when these documents expire and by which rule.
+pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let collection = call.expect(&namespace)?;
+    let collection = call.expect_collection(&namespace)?;
     let engine = &call.door.engine;
     if let Some(ids) = call.args().array("ids")? {
         if call.args().get("preview").is_some() {
             return Err(Error::new(BadValue, "give ids or preview, not both"));
         }
-        return fates(&call, &collection, &ids.iter().collect::<Vec<_>>()).await;
+        return list_expirations(call, &collection, &ids.iter().collect::<Vec<_>>()).await;
     }
     if let Some(preview) = call.args().document("preview")? {
         let default = match preview.get("default") {
@@ -96,25 +123,25 @@ pub(super) async fn expiry<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         };
         let preview = engine.preview(&collection, default).await?;
         return ok(doc! {
-            "dies_now": amount(preview.dies_now),
-            "dies_within": within(&preview.dies_within),
+            "dies_now": amount_fields(preview.dies_now),
+            "dies_within": horizon_fields(&preview.dies_within),
             "exact": true,
         });
     }
     let forecast = engine.forecast(&collection).await?;
-    let mut unreaped = amount(forecast.unreaped.amount);
+    let mut unreaped = amount_fields(forecast.unreaped.amount);
     unreaped.push("oldest_dead_seconds", forecast.unreaped.oldest_dead_seconds);
     ok(doc! {
         "default": default_of(forecast.default),
-        "live": amount(forecast.live),
-        "dies_within": within(&forecast.dies_within),
+        "live": amount_fields(forecast.live),
+        "dies_within": horizon_fields(&forecast.dies_within),
         "unreaped_estimate": unreaped,
         "exact": true,
     })
 }
 
-/// When the documents with these ids die, and by which rule.
-async fn fates<S: Store>(
+/// When the documents with these ids expire, and by which rule. One that is not there is left out.
+async fn list_expirations<S: Store>(
     call: &Call<'_, S>,
     collection: &Arc<Collection>,
     ids: &[ValueRef<'_>],
@@ -123,16 +150,17 @@ async fn fates<S: Store>(
         let message = format!("'ids' has {} values, more than {MAX_EXPIRY_IDS}", ids.len());
         return Err(Error::new(BadValue, message));
     }
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let fates = call.door.engine.fates(collection, ids, &context).await?;
-    let documents = fates.documents.into_iter().map(|fate| Value::Document(shown(fate)));
+    let documents = fates.documents.into_iter().map(|fate| Value::Document(expiration_entry(fate)));
     ok(doc! {
         "default": default_of(fates.default),
         "documents": Value::Array(documents.collect()),
     })
 }
 
-fn shown(fate: Fate) -> Document {
+/// The entry of one document: when it was written, its class, when it expires and what says so.
+fn expiration_entry(fate: Fate) -> Document {
     let (dies_at, by) = match fate.death {
         None => (Value::Null, Value::Null),
         Some((at, ends)) => {
@@ -157,6 +185,7 @@ fn shown(fate: Fate) -> Document {
     }
 }
 
+/// The error of a default that cannot be one.
 fn bad_default() -> Error {
     Error::new(BadValue, "preview.default must be null, -1 or 1..2147483647")
 }

@@ -1,101 +1,49 @@
 //! `configureFailPoint`: makes chosen commands fail, so that applications can test their retries.
+//! There is one fail point at a time. Without one a command pays for a look at an atomic.
+//!
+//! ```text
+//! {configureFailPoint: "failCommand", mode: {times: 2},
+//!     data: {failCommands: ["insert"], errorCode: 91, errorLabels: ["RetryableWriteError"]}}
+//! => {count: 0, ok: 1}
+//! ```
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef, doc};
+use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
 use crate::{
-    args::Args,
-    door::lock,
+    call::Call,
     errors::{BadValue, Error, Result},
+    fail_point::FailPoint,
+    lock::lock,
+    replies::ok,
 };
 
-/// A `failCommand` that is set.
-#[derive(Clone, Debug)]
-pub(crate) struct FailPoint {
-    commands: Vec<String>,
-    app_name: Option<String>,
-    code: Option<i32>,
-    close: bool,
-    block: Option<Duration>,
-    labels: Option<Value>,
-    concern_error: Option<Document>,
-    /// How often it still fails; `None`: always.
-    times: Option<u64>,
-    skip: u64,
-    total: u64,
-}
-
 /// What becomes of a command.
-pub(super) enum Verdict {
+pub(super) enum Action {
+    /// It runs.
     Go,
-    Hang,
+    /// The connection is closed without a reply.
+    CloseConnection,
+    /// It gets this error and does not run.
     Fail(DocBuf),
+    /// It runs after this time.
     Block(Duration),
 }
 
-impl FailPoint {
-    fn parse(mode: ValueRef<'_>, data: Option<DocRef<'_>>) -> Result<Option<Self>> {
-        let (times, skip) = match mode {
-            ValueRef::String("off") => return Ok(None),
-            ValueRef::String("alwaysOn") => (None, 0),
-            ValueRef::Document(mode) => {
-                let args = Args::new("mode", mode);
-                args.only(&["times", "skip"])?;
-                (args.count("times")?, args.count("skip")?.unwrap_or(0))
-            }
-            _ => {
-                return Err(Error::new(BadValue, "'mode' must be 'off', 'alwaysOn' or a document"));
-            }
-        };
-        let data = data.ok_or_else(|| Error::new(BadValue, "failCommand needs 'data'"))?;
-        let args = Args::new("data", data);
-        args.only(&[
-            "failCommands",
-            "errorCode",
-            "closeConnection",
-            "errorLabels",
-            "writeConcernError",
-            "blockConnection",
-            "blockTimeMS",
-            "appName",
-            "failInternalCommands",
-            "namespace",
-        ])?;
-        let commands = args.need_array("failCommands")?;
-        let block = args.lax_bool("blockConnection")?.unwrap_or(false);
-        let code = args.int("errorCode")?.and_then(|code| i32::try_from(code).ok());
-        Ok(Some(Self {
-            commands: commands.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
-            app_name: args.str("appName")?.map(str::to_owned),
-            code,
-            close: args.lax_bool("closeConnection")?.unwrap_or(false),
-            block: match args.count("blockTimeMS")? {
-                Some(ms) if block => Some(Duration::from_millis(ms.min(600_000))),
-                _ => None,
-            },
-            labels: args.array("errorLabels")?.map(|labels| Value::Array(labels.to_values())),
-            concern_error: args.document("writeConcernError")?.map(DocRef::to_tree),
-            times,
-            skip,
-            total: 0,
-        }))
-    }
-
-    fn means<S: Store>(&self, call: &Call<'_, S>) -> bool {
-        let meets = |name: &String| {
-            call.connection.app_name().as_ref() == Some(name)
-                || introduced(call.body) == Some(name.as_str())
-        };
-        self.commands.iter().any(|name| name == call.name)
-            && self.app_name.as_ref().is_none_or(meets)
-    }
+/// Whether a fail point is about this command of this client.
+fn is_meant<S: Store>(point: &FailPoint, call: &Call<'_, S>) -> bool {
+    let meets = |name: &String| {
+        call.connection.app_name().as_ref() == Some(name)
+            || introduced_name(call.body) == Some(name.as_str())
+    };
+    point.commands.iter().any(|name| name == call.name) && point.app_name.as_ref().is_none_or(meets)
 }
 
-/// The name of the application that this very command introduces.
-fn introduced(body: DocRef<'_>) -> Option<&str> {
+/// The name of the application that this very command introduces: the first handshake is struck
+/// too.
+fn introduced_name(body: DocRef<'_>) -> Option<&str> {
     let application = body.get("client")?.as_document()?.get("application")?;
     match application.as_document()?.get("name")? {
         ValueRef::String(name) => Some(name),
@@ -103,62 +51,51 @@ fn introduced(body: DocRef<'_>) -> Option<&str> {
     }
 }
 
-/// Whether the command that is called fails now.
-pub(super) fn check<S: Store>(call: &Call<'_, S>) -> Verdict {
+/// What becomes of the command that is called now. `configureFailPoint` itself is never struck,
+/// else nobody could turn it off.
+pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
-        return Verdict::Go;
+        return Action::Go;
     }
     let mut held = lock(&call.door.fail_point);
-    let Some(point) = held.as_mut().filter(|point| point.means(call)) else { return Verdict::Go };
+    let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else {
+        return Action::Go;
+    };
     if point.concern_error.is_some() && point.code.is_none() {
-        return Verdict::Go;
+        return Action::Go;
     }
-    if !spend(point) {
-        return Verdict::Go;
+    if !point.strikes() {
+        return Action::Go;
     }
     if point.close {
-        return Verdict::Hang;
+        return Action::CloseConnection;
     }
     match (point.code, point.block) {
         (Some(code), _) => {
             let message = "Failing command via 'failCommand' failpoint";
-            let mut reply = Error::new(code, message).reply();
+            let mut reply = Error::new(code, message).to_reply();
             if let Some(labels) = &point.labels {
                 reply.push("errorLabels", labels.clone());
             }
-            Verdict::Fail(reply.to_buf())
+            Action::Fail(reply.to_buf())
         }
-        (None, Some(time)) => Verdict::Block(time),
-        (None, None) => Verdict::Go,
+        (None, Some(time)) => Action::Block(time),
+        (None, None) => Action::Go,
     }
 }
 
-fn spend(point: &mut FailPoint) -> bool {
-    if 0 < point.skip {
-        point.skip -= 1;
-        return false;
-    }
-    if let Some(times) = &mut point.times {
-        if *times == 0 {
-            return false;
-        }
-        *times -= 1;
-    }
-    point.total += 1;
-    true
-}
-
-/// Adds a planned write concern error to a reply.
-pub(super) fn decorate<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
+/// Adds a planned write concern error to a reply: the command has run, and its write is said not to
+/// be on enough servers.
+pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if !call.door.has_fail_point.load(Ordering::Relaxed) {
         return reply;
     }
     let mut held = lock(&call.door.fail_point);
-    let Some(point) = held.as_mut().filter(|point| point.means(call)) else { return reply };
+    let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else { return reply };
     let Some(error) = point.concern_error.clone().filter(|_| point.code.is_none()) else {
         return reply;
     };
-    if !spend(point) {
+    if !point.strikes() {
         return reply;
     }
     let mut builder = DocBuilder::new();
@@ -169,7 +106,8 @@ pub(super) fn decorate<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     builder.finish()
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `configureFailPoint`. The reply counts how often the one before has struck.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     match args.need_str("configureFailPoint")? {
         "failCommand" => {}

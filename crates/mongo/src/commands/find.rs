@@ -1,21 +1,29 @@
 //! `find`: a filter, a sort, a part of the result, a projection.
+//!
+//! ```text
+//! {find: "c", filter: {..}, sort: {..}, skip: n, limit: n, projection: {..}, batchSize: n}
+//! => {cursor: {firstBatch: [..], id: long, ns: "db.c"}, ok: 1}
+//! ```
+//!
+//! Without a sort documents come in the order of `_id`, whatever order they were inserted in. A
+//! `limit` of 0 is none. What a batch holds is the smaller of `batchSize` and what fits.
 
-use document::{DocBuf, DocRef, ValueRef};
-use engine::{Direction, Store};
-use engine::{Hint, Model, Plan};
+use document::DocBuf;
+use engine::{Hint, Model, Plan, Store};
 use query::exec::Stage;
 
-use super::{
-    Call,
-    cursor_reply::{FirstBatch, first},
-};
 use crate::{
-    args::Args,
-    door::Counters,
-    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+    arguments::Args,
+    call::Call,
+    counters::Counters,
+    errors::{CommandNotSupported, Error, Result},
     limits::DUMPING,
+    parsers::hint::{natural_order, parse_hint},
+    replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
+/// Arguments of `find`. Those that are not supported are known, to be refused by name where they
+/// ask for something.
 pub(super) const FIELDS: &[&str] = &[
     "filter",
     "sort",
@@ -39,12 +47,20 @@ pub(super) const FIELDS: &[&str] = &[
     "oplogReplay",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `find`: replies with the first batch, and a cursor for the rest.
+///
+/// A client that calls itself [`DUMPING`] gets each document's `_ts` too, while that is switched
+/// on: a dump without it would begin every document's life anew when it is restored.
+///
+/// Errors: those of the arguments, of filter, sort and projection, and 115 for options that are not
+/// supported. All of them come before the first document is read; a `batchSize` of 0 still gets
+/// them.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
-    let args = call.args().noted();
-    let plan = plan(&args)?;
-    let context = call.context().await?;
+    let args = call.args().with_noted_names();
+    let plan = parse_plan(&args)?;
+    let context = call.evaluation_context().await?;
     let wanted = FirstBatch {
         size: args.count("batchSize")?,
         single: args.strict_bool("singleBatch")?.unwrap_or(false),
@@ -55,11 +71,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     if call.door.carries_timestamps() && dumps() {
         cursor.date();
     }
-    first(&call, &namespace, cursor, wanted).await
+    reply_with_cursor(call, &namespace, cursor, wanted).await
 }
 
-/// The plan of a find's arguments.
-pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
+/// The plan of a find's arguments: filter, hint, and the stages sort, skip, limit and project in
+/// this order.
+///
+/// A sort by `$natural` is not a stage but the direction of the walk, so a hint beside it means
+/// nothing.
+pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     refuse_unsupported(args)?;
     args.simple_collation()?;
     let filter = match args.document("filter")? {
@@ -69,24 +89,25 @@ pub(super) fn plan(args: &Args<'_>) -> Result<Plan> {
     let (skip, limit) = (args.count("skip")?.unwrap_or(0), args.count("limit")?);
     let limit = limit.filter(|limit| 0 < *limit);
     let mut stages = Vec::new();
-    let hint = hint(args)?;
+    let hint = parse_hint(args)?;
     if let Some(sort) = args.document("sort")?.filter(|sort| !sort.is_empty()) {
-        match natural(sort)? {
+        match natural_order(sort)? {
             Some(direction) => {
                 let plan = Plan { hint: Hint::Natural(direction), ..Plan::new(filter) };
-                return finish(args, plan, stages, skip, limit);
+                return finish_plan(args, plan, stages, skip, limit);
             }
             None => {
                 let sort = mongo_query::sort::parse(sort)?;
-                // The sort looks ahead to the skip and limit behind it.
+                // The evaluator lets the sort look ahead to the skip and limit after it.
                 stages.push(Stage::Sort { sort, limit: None });
             }
         }
     }
-    finish(args, Plan { hint, ..Plan::new(filter) }, stages, skip, limit)
+    finish_plan(args, Plan { hint, ..Plan::new(filter) }, stages, skip, limit)
 }
 
-fn finish(
+/// Adds what comes after the sort: skip, limit and projection.
+fn finish_plan(
     args: &Args<'_>,
     plan: Plan,
     mut stages: Vec<Stage>,
@@ -107,6 +128,8 @@ fn finish(
     Ok(plan.with_stages(stages))
 }
 
+/// Refuses what would change the result and is not supported: tailable cursors, record ids, bounds
+/// of index keys. Options that change nothing here only have to be booleans.
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
     args.strict_bool("allowDiskUse")?;
     args.strict_bool("allowPartialResults")?;
@@ -123,30 +146,4 @@ fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// `{$natural: 1}` or `{$natural: -1}`.
-pub(super) fn natural(sort: DocRef<'_>) -> Result<Option<Direction>> {
-    let Some(order) = sort.get("$natural") else { return Ok(None) };
-    match document::Number::of(order).and_then(document::Number::to_i64_exact) {
-        Some(1) if sort.len() == 1 => Ok(Some(Direction::Forward)),
-        Some(-1) if sort.len() == 1 => Ok(Some(Direction::Backward)),
-        _ => {
-            Err(Error::new(BadValue, "$natural sort cannot be set to a value other than -1 or 1."))
-        }
-    }
-}
-
-/// The `hint` of a command: a name, a key pattern or `$natural`.
-pub(super) fn hint(args: &Args<'_>) -> Result<Hint> {
-    match args.get("hint") {
-        None => Ok(Hint::None),
-        Some(ValueRef::String(name)) => Ok(Hint::Index(name.to_owned())),
-        Some(ValueRef::Document(pattern)) if pattern.is_empty() => Ok(Hint::None),
-        Some(ValueRef::Document(pattern)) => match natural(pattern)? {
-            Some(direction) => Ok(Hint::Natural(direction)),
-            None => Ok(Hint::Key(pattern.to_tree())),
-        },
-        Some(_) => Err(Error::new(FailedToParse, "Hint must be a string or an object")),
-    }
 }

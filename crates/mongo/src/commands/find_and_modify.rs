@@ -1,22 +1,35 @@
-//! `findAndModify`: changes or removes one document and answers it.
+//! `findAndModify`: changes or removes one document and returns it, as it was before or as it is
+//! after. Everything that can be wrong with the command is found before it changes anything: there
+//! is one document, and no second chance to see its old state.
+//!
+//! ```text
+//! {findAndModify: "c", query: {..}, sort: {..}, update: {$inc: {a: 1}}, new: true, upsert: false}
+//! => {lastErrorObject: {n: 1, updatedExisting: true}, value: {..} | null, ok: 1}
+//! {findAndModify: "c", query: {..}, remove: true}
+//! => {lastErrorObject: {n: 1}, value: {..} | null, ok: 1}
+//! ```
+//!
+//! The flags are numbers or booleans, since old drivers send 1 for true.
 
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
-use engine::{Edited, Find, Namespace, Update};
+use engine::{Edited, Find, Namespace, Store, Update};
 use query::{Context, Filter, edit::Edit, project::Projection};
 
-use super::{
-    Call, finish,
-    update::{edit, find},
-};
 use crate::{
-    args::Args,
-    door::Counters,
+    arguments::Args,
+    call::Call,
+    counters::Counters,
     errors::{BadValue, Error, FailedToParse, Result},
+    parsers::{
+        hint::parse_hint,
+        statements::{parse_edit, parse_search},
+    },
+    replies::finish_reply,
 };
 
+/// Arguments of `findAndModify`.
 pub(super) const FIELDS: &[&str] = &[
     "query",
     "sort",
@@ -32,29 +45,35 @@ pub(super) const FIELDS: &[&str] = &[
     "let",
 ];
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `findAndModify`. The reply's `lastErrorObject` counts what happened, `value` is the
+/// document or null.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let new = args.lax_bool("new")?.unwrap_or(false);
-    check(remove, upsert, new, args.get("update").is_some())?;
+    check_combination(remove, upsert, new, args.get("update").is_some())?;
     args.lax_bool("bypassDocumentValidation")?;
     // Whatever can be wrong with the command is found before it changes anything.
     let find = parse_find(&args)?;
-    let mut edit = args.get("update").map(|update| edit(update, &args, false)).transpose()?;
-    let projection = projection(&args, new)?;
-    let context = call.context().await?;
+    // Without an update the document is removed; that exactly one is asked for was checked.
+    let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
+    let projection = parse_projection(&args, new)?;
+    let context = call.evaluation_context().await?;
+    // All ways to the end reply in one form.
     let reply = |shown: Option<&[u8]>, last: Document| {
-        reply(shown, last, projection.as_ref(), &find.filter, &context)
+        build_reply(shown, last, projection.as_ref(), &find.filter, &context)
     };
+    // A replacement is a document that is stored whole, so its empty timestamps are filled in.
     if let Some(edit) = &mut edit {
         call.door.timestamps.fill_edit(edit, context.now_ms);
     }
     let Some(edit) = edit else {
         Counters::add(&call.connection.counters.delete, 1);
         let removed = loop {
-            let Some(collection) = call.find(&namespace) else {
+            // Nothing can be found where there is no collection, and none is made for it.
+            let Some(collection) = call.find_collection(&namespace) else {
                 return reply(None, doc! { "n": 0 });
             };
             let removed = call.door.engine.find_and_remove(&collection, &find, &context).await;
@@ -67,7 +86,7 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         return reply(removed.as_deref(), last);
     };
     Counters::add(&call.connection.counters.update, 1);
-    let edited = change(&call, &namespace, &find, &edit, upsert, &context).await?;
+    let edited = change_document(call, &namespace, &find, &edit, upsert, &context).await?;
     let found = edited.before.is_some();
     Counters::add(&call.connection.counters.updated, u64::from(found));
     let mut last = doc! {
@@ -77,12 +96,13 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     if let Some(id) = edited.upserted {
         last.push("upserted", id);
     }
+    // The document after the change, or as it was found: null for an upsert without `new`.
     let shown = if new { edited.after } else { edited.before };
     reply(shown.as_deref(), last)
 }
 
-/// Changes the document, or inserts one.
-async fn change<S: Store>(
+/// Changes the document, or inserts one. A collection is only made for an upsert.
+async fn change_document<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     find: &Find,
@@ -90,7 +110,7 @@ async fn change<S: Store>(
     upsert: bool,
     context: &Arc<Context>,
 ) -> Result<Edited> {
-    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
+    let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = Update {
         find: find.clone(),
         edit,
@@ -100,20 +120,21 @@ async fn change<S: Store>(
         writer: &writer,
     };
     loop {
-        let collection = match call.find(namespace) {
+        let collection = match call.find_collection(namespace) {
             Some(collection) => collection,
-            None if upsert => call.ensure(namespace).await?.0,
+            None if upsert => call.ensure_collection(namespace).await?.0,
             None => return Ok(Edited::default()),
         };
         let edited = call.door.engine.find_and_update(&collection, &update).await;
         if !Call::<S>::came_late(&edited) {
-            return edited.map_err(|error| Error::from(error).about(namespace));
+            return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }
     }
 }
 
-/// What part of the document is answered.
-fn projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
+/// Which part of the document is returned. A positional projection needs the filter's match, which
+/// the new document may no longer have, so the two exclude each other.
+fn parse_projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     let Some(fields) = args.document("fields")?.filter(|fields| !fields.is_empty()) else {
         return Ok(None);
     };
@@ -125,20 +146,25 @@ fn projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     Ok(Some(projection))
 }
 
+/// Which document is meant: the first by `sort` of those that match. Without `query` any document
+/// matches.
 pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
-        Some(_) => find(args, "query"),
+        Some(_) => parse_search(args, "query"),
         None => {
             args.simple_collation()?;
             let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
             let sort = sort.map(mongo_query::sort::parse).transpose()?;
-            let hint = super::find::hint(args)?;
+            let hint = parse_hint(args)?;
             Ok(Find { sort, hint, ..Find::new(query::Filter::always()) })
         }
     }
 }
 
-fn check(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
+/// Which arguments exclude each other; number and texts are mongod's.
+///
+/// Errors: 9, with one text for each combination.
+fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",
         (false, false) => "Either an update or remove=true must be specified",
@@ -151,7 +177,8 @@ fn check(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     Err(Error::new(FailedToParse, message))
 }
 
-fn reply(
+/// The reply: what happened, and the document or a part of it.
+fn build_reply(
     shown: Option<&[u8]>,
     last: Document,
     projection: Option<&Projection>,
@@ -168,5 +195,5 @@ fn reply(
             builder.append("value", ValueRef::Document(part.as_ref()));
         }
     }
-    Ok(finish(builder))
+    Ok(finish_reply(builder))
 }

@@ -1,16 +1,31 @@
-//! `getMore`: the next batch of a cursor, judged at its own instant.
+//! `getMore`: the next batch of a cursor, read at its own instant: a document that has expired
+//! since the last batch is not in it.
+//!
+//! ```text
+//! {getMore: long, collection: "c", batchSize: n}
+//! => {cursor: {nextBatch: [..], id: long | 0, ns: "db.c"}, ok: 1}
+//! ```
+//!
+//! An id of 0 says that there is no more. A `batchSize` of 0 counts as none.
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
 
-use super::{Call, cursor_reply};
 use crate::{
-    door::Counters,
+    call::Call,
+    counters::Counters,
     errors::{BadValue, Error, Result, TypeMismatch},
-    names, session,
+    names,
+    replies::cursor::{batch_limit, batch_reply},
+    session,
 };
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `getMore`. The cursor is taken for the time of the read and given back afterwards, with an
+/// error it is closed.
+///
+/// The operation that opened the cursor goes on: its time limit is the one that counts, so
+/// `maxTimeMS` here is an error, as in mongod for cursors that do not wait for documents.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
     let id = match call.body.get("getMore") {
         Some(ValueRef::Int64(id)) => id,
@@ -23,18 +38,24 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         }
     };
     let args = call.args();
-    let namespace = names::collection(call.database, args.need_str("collection")?)?;
+    let namespace = names::parse_collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
-    let mut taken =
-        cursors.take(id, &namespace, session::id(call.body), call.connection.visitor)?;
-    call.connection.go_on(id, &taken.operation, clock::monotonic());
+    // Only who is in the cursor's session and collection gets it.
+    let mut taken = cursors.take(
+        id,
+        &namespace,
+        session::session_id(call.body),
+        call.connection.relayed_sender,
+    )?;
+    // Before anything can fail: the operation now belongs to this request.
+    call.connection.resume_operation(id, &taken.operation, clock::monotonic());
     if args.get("maxTimeMS").is_some() {
-        cursors.leave(taken);
+        cursors.return_unread(taken);
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
     }
-    let batch = taken.cursor.next(cursor_reply::limit(size, usize::MAX)).await;
+    let batch = taken.cursor.next(batch_limit(size, usize::MAX)).await;
     // Nobody waits for a batch of an operation that was told to stop meanwhile.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),
@@ -44,12 +65,15 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     match batch {
         Ok(batch) => {
             let count = batch.documents.len();
-            let kept =
-                if batch.done { cursors.end(taken) } else { cursors.give_back(taken, count) };
+            let kept = if batch.done {
+                cursors.finish_cursor(taken)
+            } else {
+                cursors.give_back(taken, count)
+            };
             Counters::add(&call.connection.counters.returned, count as u64);
             let id = if kept { id } else { 0 };
-            let reply = cursor_reply::reply("nextBatch", &batch.documents, id, &namespace);
-            call.connection.holds(batch.held);
+            let reply = batch_reply("nextBatch", &batch.documents, id, &namespace);
+            call.connection.hold_reply_memory(batch.held);
             Ok(reply)
         }
         Err(error) => {

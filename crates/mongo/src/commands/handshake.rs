@@ -1,14 +1,25 @@
-//! `hello` and its old names: who the server is and what it can do.
+//! `hello` and its old names: who the server is and what it can do. Drivers decide by the reply how
+//! they talk to it: sizes of batches, wire versions, compressors, sessions. It says a standalone
+//! server that can always be written to.
+//!
+//! ```text
+//! {hello: 1, client: {application: {name: ..}, driver: {..}}, compression: ["zstd"]}
+//! => {isWritablePrimary: true, maxBsonObjectSize: .., maxWireVersion: .., compression: ["zstd"], ..}
+//! ```
+//!
+//! A client that sends `topologyVersion` and `maxAwaitTimeMS` asks to hear of a change; drivers
+//! keep one connection for that and measure the server's absence by it.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
+use super::sleep;
 use crate::{
-    args::Args,
-    door::lock,
+    arguments::Args,
+    call::Call,
+    command_row::ANY_ARGUMENT,
     errors::{
         ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
     },
@@ -16,9 +27,12 @@ use crate::{
         MAX_CLIENT_BYTES, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH,
         SESSION_MINUTES,
     },
+    lock::lock,
+    replies::ok,
     wire::Compressor,
 };
 
+/// Arguments of a handshake. Drivers add new ones with every version, so any name is known.
 pub(super) const FIELDS: &[&str] = &[
     "helloOk",
     "client",
@@ -32,21 +46,22 @@ pub(super) const FIELDS: &[&str] = &[
     "internalClient",
     "backpressure",
     "forShell",
-    super::table::ANY,
+    ANY_ARGUMENT,
 ];
 
 /// The longest time that a client may wait for another state of the server.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Longest application name, bytes.
+/// Longest application name, bytes; a limit of the handshake's specification.
 const MAX_APP_NAME: usize = 128;
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs a handshake. `hello` and its old names differ in one field of the reply.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
-        introduce(&call, client)?;
+        note_client(call, client)?;
     }
-    if let Some(wait) = await_change(&call)? {
-        super::block(wait).await;
+    if let Some(wait) = await_change(call)? {
+        sleep(wait).await;
     }
     let now = call.door.engine.now().await;
     let primary = if call.name == "hello" { "isWritablePrimary" } else { "ismaster" };
@@ -70,15 +85,20 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         reply.push(name, value);
     }
     if let Some(asked) = call.args().array("compression")? {
-        reply.push("compression", agree(&call, asked));
+        reply.push("compression", agree_compressors(call, asked));
     }
     let process = Value::ObjectId(call.door.process);
     reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
     ok(reply)
 }
 
-/// How long a client that knows this server's state wants to wait for another one. There is none:
-/// a server alone stays as it is, so the client hears again when its time is over.
+/// How long a client that knows this server's state wants to wait for another one. There is none: a
+/// server alone stays as it is, so the client hears again when its time is over. A client that
+/// knows another process's state is answered at once. The errors are those of the specification of
+/// `hello`.
+///
+/// Errors: 31368 for one of the two arguments without the other, 31372 and 51764 for a counter that
+/// cannot be.
 fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {
@@ -95,13 +115,13 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     };
     let of = format!("{}.topologyVersion", call.name);
     let known = Args::new(&of, known);
-    let process = known.get("processId").ok_or_else(|| known.missing("processId"))?;
+    let process = known.get("processId").ok_or_else(|| known.missing_field("processId"))?;
     let ValueRef::ObjectId(process) = process else {
-        return Err(known.wrong("processId", process, " 'objectId'"));
+        return Err(known.wrong_type("processId", process, " 'objectId'"));
     };
-    let counter = match known.get("counter").ok_or_else(|| known.missing("counter"))? {
+    let counter = match known.get("counter").ok_or_else(|| known.missing_field("counter"))? {
         ValueRef::Int64(counter) => counter,
-        other => return Err(known.wrong("counter", other, " 'long'")),
+        other => return Err(known.wrong_type("counter", other, " 'long'")),
     };
     if counter < 0 {
         return Err(Error::new(31372, "topologyVersion must have a non-negative counter"));
@@ -119,8 +139,9 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     Ok(Some(Duration::from_millis(wait).min(LONGEST_WAIT)))
 }
 
-/// A client says who it is, once.
-fn introduce<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
+/// Notes who a client says that it is, which it may do once (186). Tools show the application's
+/// name, and fail points go by it.
+fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
         let message = format!(
@@ -148,8 +169,8 @@ fn introduce<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     }
 }
 
-/// The compressors both sides know, in the client's order.
-fn agree<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
+/// The compressors both sides know, in the client's order. The first one is what drivers use.
+fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
     let mut agreed: Vec<Compressor> = Vec::new();
     for name in asked.iter().filter_map(ValueRef::as_str) {
         let known = Compressor::OFFERED.into_iter().find(|it| it.name() == name);

@@ -1,52 +1,47 @@
 //! `insert`: documents, each with an outcome of its own under one wait for the disk.
+//!
+//! ```text
+//! {insert: "c", documents: [{..}, {..}], ordered: true}
+//! => {n: 2, writeErrors: [{index: 1, code: 11000, keyPattern: {..}, errmsg: ..}], ok: 1}
+//! ```
+//!
+//! A command that ran is `ok: 1`, whatever became of its documents.
 
-use document::{
-    DocBuf, DocBuilder, DocRef, Document, Value, depth_within, doc, limits::MAX_STORED_DEPTH,
-};
-use engine::Store;
-use engine::{Namespace, New, Ordering};
+use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
+use engine::{Namespace, New, Ordering, Store};
 
-use super::{Call, ok};
+use super::statements::{check_batch, push_errors};
 use crate::{
-    door::Counters,
-    errors::{BSONObjectTooLarge, Error, InvalidLength, Overflow, Result},
-    limits::{MAX_DOCUMENT_BYTES, MAX_WRITE_BATCH},
-    ttl::{Checked, DocumentWriter, RESERVED, carried, with_id},
+    call::Call,
+    counters::Counters,
+    document_writer::{CheckedDocument, DocumentWriter, with_id},
+    errors::{BSONObjectTooLarge, Error, Overflow, Result},
+    limits::MAX_DOCUMENT_BYTES,
+    replies::{numbers::saturated_int, ok},
+    reserved_property::{RESERVED, carried_second},
 };
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `insert`. No evaluation is needed, so none is set up: many inserts are small.
+///
+/// Errors of the command: 16 for too many documents or none. Each document has its own: 10334 too
+/// large, 15 too deep, 2 the reserved property, 52 and 53 its id, 11000 a value that is taken.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let documents = call.documents("documents")?;
+    let documents = call.listed_documents("documents")?;
     check_batch(documents.len())?;
     Counters::add(&call.connection.counters.insert, documents.len() as u64);
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let writer = call.writer(call.door.engine.now().await);
-    let (inserted, errors) = insert(&call, &namespace, &documents, ordered, &writer).await?;
-    let mut reply = doc! { "n": i32::try_from(inserted).unwrap_or(i32::MAX) };
+    let writer = call.document_writer(call.door.engine.now().await);
+    let (inserted, errors) =
+        insert_documents(call, &namespace, &documents, ordered, &writer).await?;
+    let mut reply = doc! { "n": saturated_int(inserted) };
     push_errors(&mut reply, &errors);
     ok(reply)
 }
 
-/// How many operations one command may hold.
-pub(super) fn check_batch(len: usize) -> Result<()> {
-    if (1..=MAX_WRITE_BATCH).contains(&len) {
-        return Ok(());
-    }
-    let message =
-        format!("Write batch sizes must be between 1 and {MAX_WRITE_BATCH}. Got {len} operations.");
-    Err(Error::new(InvalidLength, message))
-}
-
-/// Adds `writeErrors` to a reply when there are any.
-pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
-    if !errors.is_empty() {
-        let errors = errors.iter().map(|(at, error)| error.write_error(*at)).collect();
-        reply.push("writeErrors", Value::Array(errors));
-    }
-}
-
-/// Checks size and depth of a document that is about to be stored.
+/// Checks size and depth of a document that is about to be stored. Messages may be larger and
+/// deeper than what is stored, since a command stands around its documents.
 pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
     let DocRef::Raw(bytes) = document else { return Ok(()) };
     if MAX_DOCUMENT_BYTES < bytes.len() {
@@ -65,8 +60,12 @@ pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
     Err(Error::new(Overflow, message))
 }
 
-/// Inserts documents; answers how many, and failures by position.
-pub(super) async fn insert<S: Store>(
+/// Inserts documents; returns how many, and failures by position.
+///
+/// All documents are checked first. In an `ordered` insert those before the first bad one are
+/// inserted and nothing after it; an error of the engine then takes the place of the check's, since
+/// it is at an earlier position. Else every good one is inserted.
+pub(super) async fn insert_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     documents: &[DocRef<'_>],
@@ -76,7 +75,7 @@ pub(super) async fn insert<S: Store>(
     let mut errors = Vec::new();
     let (mut positions, mut ready) = (Vec::new(), Vec::new());
     for (at, document) in documents.iter().enumerate() {
-        match prepared(call, *document, writer) {
+        match prepare_document(call, *document, writer) {
             Ok(new) => {
                 positions.push(at);
                 ready.push(new);
@@ -94,7 +93,7 @@ pub(super) async fn insert<S: Store>(
     }
     let ordering = if ordered { Ordering::Ordered } else { Ordering::Unordered };
     let inserted = loop {
-        let (collection, _) = call.ensure(namespace).await?;
+        let (collection, _) = call.ensure_collection(namespace).await?;
         let inserted = call.door.engine.insert_since(&collection, ready, ordering).await;
         if !Call::<S>::came_late(&inserted) {
             break inserted?;
@@ -103,7 +102,7 @@ pub(super) async fn insert<S: Store>(
         ready = positions
             .iter()
             .filter_map(|at| documents.get(*at))
-            .map(|document| prepared(call, *document, writer))
+            .map(|document| prepare_document(call, *document, writer))
             .collect::<Result<_>>()?;
     };
     if ordered && !inserted.failed.is_empty() {
@@ -111,14 +110,15 @@ pub(super) async fn insert<S: Store>(
     }
     for (at, error) in inserted.failed {
         let at = positions.get(at).copied().unwrap_or(at);
-        errors.push((at, Error::from(error).about(namespace)));
+        errors.push((at, Error::from(error).with_namespace(namespace)));
     }
     errors.sort_by_key(|(at, _)| *at);
     Ok((inserted.count, errors))
 }
 
-/// A document as it is stored, and what is known of its life.
-fn prepared<S: Store>(
+/// A document as it is stored, and when it expires. While timestamps are carried, one that comes
+/// from a dump has the second of its first write, which is taken out of it.
+fn prepare_document<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,
     writer: &DocumentWriter,
@@ -126,15 +126,15 @@ fn prepared<S: Store>(
     if call.door.carries_timestamps()
         && let Some(since) = document.get(RESERVED)
     {
-        let since = carried(since)?;
-        let rest = without(document, RESERVED);
+        let since = carried_second(since)?;
+        let rest = without_field(document, RESERVED);
         return as_stored(call, rest.as_ref(), writer, Some(since));
     }
     as_stored(call, document, writer, None)
 }
 
 /// The same document without a root-level field.
-fn without(document: DocRef<'_>, left_out: &str) -> DocBuf {
+fn without_field(document: DocRef<'_>, left_out: &str) -> DocBuf {
     let mut builder = DocBuilder::new();
     for (name, value) in document.iter().filter(|(name, _)| *name != left_out) {
         builder.append(name, value);
@@ -142,7 +142,8 @@ fn without(document: DocRef<'_>, left_out: &str) -> DocBuf {
     builder.finish()
 }
 
-/// `_id` stands first; without one it is made here. Empty timestamps are filled in.
+/// A document that is checked and completed: `_id` stands first, and without one it is made here.
+/// Empty timestamps are filled in.
 fn as_stored<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,
@@ -150,13 +151,13 @@ fn as_stored<S: Store>(
     since: Option<i64>,
 ) -> Result<New> {
     check_stored(document)?;
-    let Checked { lifetime, has_empty_timestamp } = writer.check(document)?;
+    let CheckedDocument { lifetime, has_empty_timestamp } = writer.check_document(document)?;
     let mut owned = match document.iter().next() {
-        Some(("_id", _)) => call.message.own(document),
+        Some(("_id", _)) => call.message.owned_document(document),
         _ => with_id(document, writer.now),
     };
     if has_empty_timestamp {
-        owned = call.door.timestamps.fill(owned.as_ref(), writer.now.ms);
+        owned = call.door.timestamps.fill_empty(owned.as_ref(), writer.now.ms);
     }
     Ok(New { document: owned, lifetime, since })
 }

@@ -1,185 +1,179 @@
-//! The commands: one table, one row a command, and the way from a message to a row and back.
+//! The commands: one table, one row a command, and the way from a message to a row and back. Each
+//! command has a file of its own, or shares one with its kin; all of them are run by [`run`] and
+//! tested on the wire in `crates/mongo/tests`.
+//!
+//! What is the same for every command is checked here, in the order in which mongod does, since a
+//! command that is wrong in two ways has to get the error that mongod would give: fail points, the
+//! name, the version of the API, unknown fields, the database, the shared arguments.
 
+/// `aggregate`
 mod aggregate;
-mod api;
-mod bulk;
-mod call;
+/// `bulkWrite`
+mod bulk_write;
+/// `create`, `drop`, `dropDatabase`, `renameCollection`
 mod catalog;
+/// `collMod`
 mod coll_mod;
+/// `count`
 mod count;
+/// `createIndexes`
 mod create_indexes;
-mod cursor_reply;
+/// `delete`
 mod delete;
+/// `ping`, `buildInfo`, `hostInfo`, `listCommands` and their kin.
 mod diagnosis;
+/// `distinct`
 mod distinct;
+/// `dropIndexes`
 mod drop_indexes;
+/// `ebbClock`, `ebbExpiry`
 mod ebb;
+/// `explain`
 mod explain;
+/// `configureFailPoint`, and what it does to other commands.
 mod fail_point;
+/// `find`
 mod find;
+/// `findAndModify`
 mod find_and_modify;
+/// `getMore`
 mod get_more;
+/// `hello`, `isMaster`
 mod handshake;
-mod index_seconds;
-mod index_spec;
+/// `insert`
 mod insert;
+/// `killCursors`
 mod kill_cursors;
+/// `listDatabases`, `listCollections`, `listIndexes`
 mod list;
+/// `currentOp`, `killOp`, `fsync`, `replSetGetStatus`
 mod operations;
+/// `getParameter`, `setParameter`
 mod parameters;
-mod partial_filter;
-mod reads;
+/// `serverStatus`
 mod server_status;
+/// `startSession`, `endSessions`, `logout`
 mod sessions;
+/// What `insert`, `update`, `delete` and `bulkWrite` share.
+mod statements;
+/// `collStats`, `dbStats`, `validate`
 mod stats;
+/// The table of all of them.
 mod table;
+/// `update`
 mod update;
 
-#[cfg(test)]
-mod tests;
-
-pub(crate) use call::Call;
-pub(crate) use fail_point::FailPoint;
-pub(crate) use reads::changes_nothing;
-pub use table::{CommandRow, NOT_YET, table};
-pub(crate) use table::{Row, Table};
+pub(crate) use table::COMMANDS;
+pub use table::{NOT_YET, table};
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use document::{DocBuf, DocBuilder, Document, ValueRef};
+use document::DocBuf;
 use engine::Store;
 
+use self::table::Runs;
 use crate::{
-    args::{Args, GENERIC},
-    door::Counters,
+    arguments::GENERIC,
+    call::Call,
+    command_row::{ANY_ARGUMENT, Known, NotYet},
+    counters::Counters,
     errors::{CommandNotFound, Error, Result},
     operation::Running,
-    session::Generic,
-    wire::Message,
+    parsers::{api_version, shared_arguments::check_shared},
 };
 
-/// What a message is answered with.
-pub(crate) enum Answer {
+/// What a client gets for a message.
+pub(crate) enum Response {
+    /// A document, that of an error among them.
     Reply(DocBuf),
-    /// The connection is closed instead.
-    Hang,
+    /// Nothing: the connection is closed instead, as a fail point or the server's stop wants it.
+    CloseConnection,
 }
 
-/// Runs the command of a message.
-pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Answer {
-    match fail_point::check(call) {
-        fail_point::Verdict::Go => {}
-        fail_point::Verdict::Hang => return Answer::Hang,
-        fail_point::Verdict::Fail(reply) => return Answer::Reply(reply),
-        fail_point::Verdict::Block(time) => block(time).await,
+/// Runs the command of a message. An error becomes a reply here, so that nobody above knows errors.
+pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
+    match fail_point::check_command(call) {
+        fail_point::Action::Go => {}
+        fail_point::Action::CloseConnection => return Response::CloseConnection,
+        fail_point::Action::Fail(reply) => return Response::Reply(reply),
+        fail_point::Action::Block(time) => sleep(time).await,
     }
-    let reply = match dispatch(call).await {
+    let reply = match run_command(call).await {
         Ok(reply) => reply,
-        Err(error) => error.reply().to_buf(),
+        Err(error) => error.to_reply().to_buf(),
     };
-    Answer::Reply(fail_point::decorate(call, reply))
+    Response::Reply(fail_point::add_concern_error(call, reply))
 }
 
-/// Whether a command of this name asks who the server is.
-pub(crate) fn is_hello(name: &str) -> bool {
-    matches!(name, "hello" | "isMaster" | "ismaster")
-}
-
+/// Waits on the machine's clock: such waits are asked for by the client and decide nothing about
+/// expiry.
 #[expect(clippy::disallowed_methods, reason = "these are waits by request, of no effect")]
-async fn block(time: std::time::Duration) {
+pub(crate) async fn sleep(time: std::time::Duration) {
     tokio::time::sleep(time).await;
 }
 
-async fn dispatch<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let Some((at, row)) = call.door.commands.get(call.name) else {
-        return Err(unknown(call.name));
-    };
+/// Finds the row of a command, checks what all commands share, and runs it.
+///
+/// While it runs it is listed as under way, with a number of its own; afterwards its time and its
+/// failure are counted at its place in the table.
+async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
+    let Some((Known { place, row }, run)) = found else { return Err(unknown_command(call)) };
     Counters::add(&call.connection.counters.command, 1);
-    let args = call.args().noted();
-    api::check(call.name, &args)?;
+    let args = call.args().with_noted_names();
+    api_version::check_version(row, &args)?;
     check_fields(call, row.fields)?;
-    if row.admin && call.database != "admin" {
+    if row.admin_only && call.database != "admin" {
         let message = format!("{} may only be run against the admin database.", row.name);
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
-    let generic = Generic::read(&args)?;
+    let deadline = check_shared(&args, row)?;
     let began = clock::monotonic();
-    call.operation.end_at(generic.deadline);
-    let _begun = call.connection.begin(Running {
+    call.operation.end_at(deadline);
+    let _begun = call.connection.begin_command(Running {
         id: call.door.operation_id(),
-        name: row.name,
-        command: call.message.own(call.body),
+        row,
+        command: call.message.owned_document(call.body),
         began,
         operation: Arc::clone(&call.operation),
         cursor: None,
     });
-    let reply = (row.run)(Call { generic, ..call.clone() }).await;
+    let reply = run(call).await;
     if reply.is_err()
-        && let Some(failed) = call.door.failed.get(*at)
+        && let Some(failed) = call.door.failed.get(place)
     {
         failed.fetch_add(1, Relaxed);
     }
     // How long a client chose to wait for news says nothing about the server.
     if call.body.get("maxAwaitTimeMS").is_none() {
-        call.door.latencies.observe(*at, clock::monotonic().saturating_sub(began));
+        call.door.latencies.observe(place, clock::monotonic().saturating_sub(began));
     }
     reply
 }
 
-fn unknown(name: &str) -> Error {
-    match table::NOT_YET.iter().find(|(known, _)| *known == name) {
-        Some((_, of)) => {
-            let message = format!("command '{name}' is not supported yet ({of})");
+/// The error of a command that has no row: 115 with what it belongs to if MongoDB has it, else 59.
+/// Drivers and tools probe for commands and take 59 for "an older server".
+fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
+    let name = call.name;
+    match call.door.commands.find_not_yet(name) {
+        Some(NotYet { area, .. }) => {
+            let message = format!("command '{name}' is not supported yet ({area})");
             Error::new(crate::errors::CommandNotSupported, message)
         }
         None => Error::new(CommandNotFound, format!("no such command: '{name}'")),
     }
 }
 
-/// The first field names the command; every other one has to be known.
+/// The first field names the command; every other one has to be known to the command or to all of
+/// them (40415).
 fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
     for (name, _) in call.body.iter().skip(1) {
-        let known = known.contains(&name) || known.contains(&table::ANY) || GENERIC.contains(&name);
+        let known =
+            known.contains(&name) || known.contains(&ANY_ARGUMENT) || GENERIC.contains(&name);
         if !known {
             let message = format!("BSON field '{}.{name}' is an unknown field.", call.name);
             return Err(Error::new(40415, message));
         }
     }
     Ok(())
-}
-
-/// A reply of these fields and `ok: 1`.
-pub(crate) fn ok(mut fields: Document) -> Result<DocBuf> {
-    fields.push("ok", 1.0);
-    Ok(fields.to_buf())
-}
-
-/// Finishes a reply with `ok: 1`.
-pub(crate) fn finish(mut reply: DocBuilder) -> DocBuf {
-    reply.append("ok", ValueRef::Double(1.0));
-    reply.finish()
-}
-
-impl<'a, S: Store> Call<'a, S> {
-    /// The command's own arguments.
-    pub(crate) fn args(&self) -> Args<'a> {
-        Args::new(self.name, self.body)
-    }
-}
-
-/// Handshakes and what carries credentials are never compressed.
-pub(crate) fn is_never_compressed(message: &Message) -> bool {
-    let name = message.body().iter().next().map_or("", |(name, _)| name);
-    matches!(
-        name,
-        "hello"
-            | "isMaster"
-            | "ismaster"
-            | "saslStart"
-            | "saslContinue"
-            | "getnonce"
-            | "authenticate"
-            | "createUser"
-            | "updateUser"
-    )
 }

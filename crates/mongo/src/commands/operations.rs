@@ -1,24 +1,37 @@
 //! Operations under way, as `currentOp` and `$currentOp` show them and `killOp` ends them; and
 //! commands of operators that have little to do here.
+//!
+//! ```text
+//! {currentOp: 1, $all: true, secs_running: {$gt: 3}}
+//! => {inprog: [{type: "op", opid: 7, op: "query", ns: "db.c", command: {..}, ..}], ok: 1}
+//! {killOp: 1, op: 7}  => {info: "attempting to kill op", ok: 1}
+//! ```
+//!
+//! An entry is made of what the connection says at that moment: the operation may end while the
+//! reply is made. Commands are cut (see `cursor_description`), so the list stays small.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 use memory::Share;
 
-use super::{Call, ok};
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     client::Connection,
-    cursor_about::{Clocks, Told, lsid, shown},
+    command_row::CommandRow,
+    cursor_description::{Clocks, CursorSnapshot, session_document, shown_command},
     errors::{
         BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
     },
     limits::SHOWN_BYTES,
-    operation::{Running, Why},
+    operation::{Running, StopReason},
+    replies::ok,
     session,
 };
 
-/// How often a command that is shown is there until it is answered, and what is told beside it.
+/// How many copies of a shown command exist until the reply is sent, with what is shown beside it:
+/// memory for them is taken before they are made, since there may be as many operations as
+/// connections.
 const SHOWN_COPIES: usize = 4;
 
 /// Options of `$currentOp`; idle connections and cursors are shown on demand, other options change
@@ -33,20 +46,21 @@ const OPTIONS: &[&str] = &[
     "truncateOps",
 ];
 
-/// `currentOp`: whatever is none of its own arguments is a filter.
-pub(super) async fn current<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `currentOp`: whatever is not one of its own arguments is a filter over the entries.
+pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     args.lax_bool("$ownOps")?;
     let idle = args.lax_bool("$all")?.unwrap_or(false);
-    let own =
-        |name: &str| matches!(name, "$all" | "$ownOps") || crate::args::GENERIC.contains(&name);
+    let own = |name: &str| {
+        matches!(name, "$all" | "$ownOps") || crate::arguments::GENERIC.contains(&name)
+    };
     let mut filter = Document::new();
     for (name, value) in call.body.iter().skip(1).filter(|(name, _)| !own(name)) {
         filter.push(name, value);
     }
     let filter = mongo_query::filter::parse(DocRef::Tree(&filter))?;
     let mut shown = Vec::new();
-    let (operations, _held) = operations(&call, Shown { idle, cursors: false }).await?;
+    let (operations, _held) = list_operations(call, ShownBeside { idle, cursors: false }).await?;
     for operation in operations {
         if filter.matches(DocRef::Tree(&operation), &query::Context::default())? {
             shown.push(Value::Document(operation));
@@ -55,8 +69,9 @@ pub(super) async fn current<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "inprog": Value::Array(shown) })
 }
 
-/// What stands for `$currentOp` at the beginning of a pipeline.
-pub(super) async fn stage<S: Store>(
+/// The documents that stand for `$currentOp` at the beginning of a pipeline. It has to run on
+/// `admin` with `{aggregate: 1}`, since it is about the server.
+pub(super) async fn current_op_stage<S: Store>(
     call: &Call<'_, S>,
     spec: ValueRef<'_>,
 ) -> Result<Vec<Document>> {
@@ -69,19 +84,19 @@ pub(super) async fn stage<S: Store>(
         return Err(Error::new(InvalidNamespace, message));
     }
     let args = Args::new("$currentOp", spec);
-    args.only(OPTIONS)?;
+    args.allow_only(OPTIONS)?;
     for option in OPTIONS {
         args.lax_bool(option)?;
     }
     let idle = args.lax_bool("idleConnections")?.unwrap_or(false);
     let cursors = args.lax_bool("idleCursors")?.unwrap_or(false);
-    let (operations, _held) = operations(call, Shown { idle, cursors }).await?;
+    let (operations, _held) = list_operations(call, ShownBeside { idle, cursors }).await?;
     Ok(operations)
 }
 
 /// What is shown beside operations under way.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct ShownBeside {
     /// Connections without one.
     idle: bool,
     /// Cursors that wait for the next request.
@@ -89,15 +104,18 @@ struct Shown {
 }
 
 /// All operations under way, this one among them, and what else is asked for; and the memory that
-/// these take.
-async fn operations<S: Store>(call: &Call<'_, S>, asked: Shown) -> Result<(Vec<Document>, Share)> {
+/// these take, which the caller holds until its reply is made.
+async fn list_operations<S: Store>(
+    call: &Call<'_, S>,
+    asked: ShownBeside,
+) -> Result<(Vec<Document>, Share)> {
     let now_ms = call.door.engine.now().await.ms;
     let clocks = Clocks { now_ms, monotonic: clock::monotonic() };
     let host = call.door.settings.host.as_str();
     let mut held = call.door.settings.memory.share();
     let mut shown = Vec::new();
-    for connection in call.door.connected() {
-        let running = connection.running();
+    for connection in call.door.connections() {
+        let running = connection.running_command();
         if running.is_none() && !asked.idle {
             continue;
         }
@@ -115,34 +133,39 @@ async fn operations<S: Store>(call: &Call<'_, S>, asked: Shown) -> Result<(Vec<D
         out.push("active", running.is_some());
         out.push("currentOpTime", Value::DateTime(now_ms));
         if let Some(running) = running {
-            let cursor = running.cursor.and_then(|id| call.door.cursors.told(id));
-            describe(&running, cursor.map(|cursor| (cursor, clocks)), &mut out);
+            let cursor = running.cursor.and_then(|id| call.door.cursors.snapshot(id));
+            describe_running(&running, cursor.map(|cursor| (cursor, clocks)), &mut out);
         }
         shown.push(out);
     }
-    let idle = if asked.cursors { call.door.cursors.idle() } else { Vec::new() };
-    for cursor in idle.into_iter().filter_map(|id| call.door.cursors.told(id)) {
+    let idle = if asked.cursors { call.door.cursors.idle_ids() } else { Vec::new() };
+    for cursor in idle.into_iter().filter_map(|id| call.door.cursors.snapshot(id)) {
         held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
-        shown.push(cursor.idle(host, clocks));
+        shown.push(cursor.idle_entry(host, clocks));
     }
     Ok((shown, held))
 }
 
-fn describe(running: &Running, cursor: Option<(Told, Clocks)>, out: &mut Document) {
+/// Adds what a connection is doing to its entry.
+fn describe_running(
+    running: &Running,
+    cursor: Option<(CursorSnapshot, Clocks)>,
+    out: &mut Document,
+) {
     let took = clock::monotonic().saturating_sub(running.began);
     let command = running.command.as_ref();
     out.push("opid", running.id);
-    out.push("secs_running", whole(took.as_secs().into()));
-    out.push("microsecs_running", whole(took.as_micros()));
-    out.push("op", kind(running.name));
-    out.push("ns", namespace(running.name, command));
-    out.push("command", shown(command).as_ref().to_tree());
-    if let Some(session) = session::id(command) {
-        out.push("lsid", lsid(session));
+    out.push("secs_running", saturated_long(took.as_secs().into()));
+    out.push("microsecs_running", saturated_long(took.as_micros()));
+    out.push("op", running.row.work.op_name());
+    out.push("ns", shown_namespace(running.row, command));
+    out.push("command", shown_command(command).as_ref().to_tree());
+    if let Some(session) = session::session_id(command) {
+        out.push("lsid", session_document(session));
     }
     if let Some((cursor, clocks)) = cursor {
         out.push("planSummary", cursor.summary());
-        out.push("cursor", cursor.cursor(clocks, Some(running.id)));
+        out.push("cursor", cursor.cursor_document(clocks, Some(running.id)));
     }
     if running.operation.is_stopped() {
         out.push("killPending", true);
@@ -151,36 +174,24 @@ fn describe(running: &Running, cursor: Option<(Told, Clocks)>, out: &mut Documen
     out.push("waitingForLock", false);
 }
 
-fn whole(number: u128) -> i64 {
+/// A number of 64 bits; what does not fit is shown as the largest one.
+fn saturated_long(number: u128) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// What `op` calls a command.
-fn kind(command: &str) -> &'static str {
-    match command {
-        "find" => "query",
-        "getMore" => "getmore",
-        "insert" => "insert",
-        "update" => "update",
-        "delete" => "remove",
-        _ => "command",
-    }
-}
-
 /// The collection a command names, as `ns` shows it.
-fn namespace(name: &str, command: DocRef<'_>) -> String {
+fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
     let text = |field: &str| command.get(field).and_then(|value| value.as_str());
     let database = text("$db").unwrap_or_default();
-    let collection = match name {
-        "getMore" => text("collection"),
-        "aggregate" => text("aggregate").or(Some("$cmd.aggregate")),
-        _ => text(name),
-    };
-    format!("{database}.{}", collection.unwrap_or("$cmd"))
+    let collection = text(row.collection_in.unwrap_or(row.name));
+    format!("{database}.{}", collection.unwrap_or(row.without_collection))
 }
 
-/// `killOp`: an operation that has ended meanwhile is no failure.
-pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `killOp`. An operation that has ended meanwhile is not a failure: between looking and
+/// killing it may always end.
+///
+/// Errors: 4 without a number, 14 for another type, 2 for a number that no operation can have.
+pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
         Some(op) if !op.is_number() => {
@@ -195,13 +206,16 @@ pub(super) async fn kill<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
         return Err(Error::new(BadValue, "invalid op: it is not the number of an operation"));
     };
-    let killed = |connection: &std::sync::Arc<Connection>| connection.stop(Some(id), Why::Killed);
-    call.door.connected().iter().any(killed);
+    let killed = |connection: &std::sync::Arc<Connection>| {
+        connection.stop_command(Some(id), StopReason::Killed)
+    };
+    call.door.connections().iter().any(killed);
     ok(doc! { "info": "attempting to kill op" })
 }
 
-/// An acknowledged write is durable, so there is nothing to flush.
-pub(super) async fn fsync<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `fsync`: an acknowledged write is durable already, so there is nothing to flush. Locking
+/// all writes is not supported.
+pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.args().lax_bool("lock")?.unwrap_or(false) {
         let message = "fsync with lock is not supported";
         return Err(Error::new(crate::errors::CommandNotSupported, message));
@@ -209,6 +223,7 @@ pub(super) async fn fsync<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "numFiles": 1 })
 }
 
-pub(super) async fn replica_set<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `replSetGetStatus`: 76, by which tools see a standalone server.
+pub(super) async fn replica_set_status<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     Err(Error::new(NoReplicationEnabled, "not running with --replSet"))
 }

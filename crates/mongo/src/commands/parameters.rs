@@ -1,14 +1,23 @@
 //! `getParameter` and `setParameter`: the settings that tools and tests ask for. None of them
-//! changes an answer; those of the TTL monitor move only housekeeping.
+//! changes what a client gets; tests of applications set those of the TTL monitor to wait less, and
+//! here nothing waits for a monitor.
+//!
+//! ```text
+//! {getParameter: 1, ttlMonitorSleepSecs: 1}  => {ttlMonitorSleepSecs: 60, ok: 1}
+//! {setParameter: 1, ttlMonitorSleepSecs: 1}  => {was: 60, ok: 1}
+//! ```
+//!
+//! Values live as long as the server: nothing is stored.
 
 use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
 use crate::{
-    args::GENERIC,
-    door::lock,
+    arguments::GENERIC,
+    call::Call,
     errors::{BadValue, Error, InvalidOptions, Result},
+    lock::lock,
+    replies::ok,
 };
 
 /// A name, its value at the start, and whether it may be set.
@@ -34,6 +43,7 @@ const KNOWN: &[Known] = &[
     ("internalQueryMaxBlockingSortMemoryUsageBytes", || Value::Int32(104_857_600), false),
 ];
 
+/// The names again, as arguments of the two commands: every parameter is a field of its own.
 pub(super) const NAMES: &[&str] = &[
     "ttlMonitorEnabled",
     "ttlMonitorSleepSecs",
@@ -55,11 +65,13 @@ pub(super) const NAMES: &[&str] = &[
     "showDetails",
 ];
 
+/// The value of a parameter now.
 fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
     lock(&call.door.parameters).get(name).cloned().unwrap_or_else(start)
 }
 
-pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `getParameter` for the parameters that are named, or for all.
+pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let wanted = call.body.get("getParameter");
     let all = match wanted {
         Some(ValueRef::String("*")) => true,
@@ -72,7 +84,7 @@ pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let compatibility = || Value::Document(doc! { "version": "7.0" });
     for (name, start, _) in KNOWN {
         if all || call.body.get(name).is_some() {
-            reply.push(*name, value_of(&call, name, *start));
+            reply.push(*name, value_of(call, name, *start));
         }
     }
     if all || call.body.get("featureCompatibilityVersion").is_some() {
@@ -84,7 +96,9 @@ pub(super) async fn get<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `setParameter`; returns the last old value. A value has to be of the kind that the
+/// parameter has, where all numbers are one kind.
+pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut was = None;
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     for (name, value) in given {
@@ -104,7 +118,7 @@ pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             );
             return Err(Error::new(BadValue, message));
         }
-        was = Some(value_of(&call, name, *start));
+        was = Some(value_of(call, name, *start));
         lock(&call.door.parameters).insert(name.to_owned(), value.to_value());
     }
     match was {
@@ -115,7 +129,8 @@ pub(super) async fn set<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
-pub(super) async fn concerns<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `getDefaultRWConcern`.
+pub(super) async fn default_concerns<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {
         "defaultReadConcern": doc! { "level": "local" },
         "defaultWriteConcern": doc! { "w": "majority", "wtimeout": 0 },
@@ -124,7 +139,9 @@ pub(super) async fn concerns<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-pub(super) async fn set_compatibility<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `setFeatureCompatibilityVersion`, which upgrade scripts call: accepted, and nothing
+/// changes.
+pub(super) async fn set_compatibility<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().need_str(call.name)?;
     call.args().lax_bool("confirm")?;
     ok(doc! {})

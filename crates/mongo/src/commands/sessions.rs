@@ -1,12 +1,13 @@
-//! Sessions are accepted everywhere and hold nothing here, so ending one always succeeds.
+//! Sessions are accepted everywhere and hold nothing here, so ending one always succeeds. Cursors
+//! remember the id of the session they were opened in; no other state hangs on it.
 
 use document::{DocBuf, Value, doc};
 use engine::Store;
 
-use super::{Call, ok};
-use crate::{errors::Result, limits::SESSION_MINUTES};
+use crate::{call::Call, errors::Result, limits::SESSION_MINUTES, replies::ok};
 
-pub(super) async fn start<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `startSession`: a new id. Drivers make ids themselves and ask for none.
+pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     let mut bytes: Vec<u8> = (0..16).map(|_| fastrand::u8(..)).collect();
     // Version 4, variant 1.
     bytes[6] = bytes[6] & 0x0f | 0x40;
@@ -17,12 +18,14 @@ pub(super) async fn start<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// What names sessions, users or patterns of them is an array of documents.
-pub(super) async fn end<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `endSessions` and its kin. What names sessions, users or patterns of them is an array of
+/// documents.
+pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().documents(call.name)?;
     ok(doc! {})
 }
 
-pub(super) async fn log_out<S: Store>(_: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `logout`: nobody is logged in.
+pub(super) async fn log_out<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }

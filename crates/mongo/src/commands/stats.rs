@@ -1,4 +1,14 @@
-//! Counts and sizes of collections and databases; counts come from the books.
+//! Counts and sizes of collections and databases. Counts come from the engine's counters, sizes
+//! from the store's files, so none of them walks documents; only `validate` does.
+//!
+//! ```text
+//! {collStats: "c", scale: 1024}  => {ns, size, count, avgObjSize, storageSize, nindexes, indexSizes, ..}
+//! {dbStats: 1}                   => {db, collections, objects, dataSize, storageSize, indexes, ..}
+//! {validate: "c"}                => {ns, nrecords, keysPerIndex, valid, errors, ..}
+//! ```
+//!
+//! Counts are exact and of live documents only; sizes on disk are estimates and hold expired
+//! documents until they are removed.
 
 use std::sync::Arc;
 
@@ -6,13 +16,19 @@ use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Collection, Model, Namespace};
 use engine::{Space, Store};
 
-use super::{Call, list::bytes, ok};
 use crate::{
-    args::Args,
+    arguments::Args,
+    call::Call,
     errors::{BadValue, CommandNotSupported, Error, Result},
+    replies::{
+        collection::disk_bytes,
+        numbers::{int_or_long, saturated_int},
+        ok,
+    },
 };
 
-fn scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
+/// By what sizes are divided: 1, or a number of at least 1.
+fn parse_scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
     match call.args().int("scale")? {
         None => Ok(1),
         Some(scale) if 0 < scale => Ok(scale),
@@ -20,11 +36,8 @@ fn scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
     }
 }
 
-/// A 32-bit number while it fits, as MongoDB gives sizes and counts.
-fn whole(value: i64) -> Value {
-    i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
-}
-
+/// Bytes of each index. The store keeps all indexes of a collection together, so each is shown with
+/// its share; that of the id is the rows' own order and takes nothing.
 fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
     let total = call.door.engine.store().space_bytes(Space::Index(collection.id));
@@ -32,63 +45,65 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
     let each = i64::try_from(total / count).unwrap_or(i64::MAX) / scale;
     let mut sizes = doc! { "_id_": 0 };
     for index in &state.record.indexes {
-        sizes.push(index.name.as_str(), whole(each));
+        sizes.push(index.name.as_str(), int_or_long(each));
     }
     sizes
 }
 
-pub(super) async fn collection<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `collStats`.
+pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let scale = scale(&call)?;
-    ok(storage(&call, &namespace, scale).await?)
+    let scale = parse_scale(call)?;
+    ok(storage_stats(call, &namespace, scale).await?)
 }
 
 /// Counts and sizes of a collection, all zero where there is none.
-async fn storage<S: Store>(
+async fn storage_stats<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     scale: i64,
 ) -> Result<Document> {
-    let Some(collection) = call.find(namespace) else {
+    let Some(collection) = call.find_collection(namespace) else {
         return Ok(doc! {
             "ns": namespace.to_string(), "size": 0, "count": 0, "numOrphanDocs": 0,
             "storageSize": 0, "totalSize": 0, "nindexes": 0, "totalIndexSize": 0,
-            "indexDetails": doc! {}, "indexSizes": doc! {}, "scaleFactor": whole(scale),
+            "indexDetails": doc! {}, "indexSizes": doc! {}, "scaleFactor": int_or_long(scale),
         });
     };
     let live = call.door.engine.live(&collection).await?;
-    let stored = bytes(call, &collection);
+    let stored = disk_bytes(call, &collection);
     let store = call.door.engine.store();
     let indexes = i64::try_from(store.space_bytes(Space::Index(collection.id))).unwrap_or(0);
     let average = if live.documents == 0 { 0 } else { live.bytes / live.documents };
     let count = collection.state().record.indexes.len() + 1;
     let mut reply = doc! {
         "ns": namespace.to_string(),
-        "size": whole(live.bytes / scale),
-        "count": whole(live.documents),
+        "size": int_or_long(live.bytes / scale),
+        "count": int_or_long(live.documents),
         "numOrphanDocs": 0,
     };
     if 0 < live.documents {
-        reply.push("avgObjSize", whole(average));
+        reply.push("avgObjSize", int_or_long(average));
     }
     for (name, value) in doc! {
-        "storageSize": whole((stored - indexes) / scale),
+        "storageSize": int_or_long((stored - indexes) / scale),
         "freeStorageSize": 0,
         "capped": false,
-        "nindexes": i32::try_from(count).unwrap_or(i32::MAX),
+        "nindexes": saturated_int(count),
         "indexBuilds": Value::Array(Vec::new()),
-        "totalIndexSize": whole(indexes / scale),
-        "totalSize": whole(stored / scale),
+        "totalIndexSize": int_or_long(indexes / scale),
+        "totalSize": int_or_long(stored / scale),
         "indexSizes": index_sizes(call, &collection, scale),
-        "scaleFactor": whole(scale),
+        "scaleFactor": int_or_long(scale),
     } {
         reply.push(name, value);
     }
     Ok(reply)
 }
 
-/// The document that a leading `$collStats` stage begins with.
-pub(super) async fn stage<S: Store>(
+/// The document that a leading `$collStats` stage begins with. Latencies are not counted by
+/// collection, so they are refused by name.
+pub(super) async fn stats_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     spec: DocRef<'_>,
@@ -100,7 +115,7 @@ pub(super) async fn stage<S: Store>(
             return Err(Error::new(CommandNotSupported, message));
         }
     }
-    args.only(&["storageStats", "count"])?;
+    args.allow_only(&["storageStats", "count"])?;
     let now = call.door.engine.now().await;
     let mut out = doc! {
         "ns": namespace.to_string(),
@@ -109,22 +124,23 @@ pub(super) async fn stage<S: Store>(
     };
     if let Some(asked) = args.document("storageStats")? {
         let scale = Args::new("storageStats", asked).int("scale")?.unwrap_or(1).max(1);
-        let mut stats = storage(call, namespace, scale).await?;
+        let mut stats = storage_stats(call, namespace, scale).await?;
         stats.remove("ns");
         out.push("storageStats", stats);
     }
     if args.document("count")?.is_some() {
-        let live = match call.find(namespace) {
+        let live = match call.find_collection(namespace) {
             Some(collection) => call.door.engine.live(&collection).await?.documents,
             None => 0,
         };
-        out.push("count", whole(live));
+        out.push("count", int_or_long(live));
     }
     Ok(out)
 }
 
-pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
-    let scale = scale(&call)?;
+/// Runs `dbStats`: sums over a database's collections. Sizes are doubles here, as in mongod.
+pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let scale = parse_scale(call)?;
     let all = call.door.engine.collections(Model::Documents);
     let own: Vec<Arc<Collection>> = all
         .into_iter()
@@ -136,7 +152,7 @@ pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         let live = call.door.engine.live(collection).await?;
         objects += live.documents;
         size += live.bytes;
-        stored += bytes(&call, collection);
+        stored += disk_bytes(call, collection);
         indexes += collection.state().record.indexes.len() + 1;
     }
     let average = if objects == 0 { 0.0 } else { size as f64 / objects as f64 };
@@ -144,14 +160,14 @@ pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     let scaled = |bytes: i64| bytes as f64 / scale as f64;
     ok(doc! {
         "db": call.database,
-        "collections": i32::try_from(own.len()).unwrap_or(i32::MAX),
+        "collections": saturated_int(own.len()),
         "views": 0,
-        "objects": whole(objects),
+        "objects": int_or_long(objects),
         "avgObjSize": average,
         "dataSize": scaled(size),
         "storageSize": scaled(stored),
         "freeStorageSize": 0.0,
-        "indexes": i32::try_from(indexes).unwrap_or(i32::MAX),
+        "indexes": saturated_int(indexes),
         "indexSize": 0.0,
         "totalSize": scaled(stored),
         "scaleFactor": scale as f64,
@@ -160,23 +176,27 @@ pub(super) async fn database<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Walks a collection: every live row and every live index entry.
-pub(super) async fn validate<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `validate`: walks a collection, every live row and every live index entry, and reports what
+/// does not agree.
+///
+/// Errors: 26 without a collection. What is wrong with the data is not an error but an entry of
+/// `errors`.
+pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let collection = call.expect(&namespace)?;
+    let collection = call.expect_collection(&namespace)?;
     let checked = call.door.engine.check(&collection).await?;
     let records = i64::try_from(checked.rows).unwrap_or(i64::MAX);
-    let mut keys = doc! { "_id_": whole(records) };
+    let mut keys = doc! { "_id_": int_or_long(records) };
     for index in &collection.state().record.indexes {
         let count = checked.entries.get(&index.id).copied().unwrap_or(0);
-        keys.push(index.name.as_str(), whole(i64::try_from(count).unwrap_or(i64::MAX)));
+        keys.push(index.name.as_str(), int_or_long(i64::try_from(count).unwrap_or(i64::MAX)));
     }
     let errors: Vec<Value> = checked.differences.iter().map(|it| it.as_str().into()).collect();
     ok(doc! {
         "ns": namespace.to_string(),
         "nInvalidDocuments": 0,
         "nNonCompliantDocuments": 0,
-        "nrecords": whole(records),
+        "nrecords": int_or_long(records),
         "nIndexes": i32::try_from(collection.state().record.indexes.len() + 1).unwrap_or(i32::MAX),
         "keysPerIndex": keys,
         "indexDetails": doc! {},

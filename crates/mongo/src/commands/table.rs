@@ -1,178 +1,306 @@
-//! The table of commands. It also answers `listCommands` and prints `docs/compat/mongodb.md`.
+//! The table of commands: one row each, with the function that runs it and what else is known about
+//! it. `listCommands` and `docs/compat/mongodb.md` are printed from it. A new command is one file
+//! and one row here; what its columns mean stands in `command_row.rs`.
+//!
+//! A row names the function, the arguments beside those that all commands share, a few words for
+//! the documentation, and the columns that differ from a command that reads or writes and has
+//! nothing else about it.
 
-use std::{collections::HashMap, future::Future, marker::PhantomData, pin::Pin};
+use std::{future::Future, marker::PhantomData, pin::Pin};
 
 use document::DocBuf;
 use engine::Store;
 
 use super::{
-    Call, aggregate, bulk, catalog, coll_mod, count, create_indexes, delete, diagnosis, distinct,
+    aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis, distinct,
     drop_indexes, ebb, explain, fail_point, find, find_and_modify, get_more, handshake, insert,
     kill_cursors, list, operations, parameters, server_status, sessions, stats, update,
 };
-use crate::errors::Result;
+use crate::{
+    call::Call,
+    command_row::{ANY_ARGUMENT, CommandRow, CommandTable, NotYet, ReadLevels, Work},
+    errors::Result,
+};
 
+/// A command under way: its reply without what the message around it adds.
 type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 
-/// Stands for arguments of any name.
-pub(crate) const ANY: &str = "*";
+/// Runs one command.
+pub(super) type Run<S> = for<'a> fn(&'a Call<'a, S>) -> Running<'a>;
 
-/// One command.
-pub(crate) struct Row<S: Store> {
-    pub(crate) name: &'static str,
-    /// Arguments it knows beside the generic ones.
-    pub(crate) fields: &'static [&'static str],
-    /// It runs on database `admin` only.
-    pub(crate) admin: bool,
-    pub(crate) run: for<'a> fn(Call<'a, S>) -> Running<'a>,
-}
+/// The functions that run commands over a store, by the places of their rows. Rows are the same for
+/// every store, functions are not, so they stand beside each other instead of in one struct.
+pub(super) struct Runs<S>(PhantomData<S>);
 
-/// One command, as documentation sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommandRow {
-    /// Its name.
-    pub name: &'static str,
-    /// Arguments it knows beside the generic ones.
-    pub fields: &'static [&'static str],
-    /// It may run before a client has authenticated.
-    pub before_auth: bool,
-    /// It runs on database `admin` only.
-    pub admin: bool,
-    /// What it does.
-    pub help: &'static str,
-}
-
+/// The rows and the functions beside them are made from one list, so that neither can miss one. The
+/// compiler finds a name that stands in it twice, since the second arm of `place` is unreachable.
 macro_rules! rows {
-    ($($name:literal [$($flag:ident)?] $module:ident :: $run:ident, $fields:expr, $help:literal;)*) => {
-        /// The table for a store.
-        pub(crate) struct Table<S>(PhantomData<S>);
+    ($($name:literal => $module:ident :: $run:ident, $fields:expr, $help:literal, $row:expr;)*) => {
+        const NAMES: &[&str] = &[$($name),*];
 
-        impl<S: Store> Table<S> {
-            const ROWS: &'static [Row<S>] = &[$(Row {
-                name: $name,
-                fields: $fields,
-                admin: flags!(admin $($flag)?),
-                run: |call| Box::pin($module::$run(call)),
-            }),*];
+        static ROWS: &[CommandRow] =
+            &[$(CommandRow { name: $name, fields: $fields, help: $help, ..$row }),*];
 
-            /// Rows and their places by name.
-            pub(crate) fn by_name() -> HashMap<&'static str, (usize, &'static Row<S>)> {
-                let rows = Self::ROWS.iter().enumerate();
-                rows.map(|(at, row)| (row.name, (at, row))).collect()
+        fn place(name: &str) -> Option<usize> {
+            match name {
+                $($name => Some(const { place_of($name) }),)*
+                _ => None,
             }
         }
 
-        /// All commands.
-        pub fn table() -> Vec<CommandRow> {
-            vec![$(CommandRow {
-                name: $name,
-                fields: $fields,
-                before_auth: flags!(before_auth $($flag)?),
-                admin: flags!(admin $($flag)?),
-                help: $help,
-            }),*]
+        impl<S: Store> Runs<S> {
+            const ALL: &'static [Run<S>] = &[$(|call| Box::pin($module::$run(call))),*];
+
+            /// The function of the row at a place.
+            pub(super) fn at(place: usize) -> Option<Run<S>> {
+                Self::ALL.get(place).copied()
+            }
         }
     };
 }
 
-macro_rules! flags {
-    (before_auth open) => {
-        true
-    };
-    (admin admin) => {
-        true
-    };
-    ($($other:tt)*) => {
-        false
-    };
+/// The place of a name in the list, found while compiling.
+const fn place_of(name: &str) -> usize {
+    let mut place = 0;
+    while place < NAMES.len() {
+        if is_same(NAMES[place].as_bytes(), name.as_bytes()) {
+            return place;
+        }
+        place += 1;
+    }
+    place
 }
 
+/// Equality of bytes, which `==` does not offer to a `const fn`.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// Arguments of `create` that version 1 of the Stable API leaves out.
+const CREATE_OUTSIDE_API: &[&str] = &[
+    "autoIndexId",
+    "capped",
+    "changeStreamPreAndPostImages",
+    "indexOptionDefaults",
+    "max",
+    "size",
+    "storageEngine",
+    "temp",
+];
+
+/// Arguments of `find` that version 1 of the Stable API leaves out.
+const FIND_OUTSIDE_API: &[&str] = &[
+    "awaitData",
+    "max",
+    "min",
+    "noCursorTimeout",
+    "oplogReplay",
+    "returnKey",
+    "showRecordId",
+    "tailable",
+];
+
 rows! {
-    "hello" [open] handshake::run, handshake::FIELDS, "who the server is";
-    "isMaster" [open] handshake::run, handshake::FIELDS, "who the server is, old name";
-    "ismaster" [open] handshake::run, handshake::FIELDS, "who the server is, old name";
-    "ping" [open] diagnosis::ping, &[], "answers";
-    "buildInfo" [open] diagnosis::build_info, &[], "versions";
-    "buildinfo" [open] diagnosis::build_info, &[], "versions, old name";
-    "whatsmyuri" [open] diagnosis::whats_my_uri, &[], "the client's address";
-    "connectionStatus" [open] diagnosis::connection_status, &["showPrivileges"], "who is logged in";
-    "hostInfo" [] diagnosis::host_info, &[], "the machine";
-    "getLog" [admin] diagnosis::get_log, &[], "log lines kept in memory: none";
-    "getCmdLineOpts" [admin] diagnosis::command_line, &[], "how the server was started";
-    "listCommands" [open] diagnosis::list_commands, &[], "this table";
-    "serverStatus" [] server_status::run, &[ANY], "state and counters, metrics.ttl among them";
-    "getParameter" [admin] parameters::get, parameters::NAMES, "a setting, or all of them";
-    "setParameter" [admin] parameters::set, parameters::NAMES, "changes a setting";
-    "getDefaultRWConcern" [admin] parameters::concerns, &["inMemory"], "default concerns";
-    "setFeatureCompatibilityVersion" [admin] parameters::set_compatibility, &["confirm", "downgradeOnDiskChanges", "fromConfigServer"], "accepted, changes nothing";
-    "listDatabases" [admin] list::databases, &["filter", "nameOnly", "authorizedDatabases"], "databases and their sizes";
-    "listCollections" [] list::collections, &["filter", "nameOnly", "authorizedCollections", "cursor"], "collections of a database";
-    "listIndexes" [] list::indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"], "indexes of a collection";
-    "create" [] catalog::create, catalog::CREATE_FIELDS, "makes a collection";
-    "drop" [] catalog::drop, &[], "drops a collection";
-    "dropDatabase" [] catalog::drop_database, &[], "drops a database";
-    "renameCollection" [admin] catalog::rename, &["to", "dropTarget", "stayTemp", "collectionUUID"], "gives a collection another name";
-    "collMod" [] coll_mod::run, coll_mod::FIELDS, "changes an index or a collection";
-    "createIndexes" [] create_indexes::run, &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"], "makes indexes";
-    "dropIndexes" [] drop_indexes::run, &["index"], "drops indexes";
-    "deleteIndexes" [] drop_indexes::run, &["index"], "drops indexes, old name";
-    "collStats" [] stats::collection, &["scale"], "counts and sizes of a collection";
-    "collstats" [] stats::collection, &["scale"], "counts and sizes, old name";
-    "dbStats" [] stats::database, &["scale", "freeStorage"], "counts and sizes of a database";
-    "dbstats" [] stats::database, &["scale", "freeStorage"], "counts and sizes, old name";
-    "validate" [] stats::validate, &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata"], "walks a collection";
-    "insert" [] insert::run, &["documents", "ordered", "bypassDocumentValidation"], "inserts documents";
-    "update" [] update::run, &["updates", "ordered", "bypassDocumentValidation", "let"], "updates documents";
-    "delete" [] delete::run, &["deletes", "ordered", "let"], "removes documents";
-    "bulkWrite" [admin] bulk::run, bulk::FIELDS, "many writes of many collections";
-    "find" [] find::run, find::FIELDS, "reads documents";
-    "getMore" [] get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"], "the next batch of a cursor";
-    "killCursors" [] kill_cursors::run, &["cursors"], "closes cursors";
-    "findAndModify" [] find_and_modify::run, find_and_modify::FIELDS, "changes a document and answers it";
-    "findandmodify" [] find_and_modify::run, find_and_modify::FIELDS, "old name";
-    "aggregate" [] aggregate::run, aggregate::FIELDS, "runs a pipeline";
-    "count" [] count::run, count::FIELDS, "counts documents";
-    "distinct" [] distinct::run, distinct::FIELDS, "distinct values of a field";
-    "explain" [] explain::run, &["verbosity"], "how a command would run";
-    "startSession" [] sessions::start, &[ANY], "a session id";
-    "endSessions" [open] sessions::end, &[], "ends sessions";
-    "refreshSessions" [] sessions::end, &[], "keeps sessions";
-    "killSessions" [] sessions::end, &[ANY], "ends sessions";
-    "killAllSessions" [] sessions::end, &[ANY], "ends sessions";
-    "killAllSessionsByPattern" [] sessions::end, &[ANY], "ends sessions";
-    "logout" [open] sessions::log_out, &[], "forgets who is logged in";
-    "currentOp" [admin] operations::current, &["$all", "$ownOps", ANY], "operations under way; other arguments are a filter";
-    "killOp" [admin] operations::kill, &["op", ANY], "ends an operation: reads, updates and deletes";
-    "fsync" [admin] operations::fsync, &["lock", "async"], "everything acknowledged is durable already";
-    "replSetGetStatus" [admin] operations::replica_set, &["initialSync"], "not a replica set: 76";
-    "configureFailPoint" [admin] fail_point::run, &["mode", "data"], "failCommand, for tests of applications";
-    "ebbClock" [admin] ebb::clock, &["advanceSeconds", "set"], "reads or moves the database clock";
-    "ebbExpiry" [] ebb::expiry, &["preview", "ids"], "forecast and preview of a collection's expiry; with `ids` when those documents die, and by which rule";
+    "hello" => handshake::run, handshake::FIELDS, "who the server is",
+        CommandRow::reads().before_login().handshake().in_api(&[]).no_write_concern()
+            .without_documents();
+    "isMaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
+        CommandRow::reads().before_login().handshake().without_documents();
+    "ismaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
+        CommandRow::reads().before_login().handshake().without_documents();
+    "ping" => diagnosis::ping, &[], "answers",
+        CommandRow::reads().before_login().in_api(&[]).ends_with_client().no_write_concern()
+            .without_documents();
+    "buildInfo" => diagnosis::build_info, &[], "versions",
+        CommandRow::reads().before_login().without_documents();
+    "buildinfo" => diagnosis::build_info, &[], "versions, old name",
+        CommandRow::reads().before_login().without_documents();
+    "whatsmyuri" => diagnosis::whats_my_uri, &[], "the client's address",
+        CommandRow::reads().before_login().without_documents();
+    "connectionStatus" => diagnosis::connection_status, &["showPrivileges"], "who is logged in",
+        CommandRow::reads().before_login().without_documents();
+    "hostInfo" => diagnosis::host_info, &[], "the machine",
+        CommandRow::reads().without_documents();
+    "getLog" => diagnosis::get_log, &[], "log lines kept in memory: none",
+        CommandRow::reads().on_admin().without_documents();
+    "getCmdLineOpts" => diagnosis::command_line, &[], "how the server was started",
+        CommandRow::reads().on_admin().without_documents();
+    "listCommands" => diagnosis::list_commands, &[], "this table",
+        CommandRow::reads().before_login().without_documents();
+    "serverStatus" => server_status::run, &[ANY_ARGUMENT],
+        "state and counters, metrics.ttl among them",
+        CommandRow::reads().no_write_concern().without_documents();
+    "getParameter" => parameters::get_parameters, parameters::NAMES, "a setting, or all of them",
+        CommandRow::reads().on_admin().without_documents();
+    "setParameter" => parameters::set_parameters, parameters::NAMES, "changes a setting",
+        CommandRow::writes().on_admin().without_documents();
+    "getDefaultRWConcern" => parameters::default_concerns, &["inMemory"], "default concerns",
+        CommandRow::reads().on_admin().without_documents();
+    "setFeatureCompatibilityVersion" => parameters::set_compatibility,
+        &["confirm", "downgradeOnDiskChanges", "fromConfigServer"],
+        "accepted, changes nothing",
+        CommandRow::writes().on_admin().without_documents();
+    "listDatabases" => list::list_databases, &["filter", "nameOnly", "authorizedDatabases"],
+        "databases and their sizes",
+        CommandRow::reads().on_admin().in_api(&[]).ends_with_client().no_write_concern()
+            .without_documents();
+    "listCollections" => list::list_collections,
+        &["filter", "nameOnly", "authorizedCollections", "cursor"],
+        "collections of a database",
+        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
+    "listIndexes" => list::list_indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"],
+        "indexes of a collection",
+        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
+    "create" => catalog::create_collection, catalog::CREATE_FIELDS, "makes a collection",
+        CommandRow::writes().in_api(CREATE_OUTSIDE_API);
+    "drop" => catalog::drop_collection, &[], "drops a collection",
+        CommandRow::writes().in_api(&[]);
+    "dropDatabase" => catalog::drop_database, &[], "drops a database",
+        CommandRow::writes().in_api(&[]).without_documents();
+    "renameCollection" => catalog::rename_collection, &["to", "dropTarget", "stayTemp", "collectionUUID"],
+        "gives a collection another name",
+        CommandRow::writes().on_admin();
+    "collMod" => coll_mod::run, coll_mod::FIELDS, "changes an index or a collection",
+        CommandRow::writes().in_api(&[]).without_documents();
+    "createIndexes" => create_indexes::run,
+        &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"],
+        "makes indexes",
+        CommandRow::writes().in_api(&[]);
+    "dropIndexes" => drop_indexes::run, &["index"], "drops indexes",
+        CommandRow::writes().in_api(&[]);
+    "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
+        CommandRow::writes();
+    "collStats" => stats::collection_stats, &["scale"], "counts and sizes of a collection",
+        CommandRow::reads().no_write_concern();
+    "collstats" => stats::collection_stats, &["scale"], "counts and sizes, old name",
+        CommandRow::reads();
+    "dbStats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes of a database",
+        CommandRow::reads().no_write_concern();
+    "dbstats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes, old name",
+        CommandRow::reads();
+    "validate" => stats::validate,
+        &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata"],
+        "walks a collection",
+        CommandRow::reads().no_write_concern();
+    "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
+        "inserts documents",
+        CommandRow::writes().in_api(&[]).stores_bytes().counted_as(Work::Insert);
+    "update" => update::run, &["updates", "ordered", "bypassDocumentValidation", "let"],
+        "updates documents",
+        CommandRow::writes().in_api(&[]).counted_as(Work::Update);
+    "delete" => delete::run, &["deletes", "ordered", "let"], "removes documents",
+        CommandRow::writes().in_api(&[]).counted_as(Work::Remove);
+    "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
+        CommandRow::writes().on_admin().in_api(&[]).counted_as(Work::Write);
+    "find" => find::run, find::FIELDS, "reads documents",
+        CommandRow::reads().in_api(FIND_OUTSIDE_API).ends_with_client().no_write_concern()
+            .at_levels(ReadLevels::All).counted_as(Work::Query);
+    "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
+        "the next batch of a cursor",
+        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern()
+            .at_levels(ReadLevels::All).collection_in("collection").counted_as(Work::GetMore);
+    "killCursors" => kill_cursors::run, &["cursors"], "closes cursors",
+        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
+    "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
+        "changes a document and answers it",
+        CommandRow::writes().in_api(&[]).counted_as(Work::Write);
+    "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
+        CommandRow::writes().counted_as(Work::Write);
+    "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
+        CommandRow::by_arguments(aggregate::changes_data).in_api(&["explain"]).ends_with_client()
+            .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")
+            .counted_as(Work::Read);
+    "count" => count::run, count::FIELDS, "counts documents",
+        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern()
+            .at_levels(ReadLevels::ExceptSnapshot).counted_as(Work::Read);
+    "distinct" => distinct::run, distinct::FIELDS, "distinct values of a field",
+        CommandRow::reads().ends_with_client().no_write_concern().at_levels(ReadLevels::All)
+            .counted_as(Work::Read);
+    "explain" => explain::run, &["verbosity"], "how a command would run",
+        CommandRow::by_arguments(explain::changes_data).in_api(&[]).ends_with_client()
+            .no_write_concern();
+    "startSession" => sessions::start_session, &[ANY_ARGUMENT], "a session id",
+        CommandRow::reads().without_documents();
+    "endSessions" => sessions::end_sessions, &[], "ends sessions",
+        CommandRow::reads().before_login().in_api(&[]).no_write_concern().without_documents();
+    "refreshSessions" => sessions::end_sessions, &[], "keeps sessions",
+        CommandRow::reads().in_api(&[]).without_documents();
+    "killSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
+        CommandRow::writes().without_documents();
+    "killAllSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
+        CommandRow::writes().without_documents();
+    "killAllSessionsByPattern" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
+        CommandRow::writes().without_documents();
+    "logout" => sessions::log_out, &[], "forgets who is logged in",
+        CommandRow::reads().before_login().without_documents();
+    "currentOp" => operations::current_op, &["$all", "$ownOps", ANY_ARGUMENT],
+        "operations under way; other arguments are a filter",
+        CommandRow::reads().on_admin().without_documents();
+    "killOp" => operations::kill_op, &["op", ANY_ARGUMENT],
+        "ends an operation: reads, updates and deletes",
+        CommandRow::writes().on_admin().without_documents();
+    "fsync" => operations::fsync, &["lock", "async"], "everything acknowledged is durable already",
+        CommandRow::writes().on_admin().without_documents();
+    "replSetGetStatus" => operations::replica_set_status, &["initialSync"], "not a replica set: 76",
+        CommandRow::reads().on_admin().without_documents();
+    "configureFailPoint" => fail_point::run, &["mode", "data"],
+        "failCommand, for tests of applications",
+        CommandRow::writes().on_admin().without_documents();
+    "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
+        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]);
+    "ebbExpiry" => ebb::run_expiry, &["preview", "ids"],
+        "forecast and preview of a collection's expiry; with `ids` when those documents die, and by which rule",
+        CommandRow::reads().in_api(&[]);
 }
 
 /// Commands of MongoDB that are known and not there yet, with what they belong to.
-pub const NOT_YET: &[(&str, &str)] = &[
-    ("saslStart", "authentication"),
-    ("saslContinue", "authentication"),
-    ("authenticate", "authentication"),
-    ("createUser", "authentication"),
-    ("updateUser", "authentication"),
-    ("dropUser", "authentication"),
-    ("usersInfo", "authentication"),
-    ("commitTransaction", "transactions"),
-    ("abortTransaction", "transactions"),
-    ("mapReduce", "server-side JavaScript"),
-    ("convertToCapped", "capped collections"),
-    ("cloneCollectionAsCapped", "capped collections"),
-    ("replSetInitiate", "replica sets"),
-    ("replSetGetConfig", "replica sets"),
-    ("shardCollection", "sharding"),
-    ("enableSharding", "sharding"),
-    ("compact", "operations"),
-    ("top", "operations"),
-    ("profile", "operations"),
-    ("dbHash", "operations"),
-    ("createSearchIndexes", "search"),
-    ("updateSearchIndex", "search"),
-    ("dropSearchIndex", "search"),
+pub static NOT_YET: &[NotYet] = &[
+    credentials("saslStart", "authentication"),
+    credentials("saslContinue", "authentication"),
+    credentials("authenticate", "authentication"),
+    credentials("createUser", "authentication"),
+    credentials("updateUser", "authentication"),
+    not_yet("dropUser", "authentication"),
+    not_yet("usersInfo", "authentication"),
+    not_yet("commitTransaction", "transactions"),
+    not_yet("abortTransaction", "transactions"),
+    not_yet("mapReduce", "server-side JavaScript"),
+    not_yet("convertToCapped", "capped collections"),
+    not_yet("cloneCollectionAsCapped", "capped collections"),
+    not_yet("replSetInitiate", "replica sets"),
+    not_yet("replSetGetConfig", "replica sets"),
+    not_yet("shardCollection", "sharding"),
+    not_yet("enableSharding", "sharding"),
+    not_yet("compact", "operations"),
+    not_yet("top", "operations"),
+    not_yet("profile", "operations"),
+    not_yet("dbHash", "operations"),
+    not_yet("createSearchIndexes", "search"),
+    not_yet("updateSearchIndex", "search"),
+    not_yet("dropSearchIndex", "search"),
 ];
+
+/// A command that is not there yet.
+const fn not_yet(name: &'static str, area: &'static str) -> NotYet {
+    NotYet { name, area, compress: true }
+}
+
+/// The same for one that carries credentials.
+const fn credentials(name: &'static str, area: &'static str) -> NotYet {
+    NotYet { name, area, compress: false }
+}
+
+/// All commands, in the order of the documentation.
+pub fn table() -> &'static [CommandRow] {
+    ROWS
+}
+
+/// The table as the door is given it.
+pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, place };
+
+#[cfg(test)]
+mod tests;

@@ -17,9 +17,10 @@ pub(crate) enum Arrived {
     Cut,
 }
 
-/// Reads so many bytes. Beyond a usual batch, memory grows with what arrives, not with what the
-/// header claims, and `held` with it; what there is no room for is read and forgotten.
-pub(crate) async fn read(
+/// Reads `len` bytes. Beyond a usual batch, memory grows with what arrives, not with what the
+/// header claims, and `held` with it: a client that claims much and sends little holds little. What
+/// there is no room for is read and forgotten, so that the next message is found.
+pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     len: usize,
     held: &mut Share,
@@ -29,6 +30,7 @@ pub(crate) async fn read(
     while payload.len() < len {
         let wanted = step.min(len - payload.len());
         if let Err(short) = held.set(payload.len() + wanted) {
+            // The beginning is kept: its flags say whether the client wants to hear of the refusal.
             let rest = (len - payload.len()) as u64;
             held.shrink(usize::MAX);
             payload.truncate(CLAIMED_BYTES);
@@ -39,12 +41,14 @@ pub(crate) async fn read(
                 false => Arrived::Cut,
             });
         }
+        // Exactly, since this is what the account was charged with.
         payload.reserve_exact(wanted);
         let before = payload.len();
         (&mut *stream).take(wanted as u64).read_to_end(&mut payload).await?;
         if payload.len() < before + wanted {
             return Ok(Arrived::Cut);
         }
+        // Doubles from here on, so that a large message is copied a bounded number of times.
         step = TRUSTED_BYTES.max(payload.len());
     }
     Ok(Arrived::Whole(payload))
@@ -61,10 +65,10 @@ mod tests {
         let bytes = vec![7; 3_000_000];
         let account = Account::new(10_000_000);
         let mut held = account.share();
-        let whole = read(&mut bytes.as_slice(), bytes.len(), &mut held).await.unwrap();
+        let whole = read_payload(&mut bytes.as_slice(), bytes.len(), &mut held).await.unwrap();
         assert!(matches!(whole, Arrived::Whole(read) if read == bytes));
         assert_eq!(held.held(), bytes.len());
-        let cut = read(&mut &bytes[..20_000], bytes.len(), &mut held).await.unwrap();
+        let cut = read_payload(&mut &bytes[..20_000], bytes.len(), &mut held).await.unwrap();
         assert!(matches!(cut, Arrived::Cut));
         assert!(account.used() <= 16_384 + TRUSTED_BYTES + 65_536, "{}", account.used());
     }
@@ -74,7 +78,7 @@ mod tests {
         let bytes = [vec![7; 3_000_000], vec![8; 10]].concat();
         let account = Account::new(1_000_000);
         let (mut stream, mut held) = (bytes.as_slice(), account.share());
-        let refused = read(&mut stream, 3_000_000, &mut held).await.unwrap();
+        let refused = read_payload(&mut stream, 3_000_000, &mut held).await.unwrap();
         assert!(matches!(refused, Arrived::Refused(kept, Short) if kept == vec![7; CLAIMED_BYTES]));
         assert_eq!((stream, account.used()), (&[8; 10][..], 0));
     }

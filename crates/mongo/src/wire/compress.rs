@@ -1,14 +1,19 @@
 //! OP_COMPRESSED. Output is bounded by the claimed size, and that by the limit of messages, so a
 //! small message cannot become a large one; a size that does not come out exactly is refused.
+//!
+//! ```text
+//! original op code: i32, size without header: i32, compressor: u8, compressed bytes
+//! ```
 
 use std::io::Read;
 
 use super::{HEADER_BYTES, Header, Malformed, OpCode};
 use crate::limits::MAX_MESSAGE_BYTES;
 
-/// A way to compress.
+/// A way to compress. The numbers are those of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compressor {
+    /// No compression at all, which the protocol has for tests.
     Noop = 0,
     Snappy = 1,
     Zlib = 2,
@@ -19,6 +24,7 @@ impl Compressor {
     /// Those that are offered, in the order of preference.
     pub(crate) const OFFERED: [Self; 3] = [Self::Zstd, Self::Snappy, Self::Zlib];
 
+    /// Its name in a handshake.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Noop => "noop",
@@ -28,15 +34,16 @@ impl Compressor {
         }
     }
 
-    fn of(id: u8) -> Option<Self> {
+    /// The compressor of a number.
+    fn from_id(id: u8) -> Option<Self> {
         [Self::Noop, Self::Snappy, Self::Zlib, Self::Zstd].into_iter().find(|it| *it as u8 == id)
     }
 }
 
-/// How long a message says that it is once it is unpacked, which has to be true; 0 where it does not
-/// say so.
-pub(crate) fn unpacked(header: &Header, payload: &[u8]) -> usize {
-    if OpCode::of(header.code) != Some(OpCode::Compressed) {
+/// How long a message says that it is once it is unpacked, bytes, which has to be true; 0 where it
+/// does not say so. Memory for it is taken before it is unpacked.
+pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
+    if OpCode::from_number(header.code) != Some(OpCode::Compressed) {
         return 0;
     }
     let size = payload.get(4..8).and_then(|size| size.try_into().ok()).map(i32::from_le_bytes);
@@ -44,7 +51,9 @@ pub(crate) fn unpacked(header: &Header, payload: &[u8]) -> usize {
     size.min(MAX_MESSAGE_BYTES)
 }
 
-/// The message inside a compressed one.
+/// The message inside a compressed one: its header, its payload and the compressor, by which the
+/// reply is compressed too. A compressed message inside a compressed one is refused: it would
+/// multiply the bound.
 pub(super) fn decompress(
     header: &Header,
     payload: &[u8],
@@ -55,31 +64,34 @@ pub(super) fn decompress(
     };
     let code = number(0).ok_or_else(bad)?;
     let size = number(4).and_then(|size| usize::try_from(size).ok()).ok_or_else(bad)?;
-    let compressor = payload.get(8).copied().and_then(Compressor::of).ok_or_else(bad)?;
+    let compressor = payload.get(8).copied().and_then(Compressor::from_id).ok_or_else(bad)?;
+    // The claim is checked before anything is unpacked: it decides how much room is made.
     if MAX_MESSAGE_BYTES < size.saturating_add(HEADER_BYTES) || code == OpCode::Compressed as i32 {
         return Err(bad());
     }
     let data = payload.get(9..).unwrap_or_default();
-    let out = inflate(compressor, data, size).filter(|out| out.len() == size);
+    let out = decompress_bytes(compressor, data, size).filter(|out| out.len() == size);
     let out = out.ok_or_else(bad)?;
     let inner = Header { len: HEADER_BYTES + size, code, ..*header };
     Ok((inner, out, compressor))
 }
 
-/// At most `size` bytes and one more, so that too much is noticed.
-fn inflate(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
+/// Unpacks into at most `size` bytes and one more, so that too much is noticed.
+fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
     // As long as it is to be, so that no more is held than was asked for.
     let mut out = Vec::with_capacity(size.saturating_add(1));
     match compressor {
         Compressor::Noop => out.extend_from_slice(data),
         Compressor::Snappy => {
+            // Snappy says itself how long it becomes, before anything is allocated.
             if snap::raw::decompress_len(data).ok()? != size {
                 return None;
             }
             out = snap::raw::Decoder::new().decompress_vec(data).ok()?;
         }
         Compressor::Zlib => {
+            // Stops one byte after the claim, however much there is to come.
             flate2::read::ZlibDecoder::new(data).take(limit).read_to_end(&mut out).ok()?;
         }
         Compressor::Zstd => {
@@ -94,9 +106,10 @@ fn inflate(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> 
 pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     let Some((head, body)) = message.split_first_chunk::<HEADER_BYTES>() else { return message };
     let Ok(header) = Header::read(head) else { return message };
-    let Some(data) = deflate(compressor, body) else { return message };
+    let Some(data) = compress_bytes(compressor, body) else { return message };
     let len = HEADER_BYTES + 9 + data.len();
     let mut out = Vec::with_capacity(len);
+    // Ids are those of the message inside.
     Header { len, code: OpCode::Compressed as i32, ..header }.write(&mut out);
     out.extend_from_slice(&header.code.to_le_bytes());
     out.extend_from_slice(&i32::try_from(body.len()).unwrap_or(i32::MAX).to_le_bytes());
@@ -105,7 +118,9 @@ pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     out
 }
 
-fn deflate(compressor: Compressor, body: &[u8]) -> Option<Vec<u8>> {
+/// Compresses the payload of a message, at each compressor's fastest level: replies are made once
+/// and read once.
+fn compress_bytes(compressor: Compressor, body: &[u8]) -> Option<Vec<u8>> {
     match compressor {
         Compressor::Noop => Some(body.to_vec()),
         Compressor::Snappy => snap::raw::Encoder::new().compress_vec(body).ok(),

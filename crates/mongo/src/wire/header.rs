@@ -1,4 +1,4 @@
-//! The 16 bytes in front of every message.
+//! The 16 bytes in front of every message: its length, two ids and its kind.
 
 use super::Malformed;
 use crate::limits::MAX_MESSAGE_BYTES;
@@ -6,17 +6,23 @@ use crate::limits::MAX_MESSAGE_BYTES;
 /// Length of a header.
 pub(crate) const HEADER_BYTES: usize = 16;
 
-/// What a message is.
+/// What a message is. Others of MongoDB's kinds were removed in 5.1 and are not answered here
+/// either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpCode {
+    /// OP_REPLY, the answer to OP_QUERY.
     Reply = 1,
+    /// OP_QUERY, which clients may use for a handshake only.
     Query = 2004,
+    /// OP_COMPRESSED, another message in compressed form.
     Compressed = 2012,
+    /// OP_MSG, everything else.
     Msg = 2013,
 }
 
 impl OpCode {
-    pub(crate) fn of(code: i32) -> Option<Self> {
+    /// The kind that a number stands for.
+    pub(crate) fn from_number(code: i32) -> Option<Self> {
         match code {
             1 => Some(Self::Reply),
             2004 => Some(Self::Query),
@@ -32,18 +38,23 @@ impl OpCode {
 pub(crate) struct Header {
     /// Bytes of the whole message.
     pub(crate) len: usize,
+    /// The sender's number of this message.
     pub(crate) request_id: i32,
+    /// The number of the message that this one answers, 0 in a request.
     pub(crate) response_to: i32,
+    /// The number of an [`OpCode`], which may be unknown.
     pub(crate) code: i32,
 }
 
 impl Header {
-    /// Reads a header; a length that no message can have ends the connection.
+    /// Reads a header. A length below that of a header or above [`MAX_MESSAGE_BYTES`] is fatal:
+    /// nothing says where the next message would begin.
     pub(crate) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         let number = |at: usize| {
             let part = bytes.get(at..at + 4).and_then(|part| part.try_into().ok());
             i32::from_le_bytes(part.unwrap_or_default())
         };
+        // A negative length becomes 0, which is below every bound.
         let len = usize::try_from(number(0)).unwrap_or(0);
         if !(HEADER_BYTES..=MAX_MESSAGE_BYTES).contains(&len) {
             return Err(Malformed::fatal(format!("message length {} is not allowed", number(0))));
@@ -51,7 +62,7 @@ impl Header {
         Ok(Self { len, request_id: number(4), response_to: number(8), code: number(12) })
     }
 
-    /// Its bytes.
+    /// Appends its bytes.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         let len = i32::try_from(self.len).unwrap_or(i32::MAX);
         for number in [len, self.request_id, self.response_to, self.code] {

@@ -1,16 +1,29 @@
 //! Messages as bytes: headers, OP_MSG, the old OP_QUERY for the handshake, compression. Nothing is
 //! decoded here before the validator has passed it, and nothing here knows a command.
+//!
+//! All numbers on the wire are little-endian. A message:
+//!
+//! ```text
+//! 0      4           8            12      16
+//! | len  | request id | response to | op code | payload ...
+//! ```
 
+/// Reads a message of a known length.
 pub(crate) mod arriving;
+/// OP_COMPRESSED.
 mod compress;
+/// The 16 bytes in front.
 mod header;
+/// A request, whatever form it came in.
 mod message;
+/// OP_MSG.
 mod op_msg;
+/// OP_QUERY and OP_REPLY.
 mod op_query;
 
-pub(crate) use compress::{Compressor, compress, unpacked};
+pub(crate) use compress::{Compressor, claimed_size, compress};
 pub(crate) use header::{HEADER_BYTES, Header, OpCode};
-pub(crate) use message::{Message, Sequence, Shape, parse};
+pub(crate) use message::{Message, Sequence, Shape, parse_message};
 pub(crate) use op_msg::{reply as msg_reply, wants_no_reply};
 pub(crate) use op_query::reply as query_reply;
 
@@ -20,6 +33,7 @@ use std::fmt;
 /// protocol offers a reply, it gets this error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
+    /// MongoDB's error code for the reply.
     pub(crate) code: i32,
     pub(crate) message: String,
     /// A reply can be sent and the connection goes on.
@@ -27,13 +41,15 @@ pub(crate) struct Malformed {
 }
 
 impl Malformed {
-    /// The connection cannot go on.
+    /// The connection cannot go on: where the next message begins is not known, or nothing that
+    /// follows can be trusted. 17 ProtocolError.
     pub(crate) fn fatal(message: impl Into<String>) -> Self {
         let code = crate::errors::ProtocolError;
         Self { code, message: message.into(), answerable: false }
     }
 
-    /// The message as a whole was understood, its content was not.
+    /// The message as a whole was understood, its content was not: it gets an error reply, and the
+    /// next message is read as if nothing had been.
     pub(crate) fn content(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), answerable: true }
     }

@@ -1,20 +1,32 @@
-//! OP_QUERY and OP_REPLY, which drivers still use for their first handshake.
+//! OP_QUERY and OP_REPLY, which drivers still use for their first handshake: they do not know yet
+//! whether the server understands OP_MSG.
+//!
+//! ```text
+//! OP_QUERY: flags: i32, full name, 0, skip: i32, limit: i32, document
+//! OP_REPLY: flags: i32, cursor: i64, from: i32, count: i32, document ...
+//! ```
 
 use document::validate;
 
 use super::{HEADER_BYTES, Header, Malformed, Message, OpCode, Shape};
 
+/// Reads an OP_QUERY. It has to be about `<database>.$cmd`, as commands were; queries of
+/// collections in this form were removed from MongoDB. A second document, the old projection, is
+/// ignored.
 pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
     let bad = || Malformed::fatal("a malformed OP_QUERY");
     let rest = payload.get(4..).ok_or_else(bad)?;
     let name_len = rest.iter().position(|byte| *byte == 0).ok_or_else(bad)?;
     let name = str::from_utf8(rest.get(..name_len).unwrap_or_default()).map_err(|_| bad())?;
     let database = name.strip_suffix(".$cmd").map(str::to_owned);
+    // Flags, the name and its zero, then skip and limit, which mean nothing to a command.
     let start = 4 + name_len + 1 + 8;
     let len: [u8; 4] =
         payload.get(start..start + 4).and_then(|len| len.try_into().ok()).ok_or_else(bad)?;
     let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| bad())?;
     let end = start.checked_add(len).filter(|end| *end <= payload.len()).ok_or_else(bad)?;
+    // What is wrong in it ends the connection: this form has no error that every client of that
+    // time understands.
     let elements = validate(payload.get(start..end).unwrap_or_default())
         .map_err(|invalid| Malformed::fatal(invalid.to_string()))?;
     let Some(database) = database else {
@@ -40,6 +52,7 @@ pub(crate) fn reply(request_id: i32, response_to: i32, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(len);
     Header { len, request_id, response_to, code: OpCode::Reply as i32 }.write(&mut out);
     out.extend_from_slice(&AWAIT_CAPABLE.to_le_bytes());
+    // No cursor, from the start, one document.
     out.extend_from_slice(&0_i64.to_le_bytes());
     out.extend_from_slice(&0_i32.to_le_bytes());
     out.extend_from_slice(&1_i32.to_le_bytes());

@@ -1,7 +1,19 @@
 //! `explain`: the access path that was chosen and, when asked for, what it looked at. A write is
 //! explained by the search it begins with, and changes nothing.
+//!
+//! The command inside is parsed by the same parsers as when it runs. What it becomes is a plan and
+//! an [`Outcome`]: what would be done with the documents that are found. With `executionStats` the
+//! plan is run to its end and the outcome counts instead of acting.
+//!
+//! ```text
+//! {explain: {find: "c", filter: {a: 1}}, verbosity: "executionStats"}
+//! => {queryPlanner: {namespace: "db.c", parsedQuery: {a: 1}, winningPlan: {stage: "FETCH", ..}},
+//!     executionStats: {nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 1, ..}, ok: 1}
+//! ```
 
+/// The form of the reply.
 mod shape;
+/// Writes, which are counted and not done.
 mod write;
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
@@ -9,36 +21,81 @@ use engine::{BatchLimit, Hint, Model, Namespace, Plan, Store};
 use query::exec::Stage;
 
 use self::{
-    shape::{Stats, finish, planner, winning},
-    write::Change,
+    shape::{Stats, build_reply, planner_section, winning_plan},
+    write::PlannedWrite,
 };
-use super::{Call, aggregate, count::means_all, find};
+
+use super::{aggregate, count, find};
 use crate::{
-    args::{Args, named},
+    arguments::{Args, collection_argument},
+    call::Call,
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
     names,
+    parsers::hint::{covers_all, parse_hint},
 };
 
 /// What a command looks for, and what it does with what it finds.
 struct Explained {
     plan: Plan,
-    /// The last stage is the command's own, and none that is shown.
+    /// The last stage is a limit that the command's meaning needs, and that is not shown.
     bounded: bool,
-    /// The filter as it came.
+    /// The filter as it came, for `parsedQuery`.
     filter: Document,
-    then: Then,
+    then: Outcome,
 }
 
-enum Then {
-    /// The documents are the answer.
+/// What a command does with the documents it finds.
+enum Outcome {
+    /// They are the reply.
     Answer,
     /// They are counted.
     Count,
     /// They are changed or removed.
-    Change(Box<Change>),
+    Write(Box<PlannedWrite>),
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+impl Outcome {
+    /// The command's own stage, which stands above the search; `None` where the documents are the
+    /// reply.
+    fn planned_stage(&self) -> Option<Document> {
+        match self {
+            Self::Answer => None,
+            Self::Count => Some(doc! { "stage": "COUNT" }),
+            Self::Write(change) => Some(doc! { "stage": change.stage_name() }),
+        }
+    }
+
+    /// The same after a run that has found this many documents.
+    fn counted_stage(&self, found: usize) -> Option<Document> {
+        match self {
+            Self::Answer => None,
+            Self::Count => {
+                let counted = shape::shortest_int(found as u64);
+                Some(doc! { "stage": "COUNT", "nReturned": 0, "nCounted": counted })
+            }
+            Self::Write(change) => Some(change.stage_stats()),
+        }
+    }
+
+    /// How many documents the client would get, which for counts and writes is not what was found.
+    fn returned_count(&self, found: usize) -> usize {
+        match self {
+            Self::Answer => found,
+            Self::Count => 0,
+            Self::Write(change) => change.returned_count(),
+        }
+    }
+}
+
+/// Whether an explanation changes something: only an aggregate that writes counts as a change,
+/// since any other command is searched and not run.
+pub(super) fn changes_data(command: DocRef<'_>) -> bool {
+    let explained = command.get("explain").and_then(ValueRef::as_document);
+    explained.is_some_and(aggregate::changes_data)
+}
+
+/// Runs `explain`. Without a verbosity it executes, as mongod does.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(command) = call.args().document("explain")? else {
         return Err(Error::new(FailedToParse, "explain takes a command"));
     };
@@ -52,32 +109,36 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(BadValue, message));
         }
     };
+    // The command inside has no `$db` of its own; it is about the database of `explain`.
     let name = command.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(name, command);
     let namespace = match name {
-        "aggregate" => aggregate::source(&Call { body: command, ..call.clone() })?,
-        _ => names::collection(call.database, named(command, name)?)?,
+        "aggregate" => aggregate::source_namespace(&call.inner_call(name, command))?,
+        _ => names::parse_collection(call.database, collection_argument(command, name)?)?,
     };
-    let explained = of_command(name, &args)?;
+    let explained = explained_command(name, &args)?;
     let plan = &explained.plan;
-    if name == "count" && plan.filter.is_always() && means_all(&plan.hint) {
-        return of_books(&call, &namespace, command, execute).await;
+    // The same test decides when `count` runs, so that the explanation is of what would happen.
+    if name == "count" && plan.filter.is_always() && covers_all(&plan.hint) {
+        return explain_fast_count(call, &namespace, command, execute).await;
     }
-    answer(&call, &namespace, explained, command, execute).await
+    reply_with_plan(call, &namespace, explained, command, execute).await
 }
 
-/// A count without a filter, which looks at no document.
-async fn of_books<S: Store>(
+/// A count without a filter, which looks at no document: mongod calls it `RECORD_STORE_FAST_COUNT`.
+async fn explain_fast_count<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     command: DocRef<'_>,
     execute: bool,
 ) -> Result<DocBuf> {
-    let there = call.find(namespace).is_some();
+    // mongod shows a collection that is not there as a plan that ends at once.
+    let there = call.find_collection(namespace).is_some();
     let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
-    let planned = planner(namespace, Document::new(), stage.clone());
+    let planned = planner_section(namespace, Document::new(), stage.clone());
     let stats = if execute {
-        let counted = super::count::run(Call { name: "count", body: command, ..call.clone() });
+        let inner = call.inner_call("count", command);
+        let counted = count::run(&inner);
         let counted = counted.await?;
         if let Some(n) = counted.get("n") {
             stage.push("nCounted", n.to_value());
@@ -86,43 +147,45 @@ async fn of_books<S: Store>(
     } else {
         None
     };
-    finish(call, planned, stats, command)
+    build_reply(call, planned, stats, command)
 }
 
-/// What a command does.
-fn of_command(name: &str, args: &Args<'_>) -> Result<Explained> {
+/// What a command does. Of `update` and `delete` the first statement is explained, as mongod
+/// accepts no other.
+fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     let filter_of = |field: &str| -> Result<Document> {
         Ok(args.document(field)?.map(DocRef::to_tree).unwrap_or_default())
     };
-    let plain = |plan: Plan, filter: Document, then: Then| {
+    let plain = |plan: Plan, filter: Document, then: Outcome| {
         Ok(Explained { plan, bounded: false, filter, then })
     };
     match name {
-        "find" => plain(find::plan(args)?, filter_of("filter")?, Then::Answer),
-        "aggregate" => plain(aggregate::plan(args)?, first_match(args), Then::Answer),
-        "count" => plain(by_query(args)?, filter_of("query")?, Then::Count),
-        "distinct" => plain(by_query(args)?, filter_of("query")?, Then::Answer),
-        "findAndModify" | "findandmodify" => write::find_and_modify(args),
-        "update" => write::update(&statement(args, "updates")?),
-        "delete" => write::delete(&statement(args, "deletes")?),
+        "find" => plain(find::parse_plan(args)?, filter_of("filter")?, Outcome::Answer),
+        "aggregate" => plain(aggregate::parse_plan(args)?, first_match(args), Outcome::Answer),
+        "count" => plain(by_query(args)?, filter_of("query")?, Outcome::Count),
+        "distinct" => plain(by_query(args)?, filter_of("query")?, Outcome::Answer),
+        "findAndModify" | "findandmodify" => write::explain_find_and_modify(args),
+        "update" => write::explain_update(&first_statement(args, "updates")?),
+        "delete" => write::explain_delete(&first_statement(args, "deletes")?),
         other => {
             Err(Error::new(CommandNotSupported, format!("explain of '{other}' is not supported")))
         }
     }
 }
 
+/// The plan of a command whose filter is called `query`.
 fn by_query(args: &Args<'_>) -> Result<Plan> {
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => query::Filter::always(),
     };
-    Ok(Plan { hint: find::hint(args)?, ..Plan::new(filter) })
+    Ok(Plan { hint: parse_hint(args)?, ..Plan::new(filter) })
 }
 
 /// The first statement of a list.
-fn statement<'a>(args: &Args<'a>, list: &'a str) -> Result<Args<'a>> {
+fn first_statement<'a>(args: &Args<'a>, list: &'a str) -> Result<Args<'a>> {
     let first = args.documents(list)?.into_iter().next();
-    Ok(Args::new(list, first.ok_or_else(|| args.missing(list))?))
+    Ok(Args::new(list, first.ok_or_else(|| args.missing_field(list))?))
 }
 
 /// The filter of a pipeline that begins with one.
@@ -133,8 +196,8 @@ fn first_match(args: &Args<'_>) -> Document {
     filter.map(DocRef::to_tree).unwrap_or_default()
 }
 
-/// A search for documents, or for the first one.
-fn search(find: engine::Find, many: bool) -> (Plan, bool) {
+/// A search for documents, or for the first one, and whether its last stage is that limit.
+fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
     let filter = std::sync::Arc::unwrap_or_clone(find.filter);
     let hint: Hint = find.hint;
     let mut stages = Vec::new();
@@ -145,18 +208,20 @@ fn search(find: engine::Find, many: bool) -> (Plan, bool) {
     (Plan { filter, stages, hint }, !many)
 }
 
-/// `aggregate` with `explain: true`.
-pub(super) async fn of_aggregate<S: Store>(
+/// Runs `aggregate` with `explain: true`, the older form: it plans and does not execute.
+pub(super) async fn explain_aggregate<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
 ) -> Result<DocBuf> {
     let args = call.args();
-    let (plan, filter) = (aggregate::plan(&args)?, first_match(&args));
-    let explained = Explained { plan, bounded: false, filter, then: Then::Answer };
-    answer(call, namespace, explained, call.body, false).await
+    let (plan, filter) = (aggregate::parse_plan(&args)?, first_match(&args));
+    let explained = Explained { plan, bounded: false, filter, then: Outcome::Answer };
+    reply_with_plan(call, namespace, explained, call.body, false).await
 }
 
-async fn answer<S: Store>(
+/// Plans, executes where that is asked for, and builds the reply. It reads batches as a client
+/// would, so that the operation can be told to stop between them.
+async fn reply_with_plan<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     explained: Explained,
@@ -164,8 +229,11 @@ async fn answer<S: Store>(
     execute: bool,
 ) -> Result<DocBuf> {
     let Explained { plan, bounded, filter, mut then } = explained;
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
+    // Names are taken before the plan is handed over.
     let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
+    // The limit is how a search for one document is planned, not a stage that the client has
+    // written.
     if bounded {
         stages.pop();
     }
@@ -178,12 +246,13 @@ async fn answer<S: Store>(
     let started = clock::monotonic();
     if execute {
         loop {
+            // Batches are thrown away: they are bounded so that a large result is never held whole.
             let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
             let batch = cursor.next(limit).await?;
             found += batch.documents.len();
-            if let Then::Change(change) = &mut then {
+            if let Outcome::Write(change) = &mut then {
                 for document in &batch.documents {
-                    change.would(DocRef::Raw(document), &searched, &context)?;
+                    change.count_found(DocRef::Raw(document), &searched, &context)?;
                 }
             }
             if batch.done {
@@ -193,28 +262,12 @@ async fn answer<S: Store>(
     }
     let millis = clock::monotonic().saturating_sub(started).as_millis();
     let explain = cursor.explain();
-    let top = match &then {
-        Then::Answer => None,
-        Then::Count => Some(doc! { "stage": "COUNT" }),
-        Then::Change(change) => Some(doc! { "stage": change.stage() }),
-    };
-    let planned = planner(namespace, filter, winning(&explain, &stages, sorts, None, top.clone()));
-    let returned = match &then {
-        Then::Answer => found,
-        Then::Count => 0,
-        Then::Change(change) => change.returned(),
-    };
+    let plan = winning_plan(&explain, &stages, sorts, None, then.planned_stage());
+    let planned = planner_section(namespace, filter, plan);
     let stats = execute.then(|| {
-        let top = match &then {
-            Then::Answer => None,
-            Then::Count => Some(
-                doc! { "stage": "COUNT", "nReturned": 0, "nCounted": shape::int(found as u64) },
-            ),
-            Then::Change(change) => Some(change.stats()),
-        };
         let (keys, documents) = (explain.keys_examined, explain.documents_examined);
-        let stage = winning(&explain, &stages, sorts, Some(found), top);
-        Stats { returned, millis, keys, documents, stage }
+        let stage = winning_plan(&explain, &stages, sorts, Some(found), then.counted_stage(found));
+        Stats { returned: then.returned_count(found), millis, keys, documents, stage }
     });
-    finish(call, planned, stats, command)
+    build_reply(call, planned, stats, command)
 }

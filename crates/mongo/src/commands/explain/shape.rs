@@ -1,33 +1,42 @@
-//! What an explanation looks like, with MongoDB's names of stages. Numbers are of MongoDB's types.
+//! What an explanation looks like, with MongoDB's names of stages. Numbers are of MongoDB's types,
+//! since tools and tests of applications read the tree by name: `winningPlan.stage`, `inputStage`,
+//! `totalDocsExamined`.
 
 use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Explain, Namespace, Store};
 
-use crate::{
-    commands::{Call, ok},
-    errors::Result,
-    limits::SERVER_VERSION,
-};
+use crate::{call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
 /// What a run looked at.
 #[derive(Default)]
 pub(super) struct Stats {
+    /// Documents that the command would return.
     pub(super) returned: usize,
+    /// How long it took.
     pub(super) millis: u128,
+    /// Index keys that were looked at.
     pub(super) keys: u64,
+    /// Documents that were looked at.
     pub(super) documents: u64,
+    /// The tree of stages with their counts.
     pub(super) stage: Document,
 }
 
 /// A 32-bit number, as MongoDB gives it while it fits.
-pub(super) fn int(value: u64) -> Value {
+pub(super) fn shortest_int(value: u64) -> Value {
     match i32::try_from(value) {
         Ok(value) => Value::Int32(value),
         Err(_) => Value::Int64(i64::try_from(value).unwrap_or(i64::MAX)),
     }
 }
 
-pub(super) fn planner(namespace: &Namespace, filter: Document, winning: Document) -> Document {
+/// `queryPlanner`: the filter as it came, and the chosen plan. Other plans are not kept, so none is
+/// shown as rejected.
+pub(super) fn planner_section(
+    namespace: &Namespace,
+    filter: Document,
+    winning: Document,
+) -> Document {
     doc! {
         "namespace": namespace.to_string(),
         "indexFilterSet": false,
@@ -37,7 +46,8 @@ pub(super) fn planner(namespace: &Namespace, filter: Document, winning: Document
     }
 }
 
-pub(super) fn finish<S: Store>(
+/// The reply: the plan, the counts of a run if there was one, and the command.
+pub(super) fn build_reply<S: Store>(
     call: &Call<'_, S>,
     planned: Document,
     stats: Option<Stats>,
@@ -49,10 +59,10 @@ pub(super) fn finish<S: Store>(
             "executionStats",
             doc! {
                 "executionSuccess": true,
-                "nReturned": int(stats.returned as u64),
-                "executionTimeMillis": int(u64::try_from(stats.millis).unwrap_or(u64::MAX)),
-                "totalKeysExamined": int(stats.keys),
-                "totalDocsExamined": int(stats.documents),
+                "nReturned": shortest_int(stats.returned as u64),
+                "executionTimeMillis": shortest_int(u64::try_from(stats.millis).unwrap_or(u64::MAX)),
+                "totalKeysExamined": shortest_int(stats.keys),
+                "totalDocsExamined": shortest_int(stats.documents),
                 "executionStages": stats.stage,
             },
         );
@@ -68,18 +78,19 @@ pub(super) fn finish<S: Store>(
     ok(reply)
 }
 
-/// MongoDB's names for what was chosen. Where it was run, `found` is how many documents came out of
-/// the last of these stages; `top` stands above them.
-pub(super) fn winning(
+/// MongoDB's names for what was chosen, from the access path outwards. Where it was run, `found` is
+/// how many documents came out of the last of these stages; `top` stands above them.
+pub(super) fn winning_plan(
     explain: &Explain,
     stages: &[&'static str],
     sorts: bool,
     found: Option<usize>,
     top: Option<Document>,
 ) -> Document {
-    let mut plan = access(explain, found.is_some());
+    let mut plan = access_stage(explain, found.is_some());
     for stage in stages {
         let name = match *stage {
+            // The access path gives this order already, so nothing is sorted.
             "$sort" if !sorts => continue,
             "$sort" => "SORT",
             "$limit" => "LIMIT",
@@ -91,8 +102,9 @@ pub(super) fn winning(
         };
         plan = doc! { "stage": name, "inputStage": plan };
     }
+    // Only the outermost stage of the search is counted.
     if let Some(found) = found {
-        plan.push("nReturned", int(found as u64));
+        plan.push("nReturned", shortest_int(found as u64));
     }
     match top {
         None => plan,
@@ -103,11 +115,13 @@ pub(super) fn winning(
     }
 }
 
-/// The way to the documents. It always ends at the documents themselves: an index tells which, not
-/// what they are.
-fn access(explain: &Explain, run: bool) -> Document {
+/// The way to the documents. It always ends at the documents themselves: an index says which they
+/// are, and not what they hold, so `FETCH` stands over every `IXSCAN`.
+fn access_stage(explain: &Explain, run: bool) -> Document {
+    // mongod's words for the direction of a walk.
     let direction = if explain.backward { "backward" } else { "forward" };
-    let (keys, documents) = (int(explain.keys_examined), int(explain.documents_examined));
+    let (keys, documents) =
+        (shortest_int(explain.keys_examined), shortest_int(explain.documents_examined));
     let mut plan = if explain.by_id {
         doc! { "stage": "IDHACK" }
     } else if let Some(name) = &explain.index {
@@ -123,6 +137,7 @@ fn access(explain: &Explain, run: bool) -> Document {
             "indexVersion": 2,
             "direction": direction,
         };
+        // Counts exist only where the plan was run.
         if run {
             scan.push("keysExamined", keys.clone());
         }

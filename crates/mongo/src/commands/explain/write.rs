@@ -1,80 +1,96 @@
-//! What a write would do to what it finds. Nothing is written.
+//! What a write would do to the documents it finds. Nothing is written: updates are applied to
+//! copies, to see whether they would change anything.
 
 use document::{DocRef, Document, doc};
 use engine::{Find, Plan};
 use query::{Context, Filter, edit::Edit};
 
-use super::{Explained, Then, search, shape::int};
+use super::{Explained, Outcome, search_plan, shape::shortest_int};
+use crate::commands::find_and_modify;
 use crate::{
-    args::Args,
-    commands::{delete, find_and_modify, update},
+    arguments::Args,
     errors::{BadValue, Error, Result},
+    parsers::statements::{
+        UPDATE_FIELDS, check_delete, check_update, deletes_many, parse_edit, parse_search,
+    },
 };
 
 /// A write, and what it would have done so far.
-pub(super) struct Change {
-    /// None: what is found is removed.
+pub(super) struct PlannedWrite {
+    /// How a document is changed; `None`: it is removed.
     edit: Option<Edit>,
+    /// Whether it inserts where nothing is found.
     upsert: bool,
-    /// It answers the document that it found.
+    /// Whether it returns the document that it found.
     answers: bool,
     found: u64,
     modified: u64,
 }
 
 /// An update's statement.
-pub(super) fn update(args: &Args<'_>) -> Result<Explained> {
-    update::check_shape(args, &update::NAMES)?;
+pub(super) fn explain_update(args: &Args<'_>) -> Result<Explained> {
+    check_update(args, &UPDATE_FIELDS)?;
     let many = args.bool("multi")?.unwrap_or(false);
-    let update = args.get("u").ok_or_else(|| args.missing("u"))?;
-    let edit = update::edit(update, args, many)?;
+    let update = args.get("u").ok_or_else(|| args.missing_field("u"))?;
+    let edit = parse_edit(update, args, many)?;
     let upsert = args.bool("upsert")?.unwrap_or(false);
-    explained(args, "q", update::find(args, "q")?, many, Change::new(Some(edit), upsert, false))
+    explain_search(
+        args,
+        "q",
+        parse_search(args, "q")?,
+        many,
+        PlannedWrite::new(Some(edit), upsert, false),
+    )
 }
 
 /// A delete's statement.
-pub(super) fn delete(args: &Args<'_>) -> Result<Explained> {
-    delete::check_shape(args)?;
-    let many = delete::many(args)?;
-    explained(args, "q", update::find(args, "q")?, many, Change::new(None, false, false))
+pub(super) fn explain_delete(args: &Args<'_>) -> Result<Explained> {
+    check_delete(args)?;
+    let many = deletes_many(args)?;
+    explain_search(args, "q", parse_search(args, "q")?, many, PlannedWrite::new(None, false, false))
 }
 
-pub(super) fn find_and_modify(args: &Args<'_>) -> Result<Explained> {
+/// A `findAndModify`, which finds one document.
+pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
-    let edit = args.get("update").map(|update| update::edit(update, args, false)).transpose()?;
+    let edit = args.get("update").map(|update| parse_edit(update, args, false)).transpose()?;
+    // Exactly one of both, as when the command runs.
     if edit.is_none() != remove {
         let message = "Either an update or remove=true must be specified";
         return Err(Error::new(BadValue, message));
     }
     let find = find_and_modify::parse_find(args)?;
-    explained(args, "query", find, false, Change::new(edit, upsert, true))
+    explain_search(args, "query", find, false, PlannedWrite::new(edit, upsert, true))
 }
 
-fn explained(
+/// The search of a write, with the write as its outcome.
+fn explain_search(
     args: &Args<'_>,
     filter: &str,
     find: Find,
     many: bool,
-    change: Change,
+    change: PlannedWrite,
 ) -> Result<Explained> {
     let filter = args.document(filter)?.map(DocRef::to_tree).unwrap_or_default();
-    let (plan, bounded): (Plan, bool) = search(find, many);
-    Ok(Explained { plan, bounded, filter, then: Then::Change(Box::new(change)) })
+    let (plan, bounded): (Plan, bool) = search_plan(find, many);
+    Ok(Explained { plan, bounded, filter, then: Outcome::Write(Box::new(change)) })
 }
 
-impl Change {
+impl PlannedWrite {
+    /// A write that has found nothing yet.
     fn new(edit: Option<Edit>, upsert: bool, answers: bool) -> Self {
         Self { edit, upsert, answers, found: 0, modified: 0 }
     }
 
-    /// A document is found.
-    pub(super) fn would(
+    /// Counts a document that is found, and whether the edit would change it.
+    pub(super) fn count_found(
         &mut self,
         document: DocRef<'_>,
         filter: &Filter,
         context: &Context,
     ) -> Result<()> {
+        // An update without a change counts as found and not as modified.
         self.found += 1;
         if let Some(edit) = &self.edit {
             self.modified += u64::from(edit.apply(document, Some(filter), context)?.changed);
@@ -83,24 +99,25 @@ impl Change {
     }
 
     /// MongoDB's name for it.
-    pub(super) fn stage(&self) -> &'static str {
+    pub(super) fn stage_name(&self) -> &'static str {
         if self.edit.is_some() { "UPDATE" } else { "DELETE" }
     }
 
-    /// How many documents it answers.
-    pub(super) fn returned(&self) -> usize {
+    /// How many documents it returns.
+    pub(super) fn returned_count(&self) -> usize {
         usize::from(self.answers && 0 < self.found)
     }
 
     /// The stage with what it would have done.
-    pub(super) fn stats(&self) -> Document {
-        let mut out = doc! { "stage": self.stage(), "nReturned": int(self.returned() as u64) };
+    pub(super) fn stage_stats(&self) -> Document {
+        let mut out = doc! { "stage": self.stage_name(), "nReturned": shortest_int(self.returned_count() as u64) };
         if self.edit.is_some() {
-            out.push("nMatched", int(self.found));
-            out.push("nWouldModify", int(self.modified));
-            out.push("nWouldUpsert", int(u64::from(self.upsert && self.found == 0)));
+            out.push("nMatched", shortest_int(self.found));
+            out.push("nWouldModify", shortest_int(self.modified));
+            // Where nothing is found one document would be inserted.
+            out.push("nWouldUpsert", shortest_int(u64::from(self.upsert && self.found == 0)));
         } else {
-            out.push("nWouldDelete", int(self.found));
+            out.push("nWouldDelete", shortest_int(self.found));
         }
         out
     }

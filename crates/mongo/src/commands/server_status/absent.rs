@@ -1,32 +1,36 @@
-//! Sections about what does not exist here, for exporters that read them: all is 0.
+//! Sections about what does not exist here, for exporters that read them: all is 0. The names are
+//! those that exporters ask for; one that is missing makes some of them fail as a whole.
 
 use document::{Document, Value, doc};
 
 use super::work::Tickets;
 
-fn zeros(names: &[&str]) -> Document {
+/// These names with 0 in 64 bits.
+fn long_zeros(names: &[&str]) -> Document {
     names.iter().map(|name| ((*name).to_owned(), Value::Int64(0))).collect()
 }
 
 /// The same in 32 bits, as MongoDB counts some things.
-fn small_zeros(names: &[&str]) -> Document {
+fn int_zeros(names: &[&str]) -> Document {
     names.iter().map(|name| ((*name).to_owned(), Value::Int32(0))).collect()
 }
 
-/// A section that counts nothing.
-pub(super) fn section(name: &str) -> Document {
+/// A section that counts nothing; empty where the name is not known.
+pub(super) fn absent_section(name: &str) -> Document {
     match name {
         "locks" => locks(),
-        "logicalSessionRecordCache" => small_zeros(&[
+        "logicalSessionRecordCache" => int_zeros(&[
             "activeSessionsCount",
             "sessionsCollectionJobCount",
             "lastSessionsCollectionJobDurationMillis",
             "transactionReaperJobCount",
             "sessionCatalogSize",
         ]),
-        "opcountersRepl" => zeros(&["insert", "query", "update", "delete", "getmore", "command"]),
+        "opcountersRepl" => {
+            long_zeros(&["insert", "query", "update", "delete", "getmore", "command"])
+        }
         "security" => security(),
-        "transactions" => zeros(&[
+        "transactions" => long_zeros(&[
             "retriedCommandsCount",
             "retriedStatementsCount",
             "transactionsCollectionWriteCount",
@@ -47,13 +51,13 @@ pub(super) fn section(name: &str) -> Document {
 
 /// Nothing is locked: writers meet when they commit.
 fn locks() -> Document {
-    let one = || doc! { "acquireCount": zeros(&["r", "w", "R", "W"]) };
+    let one = || doc! { "acquireCount": long_zeros(&["r", "w", "R", "W"]) };
     doc! { "Global": one(), "Database": one(), "Collection": one() }
 }
 
 fn security() -> Document {
     let one = || {
-        let tries = || zeros(&["received", "successful"]);
+        let tries = || long_zeros(&["received", "successful"]);
         doc! {
             "speculativeAuthenticate": tries(),
             "clusterAuthenticate": tries(),
@@ -82,7 +86,7 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
         })
         .collect();
     doc! {
-        "block-manager": small_zeros(&[
+        "block-manager": int_zeros(&[
             "blocks pre-loaded",
             "blocks read",
             "blocks written",
@@ -91,7 +95,7 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
             "mapped blocks read",
             "mapped bytes read",
         ]),
-        "cache": small_zeros(&[
+        "cache": int_zeros(&[
             "bytes currently in the cache",
             "bytes read into cache",
             "bytes written from cache",
@@ -107,7 +111,7 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
             "tracked dirty pages in the cache",
             "unmodified pages evicted",
         ]),
-        "log": small_zeros(&[
+        "log": int_zeros(&[
             "log bytes of payload data",
             "log bytes written",
             "log flush operations",
@@ -122,8 +126,8 @@ pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
             "log write operations",
             "total log buffer size",
         ]),
-        "session": small_zeros(&["open cursor count", "open session count"]),
-        "transaction": small_zeros(&[
+        "session": int_zeros(&["open cursor count", "open session count"]),
+        "transaction": int_zeros(&[
             "transaction begins",
             "transaction checkpoint currently running",
             "transaction checkpoint generation",

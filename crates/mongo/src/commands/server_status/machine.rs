@@ -1,4 +1,5 @@
-//! What the process takes of its machine, in MongoDB's sections.
+//! What the process takes of its machine, in MongoDB's sections and units: megabytes in one,
+//! kilobytes in the other.
 
 use document::{Document, doc};
 
@@ -6,7 +7,7 @@ use super::{int, long};
 use crate::usage::Usage;
 
 /// `mem`: megabytes.
-pub(super) fn memory(usage: &Usage) -> Document {
+pub(super) fn memory_section(usage: &Usage) -> Document {
     doc! {
         "bits": 64,
         "resident": int(usage.resident >> 20),
@@ -15,8 +16,8 @@ pub(super) fn memory(usage: &Usage) -> Document {
     }
 }
 
-/// `extra_info`
-pub(super) fn extra(usage: &Usage) -> Document {
+/// `extra_info`: times in microseconds, memory in kilobytes.
+pub(super) fn extra_section(usage: &Usage) -> Document {
     doc! {
         "note": "fields vary by platform",
         "user_time_us": long(usage.user_us),

@@ -1,19 +1,31 @@
-//! `serverStatus`: state and counters, in sections that exporters know. Figures are true where there
-//! is something to count, and 0 where MongoDB counts what does not exist here. Users' tests wait for
-//! `metrics.ttl.passes` to grow.
+//! `serverStatus`: state and counters, in sections that exporters know. Figures are true where
+//! there is something to count, and 0 where MongoDB counts what does not exist here: an exporter
+//! that misses a field stops reading. Users' tests wait for `metrics.ttl.passes` to grow, which
+//! stands for a pass of the TTL monitor that there is not.
+//!
+//! ```text
+//! {serverStatus: 1, locks: 0}          all sections but one
+//! {serverStatus: 1, none: 1, mem: 1}   one section
+//! ```
+//!
+//! A section is a function that returns a document. `work` counts what clients do, `machine` what
+//! the process takes, and `absent` has the zeros.
 
+/// Sections of zeros.
 mod absent;
+/// Memory and processor.
 mod machine;
+/// Commands, connections and cursors.
 mod work;
 
 use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use super::{Call, ok};
-use crate::{args::Args, errors::Result, limits::SERVER_VERSION};
-use work::Work;
+use work::WorkCounts;
 
-/// The sections that may be left out, or asked for by name.
+use crate::{arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
+
+/// The sections that may be left out, or asked for by name, in the order of the reply.
 pub(super) const SECTIONS: &[&str] = &[
     "asserts",
     "connections",
@@ -34,21 +46,25 @@ pub(super) const SECTIONS: &[&str] = &[
     "ebbClock",
 ];
 
+/// A number of 64 bits.
 fn long(value: u64) -> Value {
     Value::Int64(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
+/// A number of 32 bits; what does not fit is shown as the largest one.
 fn int(value: u64) -> Value {
     Value::Int32(i32::try_from(value).unwrap_or(i32::MAX))
 }
 
 /// Which sections a command wants: what it does not name it gets, unless it wants `none`.
-struct Wanted<'a> {
+struct WantedSections<'a> {
     args: Args<'a>,
+    /// Whether sections that are not named are wanted.
     others: bool,
 }
 
-impl Wanted<'_> {
+impl WantedSections<'_> {
+    /// Whether a section is wanted.
     fn wants(&self, section: &str) -> bool {
         match self.args.body.get(section) {
             Some(asked) => is_true(asked),
@@ -57,13 +73,15 @@ impl Wanted<'_> {
     }
 }
 
-/// As MongoDB takes any value for a flag here.
+/// As MongoDB takes any value for a flag here: everything but null, false and 0.
 fn is_true(value: ValueRef<'_>) -> bool {
     !value.is_nullish()
         && (value.is_truthy() || !matches!(value, ValueRef::Bool(_)) && !value.is_number())
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `serverStatus`. Counters are read one after the other while others count, so sums may be
+/// apart by what happens meanwhile.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let door = call.door;
     let now = door.engine.now().await;
     let uptime = clock::monotonic().saturating_sub(door.started);
@@ -78,31 +96,33 @@ pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
         "uptimeEstimate": long(micros / 1_000_000),
         "localTime": Value::DateTime(now.ms),
     };
-    let wanted = Wanted { args: call.args(), others: !call.body.get("none").is_some_and(is_true) };
-    let work = Work::of(&call);
+    let wanted =
+        WantedSections { args: call.args(), others: !call.body.get("none").is_some_and(is_true) };
+    let work = WorkCounts::gather(call);
     let usage = (door.settings.usage)();
     for section in SECTIONS.iter().filter(|section| wanted.wants(section)) {
         let content = match *section {
             "asserts" => work.asserts(),
             "connections" => work.connections(),
-            "extra_info" => machine::extra(&usage),
-            "globalLock" => work.lock(micros),
+            "extra_info" => machine::extra_section(&usage),
+            "globalLock" => work.global_lock(micros),
             "network" => work.network(),
-            "opLatencies" => work.latencies(),
-            "opcounters" => work.operations(),
-            "storageEngine" => engine(),
+            "opLatencies" => work.op_latencies(),
+            "opcounters" => work.op_counters(),
+            "storageEngine" => engine_section(),
             "wiredTiger" => absent::wired_tiger(&work.tickets()),
-            "mem" => machine::memory(&usage),
-            "metrics" => metrics(&call, &work),
-            "ebbClock" => clock_of(&call),
-            name => absent::section(name),
+            "mem" => machine::memory_section(&usage),
+            "metrics" => metrics_section(call, &work),
+            "ebbClock" => clock_section(call),
+            name => absent::absent_section(name),
         };
         reply.push(*section, content);
     }
     ok(reply)
 }
 
-fn engine() -> Document {
+/// `storageEngine`. Tools decide by its name what else they ask for.
+fn engine_section() -> Document {
     doc! {
         "name": "ebb",
         "supportsCommittedReads": true,
@@ -114,7 +134,8 @@ fn engine() -> Document {
     }
 }
 
-fn metrics<S: Store>(call: &Call<'_, S>, work: &Work) -> Document {
+/// `metrics`: commands, cursors, documents, and the state of expiry under `ttl`.
+fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
     let (passes, deleted) = call.door.engine.reaped();
     let backlog = call.door.engine.backlog();
     doc! {
@@ -139,7 +160,8 @@ fn metrics<S: Store>(call: &Call<'_, S>, work: &Work) -> Document {
     }
 }
 
-fn clock_of<S: Store>(call: &Call<'_, S>) -> Document {
+/// `ebbClock`: our own section, the database clock.
+fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
     let clock = call.door.engine.clock().status();
     let mode = match clock.mode {
         clock::Mode::System => "system",

@@ -1,4 +1,5 @@
-//! What clients did and do, counted, in MongoDB's sections.
+//! What clients did and do, counted, in MongoDB's sections. All of it is read once, so that
+//! sections of one reply agree.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -6,9 +7,9 @@ use document::{Document, Value, doc};
 use engine::Store;
 
 use super::{int, long};
-use crate::{commands::Call, limits::MAX_CONNECTIONS};
+use crate::{call::Call, command_row::CommandRow, limits::MAX_CONNECTIONS};
 
-/// How a command is counted where reads, writes and others are told apart.
+/// How commands are counted where reads, writes and others are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -16,12 +17,11 @@ enum Kind {
     Other,
 }
 
-fn kind(command: &str) -> Kind {
-    match command {
-        "find" | "getMore" | "aggregate" | "count" | "distinct" => Kind::Read,
-        "insert" | "update" | "delete" | "bulkWrite" | "findAndModify" | "findandmodify" => {
-            Kind::Write
-        }
+/// The kind of a command, from its row.
+fn work_kind(row: &CommandRow) -> Kind {
+    match row.work {
+        work if work.is_read() => Kind::Read,
+        work if work.is_write() => Kind::Write,
         _ => Kind::Other,
     }
 }
@@ -29,60 +29,68 @@ fn kind(command: &str) -> Kind {
 /// How many operations of a kind run beside each other, and how many might.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tickets {
+    /// How many run.
     pub(super) out: i32,
     pub(super) total: i32,
 }
 
 /// A command that was called: how often, how often in vain, and how long it took in all.
-struct Called {
-    name: &'static str,
+struct CommandCounts {
+    row: &'static CommandRow,
     times: u64,
     failed: u64,
     nanos: u64,
 }
 
 /// What there is to count, at one moment.
-pub(super) struct Work {
+pub(super) struct WorkCounts {
+    /// Counters of all connections by name.
     counters: Vec<(&'static str, u64)>,
-    called: Vec<Called>,
+    /// Commands that were called, by name.
+    called: Vec<CommandCounts>,
     connections: i64,
     connections_ever: i32,
+    /// Cursors that are open, and those of them that are idle.
     cursors: (usize, usize),
-    /// Commands under way, by name.
-    running: Vec<&'static str>,
+    /// Commands under way.
+    running: Vec<&'static CommandRow>,
 }
 
-impl Work {
-    pub(super) fn of<S: Store>(call: &Call<'_, S>) -> Self {
+impl WorkCounts {
+    /// Reads everything there is to count.
+    pub(super) fn gather<S: Store>(call: &Call<'_, S>) -> Self {
         let door = call.door;
         let (connections, cursors) = door.open();
-        let read = |name: &'static str, at: usize| {
+        let read = |at: usize, row: &'static CommandRow| {
             let times = door.latencies.read(at);
             let failed = door.failed.get(at).map_or(0, |failed| failed.load(Relaxed));
             let (times, nanos) = times.map_or((0, 0), |times| (times.count(), times.sum));
-            Called { name, times, failed, nanos }
+            CommandCounts { row, times, failed, nanos }
         };
-        let called = door.commands.iter().map(|(name, (at, _))| read(name, *at));
-        let mut called: Vec<Called> = called.filter(|called| 0 < called.times).collect();
-        called.sort_unstable_by_key(|called| called.name);
-        let running = door.connected();
-        let running = running.iter().filter_map(|connection| Some(connection.running()?.name));
+        let called = door.commands.rows.iter().enumerate().map(|(at, row)| read(at, row));
+        let mut called: Vec<CommandCounts> = called.filter(|called| 0 < called.times).collect();
+        called.sort_unstable_by_key(|called| called.row.name);
+        let running = door.connections();
+        let running =
+            running.iter().filter_map(|connection| Some(connection.running_command()?.row));
         Self {
             counters: door.counters(),
             called,
             connections,
             connections_ever: door.connections_ever(),
-            cursors: (cursors, door.cursors.idle().len()),
+            cursors: (cursors, door.cursors.idle_ids().len()),
             running: running.collect(),
         }
     }
 
-    fn counter(&self, name: &str) -> u64 {
+    /// One of the counters.
+    fn counter_value(&self, name: &str) -> u64 {
         self.counters.iter().find(|(held, _)| *held == name).map_or(0, |(_, count)| *count)
     }
 
+    /// How many commands of a kind are under way.
     fn under_way(&self, wanted: Kind) -> i32 {
-        let count = self.running.iter().filter(|name| kind(name) == wanted).count();
+        let count = self.running.iter().filter(|row| work_kind(row) == wanted).count();
         i32::try_from(count).unwrap_or(i32::MAX)
     }
 
@@ -112,7 +120,7 @@ impl Work {
     }
 
     /// `globalLock`: nobody waits for a lock.
-    pub(super) fn lock(&self, micros: u64) -> Document {
+    pub(super) fn global_lock(&self, micros: u64) -> Document {
         let (readers, writers) = (self.under_way(Kind::Read), self.under_way(Kind::Write));
         doc! {
             "totalTime": long(micros),
@@ -133,28 +141,29 @@ impl Work {
 
     /// `network`
     pub(super) fn network(&self) -> Document {
-        let (read, sent) = (self.counter("bytesIn"), self.counter("bytesOut"));
+        let (read, sent) = (self.counter_value("bytesIn"), self.counter_value("bytesOut"));
         doc! {
             "bytesIn": long(read),
             "bytesOut": long(sent),
             "physicalBytesIn": long(read),
             "physicalBytesOut": long(sent),
-            "numRequests": long(self.counter("command")),
+            "numRequests": long(self.counter_value("command")),
         }
     }
 
-    /// `opcounters`: what has a counter of its own is no command.
-    pub(super) fn operations(&self) -> Document {
+    /// `opcounters`: what has a counter of its own does not count as a command.
+    pub(super) fn op_counters(&self) -> Document {
         let names = ["insert", "query", "update", "delete", "getmore", "command"];
-        names.iter().map(|name| ((*name).to_owned(), long(self.counter(name)))).collect()
+        names.iter().map(|name| ((*name).to_owned(), long(self.counter_value(name)))).collect()
     }
 
     /// `opLatencies`: microseconds.
-    pub(super) fn latencies(&self) -> Document {
+    pub(super) fn op_latencies(&self) -> Document {
         let of = |wanted| {
-            let called = self.called.iter().filter(|called| kind(called.name) == wanted);
-            let sum =
-                |(times, nanos), called: &Called| (times + called.times, nanos + called.nanos);
+            let called = self.called.iter().filter(|called| work_kind(called.row) == wanted);
+            let sum = |(times, nanos), called: &CommandCounts| {
+                (times + called.times, nanos + called.nanos)
+            };
             let (times, nanos): (u64, u64) = called.fold((0, 0), sum);
             doc! { "latency": long(nanos / 1000), "ops": long(times) }
         };
@@ -168,9 +177,9 @@ impl Work {
 
     /// `metrics.commands`
     pub(super) fn commands(&self) -> Document {
-        let one = |called: &Called| {
+        let one = |called: &CommandCounts| {
             let counts = doc! { "failed": long(called.failed), "total": long(called.times) };
-            (called.name.to_owned(), Value::Document(counts))
+            (called.row.name.to_owned(), Value::Document(counts))
         };
         self.called.iter().map(one).collect()
     }
@@ -189,10 +198,10 @@ impl Work {
     /// `metrics.document`
     pub(super) fn documents(&self) -> Document {
         doc! {
-            "inserted": long(self.counter("insert")),
-            "returned": long(self.counter("documentsReturned")),
-            "updated": long(self.counter("documentsUpdated")),
-            "deleted": long(self.counter("documentsDeleted")),
+            "inserted": long(self.counter_value("insert")),
+            "returned": long(self.counter_value("documentsReturned")),
+            "updated": long(self.counter_value("documentsUpdated")),
+            "deleted": long(self.counter_value("documentsDeleted")),
         }
     }
 }

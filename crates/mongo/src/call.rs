@@ -1,28 +1,34 @@
-//! One command that a client called: who, where, and with what.
+//! One command that a client called: who, where, and with what. A `Call` is made once for each
+//! message and handed to the command by reference.
+//!
+//! ```text
+//! find         {find: "c", filter: {..}, $db: "db"}
+//!               name  namespace          database
+//! ```
 
 use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
-use engine::Store;
-use engine::{Collection, Model, Namespace};
+use engine::{Collection, Model, Namespace, Store};
 use query::{
     Context,
     expr::{Holding, Spill},
 };
 
 use crate::{
-    args::named,
+    arguments::{Args, collection_argument},
     client::Connection,
+    command_row::Known,
+    document_writer::DocumentWriter,
     door::Door,
     errors::{Error, InvalidNamespace, NamespaceNotFound, Result},
     names,
     operation::Operation,
-    session::Generic,
-    ttl::DocumentWriter,
     wire::{Message, Shape},
 };
 
-/// Looks after the evaluation of a command.
+/// What evaluation asks from time to time: whether the operation still may go on, and whether
+/// others wait for the thread that it occupies.
 struct Watched {
     operation: Arc<Operation>,
     give_way: fn(),
@@ -30,7 +36,7 @@ struct Watched {
 
 impl query::expr::Watch for Watched {
     fn check(&self) -> std::result::Result<(), query::Error> {
-        self.operation.check()
+        self.operation.check_running()
     }
 
     fn give_way(&self) {
@@ -38,33 +44,42 @@ impl query::expr::Watch for Watched {
     }
 }
 
-/// A called command.
+/// A called command. It borrows from its message and its connection, so it lives as long as the
+/// answer is made.
 pub(crate) struct Call<'a, S: Store> {
     pub(crate) door: &'a Arc<Door<S>>,
     pub(crate) connection: &'a Connection,
+    /// The message it came in. Large documents of it are shared, not copied.
     pub(crate) message: &'a Message,
+    /// The command's name as the client spelled it.
     pub(crate) name: &'a str,
+    /// Its row, if there is such a command.
+    pub(crate) known: Option<Known>,
+    /// The command's own document: that of the message, or the one inside the oldest form.
     pub(crate) body: DocRef<'a>,
+    /// The database it is for, whose name is checked.
     pub(crate) database: &'a str,
-    pub(crate) generic: Generic,
+    /// What it may still do: its time limit, and whether it was told to stop.
     pub(crate) operation: Arc<Operation>,
 }
 
-impl<S: Store> Clone for Call<'_, S> {
-    fn clone(&self) -> Self {
-        Self { generic: self.generic.clone(), operation: Arc::clone(&self.operation), ..*self }
-    }
-}
-
 impl<'a, S: Store> Call<'a, S> {
+    /// Reads from a message which command it is and on which database.
+    ///
+    /// Fails where MongoDB's drivers expect an error before any command is looked at: 73 for a name
+    /// that no database can have, 40571 without `$db`, and 352 for an OP_QUERY that is not a
+    /// handshake (drivers that get it stop and say that they are too old).
     pub(crate) fn new(
         door: &'a Arc<Door<S>>,
         connection: &'a Connection,
         message: &'a Message,
+        operation: Arc<Operation>,
     ) -> Result<Self> {
         let mut body = message.body();
         let mut name = body.iter().next().map_or("", |(name, _)| name);
         // The oldest form wraps the command and its read preference.
+        // Shells of long ago sent `{$query: {..}, $readPreference: ..}`; some drivers still do
+        // before they know the server.
         if message.shape == Shape::Query && matches!(name, "$query" | "query") {
             body = body.get(name).and_then(ValueRef::as_document).unwrap_or(body);
             name = body.iter().next().map_or("", |(name, _)| name);
@@ -77,58 +92,80 @@ impl<'a, S: Store> Call<'a, S> {
                 return Err(Error::new(40571, "OP_MSG requests require a $db argument"));
             }
         };
-        if message.shape == Shape::Query && !matches!(name, "hello" | "isMaster" | "ismaster") {
+        let known = door.commands.find(name);
+        if message.shape == Shape::Query && !known.is_some_and(|known| known.row.legacy) {
             let message = format!(
                 "Unsupported OP_QUERY command: {name}. The client driver may require an upgrade."
             );
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
-        names::database(database)?;
-        let (generic, operation) = (Generic::default(), Arc::default());
-        Ok(Self { door, connection, message, name, body, database, generic, operation })
+        names::check_database(database)?;
+        Ok(Self { door, connection, message, name, known, body, database, operation })
     }
 
-    /// The collection the command names.
+    /// The call of a command that stands inside this one, as `explain` has it. It shares this
+    /// call's time limit.
+    pub(crate) fn inner_call(&self, name: &'a str, body: DocRef<'a>) -> Self {
+        let known = self.door.commands.find(name);
+        Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
+    }
+
+    /// The command's own arguments.
+    pub(crate) fn args(&self) -> Args<'a> {
+        Args::new(self.name, self.body)
+    }
+
+    /// The collection that the command names in its first field.
     pub(crate) fn namespace(&self) -> Result<Namespace> {
-        names::collection(self.database, named(self.body, self.name)?)
+        names::parse_collection(self.database, collection_argument(self.body, self.name)?)
     }
 
     /// The collection of this name, if there is one.
-    pub(crate) fn find(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+    pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.door.engine.collection(Model::Documents, namespace)
     }
 
-    /// The collection of this name, or MongoDB's error.
-    pub(crate) fn expect(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
-        self.find(namespace)
+    /// The collection of this name; 26 NamespaceNotFound where there is none.
+    pub(crate) fn expect_collection(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
+        self.find_collection(namespace)
             .ok_or_else(|| Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")))
     }
 
-    /// The collection of this name, made when it is missing.
-    pub(crate) async fn ensure(&self, namespace: &Namespace) -> Result<(Arc<Collection>, bool)> {
-        if let Some(collection) = self.find(namespace) {
+    /// The collection of this name, made when it is missing, and whether it was made. Only then is
+    /// its name checked as that of a new one: collections of an older name rule stay usable.
+    pub(crate) async fn ensure_collection(
+        &self,
+        namespace: &Namespace,
+    ) -> Result<(Arc<Collection>, bool)> {
+        if let Some(collection) = self.find_collection(namespace) {
             return Ok((collection, false));
         }
         names::new_collection(&namespace.database, &namespace.collection)?;
         Ok(self.door.engine.ensure(Model::Documents, namespace).await?)
     }
 
-    /// Whether a write came too late for its collection: somebody dropped it behind the write's look
-    /// at its name. The writer looks again, so that the write has its place behind the drop.
+    /// Whether a write came too late for its collection: it was dropped after the write had looked
+    /// up its name. The writer then looks again, so that the write takes its place after the drop
+    /// and may make the collection anew.
     pub(crate) fn came_late<T>(written: &std::result::Result<T, engine::Error>) -> bool {
         let gone = engine::Kind::NotFound(engine::What::Collection);
         written.as_ref().is_err_and(|error| error.kind == gone)
     }
 
-    /// What stays the same for the whole operation: its instant and the constants of `let`.
-    pub(crate) async fn context(&self) -> Result<Arc<Context>> {
+    /// What stays the same for the whole operation: its instant, the constants of `let`, the memory
+    /// it may hold, and what it asks while it computes.
+    ///
+    /// Constants are evaluated here, one after the other, so that a later one can read an earlier
+    /// one; what they hold is held until the operation ends. One that reads a field is error
+    /// 4890500: there is no document yet.
+    pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
         let now = self.door.engine.now().await;
         let mut context = Context {
             now_ms: now.ms,
             random: query::expr::Random::new(fastrand::u64(..)),
-            effort: Arc::new(self.effort()),
+            effort: Arc::new(self.watched_effort()),
             holding: Holding::of(&self.door.settings.memory),
-            spill: self.spill()?,
+            spill: self.spill_target()?,
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {
@@ -143,6 +180,8 @@ impl<'a, S: Store> Call<'a, S> {
                     return Err(Error::new(4_890_500, message));
                 }
                 let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
+                // Each constant is charged while the next one is evaluated, so that many of them
+                // cannot hold more than one evaluation may.
                 let env = env.holding(held)?;
                 let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
                 held += query::expr::memory(value.as_ref());
@@ -154,9 +193,9 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(Arc::new(context))
     }
 
-    /// Where its stages put what they cannot hold: into files, unless the request forbids it, which
-    /// is MongoDB's default since 6.0.
-    fn spill(&self) -> Result<Spill> {
+    /// Where stages put what they cannot hold: into files, unless the request forbids it with
+    /// `allowDiskUse: false`. That files are allowed otherwise is MongoDB's default since 6.0.
+    fn spill_target(&self) -> Result<Spill> {
         let allowed = self.args().bool("allowDiskUse")?.unwrap_or(true);
         Ok(match &self.door.settings.temporary {
             _ if !allowed => Spill::Refused,
@@ -165,19 +204,21 @@ impl<'a, S: Store> Call<'a, S> {
         })
     }
 
-    /// Evaluation gives way to others while it goes on, and ends with the operation.
-    fn effort(&self) -> query::expr::Effort {
+    /// The count of work for this operation's evaluation: it gives way to others while it goes on,
+    /// and ends with the operation.
+    fn watched_effort(&self) -> query::expr::Effort {
         let operation = Arc::clone(&self.operation);
         query::expr::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
-    /// Writes documents at this instant.
-    pub(crate) fn writer(&self, now: clock::Instant) -> DocumentWriter {
+    /// What checks and completes documents that are stored at this instant.
+    pub(crate) fn document_writer(&self, now: clock::Instant) -> DocumentWriter {
         DocumentWriter { now, per_document: self.door.per_document_ttl() }
     }
 
-    /// Documents given in a sequence of this name or in an array of the body.
-    pub(crate) fn documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
+    /// Documents given in a sequence of this name or in an array of the body. Drivers send large
+    /// batches as a sequence beside the body; both at once would be two truths, so that is error 9.
+    pub(crate) fn listed_documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
         match self.message.sequence(name) {
             Some(_) if self.body.get(name).is_some() => Err(Error::new(
                 crate::errors::FailedToParse,
@@ -189,7 +230,8 @@ impl<'a, S: Store> Call<'a, S> {
     }
 }
 
-/// Checks the name of a constant of `let`.
+/// Checks the name of a constant of `let`. Names that the server sets itself are error 4738901, all
+/// others follow the rules for variables of expressions.
 fn constant_name(name: &str) -> Result<()> {
     if matches!(name, "NOW" | "CLUSTER_TIME" | "JS_SCOPE" | "IS_MR" | "USER_ROLES") {
         let message = format!("Attempt to set internal constant: {name}");

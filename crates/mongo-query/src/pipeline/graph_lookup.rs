@@ -1,12 +1,25 @@
-//! `$graphLookup`.
+//! `$graphLookup`: follows references from a row through another collection, each document once.
+//!
+//! ```text
+//! {$graphLookup: {from: "c", startWith: "$boss", connectFromField: "boss", connectToField: "_id",
+//!     as: "chain", maxDepth: 5, depthField: "level", restrictSearchWithMatch: {..}}}
+//! ```
 
 use document::{Number, ValueRef};
 use query::exec::{GraphLookup, Stage};
 
-use super::{Scope, join::path};
-use crate::{Error, expression, filter};
+use super::{Scope, join::parse_path};
+use crate::{error::Error, expression, filter};
 
-pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+/// `$graphLookup`. All but the last three options have to be given (40105).
+///
+/// Errors: 9 for the whole and for `from`, 40185 for the filter, 40103 for the paths, 40104 for an
+/// unknown option.
+pub(super) fn parse_graph_lookup(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("the {name} stage specification must be an object, but found {kind}");
@@ -18,7 +31,7 @@ pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
         let kind = value.kind().name();
         match (option, value) {
             ("startWith", value) => start = Some(expression::parse(value)?),
-            ("maxDepth", value) => max_depth = Some(depth(value)?),
+            ("maxDepth", value) => max_depth = Some(parse_depth(value)?),
             ("restrictSearchWithMatch", ValueRef::Document(fields)) => {
                 restrict = Some(filter::parse(fields)?);
             }
@@ -31,10 +44,10 @@ pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
                 let text = format!("{name} 'from' field must be a string, but found {kind}");
                 return Err(Error::new(9, text));
             }
-            ("as", ValueRef::String(text)) => output = Some(path(text)?),
-            ("connectFromField", ValueRef::String(text)) => from = Some(path(text)?),
-            ("connectToField", ValueRef::String(text)) => to = Some(path(text)?),
-            ("depthField", ValueRef::String(text)) => depth_name = Some(path(text)?),
+            ("as", ValueRef::String(text)) => output = Some(parse_path(text)?),
+            ("connectFromField", ValueRef::String(text)) => from = Some(parse_path(text)?),
+            ("connectToField", ValueRef::String(text)) => to = Some(parse_path(text)?),
+            ("depthField", ValueRef::String(text)) => depth_name = Some(parse_path(text)?),
             ("as" | "connectFromField" | "connectToField" | "depthField", _) => {
                 let text = format!("expected string as argument for {option}, found: {kind}");
                 return Err(Error::new(40103, text));
@@ -62,7 +75,11 @@ pub(super) fn graph_lookup(name: &str, value: ValueRef<'_>, _: Scope) -> Result<
     }))])
 }
 
-fn depth(value: ValueRef<'_>) -> Result<u64, Error> {
+/// The deepest level to follow, 0 is the first one. A fraction is an error, whose text shows the
+/// number cut off.
+///
+/// Errors: 40100 not a number, 40102 not a whole one, 40101 a negative one.
+fn parse_depth(value: ValueRef<'_>) -> Result<u64, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("maxDepth must be numeric, found type: {}", value.kind().name());
         return Err(Error::new(40100, text));

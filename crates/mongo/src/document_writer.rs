@@ -1,44 +1,27 @@
-//! This door's part in time to live: the reserved `_ts`, and what a document's `ttl` asks for.
+//! What is checked and added when a client's document is about to be stored: its `_id`, its own
+//! `ttl`, and that it leaves the reserved property alone. The engine asks it too, for the documents
+//! that an upsert or a pipeline makes.
 
 use clock::Instant;
-use document::{DocBuf, DocRef, Number, ObjectId, ValueRef};
+use document::{DocBuf, DocRef, ObjectId, ValueRef};
 use engine::Lifetime;
 
 use crate::{
-    errors::{BadValue, Error, Result},
+    errors::{Error, Result},
+    reserved_property::{RESERVED, reserved_error},
     timestamps,
 };
 
-/// The reserved property: the server's stamp, which clients neither see nor set.
-pub(crate) const RESERVED: &str = "_ts";
-
-pub(crate) fn reserved() -> Error {
-    Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
-}
-
-/// The latest second that a restored document may name; what is later than now counts as now.
-const LATEST: i64 = 253_402_300_799;
-
-/// The second in which a document was written that comes back from a dump.
-pub(crate) fn carried(value: ValueRef<'_>) -> Result<i64> {
-    let second = Number::of(value).and_then(Number::to_i64_exact);
-    second.filter(|second| (0..=LATEST).contains(second)).ok_or_else(|| {
-        let message = format!(
-            "the reserved property '{RESERVED}' of a document that is restored has to be a whole \
-             number of seconds since 1970"
-        );
-        Error::new(BadValue, message)
-    })
-}
-
-/// What one look at the root of a document tells that is about to be stored.
-pub(crate) struct Checked {
+/// What one look at the root of a document says that is about to be stored. The root is walked
+/// once: for large batches of small documents every further walk shows.
+pub(crate) struct CheckedDocument {
+    /// When it expires by its own `ttl`, or that it follows its collection's default.
     pub(crate) lifetime: Lifetime,
-    /// Whether a timestamp in it stands for the present.
+    /// Whether a timestamp in it stands for the present and has to be filled in.
     pub(crate) has_empty_timestamp: bool,
 }
 
-/// Writes documents for this door.
+/// Checks and completes documents for one operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentWriter {
     /// Database time, for ids that are made here.
@@ -48,12 +31,14 @@ pub(crate) struct DocumentWriter {
 }
 
 impl DocumentWriter {
-    /// Checks a document that is about to be stored.
-    pub(crate) fn check(&self, document: DocRef<'_>) -> Result<Checked> {
+    /// Checks a document that is about to be stored. Fails with 2 if it sets the reserved property,
+    /// 53 or 52 if its `_id` cannot be one. Only the first `ttl` counts where the name stands
+    /// twice.
+    pub(crate) fn check_document(&self, document: DocRef<'_>) -> Result<CheckedDocument> {
         let (mut ttl, mut has_empty_timestamp) = (None, false);
         for (name, value) in document.iter() {
             match name {
-                RESERVED => return Err(reserved()),
+                RESERVED => return Err(reserved_error()),
                 "ttl" if ttl.is_none() => ttl = Some(value),
                 "_id" => check_id(value)?,
                 _ => {}
@@ -61,10 +46,12 @@ impl DocumentWriter {
             has_empty_timestamp |= timestamps::is_present(name, value);
         }
         let lifetime = if self.per_document { Lifetime::of(ttl) } else { Lifetime::Inherit };
-        Ok(Checked { lifetime, has_empty_timestamp })
+        Ok(CheckedDocument { lifetime, has_empty_timestamp })
     }
 }
 
+/// Checks an `_id`: no array, pattern or undefined (53), and no name with a dollar at any depth
+/// (52), as mongod does. A reference to a document (`$ref`, `$id`, `$db`) may be one.
 fn check_id(id: ValueRef<'_>) -> Result<()> {
     match id {
         ValueRef::Array(_) | ValueRef::Regex { .. } | ValueRef::Undefined => {
@@ -95,6 +82,7 @@ fn refuse_dollars(value: ValueRef<'_>) -> Result<()> {
     }
 }
 
+/// Fails with 52 on a name that begins with a dollar.
 fn refuse_dollar(name: &str) -> Result<()> {
     if !name.starts_with('$') {
         return Ok(());
@@ -105,11 +93,14 @@ fn refuse_dollar(name: &str) -> Result<()> {
     ))
 }
 
+/// MongoDB's name of a value's type.
 fn type_name(value: ValueRef<'_>) -> &'static str {
     value.kind().name()
 }
 
-/// A new ObjectId of this second.
+/// A new ObjectId of this second of the database clock: with a manual clock, ids follow it. The
+/// random part is drawn once for the process and the counter never stands still, so two ids of one
+/// second differ.
 pub(crate) fn new_id(now: Instant) -> ObjectId {
     use std::sync::{
         OnceLock,
@@ -123,7 +114,8 @@ pub(crate) fn new_id(now: Instant) -> ObjectId {
     ObjectId::from_parts(seconds, random, counter.fetch_add(1, Ordering::Relaxed) & 0x00ff_ffff)
 }
 
-/// The same document with `_id` first, made when it is missing.
+/// The same document with `_id` first, made when it is missing. mongod stores `_id` first too, and
+/// clients see that order.
 pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     match document.get("_id") {
@@ -138,7 +130,7 @@ pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
 
 impl engine::Writer for DocumentWriter {
     fn lifetime(&self, document: &DocBuf) -> std::result::Result<Lifetime, engine::Error> {
-        self.check(document.as_ref()).map(|checked| checked.lifetime).map_err(|error| {
+        self.check_document(document.as_ref()).map(|checked| checked.lifetime).map_err(|error| {
             let inner = query::Error::new(query::Kind::Invalid, error.code, error.message.clone());
             engine::Error::new(engine::Kind::Query(inner), error.message)
         })

@@ -1,9 +1,10 @@
-//! What of MongoDB 8's aggregation is there: every stage, expression operator and accumulator.
-//! The test below holds the table against the parsers.
+//! Stages of pipelines, operators of expressions and accumulators: every one of MongoDB 8, and how
+//! far it is supported. The test below holds the tables against the parsers.
 
-use crate::support_find::Support;
+use super::Support;
 
-/// Pipeline stages.
+/// Pipeline stages. Two of them, `$collStats` and `$currentOp`, are not parsed in this crate: the
+/// API replaces them by documents before the rest of the pipeline is parsed.
 pub static STAGES: &[(&str, Support)] = &[
     ("$addFields", Support::Works),
     ("$bucket", Support::Works),
@@ -61,7 +62,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$vectorSearch", Support::NotYet),
 ];
 
-/// Expression operators.
+/// Operators of expressions: functions, and those with a syntax of their own.
 pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$abs", Support::Works),
     ("$accumulator", Support::NotYet),
@@ -254,7 +255,7 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$zip", Support::Works),
 ];
 
-/// Accumulators of `$group`.
+/// Accumulators of `$group`, `$bucket` and `$bucketAuto`.
 pub static ACCUMULATORS: &[(&str, Support)] = &[
     ("$accumulator", Support::NotYet),
     ("$addToSet", Support::Works),
@@ -291,7 +292,7 @@ mod tests {
     use query::{expr::functions, group};
 
     use super::*;
-    use crate::{Error, expression, pipeline};
+    use crate::{error::Error, expression, pipeline};
 
     /// The names are each once in their table.
     fn names(table: &[(&'static str, Support)]) -> BTreeSet<&'static str> {
@@ -331,7 +332,7 @@ mod tests {
                 refused(name, pipeline::parse(array));
             }
         }
-        let known = pipeline::names().chain(pipeline::NOT_YET.iter().copied());
+        let known = pipeline::stage_names().chain(pipeline::NOT_YET.iter().copied());
         assert_eq!(known.collect::<BTreeSet<_>>(), names(STAGES));
     }
 

@@ -1,5 +1,5 @@
-//! Log lines about clients that cannot be understood: at most one a second, with nothing of what
-//! they sent.
+//! Log lines about clients that cannot be understood: at most one a second, so that a port scanner
+//! cannot fill the log, and with nothing of what they sent.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -9,24 +9,27 @@ use std::{
 /// Least time between two lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// When the next line is due, and how many were left out.
+/// When the next line is due, and how many were left out since the last one.
 #[derive(Debug, Default)]
-pub(crate) struct Complaints {
+pub(crate) struct ProtocolErrorLog {
     /// Milliseconds of the machine's monotonic clock.
     due: AtomicU64,
+    /// Lines that were not written since the last one.
     left_out: AtomicU64,
 }
 
-impl Complaints {
-    /// Says that a client sent something that is no message, or one that is malformed.
-    pub(crate) fn about(&self, peer: &str, what: &str) {
-        if let Some(left_out) = self.next(clock::monotonic()) {
-            tracing::warn!(peer, left_out, "a client sent {what}");
+impl ProtocolErrorLog {
+    /// Logs that a client sent something that is not a message, or a malformed one. `what`
+    /// continues the sentence "client sent".
+    pub(crate) fn report(&self, peer: &str, what: &str) {
+        if let Some(left_out) = self.take_line(clock::monotonic()) {
+            tracing::warn!(peer, left_out, "client sent {what}");
         }
     }
 
-    /// Whether a line is due, and how many were left out before it.
-    fn next(&self, now: Duration) -> Option<u64> {
+    /// Takes the line that is due at this time, with how many were left out before it; `None` where
+    /// none is due. Of several threads that see the same line due, one gets it.
+    fn take_line(&self, now: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);
         let following = ms(now.saturating_add(PAUSE));
@@ -49,7 +52,7 @@ mod tests {
 
     #[test]
     fn one_line_a_second_says_how_many_were_left_out() {
-        let complaints = Complaints::default();
+        let log = ProtocolErrorLog::default();
         for (ms, line) in [
             (5_000, Some(0)),
             (5_001, None),
@@ -59,7 +62,7 @@ mod tests {
             (60_000, Some(1)),
             (61_000, Some(0)),
         ] {
-            assert_eq!(complaints.next(Duration::from_millis(ms)), line, "{ms}");
+            assert_eq!(log.take_line(Duration::from_millis(ms)), line, "{ms}");
         }
     }
 }

@@ -1,12 +1,21 @@
-//! `$facet`: several pipelines over the same rows.
+//! `$facet`: several pipelines over the same rows. The result is one document with an array for
+//! each of them.
+//!
+//! ```text
+//! {$facet: {cheap: [{$match: {price: {$lt: 10}}}], count: [{$count: "n"}]}}
+//! ```
 
 use document::{ValueRef, shell};
 use query::exec::Stage;
 
-use super::{Place, Scope, stages};
-use crate::Error;
+use super::{Place, Scope, parse_stages};
+use crate::{error::Error, field_path::check_field_name};
 
-pub(super) fn facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+/// `$facet`: names of fields with pipelines, at least one.
+///
+/// Errors: 40169 not an object or an empty one, 16410 and 16412 for a name, 40170 for something
+/// other than a pipeline.
+pub(super) fn parse_facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
     let fields = value.as_document().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {
         let text = "the $facet specification must be a non-empty object, but found: $facet:";
@@ -14,21 +23,13 @@ pub(super) fn facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<St
     };
     let mut facets = Vec::new();
     for (name, value) in fields.iter() {
-        if name.starts_with('$') {
-            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-            return Err(Error::new(16410, text));
-        }
-        if name.contains('.') {
-            let text =
-                "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
-            return Err(Error::new(16412, text));
-        }
+        check_field_name(name)?;
         let ValueRef::Array(pipeline) = value else {
             let kind = value.kind().name();
             let text = format!("arguments to $facet must be arrays, {name} is type {kind}");
             return Err(Error::new(40170, text));
         };
-        let inner = stages(pipeline, scope.inside(Place::Facet)?)?;
+        let inner = parse_stages(pipeline, scope.nested_in(Place::Facet)?)?;
         facets.push((name.to_owned(), inner.into()));
     }
     Ok(vec![Stage::Facet(facets)])

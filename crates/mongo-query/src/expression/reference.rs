@@ -1,4 +1,14 @@
 //! Field paths and variables in strings that start with a `$`.
+//!
+//! ```text
+//! "$a.b"        field b of field a of the current document
+//! "$$ROOT.a"    field a of the document that the stage was given
+//! "$$x.a"       field a of the variable x
+//! "$$NOW"       the instant of the operation
+//! ```
+//!
+//! Variables that a request binds begin with a small letter, so that the server's own can never be
+//! hidden; only `CURRENT` may be bound anew.
 
 use std::sync::Arc;
 
@@ -6,20 +16,20 @@ use document::{Path, Value};
 use query::Expr;
 
 use super::Scope;
-use crate::{Error, filter::unsupported};
-
-/// Most parts of a path.
-const MAX_PARTS: usize = 200;
+use crate::{error::Error, field_path::check_path};
 
 /// Parses `$a.b` or `$$name.a.b`.
-pub(crate) fn reference(text: &str, scope: Scope) -> Result<Expr, Error> {
+///
+/// Errors: 16872 a `$` alone, 9 a variable without a name or with a wrong one, and those of a path.
+pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     let Some(rest) = text.strip_prefix("$$") else {
         let path = text.strip_prefix('$').unwrap_or(text);
         if path.is_empty() {
             return Err(Error::new(16872, "'$' by itself is not a valid FieldPath"));
         }
-        check(path)?;
+        check_path(path)?;
         let path = Path::new(path);
+        // A path is read from the document itself where it can be: that is what an index knows.
         return Ok(match scope.rebound {
             true => Expr::Variable(Arc::from("CURRENT"), Some(path)),
             false => Expr::Field(path),
@@ -27,7 +37,7 @@ pub(crate) fn reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     };
     let (name, below) = match rest.split_once('.') {
         Some((name, below)) => {
-            check(below)?;
+            check_path(below)?;
             (name, Some(Path::new(below)))
         }
         None => (rest, None),
@@ -35,17 +45,25 @@ pub(crate) fn reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     if name.is_empty() {
         return Err(Error::new(9, "empty variable names are not allowed"));
     }
-    variable(name, below, scope)
+    parse_variable(name, below, scope)
 }
 
-fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
+/// A variable, and the path below it. The server's own variables have capitals; another name with a
+/// capital is 17276. Which names are bound is not known here: an unbound one fails when it is
+/// evaluated.
+///
+/// `SEARCH_META` and `USER_ROLES` are known and not supported. A path below `NOW` or below the
+/// cluster's time has no value, as of any value that is not a document.
+fn parse_variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error> {
     Ok(match (name, below) {
+        // The document that the stage was given, whatever `CURRENT` is bound to.
         ("ROOT", None) => Expr::Root,
         ("ROOT", Some(below)) => Expr::Field(below),
         ("CURRENT", None) if !scope.rebound => Expr::Root,
         ("CURRENT", Some(below)) if !scope.rebound => Expr::Field(below),
         ("CURRENT", below) => Expr::Variable(Arc::from("CURRENT"), below),
         ("NOW", None) => Expr::Now,
+        // A date has no fields, so a path below it is missing.
         ("NOW" | "REMOVE", _) => Expr::Remove,
         ("DESCEND", None) if scope.redact => Expr::Literal(Value::from("descend")),
         ("PRUNE", None) if scope.redact => Expr::Literal(Value::from("prune")),
@@ -53,9 +71,10 @@ fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error
         ("CLUSTER_TIME", None) => Expr::ClusterTime,
         ("CLUSTER_TIME", Some(_)) => Expr::Remove,
         ("SEARCH_META" | "USER_ROLES", _) => {
-            return Err(unsupported(&format!("$${name}")));
+            return Err(Error::unsupported(&format!("$${name}")));
         }
         (name, below) => {
+            // Capitals are the server's: a name that it does not have cannot be bound either.
             if name.starts_with(|c: char| c.is_ascii_uppercase()) {
                 let text = format!("Use of undefined variable: {name}");
                 return Err(Error::new(17276, text));
@@ -66,7 +85,7 @@ fn variable(name: &str, below: Option<Path>, scope: Scope) -> Result<Expr, Error
     })
 }
 
-/// Checks the name of a variable that a request binds.
+/// Checks the name of a variable that a request binds (9).
 pub fn variable_name(name: &str) -> Result<(), Error> {
     let Some(first) = name.chars().next() else {
         return Err(Error::new(9, "empty variable names are not allowed"));
@@ -83,30 +102,4 @@ pub fn variable_name(name: &str) -> Result<(), Error> {
         }
         None => Ok(()),
     }
-}
-
-/// Checks a path of fields.
-pub(crate) fn check(path: &str) -> Result<(), Error> {
-    if path.is_empty() {
-        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
-    }
-    if path.ends_with('.') {
-        return Err(Error::new(40353, "FieldPath must not end with a '.'."));
-    }
-    if path.split('.').count() > MAX_PARTS {
-        return Err(Error::new(15, "FieldPath is too long"));
-    }
-    for part in path.split('.') {
-        if part.is_empty() {
-            return Err(Error::new(15998, "FieldPath field names may not be empty strings."));
-        }
-        if part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db") {
-            let text = "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
-            return Err(Error::new(16410, text));
-        }
-        if part.contains('\0') {
-            return Err(Error::new(16411, "FieldPath field names may not contain '\0'."));
-        }
-    }
-    Ok(())
 }

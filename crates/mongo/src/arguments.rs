@@ -1,10 +1,23 @@
-//! The fields of a command, read with MongoDB's coercions and errors. Parse, don't validate.
+//! The fields of a command, read with MongoDB's coercions and errors. A command asks for each
+//! argument by name and type, and gets a typed value or the error that mongod 6.0 gives; so what
+//! was read needs no second check.
+//!
+//! There are three kinds of booleans, since mongod reads them in three ways: a typed field of a
+//! command (`bool`), an older strict one (`strict_bool`), and one that any number may stand for
+//! (`lax_bool`). Which an argument is, is a compatibility rule that drivers' test suites check.
+//!
+//! ```text
+//! missing, required          40414   BSON field 'find.filter' is missing but a required field
+//! a wrong type                  14   BSON field 'find.skip' is the wrong type 'string', expected ..
+//! not known to the document  40415   BSON field 'find.x' is an unknown field.
+//! ```
 
 use document::{ArrayRef, DocRef, Number, ValueRef};
 
 use crate::errors::{BadValue, Error, FailedToParse, Result, TypeMismatch};
 
-/// Fields every command may carry.
+/// Fields every command may carry beside its own: sessions, concerns, the API's version, and what
+/// mongod's internal protocol adds. Drivers and proxies send them, so none is an unknown field.
 pub(crate) const GENERIC: &[&str] = &[
     "lsid",
     "$clusterTime",
@@ -40,35 +53,43 @@ pub(crate) const GENERIC: &[&str] = &[
     "help",
 ];
 
-/// A document of arguments, with the name that errors give it.
+/// A document of arguments, with the name that errors give it: that of a command, or the path of an
+/// embedded document such as `update.updates`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Args<'a> {
+    /// What errors call the document.
     pub(crate) of: &'a str,
+    /// The document itself. It is not copied: values borrow from the message.
     pub(crate) body: DocRef<'a>,
-    /// Which of 64 kinds of names there may be: most arguments that a command knows are not there,
-    /// and are not looked for.
+    /// Which of 64 kinds of names are there, one bit each, or all bits where nobody looked. Most
+    /// arguments that a command knows are not given, and a bit that is not set says so without a
+    /// walk over the document.
     kinds: u64,
 }
 
-/// The kind of a name, one bit: by its length and its first letter.
-fn kind(name: &[u8]) -> u64 {
+/// The kind of a name, one bit: by its length and its first letter. Two names of one kind are told
+/// apart by looking, so a collision costs time and nothing else.
+fn name_bit(name: &[u8]) -> u64 {
     let first = name.first().copied().map_or(0, usize::from);
     1 << ((name.len() * 7 + first) % 64)
 }
 
 impl<'a> Args<'a> {
+    /// Arguments whose names nobody has looked at.
     pub(crate) fn new(of: &'a str, body: DocRef<'a>) -> Self {
         Self { of, body, kinds: u64::MAX }
     }
 
-    /// The same for somebody who asks for many: the document is read once for all that is not there.
-    pub(crate) fn noted(self) -> Self {
-        let kinds = self.body.names().fold(0, |kinds, name| kinds | kind(name));
+    /// The same for a command that asks for many arguments: the document is walked once, and an
+    /// argument whose kind of name is missing is then not looked for.
+    pub(crate) fn with_noted_names(self) -> Self {
+        let kinds = self.body.names().fold(0, |kinds, name| kinds | name_bit(name));
         Self { kinds, ..self }
     }
 
-    /// Fails on a field that is not among these.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<()> {
+    /// Fails with 40415 on a field that is not among `known`, as mongod does for documents with a
+    /// fixed set of fields.
+    pub(crate) fn allow_only(&self, known: &[&str]) -> Result<()> {
         for (name, _) in self.body.iter() {
             if !known.contains(&name) {
                 let message = format!("BSON field '{}.{name}' is an unknown field.", self.of);
@@ -78,17 +99,19 @@ impl<'a> Args<'a> {
         Ok(())
     }
 
-    /// A field that is there and not null.
+    /// A field that is there and not null. For most arguments null means "not given".
     pub(crate) fn get(&self, name: &str) -> Option<ValueRef<'a>> {
-        self.find(name).filter(|value| !value.is_nullish())
+        self.get_or_null(name).filter(|value| !value.is_nullish())
     }
 
-    /// A field that is there, null or not.
-    pub(crate) fn find(&self, name: &str) -> Option<ValueRef<'a>> {
-        if self.kinds & kind(name.as_bytes()) == 0 { None } else { self.body.get(name) }
+    /// A field that is there, null or not, for the arguments where null is a wrong type.
+    pub(crate) fn get_or_null(&self, name: &str) -> Option<ValueRef<'a>> {
+        if self.kinds & name_bit(name.as_bytes()) == 0 { None } else { self.body.get(name) }
     }
 
-    pub(crate) fn wrong(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
+    /// The error (14) of a field of a wrong type. `expected` continues the word "type" and begins
+    /// with a space or with the "s" of the plural.
+    pub(crate) fn wrong_type(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
         let message = format!(
             "BSON field '{}.{name}' is the wrong type '{}', expected type{expected}",
             self.of,
@@ -97,24 +120,24 @@ impl<'a> Args<'a> {
         Error::new(TypeMismatch, message)
     }
 
-    /// The error of a field that has to be there.
-    pub(crate) fn missing(&self, name: &str) -> Error {
+    /// The error (40414) of a field that has to be there.
+    pub(crate) fn missing_field(&self, name: &str) -> Error {
         let message = format!("BSON field '{}.{name}' is missing but a required field", self.of);
         Error::new(40414, message)
     }
 
-    /// A value of type bool itself.
+    /// A value of type bool itself; null counts as not given.
     pub(crate) fn bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'bool'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'bool'")),
         }
     }
 
-    /// A value of type bool itself; null is none.
+    /// A value of type bool itself; null is an error, with a text of its own.
     pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
-        match self.find(name) {
+        match self.get_or_null(name) {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) => {
@@ -126,17 +149,20 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A bool, or a number that stands for one.
+    /// A bool, or a number that stands for one: 0 is false, every other number true.
     pub(crate) fn lax_bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Bool(value)) => Ok(Some(value)),
             Some(value) if value.is_number() => Ok(Some(value.is_truthy())),
-            Some(value) => Err(self.wrong(name, value, "s '[bool, long, int, decimal, double]'")),
+            Some(value) => {
+                Err(self.wrong_type(name, value, "s '[bool, long, int, decimal, double]'"))
+            }
         }
     }
 
-    /// A whole number; fractions are cut off as MongoDB does.
+    /// A whole number. Fractions are cut off, NaN is 0 and what is beyond 64 bits is the nearest
+    /// number, as mongod coerces numbers of a command.
     pub(crate) fn int(&self, name: &str) -> Result<Option<i64>> {
         let Some(value) = self.get(name) else { return Ok(None) };
         match Number::of(value) {
@@ -146,11 +172,11 @@ impl<'a> Args<'a> {
             Some(Number::Decimal(value)) => {
                 Ok(Some(value.to_i64(document::Rounding::HalfEven).unwrap_or(0)))
             }
-            None => Err(self.wrong(name, value, "s '[long, int, decimal, double]'")),
+            None => Err(self.wrong_type(name, value, "s '[long, int, decimal, double]'")),
         }
     }
 
-    /// A whole number that is not negative.
+    /// A whole number that is not negative; else error 51024.
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>> {
         let Some(value) = self.int(name)? else { return Ok(None) };
         u64::try_from(value).map(Some).map_err(|_| {
@@ -159,56 +185,64 @@ impl<'a> Args<'a> {
         })
     }
 
+    /// A string.
     pub(crate) fn str(&self, name: &str) -> Result<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::String(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'string'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'string'")),
         }
     }
 
+    /// A string that has to be there.
     pub(crate) fn need_str(&self, name: &str) -> Result<&'a str> {
-        self.str(name)?.ok_or_else(|| self.missing(name))
+        self.str(name)?.ok_or_else(|| self.missing_field(name))
     }
 
+    /// An embedded document.
     pub(crate) fn document(&self, name: &str) -> Result<Option<DocRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Document(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'object'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'object'")),
         }
     }
 
+    /// An embedded document that has to be there.
     pub(crate) fn need_document(&self, name: &str) -> Result<DocRef<'a>> {
-        self.document(name)?.ok_or_else(|| self.missing(name))
+        self.document(name)?.ok_or_else(|| self.missing_field(name))
     }
 
+    /// An array.
     pub(crate) fn array(&self, name: &str) -> Result<Option<ArrayRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
             Some(ValueRef::Array(value)) => Ok(Some(value)),
-            Some(value) => Err(self.wrong(name, value, " 'array'")),
+            Some(value) => Err(self.wrong_type(name, value, " 'array'")),
         }
     }
 
+    /// An array that has to be there.
     pub(crate) fn need_array(&self, name: &str) -> Result<ArrayRef<'a>> {
-        self.array(name)?.ok_or_else(|| self.missing(name))
+        self.array(name)?.ok_or_else(|| self.missing_field(name))
     }
 
-    /// An array of documents.
+    /// An array of documents that has to be there. An error names the element by its position, as
+    /// in `update.updates.3`.
     pub(crate) fn documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
         let array = self.need_array(name)?;
         array
             .iter()
             .enumerate()
             .map(|(at, value)| {
-                let wrong = || self.wrong(&format!("{name}.{at}"), value, " 'object'");
+                let wrong = || self.wrong_type(&format!("{name}.{at}"), value, " 'object'");
                 value.as_document().ok_or_else(wrong)
             })
             .collect()
     }
 
-    /// A collation other than the simple one is not supported.
+    /// Checks `collation`. Strings are compared byte by byte here, which is the simple collation;
+    /// any other would give another order, so it is refused by name instead of ignored.
     pub(crate) fn simple_collation(&self) -> Result<()> {
         let Some(collation) = self.document("collation")? else { return Ok(()) };
         match collation.get("locale") {
@@ -223,8 +257,8 @@ impl<'a> Args<'a> {
     }
 }
 
-/// A name that is the value of the command's own field.
-pub(crate) fn named<'a>(body: DocRef<'a>, command: &str) -> Result<&'a str> {
+/// The name of the collection that a command is about: the value of its first field.
+pub(crate) fn collection_argument<'a>(body: DocRef<'a>, command: &str) -> Result<&'a str> {
     match body.get(command) {
         Some(ValueRef::String(name)) => Ok(name),
         Some(value) => Err(Error::new(
@@ -245,19 +279,21 @@ mod tests {
     #[test]
     fn names_of_one_kind_are_told_apart() {
         let names: Vec<String> = (0..200).map(|number| format!("n{number}")).collect();
-        assert!(names.iter().any(|name| name != "n0" && kind(name.as_bytes()) == kind(b"n0")));
+        assert!(
+            names.iter().any(|name| name != "n0" && name_bit(name.as_bytes()) == name_bit(b"n0"))
+        );
         for there in &names {
             let mut body = doc! { "find": "c" };
             body.push(there, 7);
             let raw: DocBuf = body.to_buf();
-            let args = Args::new("find", raw.as_ref()).noted();
+            let args = Args::new("find", raw.as_ref()).with_noted_names();
             for name in &names {
                 let found = args.int(name).unwrap();
                 assert_eq!(found, (name == there).then_some(7), "{name} of {there}");
             }
         }
         let null = doc! { "hint": Value::Null }.to_buf();
-        let args = Args::new("find", null.as_ref()).noted();
-        assert!(args.get("hint").is_none() && args.find("hint").is_some());
+        let args = Args::new("find", null.as_ref()).with_noted_names();
+        assert!(args.get("hint").is_none() && args.get_or_null("hint").is_some());
     }
 }

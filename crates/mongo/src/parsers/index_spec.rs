@@ -1,17 +1,28 @@
-//! One index specification of `createIndexes`, with MongoDB's checks and texts. The index on the
-//! reserved `_ts` is the collection's default TTL.
+//! One index specification of `createIndexes`, with mongod's checks, numbers and texts. The index
+//! on the reserved `_ts` is the collection's default time to live and takes few options.
+//!
+//! Checks stand in mongod's order: names of fields, the key, the version, the name of the index,
+//! then what kind of index it is. Tools that restore dumps send specifications as `listIndexes`
+//! showed them, so everything that is shown can be read here.
+//!
+//! ```text
+//! {key: {a: 1, b: -1}, name: "a_1_b_-1", unique: true, sparse: false, hidden: false,
+//!     partialFilterExpression: {..}}
+//! {key: {at: 1}, name: "at_1", expireAfterSeconds: 60}       a date index: documents expire by it
+//! {key: {_ts: 1}, name: "ttl", expireAfterSeconds: 3600}     the default time to live
+//! ```
 
 use document::{DocRef, Document, Number, Value, ValueRef, shell};
 use engine::IndexSpec;
 
 use super::{index_seconds, partial_filter};
 use crate::{
-    args::Args,
+    arguments::Args,
     errors::{
         BadValue, CannotCreateIndex, CommandNotSupported, Error, FailedToParse,
         InvalidIndexSpecificationOption, Result, TypeMismatch,
     },
-    ttl::RESERVED,
+    reserved_property::RESERVED,
 };
 
 /// Longest index name, bytes.
@@ -33,7 +44,8 @@ const KNOWN: &[&str] = &[
     "dropDups",
 ];
 
-/// Options of kinds of indexes that there are not.
+/// Options of kinds of indexes that do not exist here. They are refused by name; others are
+/// unknown.
 const UNSUPPORTED: &[&str] = &[
     "weights",
     "default_language",
@@ -55,7 +67,10 @@ const UNSUPPORTED: &[&str] = &[
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
 /// A specification, or `None` for that of the id index, which every collection has.
-pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
+///
+/// Errors: 197 an unknown field, 9 no key or no name, 14 a key that is not an object, and those of
+/// the parts.
+pub(crate) fn parse_spec(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     let args = Args::new("createIndexes.indexes", spec);
     let shown_spec = || shell(ValueRef::Document(spec)).to_string();
     for (name, _) in spec.iter() {
@@ -77,9 +92,9 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     let Some(pattern) = pattern.as_document() else {
         return Err(Error::new(TypeMismatch, "The field 'key' must be an object"));
     };
-    let key = key(pattern)?;
-    version(spec)?;
-    let name = name(&args, &key, &shown_spec())?;
+    let key = parse_key(pattern)?;
+    check_version(spec)?;
+    let name = parse_name(&args, &key, &shown_spec())?;
     if let [(path, _)] = key.as_slice()
         && path == "_id"
     {
@@ -88,17 +103,21 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
     if key.iter().any(|(path, _)| path == RESERVED) {
         return system_index(spec, key, name).map(Some);
     }
-    options(&args, spec, key, name).map(Some)
+    parse_options(&args, spec, key, name).map(Some)
 }
 
-fn key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
+/// The key pattern: paths with their directions, `true` for descending. Any number is a direction
+/// but 0 and NaN; a text names a kind of index.
+///
+/// Errors: 67 an empty pattern, 0, NaN or another type; 115 and 67 for kinds of indexes.
+fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     if pattern.is_empty() {
         return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
     }
     let part = |(path, value): (&str, ValueRef<'_>)| {
         check_path(path)?;
         match value {
-            ValueRef::String(kind) => Err(plugin(kind)),
+            ValueRef::String(kind) => Err(unsupported_kind(kind)),
             value => match Number::of(value).map(Number::to_f64) {
                 Some(0.0) => Err(Error::new(
                     CannotCreateIndex,
@@ -122,7 +141,9 @@ fn key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     pattern.iter().map(part).collect()
 }
 
-fn plugin(kind: &str) -> Error {
+/// The error of a kind of index that MongoDB has and this server does not (115), or that nobody has
+/// (67).
+fn unsupported_kind(kind: &str) -> Error {
     match kind {
         "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
             Error::new(CommandNotSupported, format!("an index of kind '{kind}' is not supported"))
@@ -131,6 +152,8 @@ fn plugin(kind: &str) -> Error {
     }
 }
 
+/// Checks one path of a key pattern. Index paths have errors of their own (67), unlike those of
+/// expressions.
 fn check_path(path: &str) -> Result<()> {
     if path == "$**" || path.ends_with(".$**") {
         return Err(Error::new(CommandNotSupported, "a wildcard index is not supported"));
@@ -154,7 +177,8 @@ fn check_path(path: &str) -> Result<()> {
     Ok(())
 }
 
-fn name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
+/// The name of the index, which has to be given: drivers make one of the key pattern.
+fn parse_name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
     let Some(name) = args.str("name")? else {
         let message = format!(
             "The 'name' field is a required property of an index specification, but it's missing: {shown}"
@@ -177,8 +201,8 @@ fn name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> 
     Ok(name.to_owned())
 }
 
-/// Versions of indexes: 1 and 2 are known, and what is made is 2.
-fn version(spec: DocRef<'_>) -> Result<()> {
+/// Checks the version: 1 and 2 are known, and what is made is 2, whichever was asked for.
+fn check_version(spec: DocRef<'_>) -> Result<()> {
     let Some(value) = spec.get("v") else { return Ok(()) };
     let Some(number) = Number::of(value) else {
         let message = format!("The field 'v' must be a number, but got {}", value.kind().name());
@@ -203,6 +227,10 @@ fn version(spec: DocRef<'_>) -> Result<()> {
     }
 }
 
+/// Checks a specification of the id index. There is one already, so nothing is made; but it has to
+/// be the right one.
+///
+/// Errors: 2 for another direction, 197 for an option that would change it.
 fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     let order = pattern.get("_id").and_then(Number::of).and_then(Number::to_i64_exact);
     if order != Some(1) {
@@ -213,6 +241,7 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
         return Err(Error::new(BadValue, message));
     }
     for (name, value) in spec.iter() {
+        // Options that ask for what the index is anyway are taken.
         let harmless = match name {
             "key" | "name" | "v" | "ns" | "background" | "collation" => true,
             "unique" => value.is_truthy(),
@@ -233,7 +262,9 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The index on `_ts`: -1, or 1..2147483647; without a number it is inert.
+/// The index on `_ts`: -1, or 1..2147483647; without a number it sets no default.
+///
+/// Errors: 67 for a second field, for an option that makes no sense here, and for a wrong number.
 fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Result<IndexSpec> {
     let refuse = |what: &str| {
         let message = format!("an index on '_ts' cannot have {what}");
@@ -250,13 +281,14 @@ fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Res
     }
     let expire_after = match spec.get("expireAfterSeconds") {
         None => None,
-        Some(value) => Some(index_seconds::of_system(value, spec)?),
+        Some(value) => Some(index_seconds::system_seconds(value, spec)?),
     };
-    let shown = shown(spec, &name);
+    let shown = shown_spec(spec, &name);
     Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key) })
 }
 
-fn flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
+/// A flag: a bool, or a number that stands for one. Other types are error 14.
+fn parse_flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     match spec.get(name) {
         None => Ok(false),
         Some(ValueRef::Bool(value)) => Ok(value),
@@ -271,7 +303,8 @@ fn flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     }
 }
 
-fn options(
+/// An index of the ordinary kind with its options.
+fn parse_options(
     args: &Args<'_>,
     spec: DocRef<'_>,
     key: Vec<(String, bool)>,
@@ -284,8 +317,8 @@ fn options(
             return Err(Error::new(CommandNotSupported, message));
         }
     }
-    flag(spec, "background")?;
-    let partial = partial_filter::parse(spec)?;
+    parse_flag(spec, "background")?;
+    let partial = partial_filter::parse_partial_filter(spec)?;
     let expire_after = match spec.get("expireAfterSeconds") {
         None => None,
         Some(_) if 1 < key.len() => {
@@ -295,27 +328,29 @@ fn options(
             );
             return Err(Error::new(CannotCreateIndex, message));
         }
-        Some(value) => Some(index_seconds::of_date(value, spec)?),
+        Some(value) => Some(index_seconds::date_seconds(value, spec)?),
     };
-    let sparse = flag(spec, "sparse")?;
+    let sparse = parse_flag(spec, "sparse")?;
     if sparse && partial.is_some() {
         let message = "cannot mix \"partialFilterExpression\" and \"sparse\" options";
         return Err(Error::new(CannotCreateIndex, message));
     }
-    let shown = shown(spec, &name);
+    let shown = shown_spec(spec, &name);
     Ok(IndexSpec {
-        unique: flag(spec, "unique")?,
+        unique: parse_flag(spec, "unique")?,
         sparse,
         partial,
-        hidden: flag(spec, "hidden")?,
+        hidden: parse_flag(spec, "hidden")?,
         expire_after,
         shown,
         ..IndexSpec::new(name, key)
     })
 }
 
-/// The specification as `listIndexes` shows it.
-fn shown(spec: DocRef<'_>, name: &str) -> Document {
+/// The specification as `listIndexes` shows it: version, key and name as they came, the filter, and
+/// `background`, which means nothing and which old tools compare. What can change later is added
+/// when it is shown.
+fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     let mut out = Document::new();
     out.push("v", 2);
     let pattern = spec.get("key").map_or(Value::Null, ValueRef::to_value);

@@ -1,19 +1,27 @@
 //! Read and write concerns: what a server alone can mean by them, and what makes no sense to it.
+//! What is committed is durable and visible to all, so that `local` and `majority` are one level
+//! here. What needs a replica set is refused with the errors of a standalone mongod 6.0, which
+//! drivers' tests look for.
+//!
+//! ```text
+//! readConcern: {level: "local" | "majority" | .., afterClusterTime: .., provenance: ..}
+//! writeConcern: {w: 0..50 | "majority" | {tag: n}, j: bool, wtimeout: ms}
+//! ```
+//!
+//! Nothing is returned: a concern that passes these checks changes nothing about the command.
 
 use document::{DocRef, Number, ValueRef};
 
 use crate::{
-    args::Args,
+    arguments::Args,
+    command_row::{CommandRow, ReadLevels},
     errors::{
         BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,
         TypeMismatch,
     },
 };
 
-/// Commands that read data at a level of the client's choice; the others know only `local`.
-const LEVELLED: [&str; 5] = ["aggregate", "count", "distinct", "find", "getMore"];
-
-/// Who may have chosen a concern.
+/// Who may have chosen a concern. mongos adds it.
 const PROVENANCES: [&str; 5] = [
     "clientSupplied",
     "implicitDefault",
@@ -23,12 +31,14 @@ const PROVENANCES: [&str; 5] = [
 ];
 
 /// Checks the read concern of a command.
-pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
-    let command = args.of;
-    let Some(concern) = args.find("readConcern") else { return Ok(()) };
+///
+/// The fields are read in the order in which they came, and what they mean together is checked
+/// afterwards: several things may be wrong at once, and mongod's order decides which error it is.
+pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
+    let Some(concern) = args.get_or_null("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
-        if command == "aggregate" && !concern.is_nullish() {
-            return Err(args.wrong("readConcern", concern, " 'object'"));
+        if row.strict_shared && !concern.is_nullish() {
+            return Err(args.wrong_type("readConcern", concern, " 'object'"));
         }
         return Err(Error::new(FailedToParse, "readConcern field should be an object"));
     };
@@ -37,7 +47,7 @@ pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
     for (name, value) in concern.iter() {
         match (name, value) {
             ("level", ValueRef::String(text)) => level = Some(text),
-            ("level", other) => return Err(wrong(name, "string", other)),
+            ("level", other) => return Err(wrong_type(name, "string", other)),
             ("afterClusterTime", ValueRef::Timestamp(0)) => {
                 let message = "afterClusterTime cannot be a null timestamp";
                 return Err(Error::new(InvalidOptions, message));
@@ -45,12 +55,12 @@ pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
             ("afterClusterTime", ValueRef::Timestamp(_)) => after = true,
             ("atClusterTime", ValueRef::Timestamp(_)) => at = true,
             ("afterClusterTime" | "atClusterTime", other) => {
-                return Err(wrong(name, "timestamp", other));
+                return Err(wrong_type(name, "timestamp", other));
             }
             ("provenance", value) => check_provenance("readConcern", value)?,
             // Drivers' own bookkeeping of the replica set protocol.
             ("afterOpTime", ValueRef::Document(_)) => optime = true,
-            ("afterOpTime", other) => return Err(wrong(name, "object", other)),
+            ("afterOpTime", other) => return Err(wrong_type(name, "object", other)),
             ("allowTransactionTableSnapshot" | "waitLastStableRecoveryTimestamp", _) => {}
             _ => {
                 let message = format!("Unrecognized option in readConcern: {name}");
@@ -62,7 +72,7 @@ pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
         let message = "atClusterTime field can be set only if level is equal to snapshot";
         return Err(Error::new(InvalidOptions, message));
     }
-    check_level(command, level)?;
+    check_level(row, level)?;
     if optime {
         let message = "node needs to be a replica set member to use read concern";
         return Err(Error::new(NotAReplicaSet, message));
@@ -74,12 +84,20 @@ pub(crate) fn check_read(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
-fn check_level(command: &str, level: Option<&str>) -> Result<()> {
+/// Checks a level against what the command takes (72), then against what a standalone server has
+/// (123).
+fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
+    let accepts = |level: &str| match row.read_levels {
+        ReadLevels::Local => false,
+        ReadLevels::ExceptSnapshot => level != "snapshot",
+        ReadLevels::All => true,
+    };
     match level {
         None | Some("local") => Ok(()),
         Some(level @ ("available" | "majority" | "linearizable" | "snapshot"))
-            if !LEVELLED.contains(&command) || (level, command) == ("snapshot", "count") =>
+            if !accepts(level) =>
         {
+            let command = row.name;
             let message = format!(
                 "Command {command} does not support {{ readConcern: {{ level: \"{level}\" }} }}"
             );
@@ -102,12 +120,14 @@ fn check_level(command: &str, level: Option<&str>) -> Result<()> {
     }
 }
 
-fn wrong(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
+/// The error (14) of a field of a wrong type, in the words of this part of mongod.
+fn wrong_type(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
     let found = found.kind().name();
     let message = format!("\"{name}\" had the wrong type. Expected {expected}, found {found}");
     Error::new(TypeMismatch, message)
 }
 
+/// Checks who is said to have chosen a concern.
 fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
     match value {
         ValueRef::String(name) if PROVENANCES.contains(&name) => Ok(()),
@@ -117,20 +137,21 @@ fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
             );
             Err(Error::new(BadValue, message))
         }
-        other => Err(wrong("provenance", "string", other)),
+        other => Err(wrong_type("provenance", "string", other)),
     }
 }
 
 /// Checks the write concern of a command. What is acknowledged is durable, so that all that can be
-/// meant of one server is met.
+/// meant of one server is met: `w: 1`, `w: "majority"` and `j` are the same, and `wtimeout` never
+/// passes.
 pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
-    let concern = match args.find("writeConcern") {
+    let concern = match args.get_or_null("writeConcern") {
         None => return Ok(()),
         Some(ValueRef::Document(concern)) => concern,
-        Some(other) => return Err(wrong("writeConcern", "object", other)),
+        Some(other) => return Err(wrong_type("writeConcern", "object", other)),
     };
     let args = Args::new("writeConcern", concern);
-    args.only(&[
+    args.allow_only(&[
         "w",
         "j",
         "fsync",
@@ -148,7 +169,7 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
         check_provenance("writeConcern", provenance)?;
     }
     args.int("wtimeout")?;
-    let wait = concern.get("wtimeout").and_then(Number::of).map(cut);
+    let wait = concern.get("wtimeout").and_then(Number::of).map(truncated_number);
     if wait.is_some_and(|wait| i32::try_from(wait).is_err()) {
         return Err(Error::new(FailedToParse, "wtimeout must be a 32-bit integer"));
     }
@@ -157,10 +178,12 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
 
 /// A number without its fraction.
 #[expect(clippy::cast_possible_truncation, reason = "beyond its range it is out of range here too")]
-fn cut(number: Number) -> i64 {
+fn truncated_number(number: Number) -> i64 {
     number.to_i64_exact().unwrap_or_else(|| number.to_f64() as i64)
 }
 
+/// Checks `w`: a number of nodes, a mode, or tags. Modes other than `majority` are those of a
+/// replica set's configuration.
 fn check_nodes(w: ValueRef<'_>) -> Result<()> {
     let mode = match w {
         ValueRef::String("majority") => return Ok(()),
@@ -168,7 +191,7 @@ fn check_nodes(w: ValueRef<'_>) -> Result<()> {
         ValueRef::Null => "",
         ValueRef::Document(tags) => return check_tags(tags),
         other => {
-            let Some(count) = Number::of(other).map(cut) else {
+            let Some(count) = Number::of(other).map(truncated_number) else {
                 let found = other.kind().name();
                 let message = format!("w has to be a number, string, or object; found: {found}");
                 return Err(Error::new(FailedToParse, message));
@@ -182,6 +205,8 @@ fn check_nodes(w: ValueRef<'_>) -> Result<()> {
     Err(Error::new(BadValue, message))
 }
 
+/// Checks a number of nodes. More than one is understood, and cannot be met by a server alone; more
+/// than 50 is more than a replica set has.
 fn check_count(count: i64) -> Result<()> {
     match count {
         0 | 1 => Ok(()),
@@ -195,6 +220,8 @@ fn check_count(count: i64) -> Result<()> {
     }
 }
 
+/// Checks tags of a write concern: numbers by name, and at least one. What they ask for is not
+/// looked at.
 fn check_tags(tags: DocRef<'_>) -> Result<()> {
     if tags.is_empty() {
         return Err(Error::new(FailedToParse, "tagged write concern requires tags"));

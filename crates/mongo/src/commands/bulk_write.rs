@@ -1,34 +1,56 @@
-//! `bulkWrite`: many writes of many collections in one command, with outcomes in a cursor.
+//! `bulkWrite`: many writes of many collections in one command, with outcomes in a cursor. It is a
+//! command of MongoDB 8.0; drivers send it to servers whose wire version is 25.
+//!
+//! Operations run one after the other. Their shapes are checked before the first one runs; what
+//! their filters and updates mean is read when their turn comes, so that its error is that
+//! operation's outcome. Outcomes are documents like those of a query, and those that do not fit
+//! into the reply wait in a cursor on `admin.$cmd.bulkWrite`.
+//!
+//! ```text
+//! {bulkWrite: 1, nsInfo: [{ns: "db.c"}], ops: [
+//!     {insert: 0, document: {..}},
+//!     {update: 0, filter: {..}, updateMods: {..}, multi: false, upsert: true},
+//!     {delete: 0, filter: {..}, multi: true},
+//! ]}
+//! => {cursor: {id: 0, firstBatch: [{ok: 1, idx: 0, n: 1}, ..], ns: ..},
+//!     nErrors: 0, nInserted: 1, nMatched: .., ok: 1}
+//! ```
+//!
+//! The number in the first field of an operation is its place in `nsInfo`. A command that ran is
+//! `ok: 1` even if operations failed: drivers look at `nErrors` and at the outcomes.
 
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
-use engine::{Batch, BatchLimit, Model, Namespace, Plan};
+use engine::{Batch, BatchLimit, Model, Namespace, Plan, Store};
 use query::{Context, Expr, Filter, exec::Stage};
 
-use super::{
-    Call,
-    cursor_reply::limit,
-    delete,
-    find::hint,
-    finish,
-    insert::{check_batch, insert},
-    update::{self, Names, execute, find},
-};
+use super::{delete, insert, statements::check_batch, update};
 use crate::{
-    args::Args,
-    cursor_about::About,
-    cursors::Opened,
+    arguments::Args,
+    call::Call,
+    cursor_description::CursorDescription,
+    cursors::NewCursor,
     errors::{BadValue, Error, Result},
-    names, session,
+    names,
+    parsers::{
+        hint::parse_hint,
+        statements::{UpdateFields, check_update, parse_search, parse_update},
+    },
+    replies::{cursor::batch_limit, finish_reply, numbers::saturated_int},
+    session,
 };
 
+/// Arguments of `bulkWrite`.
 pub(super) const FIELDS: &[&str] =
     &["ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor"];
 
+/// Fields of an operation that inserts. The first one holds the position of its namespace in
+/// `nsInfo`.
 const INSERT_FIELDS: &[&str] = &["insert", "document"];
-const UPDATE_NAMES: Names = Names {
+/// What an operation that updates calls the fields of a statement; [`update`] has other names for
+/// them.
+const UPDATE_FIELDS: UpdateFields = UpdateFields {
     filter: "filter",
     update: "updateMods",
     constants: "constants",
@@ -46,10 +68,12 @@ const UPDATE_NAMES: Names = Names {
         "collation",
     ],
 };
+/// Fields of an operation that removes.
 const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation"];
 /// The name of its cursor, in database `admin`.
 const CURSOR: &str = "$cmd.bulkWrite";
 
+/// What all operations did together, as the reply counts it.
 #[derive(Default)]
 struct Totals {
     inserted: usize,
@@ -60,61 +84,64 @@ struct Totals {
     errors: usize,
 }
 
-pub(super) async fn run<S: Store>(call: Call<'_, S>) -> Result<DocBuf> {
+/// Runs `bulkWrite`. In an `ordered` command the first failure is the last operation that runs.
+/// With `errorsOnly` the outcomes of those that succeeded are left out.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
+    // All names first: an operation refers to one by its place.
     let namespaces = call
-        .documents("nsInfo")?
+        .listed_documents("nsInfo")?
         .into_iter()
         .map(|info| {
             let args = Args::new("bulkWrite.nsInfo", info);
-            args.only(&["ns"])?;
-            full_name(args.need_str("ns")?)
+            args.allow_only(&["ns"])?;
+            names::parse_full_name(args.need_str("ns")?)
         })
         .collect::<Result<Vec<_>>>()?;
-    let operations = call.documents("ops")?;
+    let operations = call.listed_documents("ops")?;
     check_batch(operations.len())?;
+    // Nothing runs unless every operation has the shape of one.
     operations.iter().try_for_each(|it| check_shape(*it, namespaces.len()))?;
     let ordered = args.bool("ordered")?.unwrap_or(true);
     let errors_only = args.bool("errorsOnly")?.unwrap_or(false);
     let size = match args.document("cursor")? {
         Some(cursor) => {
             let args = Args::new("bulkWrite.cursor", cursor);
-            args.only(&["batchSize"])?;
+            args.allow_only(&["batchSize"])?;
             args.count("batchSize")?
         }
         None => None,
     };
-    let context = call.context().await?;
+    let context = call.evaluation_context().await?;
     let mut totals = Totals::default();
     let mut results = Vec::new();
     for (at, operation) in operations.into_iter().enumerate() {
-        let outcome = apply(&call, &namespaces, operation, &context, &mut totals).await;
-        let index = i32::try_from(at).unwrap_or(i32::MAX);
+        // Totals grow only with operations that succeed.
+        let outcome = apply_operation(call, &namespaces, operation, &context, &mut totals).await;
+        let index = saturated_int(at);
         match outcome {
             Ok(fields) if errors_only => drop(fields),
-            Ok(fields) => results.push(entry(1.0, index, fields)),
+            Ok(fields) => results.push(outcome_entry(1.0, index, fields)),
             Err(error) => {
                 totals.errors += 1;
+                // What an operation did before it failed is not counted.
                 let mut fields = doc! { "n": 0 };
-                for (name, value) in error.fields() {
+                for (name, value) in error.reply_fields() {
                     fields.push(name, value);
                 }
-                results.push(entry(0.0, index, fields));
+                results.push(outcome_entry(0.0, index, fields));
                 if ordered {
                     break;
                 }
             }
         }
     }
-    answer(&call, results, &totals, size).await
+    reply_with_outcomes(call, results, &totals, size).await
 }
 
-fn full_name(name: &str) -> Result<Namespace> {
-    let (database, collection) = name.split_once('.').unwrap_or((name, ""));
-    names::collection(database, collection)
-}
-
-fn entry(ok: f64, index: i32, fields: Document) -> Document {
+/// The outcome of one operation: whether it succeeded, its position, and what it did or why it
+/// failed.
+fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
     let mut entry = doc! { "ok": ok, "idx": index };
     for (name, value) in fields {
         entry.push(name, value);
@@ -122,7 +149,8 @@ fn entry(ok: f64, index: i32, fields: Document) -> Document {
     entry
 }
 
-async fn apply<S: Store>(
+/// Runs one operation; returns what its outcome says beside its position.
+async fn apply_operation<S: Store>(
     call: &Call<'_, S>,
     namespaces: &[Namespace],
     operation: DocRef<'_>,
@@ -131,12 +159,13 @@ async fn apply<S: Store>(
 ) -> Result<Document> {
     let kind = operation.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(kind, operation);
-    let namespace = namespaces.get(place(&args, namespaces.len())?).ok_or_else(no_place)?;
+    let namespace =
+        namespaces.get(namespace_place(&args, namespaces.len())?).ok_or_else(no_place)?;
     match kind {
         "insert" => insert_one(call, namespace, &args, context, totals).await,
         "update" => update_one(call, namespace, &args, context, totals).await,
         "delete" => delete_one(call, namespace, &args, context, totals).await,
-        other => Err(unknown(other)),
+        other => Err(unknown_kind(other)),
     }
 }
 
@@ -147,36 +176,39 @@ fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
     let args = Args::new(kind, operation);
     match kind {
         "insert" => {
-            args.only(INSERT_FIELDS)?;
+            args.allow_only(INSERT_FIELDS)?;
             args.need_document("document")?;
         }
-        "update" => update::check_shape(&args, &UPDATE_NAMES)?,
+        "update" => check_update(&args, &UPDATE_FIELDS)?,
         "delete" => {
-            args.only(DELETE_FIELDS)?;
+            args.allow_only(DELETE_FIELDS)?;
             args.need_document("filter")?;
             args.bool("multi")?;
             args.document("collation")?;
-            hint(&args)?;
+            parse_hint(&args)?;
         }
-        other => return Err(unknown(other)),
+        other => return Err(unknown_kind(other)),
     }
-    place(&args, namespaces).map(|_| ())
+    namespace_place(&args, namespaces).map(|_| ())
 }
 
-fn unknown(kind: &str) -> Error {
+/// The error of an operation that is none of the three.
+fn unknown_kind(kind: &str) -> Error {
     Error::new(40415, format!("BSON field 'bulkWrite.ops.{kind}' is an unknown field."))
 }
 
+/// The error of an operation whose namespace is not in the list.
 fn no_place() -> Error {
     Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index.")
 }
 
-/// Which of the namespaces an operation is about.
-fn place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
+/// Which of the namespaces an operation is about: the number in its first field.
+fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
     let at = args.int(args.of)?.and_then(|at| usize::try_from(at).ok());
     at.filter(|at| *at < namespaces).ok_or_else(no_place)
 }
 
+/// Inserts the document of an operation.
 async fn insert_one<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -185,15 +217,18 @@ async fn insert_one<S: Store>(
     totals: &mut Totals,
 ) -> Result<Document> {
     let document = args.need_document("document")?;
-    let writer = call.writer(clock::Instant::from_ms(context.now_ms));
-    let (count, mut errors) = insert(call, namespace, &[document], true, &writer).await?;
+    let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
+    let (count, mut errors) =
+        insert::insert_documents(call, namespace, &[document], true, &writer).await?;
     totals.inserted += count;
+    // One document, so at most one error.
     match errors.pop() {
         Some((_, error)) => Err(error),
         None => Ok(doc! { "n": 1 }),
     }
 }
 
+/// Runs the update of an operation, which may insert.
 async fn update_one<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -201,21 +236,22 @@ async fn update_one<S: Store>(
     context: &Arc<Context>,
     totals: &mut Totals,
 ) -> Result<Document> {
-    let (statement, context) = update::parse(args, &UPDATE_NAMES, context)?;
-    let updated = execute(call, namespace, statement, &context).await;
-    let updated = updated.map_err(|error| error.about(namespace))?;
+    let (statement, context) = parse_update(args, &UPDATE_FIELDS, context)?;
+    let updated = update::update_documents(call, namespace, statement, &context).await;
+    let updated = updated.map_err(|error| error.with_namespace(namespace))?;
     totals.matched += updated.matched;
     totals.modified += updated.modified;
     totals.upserted += usize::from(updated.upserted.is_some());
-    let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    // An upsert counts as one document that was touched, as in `update`.
     let n = updated.matched + usize::from(updated.upserted.is_some());
-    let mut fields = doc! { "n": number(n), "nModified": number(updated.modified) };
+    let mut fields = doc! { "n": saturated_int(n), "nModified": saturated_int(updated.modified) };
     if let Some(id) = updated.upserted {
         fields.push("upserted", doc! { "_id": id });
     }
     Ok(fields)
 }
 
+/// Runs the delete of an operation.
 async fn delete_one<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -223,15 +259,15 @@ async fn delete_one<S: Store>(
     context: &Arc<Context>,
     totals: &mut Totals,
 ) -> Result<Document> {
-    let find = find(args, "filter")?;
+    let find = parse_search(args, "filter")?;
     let many = args.bool("multi")?.unwrap_or(false);
-    let count = delete::execute(call, namespace, &find, many, context).await?;
+    let count = delete::remove_documents(call, namespace, &find, many, context).await?;
     totals.deleted += count;
-    Ok(doc! { "n": i32::try_from(count).unwrap_or(i32::MAX) })
+    Ok(doc! { "n": saturated_int(count) })
 }
 
 /// The first batch of outcomes; the others wait in a cursor.
-async fn answer<S: Store>(
+async fn reply_with_outcomes<S: Store>(
     call: &Call<'_, S>,
     results: Vec<Document>,
     totals: &Totals,
@@ -241,34 +277,38 @@ async fn answer<S: Store>(
     let results = Value::Array(results.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(results))];
     let plan = Plan::new(Filter::always()).with_stages(stages);
-    // The writes are done: their outcomes, which are small, are told in any case.
+    // The writes are done: their outcomes, which are small, are reported in any case.
+    // Limits of time and memory would lose what the client has to know now.
     let context = Arc::new(Context::default());
     let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    // A first batch of nothing is allowed, and still opens a cursor.
     let wanted = match size {
-        Some(0) => BatchLimit { documents: 0, ..limit(None, 0) },
-        size => limit(size, usize::MAX),
+        Some(0) => BatchLimit { documents: 0, ..batch_limit(None, 0) },
+        size => batch_limit(size, usize::MAX),
     };
     let batch = cursor.next(wanted).await?;
     let id = match batch.done {
         true => 0,
         false => {
-            let mut about = About::new(call.body, &cursor.explain());
-            about.gave(batch.documents.len());
-            let opened = Opened {
+            // The same as for a query's cursor, so that `currentOp` shows this one too.
+            let mut about = CursorDescription::new(call.body, &cursor.explain());
+            about.note_batch(batch.documents.len());
+            let opened = NewCursor {
                 cursor,
                 keep: false,
-                session: session::id(call.body),
+                session: session::session_id(call.body),
                 connection: call.connection.id,
-                owner: call.connection.visitor,
+                owner: call.connection.relayed_sender,
                 about,
             };
             call.door.cursors.open(namespace, opened, &call.operation)?
         }
     };
-    Ok(reply(&batch, id, totals))
+    Ok(build_reply(&batch, id, totals))
 }
 
-fn reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
+/// The reply: a batch of outcomes and the totals.
+fn build_reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     builder.document("cursor", |cursor| {
         cursor.append("id", ValueRef::Int64(id));
@@ -287,8 +327,7 @@ fn reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
         ("nUpserted", totals.upserted),
         ("nDeleted", totals.deleted),
     ] {
-        let count = i32::try_from(count).unwrap_or(i32::MAX);
-        builder.append(name, Value::Int32(count).as_ref());
+        builder.append(name, Value::Int32(saturated_int(count)).as_ref());
     }
-    finish(builder)
+    finish_reply(builder)
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Part, Row, Support, TABLE};
-use crate::{Error, filter, projection, shell_text::document, sort, update};
+use super::{Part, Row, TABLE};
+use crate::support::Support;
+use crate::{error::Error, filter, projection, shell_text::document, sort, update};
 
 /// The shortest use of an operator.
 fn example(row: &Row) -> String {

@@ -1,5 +1,6 @@
-//! What is told about a cursor that stays open: which command opened it, how it is run, and what it
-//! gave so far.
+//! What is shown of a cursor that stays open: which command opened it, how it is run, and what it
+//! gave so far. `currentOp`, `$currentOp` and the portal read it. Texts are cut at a length, since
+//! a command may be as large as a message and is shown to others.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -9,11 +10,12 @@ use engine::{Explain, Namespace};
 
 use crate::{limits::SHOWN_BYTES, session::SessionId};
 
-/// Text that is cut at a length.
+/// A text that takes no more than [`SHOWN_BYTES`]. Writing fails where it is full, which ends the
+/// formatting of whatever is written.
 #[derive(Default)]
-struct Beginning(String);
+struct CutText(String);
 
-impl std::fmt::Write for Beginning {
+impl std::fmt::Write for CutText {
     fn write_str(&mut self, part: &str) -> std::fmt::Result {
         let room = SHOWN_BYTES.saturating_sub(self.0.len());
         if part.len() <= room {
@@ -26,9 +28,9 @@ impl std::fmt::Write for Beginning {
     }
 }
 
-/// A command as others are shown it: whole while it is small, else the beginning of its text and
-/// its comment, if that is small.
-pub(crate) fn shown(command: DocRef<'_>) -> DocBuf {
+/// A command as others are shown it: whole while it is small, else `{$truncated: <beginning>}` as
+/// mongod shows it, and its comment, if that is small.
+pub(crate) fn shown_command(command: DocRef<'_>) -> DocBuf {
     let is_small = |bytes: &[u8]| bytes.len() <= SHOWN_BYTES;
     if let DocRef::Raw(bytes) = command
         && is_small(bytes)
@@ -36,7 +38,7 @@ pub(crate) fn shown(command: DocRef<'_>) -> DocBuf {
         // A copy: a small command may stand in a large message.
         return DocBuf::from_trusted(Bytes::copy_from_slice(bytes));
     }
-    let mut text = Beginning::default();
+    let mut text = CutText::default();
     // It fails where the text is cut.
     let _ = write!(text, "{}", shell(ValueRef::Document(command)));
     let mut cut = doc! { "$truncated": text.0 };
@@ -48,12 +50,12 @@ pub(crate) fn shown(command: DocRef<'_>) -> DocBuf {
     cut.to_buf()
 }
 
-/// MongoDB's short text for an access path.
-pub(crate) fn summary(explain: &Explain) -> String {
+/// MongoDB's short text for an access path: `IDHACK`, `IXSCAN {..}` or `COLLSCAN`.
+pub(crate) fn plan_summary(explain: &Explain) -> String {
     match &explain.index {
         _ if explain.by_id => "IDHACK".to_owned(),
         Some(_) => {
-            let mut text = Beginning::default();
+            let mut text = CutText::default();
             let pattern = ValueRef::Document(DocRef::Tree(&explain.pattern));
             // It fails where the text is cut.
             let _ = write!(text, "IXSCAN {}", shell(pattern));
@@ -63,46 +65,52 @@ pub(crate) fn summary(explain: &Explain) -> String {
     }
 }
 
-/// What is told about a cursor.
+/// How a cursor came about, and what it gave so far.
 #[derive(Clone, Debug)]
-pub(crate) struct About {
+pub(crate) struct CursorDescription {
     /// The command that opened it.
     command: DocBuf,
+    /// How it is run, as `planSummary` shows it.
     summary: String,
-    /// On the machine's monotonic clock.
+    /// When it was opened, on the machine's monotonic clock.
     opened: Duration,
+    /// Batches it gave, the first one included.
     batches: i64,
+    /// Documents in these batches.
     documents: i64,
 }
 
-impl About {
-    /// A cursor that this command opens now.
+impl CursorDescription {
+    /// Describes a cursor that this command opens now.
     pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
         let opened = clock::monotonic();
-        let summary = summary(explain);
-        Self { command: shown(command), summary, opened, batches: 0, documents: 0 }
+        let summary = plan_summary(explain);
+        Self { command: shown_command(command), summary, opened, batches: 0, documents: 0 }
     }
 
-    /// It gave a batch.
-    pub(crate) fn gave(&mut self, documents: usize) {
+    /// Notes a batch of this many documents.
+    pub(crate) fn note_batch(&mut self, documents: usize) {
         self.batches += 1;
         self.documents += i64::try_from(documents).unwrap_or(i64::MAX);
     }
 }
 
-/// A cursor as it is found when somebody asks what there is.
+/// A cursor as it is at the moment that somebody asks: a copy, so that no lock is held while a
+/// reply is made.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct CursorSnapshot {
     pub(crate) id: i64,
     pub(crate) namespace: Namespace,
     pub(crate) session: Option<SessionId>,
+    /// Whether it may be idle without end.
     pub(crate) keep: bool,
     /// When it was used last, on the machine's monotonic clock.
     pub(crate) used: Duration,
-    pub(crate) about: About,
+    pub(crate) about: CursorDescription,
 }
 
 /// Two clocks at one instant: milliseconds of the database clock, and the machine's monotonic one.
+/// With both a monotonic instant of the past can be shown as a date.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
     pub(crate) now_ms: i64,
@@ -110,31 +118,32 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// A monotonic instant of the past as a date.
-    fn date(self, at: Duration) -> Value {
+    /// A monotonic instant of the past as a date of the database clock.
+    fn date_of(self, at: Duration) -> Value {
         let ago = self.monotonic.saturating_sub(at).as_millis();
         Value::DateTime(self.now_ms.saturating_sub(i64::try_from(ago).unwrap_or(i64::MAX)))
     }
 }
 
 /// The id of a session as a command carries it.
-pub(crate) fn lsid(session: SessionId) -> Document {
+pub(crate) fn session_document(session: SessionId) -> Document {
     doc! { "id": Value::Binary { subtype: 4, bytes: session.to_vec() } }
 }
 
-impl Told {
+impl CursorSnapshot {
     /// How it is run.
     pub(crate) fn summary(&self) -> &str {
         &self.about.summary
     }
 
-    /// The `cursor` of an operation that uses it, or of its own entry while nobody does.
-    pub(crate) fn cursor(&self, clocks: Clocks, user: Option<i32>) -> Document {
+    /// The `cursor` of an operation that uses it, with that operation's number as `user`, or of its
+    /// own entry while nobody uses it.
+    pub(crate) fn cursor_document(&self, clocks: Clocks, user: Option<i32>) -> Document {
         let about = &self.about;
         let mut out = doc! {
             "cursorId": self.id,
-            "createdDate": clocks.date(about.opened),
-            "lastAccessDate": clocks.date(self.used),
+            "createdDate": clocks.date_of(about.opened),
+            "lastAccessDate": clocks.date_of(self.used),
             "nDocsReturned": about.documents,
             "nBatchesReturned": about.batches,
             "noCursorTimeout": self.keep,
@@ -148,8 +157,8 @@ impl Told {
         out
     }
 
-    /// The entry of a cursor that nobody uses.
-    pub(crate) fn idle(&self, host: &str, clocks: Clocks) -> Document {
+    /// The entry of a cursor that nobody uses, as `$currentOp` lists it with `idleCursors: true`.
+    pub(crate) fn idle_entry(&self, host: &str, clocks: Clocks) -> Document {
         let mut out = doc! {
             "type": "idleCursor",
             "host": host,
@@ -157,9 +166,9 @@ impl Told {
             "planSummary": self.summary(),
         };
         if let Some(session) = self.session {
-            out.push("lsid", lsid(session));
+            out.push("lsid", session_document(session));
         }
-        out.push("cursor", self.cursor(clocks, None));
+        out.push("cursor", self.cursor_document(clocks, None));
         out
     }
 }
@@ -173,16 +182,16 @@ mod tests {
     #[test]
     fn a_large_command_is_cut() {
         let small = doc! { "find": "c", "filter": doc! { "a": 1 } };
-        assert_eq!(shown(small.to_buf().as_ref()).as_ref().to_tree(), small);
+        assert_eq!(shown_command(small.to_buf().as_ref()).as_ref().to_tree(), small);
         let large = "ü".repeat(SHOWN_BYTES);
         let command = doc! { "find": "c", "filter": doc! { "a": large }, "comment": "mine" };
-        let cut = shown(command.to_buf().as_ref());
+        let cut = shown_command(command.to_buf().as_ref());
         let text = cut.get("$truncated").and_then(|text| text.as_str()).unwrap();
         assert!(text.starts_with("{ find: \"c\", filter: { a: \"üü"), "{text}");
         assert!((SHOWN_BYTES - 1..=SHOWN_BYTES).contains(&text.len()), "{}", text.len());
         assert_eq!(cut.get("comment").and_then(ValueRef::as_str), Some("mine"));
         let command = doc! { "find": "c", "x": array![1], "comment": "c".repeat(2 * SHOWN_BYTES) };
-        assert!(shown(command.to_buf().as_ref()).get("comment").is_none());
+        assert!(shown_command(command.to_buf().as_ref()).get("comment").is_none());
     }
 
     #[test]
@@ -192,8 +201,8 @@ mod tests {
             pattern: doc! { "a": 1, "b": -1 },
             ..Explain::default()
         };
-        assert_eq!(summary(&index), "IXSCAN { a: 1, b: -1 }");
-        assert_eq!(summary(&Explain::default()), "COLLSCAN");
-        assert_eq!(summary(&Explain { by_id: true, ..Explain::default() }), "IDHACK");
+        assert_eq!(plan_summary(&index), "IXSCAN { a: 1, b: -1 }");
+        assert_eq!(plan_summary(&Explain::default()), "COLLSCAN");
+        assert_eq!(plan_summary(&Explain { by_id: true, ..Explain::default() }), "IDHACK");
     }
 }

@@ -1,12 +1,21 @@
-//! The `partialFilterExpression` of an index: the part of the query language it may use.
+//! The `partialFilterExpression` of an index: the part of the query language it may use, and when
+//! two of them are the same.
+//!
+//! A filter of an index is stored as the client sent it and parsed again at every start. What it
+//! may hold is mongod's list: an index has to know of every document, by itself, whether it is in.
+//!
+//! ```text
+//! {a: {$gt: 5}, b: {$exists: true}}    may stand in an index
+//! {a: {$ne: 5}}                        may not (67): a negation
+//! ```
 
 use document::{DocRef, Document, ValueRef, shell};
 use query::{Filter, filter::Test};
 
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
-/// The filter of an index specification, if it has one.
-pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
+/// The filter of an index specification, if it has one, as it is stored.
+pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>> {
     let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
     let Some(filter) = value.as_document() else {
         let message = "The field 'partialFilterExpression' must be an object";
@@ -21,7 +30,7 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
     if parsed.has_expression() {
         return Err(in_spec(QueryFeatureNotAllowed, "$expr is not allowed in this context"));
     }
-    match refused(&parsed) {
+    match refused_operator(&parsed) {
         None => Ok(Some(filter.to_tree())),
         Some(what) => {
             let cause = format!("Expression not supported in partial index: {what}");
@@ -30,34 +39,39 @@ pub(super) fn parse(spec: DocRef<'_>) -> Result<Option<Document>> {
     }
 }
 
-/// Whether two filters of indexes are the same but for the order of what they join.
-pub(super) fn same(one: &Document, other: &Document) -> bool {
+/// Whether two filters of indexes are the same but for the order of what they join. mongod takes
+/// such an index for one that is there, and tools that compare definitions rely on it.
+pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     let normal = |filter: &Document| {
-        mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal(&filter)).ok()
+        mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal_form(&filter)).ok()
     };
     one == other || normal(one).is_some_and(|one| Some(one) == normal(other))
 }
 
-fn normal(filter: &Filter) -> String {
+/// A text that is the same for filters that differ only in order: parts are sorted, and those that
+/// stand twice stand once. It is compared and never stored.
+fn normal_form(filter: &Filter) -> String {
     match filter {
         Filter::And(_) => {
             let mut parts = Vec::new();
-            conjuncts(filter, &mut parts);
-            sorted("and", parts)
+            push_conjuncts(filter, &mut parts);
+            sorted_form("and", parts)
         }
-        Filter::Or(any) => sorted("or", any.iter().map(normal).collect()),
+        Filter::Or(any) => sorted_form("or", any.iter().map(normal_form).collect()),
         other => format!("{other:?}"),
     }
 }
 
-fn conjuncts(filter: &Filter, out: &mut Vec<String>) {
+/// Adds the parts of a conjunction, those of conjunctions inside it too.
+fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     match filter {
-        Filter::And(all) => all.iter().for_each(|part| conjuncts(part, out)),
-        other => out.push(normal(other)),
+        Filter::And(all) => all.iter().for_each(|part| push_conjuncts(part, out)),
+        other => out.push(normal_form(other)),
     }
 }
 
-fn sorted(joined: &str, mut parts: Vec<String>) -> String {
+/// Parts in one order, joined by what they are joined by; one alone is itself.
+fn sorted_form(joined: &str, mut parts: Vec<String>) -> String {
     parts.sort();
     parts.dedup();
     match parts.len() {
@@ -68,9 +82,9 @@ fn sorted(joined: &str, mut parts: Vec<String>) -> String {
 
 /// What the filter of an index may not have in it: negations, patterns, and tests of arrays, of
 /// bits and of remainders.
-fn refused(filter: &Filter) -> Option<&'static str> {
+fn refused_operator(filter: &Filter) -> Option<&'static str> {
     match filter {
-        Filter::And(all) | Filter::Or(all) => all.iter().find_map(refused),
+        Filter::And(all) | Filter::Or(all) => all.iter().find_map(refused_operator),
         Filter::Nor(_) => Some("$nor"),
         Filter::Not(_) => Some("$not"),
         Filter::Expr(_) => Some("$expr"),
@@ -101,16 +115,16 @@ mod tests {
             doc! { "b": 1, "a": doc! { "$gt": 1 } },
             doc! { "$and": array![doc! { "$and": array![doc! { "b": 1 }, more()] }, more()] },
         ] {
-            assert!(same(&one, &other), "{other:?}");
+            assert!(is_same_filter(&one, &other), "{other:?}");
         }
         for other in [doc! { "b": 1 }, doc! { "b": 1, "a": doc! { "$gte": 1 } }] {
-            assert!(!same(&one, &other), "{other:?}");
+            assert!(!is_same_filter(&one, &other), "{other:?}");
         }
     }
 
     fn code(filter: impl Into<Value>) -> i32 {
         let spec = doc! { "partialFilterExpression": filter.into() };
-        parse(DocRef::Tree(&spec)).map_or_else(|error| error.code, |_| 0)
+        parse_partial_filter(DocRef::Tree(&spec)).map_or_else(|error| error.code, |_| 0)
     }
 
     #[test]

@@ -1,0 +1,100 @@
+//! The rules for a FieldPath, the dotted path of fields in expressions, projections and sorts.
+//! Paths in filters and updates have other rules. Numbers and texts are those of mongod 6.0:
+//! drivers show them, and tests of applications compare the numbers.
+//!
+//! ```text
+//! ""       40352      "a."    40353      "a..b"   15998
+//! "a.$b"   16410      "a\\0"   16411      201 parts    15
+//! ```
+
+use crate::error::Error;
+
+/// Most parts of a path. mongod's limit on the depth of a document makes it the same there.
+const MAX_PARTS: usize = 200;
+
+/// The text that several wrong uses of `$` share.
+const DOLLAR: &str =
+    "FieldPath field names may not start with '$'. Consider using $getField or $setField.";
+
+/// Checks a path: 40352, 40353, 15, 15998, 16410 and 16411 say what is wrong with it. The whole
+/// path is looked at before its parts, as mongod does, since a path may be wrong in several ways.
+pub fn check_path(path: &str) -> Result<(), Error> {
+    if path.is_empty() {
+        return Err(Error::new(40352, "FieldPath cannot be constructed with empty string"));
+    }
+    if path.ends_with('.') {
+        return Err(Error::new(40353, "FieldPath must not end with a '.'."));
+    }
+    if path.split('.').count() > MAX_PARTS {
+        return Err(Error::new(15, "FieldPath is too long"));
+    }
+    path.split('.').try_for_each(check_part)
+}
+
+/// Checks a path that stands alone, without the `$` that makes a text a reference. Here even the
+/// first parts of a database reference (`$id`) are refused: they would read as a reference.
+pub(crate) fn check_plain_path(path: &str) -> Result<(), Error> {
+    if path.starts_with('$') {
+        return Err(Error::new(16410, DOLLAR));
+    }
+    check_path(path)
+}
+
+/// Checks the name of one field that an expression or a stage makes: neither a path nor an
+/// operator.
+pub(crate) fn check_field_name(name: &str) -> Result<(), Error> {
+    if name.starts_with('$') {
+        return Err(Error::new(16410, DOLLAR));
+    }
+    if name.contains('.') {
+        let text =
+            "FieldPath field names may not contain '.'. Consider using $getField or $setField.";
+        return Err(Error::new(16412, text));
+    }
+    Ok(())
+}
+
+/// Checks one part. The parts of a database reference may begin with a `$`.
+fn check_part(part: &str) -> Result<(), Error> {
+    if part.is_empty() {
+        return Err(Error::new(15998, "FieldPath field names may not be empty strings."));
+    }
+    if part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db") {
+        return Err(Error::new(16410, DOLLAR));
+    }
+    // A name in BSON cannot have one; a path that comes as a string can.
+    if part.contains('\0') {
+        return Err(Error::new(16411, "FieldPath field names may not contain '\0'."));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_names_have_their_errors() {
+        let code = |checked: Result<(), Error>| checked.map_or_else(|error| error.code, |()| 0);
+        for (path, whole, plain, name) in [
+            ("a", 0, 0, 0),
+            ("a.b", 0, 0, 16412),
+            ("", 40352, 40352, 0),
+            ("a.", 40353, 40353, 16412),
+            ("a..b", 15998, 15998, 16412),
+            ("$a", 16410, 16410, 16410),
+            ("$id", 0, 16410, 16410),
+            ("a.$id", 0, 0, 16412),
+            ("a\0b", 16411, 16411, 0),
+        ] {
+            let codes = (check_path(path), check_plain_path(path), check_field_name(path));
+            assert_eq!(
+                (code(codes.0), code(codes.1), code(codes.2)),
+                (whole, plain, name),
+                "{path}"
+            );
+        }
+        assert_eq!(code(check_path(&["a"; MAX_PARTS].join("."))), 0);
+        assert_eq!(code(check_path(&["a"; MAX_PARTS + 1].join("."))), 15);
+    }
+}

@@ -1,0 +1,317 @@
+//! What is known about a command besides how it runs: one row of facts per command, and the table
+//! that finds a row by its name.
+//!
+//! The rows themselves stand in `commands/table.rs`, beside the functions that run them. The door
+//! hands the table down as data, so that messages, calls and shared arguments can ask it without
+//! knowing any command: no list of names and no match on names decides such a fact anywhere else.
+
+use document::DocRef;
+
+/// Stands for arguments of any name in [`CommandRow::fields`].
+pub(crate) const ANY_ARGUMENT: &str = "*";
+
+/// Whether a command changes anything: a document, a collection, a setting, the database clock or
+/// an operation of another client. A sender who may only read may send what changes nothing.
+#[derive(Clone, Copy, Debug)]
+pub enum Access {
+    /// It never changes anything.
+    Reads,
+    /// It may change something.
+    Writes,
+    /// Its arguments decide; the function returns whether this body would change something.
+    ByArguments(fn(DocRef<'_>) -> bool),
+}
+
+/// Whether a command belongs to version 1 of MongoDB's Stable API, which `apiStrict` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApiVersion1 {
+    /// It does not.
+    Outside,
+    /// It does, except for these of its arguments.
+    Except(&'static [&'static str]),
+}
+
+/// The read concern levels that a command accepts besides `local`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadLevels {
+    /// No others.
+    Local,
+    /// All but `snapshot`.
+    ExceptSnapshot,
+    /// All.
+    All,
+}
+
+/// What a command counts as where kinds of work are told apart: in `currentOp` and in the
+/// latencies and tickets of `serverStatus`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// `find`.
+    Query,
+    /// `getMore`.
+    GetMore,
+    /// Another command that reads documents.
+    Read,
+    /// `insert`.
+    Insert,
+    /// `update`.
+    Update,
+    /// `delete`.
+    Remove,
+    /// Another command that writes documents.
+    Write,
+    /// Everything else.
+    Command,
+}
+
+impl Work {
+    /// The value of `op` in an entry of `currentOp`.
+    pub(crate) fn op_name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::GetMore => "getmore",
+            Self::Insert => "insert",
+            Self::Update => "update",
+            Self::Remove => "remove",
+            Self::Read | Self::Write | Self::Command => "command",
+        }
+    }
+
+    /// Whether it counts among the reads of `serverStatus`.
+    pub(crate) fn is_read(self) -> bool {
+        matches!(self, Self::Query | Self::GetMore | Self::Read)
+    }
+
+    /// Whether it counts among the writes of `serverStatus`.
+    pub(crate) fn is_write(self) -> bool {
+        matches!(self, Self::Insert | Self::Update | Self::Remove | Self::Write)
+    }
+}
+
+/// The facts about one command. A column that comes later (the right a command needs, whether it
+/// may run in a transaction) is one more field with its default in [`CommandRow::with_access`].
+#[derive(Clone, Copy, Debug)]
+pub struct CommandRow {
+    /// Its name, as the first field of a command spells it.
+    pub name: &'static str,
+    /// Arguments it knows beside those that all commands share; others are error 40415.
+    pub fields: &'static [&'static str],
+    /// What it does, in a few words.
+    pub help: &'static str,
+    /// Whether it changes anything.
+    pub access: Access,
+    /// It may run before a client has authenticated.
+    pub before_login: bool,
+    /// It runs on database `admin` only.
+    pub admin_only: bool,
+    /// It may come in an OP_QUERY, the message that drivers send before they know the server.
+    pub legacy: bool,
+    /// Its reply may be compressed. The specification of OP_COMPRESSED forbids it for handshakes
+    /// and for what carries credentials.
+    pub compress: bool,
+    /// Its place in version 1 of the Stable API.
+    pub api: ApiVersion1,
+    /// It is told to stop when its client closes the connection; others are finished.
+    pub ends_with_client: bool,
+    /// It may wait for news of the server's state (`maxAwaitTimeMS` in a handshake).
+    pub awaits_state: bool,
+    /// It takes a `writeConcern`, even if it writes nothing.
+    pub write_concern: bool,
+    /// Levels of `readConcern` it takes.
+    pub read_levels: ReadLevels,
+    /// Arguments that all commands share are checked as strictly as its own.
+    pub strict_shared: bool,
+    /// The documents it brings are stored as the bytes they came in: parsing them takes no memory.
+    pub stores_bytes: bool,
+    /// Its outcome can depend on which documents are live. The tests for expired documents need a
+    /// path for each such command, so this is assumed where a row does not say otherwise.
+    pub sees_documents: bool,
+    /// The argument that holds the name of its collection; `None`: the first one.
+    pub collection_in: Option<&'static str>,
+    /// What `currentOp` shows as the collection where the command names none.
+    pub without_collection: &'static str,
+    /// What it counts as.
+    pub work: Work,
+}
+
+impl CommandRow {
+    /// A row with this access and with defaults in all other columns.
+    const fn with_access(access: Access) -> Self {
+        Self {
+            name: "",
+            fields: &[],
+            help: "",
+            access,
+            before_login: false,
+            admin_only: false,
+            legacy: false,
+            compress: true,
+            api: ApiVersion1::Outside,
+            ends_with_client: false,
+            awaits_state: false,
+            write_concern: true,
+            read_levels: ReadLevels::Local,
+            strict_shared: false,
+            stores_bytes: false,
+            sees_documents: true,
+            collection_in: None,
+            without_collection: "$cmd",
+            work: Work::Command,
+        }
+    }
+
+    /// A command that changes nothing.
+    pub(crate) const fn reads() -> Self {
+        Self::with_access(Access::Reads)
+    }
+
+    /// A command that may change something.
+    pub(crate) const fn writes() -> Self {
+        Self::with_access(Access::Writes)
+    }
+
+    /// A command that changes something if `changes` says so of its body.
+    pub(crate) const fn by_arguments(changes: fn(DocRef<'_>) -> bool) -> Self {
+        Self::with_access(Access::ByArguments(changes))
+    }
+
+    /// It may run before a client has authenticated.
+    pub(crate) const fn before_login(self) -> Self {
+        Self { before_login: true, ..self }
+    }
+
+    /// It runs on database `admin` only.
+    pub(crate) const fn on_admin(self) -> Self {
+        Self { admin_only: true, ..self }
+    }
+
+    /// It says who the server is: drivers send it in the oldest form, uncompressed, and may ask it
+    /// to wait for another state of the server.
+    pub(crate) const fn handshake(self) -> Self {
+        Self { legacy: true, compress: false, awaits_state: true, ..self }
+    }
+
+    /// It is in version 1 of the Stable API with all its arguments but these.
+    pub(crate) const fn in_api(self, except: &'static [&'static str]) -> Self {
+        Self { api: ApiVersion1::Except(except), ..self }
+    }
+
+    /// Nobody needs it once its client has gone.
+    pub(crate) const fn ends_with_client(self) -> Self {
+        Self { ends_with_client: true, ..self }
+    }
+
+    /// A `writeConcern` beside it is an error.
+    pub(crate) const fn no_write_concern(self) -> Self {
+        Self { write_concern: false, ..self }
+    }
+
+    /// It reads data at these levels of a read concern.
+    pub(crate) const fn at_levels(self, read_levels: ReadLevels) -> Self {
+        Self { read_levels, ..self }
+    }
+
+    /// Arguments that all commands share are checked as strictly as its own.
+    pub(crate) const fn strict_shared(self) -> Self {
+        Self { strict_shared: true, ..self }
+    }
+
+    /// Its documents are stored as the bytes they came in.
+    pub(crate) const fn stores_bytes(self) -> Self {
+        Self { stores_bytes: true, ..self }
+    }
+
+    /// It neither reads, counts nor changes documents.
+    pub(crate) const fn without_documents(self) -> Self {
+        Self { sees_documents: false, ..self }
+    }
+
+    /// The name of its collection stands in this argument.
+    pub(crate) const fn collection_in(self, argument: &'static str) -> Self {
+        Self { collection_in: Some(argument), ..self }
+    }
+
+    /// What `currentOp` shows as the collection where the command names none.
+    pub(crate) const fn without_collection(self, shown: &'static str) -> Self {
+        Self { without_collection: shown, ..self }
+    }
+
+    /// It counts as this kind of work.
+    pub(crate) const fn counted_as(self, work: Work) -> Self {
+        Self { work, ..self }
+    }
+}
+
+/// A command of MongoDB that is known and not there yet.
+#[derive(Clone, Copy, Debug)]
+pub struct NotYet {
+    /// Its name.
+    pub name: &'static str,
+    /// What it belongs to, such as `transactions`.
+    pub area: &'static str,
+    /// Even the error it gets may be compressed; not so where the command carries credentials.
+    pub compress: bool,
+}
+
+/// Carries credentials in servers before 4.0, so its error is never compressed; newer ones do not
+/// know it, and neither does this one.
+const OLD_CREDENTIALS: &str = "getnonce";
+
+/// A row, and its place in the table: counters and latencies are kept by place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) place: usize,
+    pub(crate) row: &'static CommandRow,
+}
+
+/// The table of commands as everybody but the dispatcher sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CommandTable {
+    pub(crate) rows: &'static [CommandRow],
+    pub(crate) not_yet: &'static [NotYet],
+    /// The place of a name in `rows`, found without a hash.
+    pub(crate) place: fn(&str) -> Option<usize>,
+}
+
+impl CommandTable {
+    /// The row of a command.
+    pub(crate) fn find(&self, name: &str) -> Option<Known> {
+        let place = (self.place)(name)?;
+        Some(Known { place, row: self.rows.get(place)? })
+    }
+
+    /// The row of the command that a body names in its first field.
+    pub(crate) fn find_body(&self, body: DocRef<'_>) -> Option<Known> {
+        self.find(first_name(body))
+    }
+
+    /// A command that is known and not there yet.
+    pub(crate) fn find_not_yet(&self, name: &str) -> Option<&'static NotYet> {
+        self.not_yet.iter().find(|row| row.name == name)
+    }
+
+    /// Whether a command changes nothing. One that is not in the table counts as a change, since
+    /// nobody has said what it does.
+    pub(crate) fn changes_nothing(&self, body: DocRef<'_>) -> bool {
+        match self.find_body(body).map(|known| known.row.access) {
+            Some(Access::Reads) => true,
+            Some(Access::ByArguments(changes)) => !changes(body),
+            Some(Access::Writes) | None => false,
+        }
+    }
+
+    /// Whether the reply to a command may be compressed. That of an unknown one may.
+    pub(crate) fn may_compress(&self, body: DocRef<'_>) -> bool {
+        let name = first_name(body);
+        match (self.find(name), self.find_not_yet(name)) {
+            (Some(known), _) => known.row.compress,
+            (None, Some(not_yet)) => not_yet.compress,
+            (None, None) => name != OLD_CREDENTIALS,
+        }
+    }
+}
+
+/// The name of a command: that of its first field, `""` of an empty body.
+pub(crate) fn first_name(body: DocRef<'_>) -> &str {
+    body.iter().next().map_or("", |(name, _)| name)
+}

@@ -1,0 +1,149 @@
+//! The rows agree with each other and with what must not change by accident.
+
+use document::{DocRef, Document, array, doc};
+
+use super::{COMMANDS, NAMES, NOT_YET, ROWS};
+use crate::command_row::{ANY_ARGUMENT, Access, ApiVersion1, ReadLevels};
+
+/// Commands that change something whatever their arguments are. A row that says otherwise of one of
+/// these would let a sender who may only read change data, so they are named here a second time.
+const CHANGES: &[&str] = &[
+    "setParameter",
+    "setFeatureCompatibilityVersion",
+    "create",
+    "drop",
+    "dropDatabase",
+    "renameCollection",
+    "collMod",
+    "createIndexes",
+    "dropIndexes",
+    "deleteIndexes",
+    "insert",
+    "update",
+    "delete",
+    "bulkWrite",
+    "findAndModify",
+    "findandmodify",
+    "killSessions",
+    "killAllSessions",
+    "killAllSessionsByPattern",
+    "killOp",
+    "fsync",
+    "configureFailPoint",
+];
+
+fn named(name: &str) -> Document {
+    let mut command = Document::new();
+    command.push(name, 1);
+    command
+}
+
+#[test]
+fn every_row_is_found_by_its_name() {
+    for (place, row) in ROWS.iter().enumerate() {
+        let known = COMMANDS.find(row.name).unwrap();
+        assert_eq!((known.place, known.row.name), (place, row.name));
+        assert_eq!(NAMES[place], row.name);
+        assert!(COMMANDS.find_not_yet(row.name).is_none(), "{}", row.name);
+    }
+    for name in ["", "Find", "find ", "nonsense"] {
+        assert!(COMMANDS.find(name).is_none(), "{name:?}");
+    }
+}
+
+#[test]
+fn every_command_is_sorted() {
+    for row in ROWS {
+        let body = named(row.name);
+        let changes_nothing = COMMANDS.changes_nothing(DocRef::Tree(&body));
+        match row.access {
+            Access::Reads => assert!(changes_nothing, "{}", row.name),
+            Access::Writes => assert!(!changes_nothing, "{}", row.name),
+            Access::ByArguments(changes) => {
+                assert_eq!(changes_nothing, !changes(DocRef::Tree(&body)), "{}", row.name);
+            }
+        }
+    }
+    for name in CHANGES {
+        let row = COMMANDS.find(name).unwrap().row;
+        assert!(matches!(row.access, Access::Writes), "{name}");
+    }
+    for missing in NOT_YET {
+        assert!(!COMMANDS.changes_nothing(DocRef::Tree(&named(missing.name))), "{}", missing.name);
+    }
+}
+
+#[test]
+fn some_are_judged_by_their_arguments() {
+    let pipeline =
+        |stage: &str| doc! { "aggregate": "c", "pipeline": array![doc! {}, named(stage)] };
+    for (command, reads) in [
+        (doc! {}, false),
+        (doc! { "nonsense": 1 }, false),
+        (pipeline("$match"), true),
+        (pipeline("$out"), false),
+        (pipeline("$merge"), false),
+        (doc! { "aggregate": "c" }, true),
+        (doc! { "explain": pipeline("$match") }, true),
+        (doc! { "explain": pipeline("$out") }, false),
+        (doc! { "explain": 1 }, true),
+        (doc! { "ebbClock": 1 }, true),
+        (doc! { "ebbClock": 1, "advanceSeconds": 1 }, false),
+        (doc! { "ebbClock": 1, "set": 1 }, false),
+        (doc! { "x": 1, "find": "c" }, false),
+    ] {
+        assert_eq!(COMMANDS.changes_nothing(DocRef::Tree(&command)), reads, "{command:?}");
+    }
+}
+
+/// Columns that exclude or require each other, for every row.
+#[test]
+fn columns_agree() {
+    for row in ROWS {
+        let name = row.name;
+        let writes = matches!(row.access, Access::Writes);
+        assert!(!writes || !row.work.is_read(), "{name} writes and counts as a read");
+        assert!(writes || !row.work.is_write(), "{name} counts as a write and only reads");
+        assert!(!writes || !row.ends_with_client, "{name} would be cut off in the middle");
+        assert!(!writes || row.write_concern, "{name} writes and takes no write concern");
+        assert!(!row.stores_bytes || row.work.is_write(), "{name} stores nothing");
+        assert!(row.sees_documents || !row.work.is_read(), "{name} reads documents");
+        assert!(row.sees_documents || !row.work.is_write(), "{name} writes documents");
+        let levels = row.read_levels != ReadLevels::Local;
+        assert!(!levels || row.work.is_read(), "{name} has levels and does not read");
+        // Before the first handshake nothing but handshakes is understood, and those say all there
+        // is to say without a login.
+        assert!(!row.legacy || row.before_login, "{name} comes before any login");
+        assert_eq!(row.legacy, row.awaits_state, "{name}: only handshakes wait for news");
+        assert_eq!(row.legacy, !row.compress, "{name}: only handshakes are never compressed");
+        if let ApiVersion1::Except(outside) = row.api {
+            let any = row.fields.contains(&ANY_ARGUMENT);
+            // Nobody here knows `temp`; a strict client gets its own error for it.
+            let known = |field: &str| any || row.fields.contains(&field) || field == "temp";
+            assert!(outside.iter().all(|field| known(field)), "{name}: {outside:?}");
+        }
+        let fields = row.fields.iter();
+        assert!(fields.clone().all(|field| fields.clone().filter(|it| *it == field).count() == 1));
+        assert!(!row.help.is_empty(), "{name}");
+    }
+}
+
+/// The specification of OP_COMPRESSED names these; drivers do not ask for it either.
+#[test]
+fn handshakes_and_credentials_are_never_compressed() {
+    let names = ROWS.iter().map(|row| row.name).chain(NOT_YET.iter().map(|row| row.name));
+    let may = |name: &str| COMMANDS.may_compress(DocRef::Tree(&named(name)));
+    let never: Vec<&str> = names.chain(["getnonce", "nonsense"]).filter(|it| !may(it)).collect();
+    let want = [
+        "hello",
+        "isMaster",
+        "ismaster",
+        "saslStart",
+        "saslContinue",
+        "authenticate",
+        "createUser",
+        "updateUser",
+        "getnonce",
+    ];
+    assert_eq!(never, want);
+}

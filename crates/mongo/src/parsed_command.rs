@@ -1,0 +1,37 @@
+//! What a command takes once it is parsed, and how a large one is run. A filter of a megabyte
+//! becomes a tree of many megabytes, so the elements of a message are charged before they are
+//! parsed. What a command means is not known here.
+
+use std::pin::Pin;
+
+use crate::{
+    command_row::CommandTable,
+    limits::{ELEMENT_BYTES, LONG_BYTES},
+    wire::Message,
+};
+
+/// About what a command takes once it is parsed, bytes: a fixed size for each element at any depth,
+/// in the dearest case. Documents that are stored as they came are not parsed.
+pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize {
+    match commands.find_body(message.body()) {
+        Some(known) if known.row.stores_bytes => 0,
+        _ => message.elements.saturating_mul(ELEMENT_BYTES),
+    }
+}
+
+/// Runs a command of which `weight` bytes are parsed. While a large one is parsed, kept or dropped
+/// others would wait: whenever it goes on, the worker of its thread is given to them first.
+pub(crate) async fn run_giving_way<T>(
+    weight: usize,
+    give_way: fn(),
+    mut run: Pin<&mut impl Future<Output = T>>,
+) -> T {
+    if weight < LONG_BYTES {
+        return run.await;
+    }
+    std::future::poll_fn(|context| {
+        give_way();
+        run.as_mut().poll(context)
+    })
+    .await
+}

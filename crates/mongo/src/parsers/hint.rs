@@ -1,0 +1,47 @@
+//! The `hint` of a command: which index, or which order of the collection, it wants to be used.
+//! Whether there is such an index is found when the query starts.
+
+use document::{DocRef, Number, ValueRef};
+use engine::{Direction, Hint};
+
+use crate::{
+    arguments::Args,
+    errors::{BadValue, Error, FailedToParse, Result},
+};
+
+/// The direction of `{$natural: 1}` or `{$natural: -1}`; `None` of any other document. It stands
+/// alone.
+pub(crate) fn natural_order(sort: DocRef<'_>) -> Result<Option<Direction>> {
+    let Some(order) = sort.get("$natural") else { return Ok(None) };
+    match Number::of(order).and_then(Number::to_i64_exact) {
+        Some(1) if sort.len() == 1 => Ok(Some(Direction::Forward)),
+        Some(-1) if sort.len() == 1 => Ok(Some(Direction::Backward)),
+        _ => {
+            Err(Error::new(BadValue, "$natural sort cannot be set to a value other than -1 or 1."))
+        }
+    }
+}
+
+/// The `hint` of a command: a name, a key pattern or `$natural`. An empty document is no hint.
+pub(crate) fn parse_hint(args: &Args<'_>) -> Result<Hint> {
+    match args.get("hint") {
+        None => Ok(Hint::None),
+        Some(ValueRef::String(name)) => Ok(Hint::Index(name.to_owned())),
+        Some(ValueRef::Document(pattern)) if pattern.is_empty() => Ok(Hint::None),
+        Some(ValueRef::Document(pattern)) => match natural_order(pattern)? {
+            Some(direction) => Ok(Hint::Natural(direction)),
+            None => Ok(Hint::Key(pattern.to_tree())),
+        },
+        Some(_) => Err(Error::new(FailedToParse, "Hint must be a string or an object")),
+    }
+}
+
+/// Whether what is hinted at holds all documents: an index may leave some out, or not exist. Then a
+/// count without a filter need not look at documents.
+pub(crate) fn covers_all(hint: &Hint) -> bool {
+    match hint {
+        Hint::None | Hint::Natural(_) => true,
+        Hint::Index(name) => name == "_id_",
+        Hint::Key(pattern) => matches!(pattern.fields(), [(name, _)] if name == "_id"),
+    }
+}

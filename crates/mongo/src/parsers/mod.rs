@@ -1,0 +1,20 @@
+//! Parsers of what several commands are given: index specifications, hints, statements of writes,
+//! and the arguments that every command may carry. They know no call and no collection: what they
+//! return is a plan, or an error with MongoDB's number and text.
+
+/// `apiVersion` and `apiStrict`.
+pub(crate) mod api_version;
+/// `readConcern` and `writeConcern`.
+pub(crate) mod concern;
+/// `hint`.
+pub(crate) mod hint;
+/// `expireAfterSeconds` of an index.
+pub(crate) mod index_seconds;
+/// One specification of an index.
+pub(crate) mod index_spec;
+/// `partialFilterExpression`.
+pub(crate) mod partial_filter;
+/// Session, concerns and time limit of every command.
+pub(crate) mod shared_arguments;
+/// Statements of updates and deletes.
+pub(crate) mod statements;

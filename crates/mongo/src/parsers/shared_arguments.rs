@@ -1,0 +1,73 @@
+//! Arguments that every command may carry beside its own: session, concerns and time limit.
+
+use std::time::Duration;
+
+use document::{DocRef, Number, ValueRef};
+
+use super::concern;
+use crate::{
+    arguments::Args,
+    command_row::CommandRow,
+    errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
+};
+
+/// Checks the arguments that all commands share. Returns when the command has to give up, on the
+/// machine's monotonic clock.
+///
+/// Transaction numbers are error 20, as of a standalone mongod: drivers take it to say that the
+/// server has no retryable writes.
+pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<Duration>> {
+    if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
+        let message = "Transaction numbers are only allowed on a replica set member or mongos";
+        return Err(Error::new(IllegalOperation, message));
+    }
+    if let Some(lsid) = args.document("lsid")? {
+        check_session(lsid)?;
+    }
+    concern::check_read(args, row)?;
+    let deadline = match args.get_or_null("maxTimeMS") {
+        None => None,
+        // Its type is looked at before its value, as that of the command's own arguments.
+        Some(value) if row.strict_shared && !value.is_number() && !value.is_nullish() => {
+            return Err(args.wrong_type("maxTimeMS", value, "s '[long, int, decimal, double]'"));
+        }
+        Some(_) if row.strict_shared && args.int("maxTimeMS")?.is_some_and(|it| it < 0) => {
+            args.count("maxTimeMS")?;
+            None
+        }
+        Some(value) => max_time(value)?,
+    };
+    if !row.write_concern && args.get_or_null("writeConcern").is_some() {
+        let message = "Command does not support writeConcern";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    concern::check_write(args)?;
+    Ok(deadline)
+}
+
+/// When a command with this `maxTimeMS` has to give up; 0 means no limit. The number has to be
+/// whole and to fit into 32 bits.
+fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
+    let Some(number) = Number::of(value) else {
+        return Err(Error::new(BadValue, "maxTimeMS must be a number"));
+    };
+    let Some(ms) = number.to_i64_exact() else {
+        return Err(Error::new(BadValue, "maxTimeMS has non-integral value"));
+    };
+    match u64::try_from(ms) {
+        Ok(ms) if ms <= 2_147_483_647 => {
+            Ok((0 < ms).then(|| clock::monotonic() + Duration::from_millis(ms)))
+        }
+        _ => Err(Error::new(BadValue, format!("{ms} value for maxTimeMS is out of range"))),
+    }
+}
+
+/// Checks the session: a UUID in binary form. Drivers make it themselves, so a wrong one is a
+/// mistake.
+fn check_session(lsid: DocRef<'_>) -> Result<()> {
+    match lsid.get("id") {
+        Some(ValueRef::Binary { subtype: 4, bytes }) if bytes.len() == 16 => Ok(()),
+        Some(_) => Err(Error::new(FailedToParse, "the id of 'lsid' is not a UUID")),
+        None => Err(Error::new(40414, "BSON field 'lsid.id' is missing but a required field")),
+    }
+}

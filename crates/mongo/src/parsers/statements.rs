@@ -1,0 +1,167 @@
+//! Statements of `update`, `delete` and `bulkWrite`: which documents they mean, and what becomes of
+//! these. `findAndModify` and `explain` read the same parts.
+//!
+//! A statement is read in two steps. Its shape (which fields there are, and of which types) is
+//! checked for all statements of a command before the first one runs, so that a malformed one
+//! leaves nothing half done. What its filter and its update mean is read when its turn comes: an
+//! error in it is an entry of `writeErrors`, after the statements that ran before.
+//!
+//! ```text
+//! {q: {..}, u: {..} | [..], multi: bool, upsert: bool, arrayFilters: [..], hint: .., c: {..}}    update
+//! {q: {..}, limit: 0 | 1, hint: ..}                                                              delete
+//! ```
+
+use std::sync::Arc;
+
+use document::{DocRef, ValueRef};
+use engine::Find;
+use query::{Context, edit::Edit};
+
+use super::hint::parse_hint;
+use crate::{
+    arguments::Args,
+    errors::{Error, FailedToParse, Result},
+    reserved_property::{RESERVED, reserved_error},
+};
+
+/// The fields of a statement of `delete`.
+const DELETE_FIELDS: &[&str] = &["q", "limit", "collation", "hint"];
+
+/// What a command calls the fields of an update's statement: `update` and `bulkWrite` have other
+/// names for the same.
+pub(crate) struct UpdateFields {
+    /// Which documents are meant.
+    pub(crate) filter: &'static str,
+    /// What becomes of them.
+    pub(crate) update: &'static str,
+    /// Constants for pipelines.
+    pub(crate) constants: &'static str,
+    /// All fields that a statement may have.
+    pub(crate) all: &'static [&'static str],
+}
+
+/// The names in a statement of `update`.
+pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
+    filter: "q",
+    update: "u",
+    constants: "c",
+    all: &["q", "u", "c", "multi", "upsert", "collation", "arrayFilters", "hint", "sort"],
+};
+
+/// One statement of an update, parsed.
+pub(crate) struct UpdateStatement {
+    pub(crate) find: Find,
+    pub(crate) edit: Edit,
+    /// Whether all documents that match are meant, or the first one.
+    pub(crate) many: bool,
+    /// Whether a document is inserted where none matches.
+    pub(crate) upsert: bool,
+}
+
+/// Checks what a statement looks like: one that is malformed spoils its command before any other
+/// statement runs. What its filter and its update mean is not looked at.
+pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> {
+    args.allow_only(names.all)?;
+    args.need_document(names.filter)?;
+    match args.body.get(names.update) {
+        None => return Err(args.missing_field(names.update)),
+        Some(ValueRef::Document(_) | ValueRef::Array(_)) => {}
+        Some(_) => {
+            let message = "Update argument must be either an object or an array";
+            return Err(Error::new(FailedToParse, message));
+        }
+    }
+    args.bool("upsert")?;
+    args.document(names.constants)?;
+    args.document("collation")?;
+    if args.array("arrayFilters")?.is_some() {
+        args.documents("arrayFilters")?;
+    }
+    parse_hint(args)?;
+    // A sort says which one document is meant.
+    let sorted = args.document("sort")?.is_some_and(|sort| !sort.is_empty());
+    if args.bool("multi")?.unwrap_or(false) && sorted {
+        return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));
+    }
+    Ok(())
+}
+
+/// A statement that looks right, and its context: that of the command with its own constants.
+/// Constants are for pipelines only (51198).
+pub(crate) fn parse_update(
+    args: &Args<'_>,
+    names: &UpdateFields,
+    context: &Arc<Context>,
+) -> Result<(UpdateStatement, Arc<Context>)> {
+    let update = args.get(names.update).ok_or_else(|| args.missing_field(names.update))?;
+    let constants = args.document(names.constants)?;
+    if constants.is_some() && !matches!(update, ValueRef::Array(_)) {
+        let message = "Constant values may only be specified for pipeline updates";
+        return Err(Error::new(51198, message));
+    }
+    let many = args.bool("multi")?.unwrap_or(false);
+    let statement = UpdateStatement {
+        find: parse_search(args, names.filter)?,
+        edit: parse_edit(update, args, many)?,
+        many,
+        upsert: args.bool("upsert")?.unwrap_or(false),
+    };
+    Ok((statement, with_constants(context, constants)))
+}
+
+/// Adds the constants of a statement, as they are: unlike those of `let` they are values, not
+/// expressions.
+fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Arc<Context> {
+    let Some(constants) = constants else { return Arc::clone(context) };
+    let mut own = Context::clone(context);
+    for (name, value) in constants.iter() {
+        own.constants.insert(name, value);
+    }
+    Arc::new(own)
+}
+
+/// Which documents a statement means, by the field that holds its filter.
+pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
+    args.simple_collation()?;
+    let filter = mongo_query::filter::parse(args.need_document(name)?)?;
+    let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
+    let sort = sort.map(mongo_query::sort::parse).transpose()?;
+    let hint = parse_hint(args)?;
+    Ok(Find { sort, hint, ..Find::new(filter) })
+}
+
+/// What becomes of a document: a replacement, operators or a pipeline. It leaves the reserved
+/// property alone.
+pub(crate) fn parse_edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> Result<Edit> {
+    let edit = mongo_query::update::parse(update, args.array("arrayFilters")?, many)?;
+    if edit.touches_root(RESERVED) {
+        return Err(reserved_error());
+    }
+    Ok(edit)
+}
+
+/// Checks what a statement of `delete` looks like.
+pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
+    args.allow_only(DELETE_FIELDS)?;
+    args.need_document("q")?;
+    args.document("collation")?;
+    parse_hint(args)?;
+    deletes_many(args).map(|_| ())
+}
+
+/// Whether all documents are meant (`limit: 0`), or one (`limit: 1`). It has to be given.
+pub(crate) fn deletes_many(args: &Args<'_>) -> Result<bool> {
+    args.int("limit")?;
+    let Some(limit) = args.get("limit") else { return Err(args.missing_field("limit")) };
+    match document::Number::of(limit).and_then(document::Number::to_i64_exact) {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => {
+            let message = format!(
+                "The limit field in delete objects must be 0 or 1. Got {}",
+                document::shell(limit)
+            );
+            Err(Error::new(FailedToParse, message))
+        }
+    }
+}

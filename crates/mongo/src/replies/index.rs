@@ -1,0 +1,30 @@
+//! An index as replies show it.
+
+use document::{Document, doc};
+use engine::IndexSpec;
+
+use super::numbers::int_or_long;
+
+/// The index that every collection has. It is not stored: rows lie in its order.
+pub(crate) fn id_index_entry() -> Document {
+    doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
+}
+
+/// An index as MongoDB lists it: flags only where they are true, and `expireAfterSeconds` as it is
+/// now.
+pub(crate) fn index_entry(index: &IndexSpec) -> Document {
+    let mut entry = index.shown.clone();
+    for (name, value) in
+        [("unique", index.unique), ("sparse", index.sparse), ("hidden", index.hidden)]
+    {
+        entry.remove(name);
+        if value {
+            entry.push(name, true);
+        }
+    }
+    entry.remove("expireAfterSeconds");
+    if let Some(seconds) = index.expire_after {
+        entry.push("expireAfterSeconds", int_or_long(seconds));
+    }
+    entry
+}
