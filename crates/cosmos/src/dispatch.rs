@@ -1,163 +1,167 @@
-//! Which route answers which request.
+//! From an authorized request to its response: metering, measurement, and the route of its operation.
+//!
+//! The steps are in this order for a reason. Operations that change resources wait for each other
+//! before the container is looked up, so that none of them works on a container that the one before
+//! it has removed. Throughput is asked before the route runs, and paid when its response is there,
+//! because nobody knows the cost before: a response may cost more than there was, and the next
+//! requests wait until that is made up for. The owner is named in a response that went well only.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Store;
 
 use crate::{
-    call::Call,
-    charge, containers as known,
+    containers,
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
-    measured::Measured,
+    operation::{Metering, Operation, Order, Parent},
     reply::{Owner, Reply},
+    request::Request,
+    request_units,
     routes::{
-        account, batches, changes, containers, databases, feeds, offers, partition, permissions,
-        points, queries, ranges, users,
+        account, batches, change_feed, container_definitions, databases, items, offers, partition,
+        permissions, queries, ranges, read_feed, scripts, users,
     },
 };
 
-/// Answers a request that its sender may make.
+/// Runs a request whose sender may make it.
 pub(crate) async fn run<S: Store>(
-    door: &std::sync::Arc<Door<S>>,
-    call: Call<'_>,
+    door: &Arc<Door<S>>,
+    mut request: Request,
     body: Bytes,
 ) -> Result<Reply> {
-    let metered = admit(door, &call)?;
+    let row = request.operation.row();
     let began = clock::monotonic();
-    let reply = route(door, &call, body).await;
-    let took = clock::monotonic().saturating_sub(began);
-    door.latencies.observe(Measured::of(&call) as usize, took);
-    if let (Some(throttle), Some(about)) = (&door.throttle, metered) {
-        let charge = reply.as_ref().map_or_else(|_| charge::of_failure(), |reply| reply.charge);
-        throttle.spend(&about, charge);
+    let _turn = match row.order {
+        Order::OneByOne => Some(door.changing.lock().await),
+        Order::AtOnce => None,
+    };
+    if row.parent == Parent::Container {
+        let [database, name] = &request.link.owners;
+        let found = containers::find(&door.engine, &door.containers, database, name);
+        request.keep_container(found);
     }
-    let reply = reply?;
-    Ok(Reply { owner: owner(door, &call), ..reply })
+    let offer = admit(door, &request)?;
+    let parent = find_parent(door, &request);
+    let reply = route(door, &request, body).await;
+    let took = clock::monotonic().saturating_sub(began);
+    door.latencies.observe(row.metric as usize, took);
+    if let (Some(throttle), Some(offer)) = (&door.throttle, offer) {
+        // A failed operation has cost something too.
+        let units =
+            reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
+        throttle.spend(&offer, units);
+    }
+    Ok(Reply { owner: parent, ..reply? })
 }
 
-/// Refuses a request about items whose throughput is spent; else says from whose it is paid.
-fn admit<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Option<String>> {
-    let Some(throttle) = &door.throttle else { return Ok(None) };
-    if !matches!(call.link.kind, Resource::Documents | Resource::PartitionKey) {
-        return Ok(None);
-    }
-    let [database, name] = &call.link.owners;
-    let Ok(container) = known::find(&door.engine, &door.containers, database, name) else {
+/// Refuses a request whose throughput is spent; else returns the offer that it is paid from, if any.
+/// What a container that is not there would cost is not asked: its route refuses the request.
+fn admit<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<String>> {
+    let (Some(throttle), Metering::Metered) = (&door.throttle, request.operation.row().metering)
+    else {
         return Ok(None);
     };
-    let find = || offers::allowance(door, &container);
+    let Some(container) = request.found_container() else { return Ok(None) };
+    let find = || offers::find_allowance(door, container);
     let admitted = throttle.admit(clock::monotonic(), &container.rid, find);
     admitted.map_err(Failure::throttled)
 }
 
-/// What the resource of a request lies in.
-fn owner<S: Store>(door: &Door<S>, call: &Call<'_>) -> Option<Owner> {
-    let [database, name] = &call.link.owners;
-    match call.link.kind {
-        Resource::Containers | Resource::Users => {
-            let found = known::database(&door.engine, database)?;
+/// What the resource of a request lies in, as its response names it; `None` where responses do not.
+fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<Owner> {
+    match request.operation.row().parent {
+        Parent::Account => None,
+        Parent::Database => {
+            let [database, _] = &request.link.owners;
+            let found = containers::database(&door.engine, database)?;
             Owner::new(&format!("dbs/{}", found.name), &found.rid().encode())
         }
-        Resource::Documents
-        | Resource::Ranges
-        | Resource::PartitionKey
-        | Resource::Conflicts
-        | Resource::Procedures
-        | Resource::Triggers
-        | Resource::Udfs => {
-            let found = known::find(&door.engine, &door.containers, database, name);
-            found.ok()?.owner.clone()
-        }
-        _ => None,
+        Parent::Container => request.found_container()?.owner.clone(),
     }
 }
 
-async fn route<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result<Reply> {
-    let named = call.link.name.is_some();
-    let asks = call.asks();
-    match (call.link.kind, call.verb.as_str(), named) {
-        (Resource::Account, "GET" | "HEAD", _) => account::read(door, call),
-        (Resource::Certificate, "GET", _) => account::certificate(door),
-        (Resource::Databases, "POST", false) if asks => databases::list(door, call, Some(&body)),
-        (Resource::Databases, "POST", false) => databases::create(door, call, &body).await,
-        (Resource::Databases, "GET", false) => databases::list(door, call, None),
-        (Resource::Databases, "GET" | "HEAD", true) => databases::read(door, call),
-        (Resource::Databases, "DELETE", true) => databases::delete(door, call).await,
-        (Resource::Containers, "POST", false) if asks => containers::list(door, call, Some(&body)),
-        (Resource::Containers, "POST", false) => containers::create(door, call, &body).await,
-        (Resource::Containers, "GET", false) => containers::list(door, call, None),
-        (Resource::Containers, "GET" | "HEAD", true) => containers::read(door, call).await,
-        (Resource::Containers, "PUT", true) => containers::replace(door, call, &body).await,
-        (Resource::Containers, "DELETE", true) => containers::delete(door, call).await,
-        (Resource::Documents, ..) => items(door, call, body).await,
-        (Resource::Ranges, "GET", false) => ranges::list(door, call),
-        (Resource::PartitionKey, "POST", _) => partition::delete(door, call).await,
-        (Resource::Offers, "POST", false) if asks => offers::list(door, call, Some(&body)),
-        (Resource::Offers, "GET", false) => offers::list(door, call, None),
-        (Resource::Offers, "GET", true) => offers::read(door, call),
-        (Resource::Offers, "PUT", true) => offers::replace(door, call, &body).await,
-        (Resource::Users, "POST", false) if asks => users::list(door, call, Some(&body)),
-        (Resource::Users, "POST", false) => users::create(door, call, &body).await,
-        (Resource::Users, "GET", false) => users::list(door, call, None),
-        (Resource::Users, "GET", true) => users::read(door, call),
-        (Resource::Users, "PUT", true) => users::replace(door, call, &body).await,
-        (Resource::Users, "DELETE", true) => users::delete(door, call).await,
-        (Resource::Permissions, "POST", false) if asks => {
-            permissions::list(door, call, Some(&body))
-        }
-        (Resource::Permissions, "POST", false) | (Resource::Permissions, "PUT", true) => {
-            permissions::write(door, call, &body).await
-        }
-        (Resource::Permissions, "GET", false) => permissions::list(door, call, None),
-        (Resource::Permissions, "GET", true) => permissions::read(door, call),
-        (Resource::Permissions, "DELETE", true) => permissions::delete(door, call).await,
-        (Resource::Procedures | Resource::Triggers | Resource::Udfs, ..) => {
-            scripts(door, call, &body).await
-        }
-        (Resource::Conflicts, "GET" | "POST", false) => ranges::conflicts(door, call),
-        (Resource::Conflicts, "GET" | "DELETE", true) => Err(Failure::no_entity()),
-        (Resource::Addresses, ..) => Err(Failure::bad(
+/// The one place that knows which route serves which operation.
+async fn route<S: Store>(door: &Door<S>, request: &Request, body: Bytes) -> Result<Reply> {
+    use Operation as Op;
+    let body = &*body;
+    match request.operation {
+        Op::ReadAccount => account::read(door, request),
+        Op::ReadCertificate => account::certificate(door),
+
+        Op::CreateDatabase => databases::create(door, request, body).await,
+        Op::QueryDatabases => databases::list(door, request, Some(body)),
+        Op::ListDatabases => databases::list(door, request, None),
+        Op::ReadDatabase => databases::read(door, request),
+        Op::DeleteDatabase => databases::delete(door, request).await,
+
+        Op::CreateContainer => container_definitions::create(door, request, body).await,
+        Op::QueryContainers => container_definitions::list(door, request, Some(body)),
+        Op::ListContainers => container_definitions::list(door, request, None),
+        Op::ReadContainer => container_definitions::read(door, request).await,
+        Op::ReplaceContainer => container_definitions::replace(door, request, body).await,
+        Op::DeleteContainer => container_definitions::delete(door, request).await,
+
+        Op::CreateItem | Op::UpsertItem => items::create(door, request, body).await,
+        Op::ReadItem => items::read(door, request).await,
+        Op::ReplaceItem => items::replace(door, request, body).await,
+        Op::PatchItem => items::patch(door, request, body).await,
+        Op::DeleteItem => items::delete(door, request).await,
+        Op::QueryItems => queries::run(door, request, body).await,
+        Op::QueryPlan => queries::plan(request, body),
+        Op::Batch => batches::run(door, request, body).await,
+        Op::ListItems => read_feed::read(door, request).await,
+        Op::ChangeFeed => change_feed::read(door, request).await,
+        Op::DeletePartition => partition::delete(door, request).await,
+        Op::ListRanges => ranges::list(door, request),
+
+        Op::QueryConflicts | Op::ListConflicts => ranges::conflicts(door, request),
+        Op::ReadConflict | Op::DeleteConflict => Err(Failure::no_entity()),
+
+        Op::CreateScript => scripts::create(door, request, body).await,
+        Op::QueryScripts => scripts::list(door, request, Some(body)),
+        Op::ListScripts => scripts::list(door, request, None),
+        Op::ReadScript => scripts::read(door, request),
+        Op::ReplaceScript => scripts::replace(door, request, body).await,
+        Op::DeleteScript => scripts::delete(door, request).await,
+        Op::ExecuteProcedure => Err(Failure::unsupported("The execution of stored procedures")),
+
+        Op::CreateUser => users::create(door, request, body).await,
+        Op::QueryUsers => users::list(door, request, Some(body)),
+        Op::ListUsers => users::list(door, request, None),
+        Op::ReadUser => users::read(door, request),
+        Op::ReplaceUser => users::replace(door, request, body).await,
+        Op::DeleteUser => users::delete(door, request).await,
+
+        Op::CreatePermission => permissions::create(door, request, body).await,
+        Op::QueryPermissions => permissions::list(door, request, Some(body)),
+        Op::ListPermissions => permissions::list(door, request, None),
+        Op::ReadPermission => permissions::read(door, request),
+        Op::ReplacePermission => permissions::replace(door, request, body).await,
+        Op::DeletePermission => permissions::delete(door, request).await,
+
+        Op::QueryOffers => offers::list(door, request, Some(body)),
+        Op::ListOffers => offers::list(door, request, None),
+        Op::ReadOffer => offers::read(door, request),
+        Op::ReplaceOffer => offers::replace(door, request, body).await,
+
+        Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
+    }
+}
+
+/// Clients in direct mode ask for addresses of replicas; the text names the setting of each SDK that
+/// has the mode, because "not allowed" would not tell anybody what to do.
+fn refuse_method(kind: Resource, request: &Request) -> Failure {
+    match kind {
+        Resource::Addresses => Failure::bad(
             "This server is reached through its gateway only: set the connection mode Gateway in \
              the client's options (.NET: ConnectionMode.Gateway, Java: gatewayMode()).",
-        )),
-        _ => Err(not_allowed(call)),
-    }
-}
-
-fn not_allowed(call: &Call<'_>) -> Failure {
-    let text = format!("There is no {} of this resource.", call.verb);
-    Failure::new(Fault::MethodNotAllowed, text)
-}
-
-/// Items: what a POST means is in its headers.
-async fn items<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result<Reply> {
-    let headers = &call.headers;
-    match (call.verb.as_str(), call.link.name.is_some()) {
-        ("POST", false) if headers.is_plan => queries::plan(door, call, &body),
-        ("POST", false) if headers.is_batch => batches::run(door, call, &body).await,
-        ("POST", false) if call.asks() => queries::run(door, call, &body).await,
-        ("POST", false) => points::create(door, call, &body).await,
-        ("GET", false) if headers.a_im.is_some() => changes::read(door, call).await,
-        ("GET", false) => feeds::read(door, call).await,
-        ("GET" | "HEAD", true) => points::read(door, call).await,
-        ("PUT", true) => points::replace(door, call, &body).await,
-        ("PATCH", true) => points::patch(door, call, &body).await,
-        ("DELETE", true) => points::delete(door, call).await,
-        _ => Err(not_allowed(call)),
-    }
-}
-
-async fn scripts<S: Store>(door: &Door<S>, call: &Call<'_>, body: &Bytes) -> Result<Reply> {
-    match (call.verb.as_str(), call.link.name.is_some()) {
-        ("POST", false) if call.asks() => crate::routes::scripts::list(door, call, Some(body)),
-        ("POST", false) | ("PUT", true) => crate::routes::scripts::write(door, call, body).await,
-        ("GET", false) => crate::routes::scripts::list(door, call, None),
-        ("GET", true) => crate::routes::scripts::read(door, call),
-        ("DELETE", true) => crate::routes::scripts::delete(door, call).await,
-        ("POST", true) if call.link.kind == Resource::Procedures => {
-            Err(Failure::unsupported("The execution of stored procedures"))
+        ),
+        _ => {
+            let text = format!("There is no {} of this resource.", request.method);
+            Failure::new(Fault::MethodNotAllowed, text)
         }
-        _ => Err(not_allowed(call)),
     }
 }

@@ -10,7 +10,7 @@ use engine::{Distribution, Engine, Latencies, Store};
 use memory::Account;
 
 use crate::{
-    containers::Containers, http::Certificate, measured::Measured, pages::Pages, throttle::Throttle,
+    containers::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
 };
 
 /// Settings of the door.
@@ -50,7 +50,7 @@ pub(crate) struct Counters {
     pub(crate) bytes_in: AtomicU64,
     pub(crate) bytes_out: AtomicU64,
     /// Hundredths of request units.
-    pub(crate) charge: AtomicU64,
+    pub(crate) request_units: AtomicU64,
 }
 
 /// The NoSQL door.
@@ -91,15 +91,9 @@ impl<S: Store> Door<S> {
             changing: tokio::sync::Mutex::default(),
             counters: Counters::default(),
             guesses: Guesses::default(),
-            latencies: Latencies::new(Measured::ALL.len()),
+            latencies: Latencies::new(Metric::ALL.len()),
             opened: AtomicI64::new(0),
         }))
-    }
-
-    /// Mends what an end of the server between two steps of a change left behind. Called before it
-    /// answers anybody.
-    pub async fn mend(&self) -> Result<(), String> {
-        crate::routes::mend::offers(self).await.map_err(|failure| failure.text.into_owned())
     }
 
     /// The engine behind it.
@@ -118,16 +112,16 @@ impl<S: Store> Door<S> {
             ("throttled", "Requests beyond their throughput", read(&counters.throttled)),
             ("bytes_in", "Bytes of bodies of requests", read(&counters.bytes_in)),
             ("bytes_out", "Bytes of bodies of answers", read(&counters.bytes_out)),
-            ("request_units", "Request units of answers", read(&counters.charge) / 100),
+            ("request_units", "Request units of answers", read(&counters.request_units) / 100),
         ]
     }
 
-    /// How long requests took, those that came, by what they are.
+    /// How long requests took, by metric; a metric without requests is left out.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
-        let read = |(kind, name): &(Measured, &'static str)| {
-            Some((*name, self.latencies.read(*kind as usize)?))
+        let read = |(metric, name): &(Metric, &'static str)| {
+            Some((*name, self.latencies.read(*metric as usize)?))
         };
-        Measured::ALL.iter().filter_map(read).filter(|(_, of)| of.count() > 0).collect()
+        Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.count() > 0).collect()
     }
 
     /// Connections that are open.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use document::json;
 use engine::{Kind, What};
 
-use crate::operation::STOPPING;
+use crate::interrupt::STOPPING;
 
 /// What went wrong, sorted by what the client does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 //! The NoSQL door: the Azure Cosmos DB REST API over the engine. The only crate that knows that
 //! protocol.
-
+//!
+//! A request takes three steps. `http` reads its head and `request` parses it, which decides
+//! its operation; `authorize` finds out who sends it and whether the sender may; then its body is read
+//! and `dispatch` runs the operation's route. `http` writes the response.
+//!
 mod account;
+mod authorize;
 mod batch;
 mod binary;
-mod call;
-mod charge;
 mod compat;
 mod container;
 mod containers;
@@ -15,29 +18,33 @@ mod door;
 mod epk;
 mod etag;
 mod failure;
-mod grant;
 mod headers;
 mod http;
+mod interrupt;
 mod item;
 mod limits;
 mod link;
-mod measured;
 mod names;
 mod operation;
 mod pages;
 mod partition_key;
 mod patch;
 mod permission;
-mod place;
 mod reply;
+mod representation;
+mod request;
+mod request_units;
+mod resource_path;
 mod rid;
 mod routes;
+mod sender;
 mod session;
-mod shown;
 mod throttle;
+mod tls;
 
 pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
 pub use door::{Door, Settings};
-pub use http::{Certificate, NoCertificate, Stream, serve};
+pub use http::{Stream, serve};
 pub use pages::{PageAnswer, Pages};
+pub use tls::{Certificate, NoCertificate};

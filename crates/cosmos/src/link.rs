@@ -69,20 +69,20 @@ impl Resource {
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Link<'a> {
+pub(crate) struct Link {
     /// The kind of what is meant.
     pub(crate) kind: Resource,
     /// Names or resource ids of what holds it: the database, then the container or user.
-    pub(crate) owners: [Cow<'a, str>; 2],
+    pub(crate) owners: [String; 2],
     /// Its own name; `None`: the feed of all.
-    pub(crate) name: Option<Cow<'a, str>>,
+    pub(crate) name: Option<String>,
     /// The link that is signed, as it came.
-    signed: &'a str,
+    signed: String,
 }
 
-impl<'a> Link<'a> {
+impl Link {
     /// Reads a path, without the query behind it.
-    pub(crate) fn parse(path: &'a str) -> Result<Self> {
+    pub(crate) fn parse(path: &str) -> Result<Self> {
         let link = path.trim_matches('/');
         if link.is_empty() {
             return Self::new(Resource::Account, [None, None], None, "");
@@ -99,7 +99,7 @@ impl<'a> Link<'a> {
         // What is signed for a feed is the link of its owner.
         let owner = |word: &str| link.strip_suffix(word).unwrap_or(link).trim_end_matches('/');
         let [first, db, second, owned, third, leaf, _] = parts;
-        let named = |name: &'a str| Some(name).filter(|name| !name.is_empty());
+        let named = not_empty;
         let kind = match (first, count) {
             ("dbs", 1..=2) => Resource::Databases,
             ("offers", 1..=2) => Resource::Offers,
@@ -133,29 +133,33 @@ impl<'a> Link<'a> {
 
     fn new(
         kind: Resource,
-        [database, owner]: [Option<&'a str>; 2],
-        name: Option<&'a str>,
-        signed: &'a str,
+        [database, owner]: [Option<&str>; 2],
+        name: Option<&str>,
+        signed: &str,
     ) -> Result<Self> {
-        let decoded = |part: Option<&'a str>| match part {
-            None => Ok(Cow::Borrowed("")),
-            Some(part) => decode(part),
+        let decoded = |part: Option<&str>| match part {
+            None => Ok(String::new()),
+            Some(part) => decode(part).map(Cow::into_owned),
         };
         let owners = [decoded(database)?, decoded(owner)?];
-        let name = name.map(decode).transpose()?;
-        Ok(Self { kind, owners, name, signed })
+        let name = name.map(|name| decode(name).map(Cow::into_owned)).transpose()?;
+        Ok(Self { kind, owners, name, signed: signed.to_owned() })
     }
 
     /// The link as it came, as it is decoded, and the resource id at its end in lower case.
-    pub(crate) fn signed(&self) -> [Option<Cow<'a, str>>; 3] {
-        let decoded = decode(self.signed).ok().filter(|text| *text != self.signed);
+    pub(crate) fn signed_forms(&self) -> [Option<Cow<'_, str>>; 3] {
+        let decoded = decode(&self.signed).ok().filter(|text| *text != self.signed);
         // Encoded, an id would be lower case in its escapes too.
-        let whole = decoded.as_deref().unwrap_or(self.signed);
+        let whole = decoded.as_deref().unwrap_or(&self.signed);
         let last = whole.rsplit('/').next().unwrap_or_default();
         let is_id = Rid::parse(last).is_some() || self.kind == Resource::Offers;
         let last = is_id.then(|| Cow::Owned(last.to_ascii_lowercase()));
-        [Some(Cow::Borrowed(self.signed)), decoded, last]
+        [Some(Cow::Borrowed(&self.signed)), decoded, last]
     }
+}
+
+fn not_empty(name: &str) -> Option<&str> {
+    Some(name).filter(|name| !name.is_empty())
 }
 
 fn decode(part: &str) -> Result<Cow<'_, str>> {
@@ -228,7 +232,8 @@ mod tests {
             ("/dbs/AQAAAA==/colls", vec!["dbs/AQAAAA==", "aqaaaa=="]),
             ("/offers/AbCd", vec!["offers/AbCd", "abcd"]),
         ] {
-            let found: Vec<_> = Link::parse(path).unwrap().signed().into_iter().flatten().collect();
+            let link = Link::parse(path).unwrap();
+            let found: Vec<_> = link.signed_forms().into_iter().flatten().collect();
             assert_eq!(found, want, "{path}");
         }
     }

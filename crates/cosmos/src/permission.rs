@@ -9,7 +9,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     limits::MAX_KEY_PATHS,
     partition_key::{self, Component},
-    place::Place,
+    resource_path::ResourcePath,
 };
 
 /// What separates the parts of the path in a token; no name has it.
@@ -20,8 +20,8 @@ const SEPARATOR: &str = "/";
 pub(crate) struct Permission {
     /// Whether more than reading.
     pub(crate) writes: bool,
-    /// The resource, with all that lies in it.
-    pub(crate) place: Place,
+    /// The path of the resource; the permission is for all that lies below it too.
+    pub(crate) path: ResourcePath,
     /// The logical partition that it is limited to.
     pub(crate) partition: Option<Vec<Component>>,
 }
@@ -35,7 +35,7 @@ impl Permission {
             Some(mode) if mode.eq_ignore_ascii_case("all") => true,
             _ => return Err(Failure::bad("The permissionMode of a permission is Read or All.")),
         };
-        let place = text("resource").and_then(Place::parse).ok_or_else(|| {
+        let path = text("resource").and_then(ResourcePath::parse).ok_or_else(|| {
             Failure::bad(
                 "The resource of a permission is the link of a database, of a container, or of \
                  something in a container.",
@@ -50,7 +50,7 @@ impl Permission {
             }
             Some(_) => return Err(bad_key()),
         };
-        Ok(Self { writes, place, partition })
+        Ok(Self { writes, path, partition })
     }
 
     /// What a token allows: as long as its permission is the one it was made for.

@@ -3,7 +3,7 @@
 use http::HeaderValue;
 use memory::Share;
 
-use crate::charge;
+use crate::request_units::{self, Work};
 
 /// An answer to a request.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Reply {
     /// What was taken for the body while it was written; nothing where it is small.
     pub(crate) held: Share,
     /// Hundredths of a request unit.
-    pub(crate) charge: u64,
+    pub(crate) request_units: u64,
     /// The newest commit the answer knows of.
     pub(crate) seq: u64,
     /// Etag with its quotes.
@@ -58,8 +58,8 @@ impl Reply {
     }
 
     /// With what it cost.
-    pub(crate) fn charged(mut self, work: charge::Work, bytes: usize) -> Self {
-        self.charge = charge::hundredths(work, bytes);
+    pub(crate) fn with_units(mut self, work: Work, bytes: usize) -> Self {
+        self.request_units = request_units::hundredths(work, bytes);
         self
     }
 

@@ -11,7 +11,7 @@ use std::{
 use document::json;
 use memory::{Account, Share, Short};
 
-use crate::{charge, etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply};
+use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
 /// About what an outcome takes in the answer beside its item.
 const OUTCOME_BYTES: usize = 128;
@@ -82,7 +82,7 @@ pub(crate) struct Outcome {
     pub(crate) status: u16,
     pub(crate) sub_status: u32,
     /// Hundredths of a request unit.
-    pub(crate) charge: u64,
+    pub(crate) request_units: u64,
     /// Stamp of the version.
     pub(crate) version: Option<u64>,
     /// The item as text; empty: none.
@@ -118,7 +118,7 @@ fn write(outcomes: Vec<Outcome>) -> Vec<u8> {
             "{{\"statusCode\":{},\"subStatusCode\":{},\"requestCharge\":{}",
             outcome.status,
             outcome.sub_status,
-            charge::text(outcome.charge)
+            request_units::text(outcome.request_units)
         );
         if let Some(version) = outcome.version {
             out.extend_from_slice(b",\"eTag\":\"\\\"");
@@ -175,7 +175,7 @@ mod tests {
     fn answers() {
         let made = Outcome {
             status: 201,
-            charge: 650,
+            request_units: 650,
             version: Some(7),
             body: b"{\"id\":\"a\"}".to_vec(),
             ..Outcome::default()

@@ -18,9 +18,9 @@ use tokio::{
 };
 
 use super::{
-    answer::{Pace, Sender, answer},
+    answer::{Pace, answer},
     body::Body,
-    certificate, http2,
+    http2,
     linger::Linger,
     opening::Opening,
     sent::Sent,
@@ -29,11 +29,13 @@ use super::{
 };
 use crate::{
     door::Door,
+    interrupt::{Client, Presence, StopReason},
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME,
         WINDOW_BYTES,
     },
-    operation::{Client, Presence, Why},
+    sender::Sender,
+    tls::{self, Certificate},
 };
 
 /// Serves a client until it leaves or `stop` says so.
@@ -90,7 +92,7 @@ async fn secured<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: Stream<TcpStream>,
-    certificate: &certificate::Certificate,
+    certificate: &Certificate,
     known: &Known,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -98,7 +100,7 @@ async fn secured<S: Store>(
     // Who does not finish a handshake has nobody to tell.
     let Some(stream) = finished(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
-    match agreed == Some(certificate::HTTP2) {
+    match agreed == Some(tls::HTTP2) {
         true => Box::pin(http2::converse(door, peer, stream, "https", known, stop)).await,
         false => Box::pin(converse(door, peer, stream, "https", known, stop)).await,
     }
@@ -213,7 +215,7 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     }
     Pin::new(&mut connection).graceful_shutdown();
     if tokio::time::timeout(STOP_TIME, &mut connection).await.is_err() {
-        client.stop(Why::Stopping);
+        client.stop(StopReason::Stopping);
         // What is left then is a request that was sent by half.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
     }

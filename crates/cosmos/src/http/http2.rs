@@ -15,18 +15,19 @@ use tokio::{
 };
 
 use super::{
-    answer::{Pace, Sender, answer},
+    answer::{Pace, answer},
     body::Body as Given,
     sent::{Sent, Unsent},
     stream::Known,
 };
 use crate::{
     door::Door,
+    interrupt::{Client, Presence, StopReason},
     limits::{
         FREE_STREAMS, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME,
         WINDOW_BYTES,
     },
-    operation::{Client, Presence, Why},
+    sender::Sender,
 };
 
 /// A request, until its answer has been sent.
@@ -96,7 +97,7 @@ pub(super) async fn converse<S: Store>(
         return;
     }
     if *stop.borrow() {
-        client.stop(Why::Stopping);
+        client.stop(StopReason::Stopping);
         // What is left then are requests that were sent by half.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
         return;

@@ -15,8 +15,8 @@ use tokio::{
 };
 
 use crate::{
+    interrupt::Client,
     limits::{LINGER_TIME, MAX_LINGER_BYTES},
-    operation::Client,
 };
 
 /// Bytes that are read at once: the buffer of whoever reads grows with what it gets.

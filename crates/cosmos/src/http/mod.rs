@@ -3,8 +3,8 @@
 
 mod answer;
 mod body;
-mod certificate;
 mod connection;
+mod exchange;
 mod head;
 mod held;
 mod http2;
@@ -18,7 +18,5 @@ mod stream;
 mod tests;
 mod turns;
 
-pub(crate) use answer::Sender;
-pub use certificate::{Certificate, NoCertificate};
 pub use connection::serve;
 pub use stream::Stream;

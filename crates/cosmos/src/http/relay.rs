@@ -10,12 +10,13 @@ use http_body_util::Full;
 use hyper::{Request, Response};
 
 use super::{
-    answer::{Pace, Sender, answer},
+    answer::{Pace, answer},
     body::Body,
 };
 use crate::{
     door::Door,
-    operation::{Client, Presence},
+    interrupt::{Client, Presence},
+    sender::Sender,
 };
 
 impl<S: Store> Door<S> {

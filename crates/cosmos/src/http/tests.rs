@@ -30,8 +30,11 @@ use tokio_rustls::{
     },
 };
 
-use super::{Certificate, opening::Opening, serve};
-use crate::{Door, Settings};
+use super::{opening::Opening, serve};
+use crate::{
+    door::{Door, Settings},
+    tls::Certificate,
+};
 
 type Body = Full<Bytes>;
 

@@ -4,23 +4,23 @@ use engine::Store;
 
 use crate::{
     account,
-    call::Call,
-    charge::Work,
     door::Door,
     failure::{Failure, Result},
     reply::Reply,
+    request::Request,
+    request_units::Work,
 };
 
 /// Where clients go on.
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let endpoint = match (&door.settings.endpoint, call.headers.host) {
+pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let endpoint = match (&door.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
         // As clients go on with what it says, it is the address under which they came.
-        (None, Some(host)) => format!("{}://{host}/", call.scheme),
+        (None, Some(host)) => format!("{}://{host}/", request.scheme),
         (None, None) => return Err(Failure::bad("There is no header 'host'.")),
     };
     let body = account::document(&door.settings.account, &endpoint);
-    Ok(Reply::json(200, body).charged(Work::PointRead, 0))
+    Ok(Reply::json(200, body).with_units(Work::PointRead, 0))
 }
 
 /// The certificate as text.

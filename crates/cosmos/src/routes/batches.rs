@@ -6,12 +6,10 @@ use std::{collections::HashSet, sync::Arc};
 use engine::{ItemAction, ItemDone, ItemFailure, ItemKey, ItemWrite, Store};
 use futures_util::future::join_all;
 
-use super::{common, points};
+use super::{common, items};
 use crate::{
     batch::{self, Action, Operation, Outcome, Room},
     binary,
-    call::Call,
-    charge::{self, Work},
     containers::Container,
     door::Door,
     etag,
@@ -20,27 +18,29 @@ use crate::{
     limits::LONG_BODY_BYTES,
     partition_key::Scope,
     reply::Reply,
+    request::Request,
+    request_units::{Work, hundredths},
 };
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a batch
-pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let container = common::container(door, call)?;
+pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
+    let container = request.container()?;
     if is_hybrid(body) {
         return Err(Failure::unsupported("A batch in the form HybridRow"));
     }
     let mut operations = batch::read(body)?;
-    if call.headers.minimal() {
+    if request.headers.prefers_minimal() {
         operations.iter_mut().flatten().for_each(|operation| operation.minimal = true);
     }
     let room = Room::new(&door.settings.memory);
-    let (outcomes, seq) = match call.headers.atomic {
-        true => atomic(door, call, &container, operations, &room).await?,
-        false => bulk(door, call, &container, operations, &room).await?,
+    let (outcomes, seq) = match request.headers.atomic() {
+        true => atomic(door, request, container, operations, &room).await?,
+        false => bulk(door, request, container, operations, &room).await?,
     };
     let failed = outcomes.iter().any(|outcome| 400 <= outcome.status);
     let status = if failed { 207 } else { 200 };
-    let charge = outcomes.iter().map(|outcome| outcome.charge).sum();
-    Ok(Reply { charge, seq, ..room.reply(status, outcomes) })
+    let request_units = outcomes.iter().map(|outcome| outcome.request_units).sum();
+    Ok(Reply { request_units, seq, ..room.reply(status, outcomes) })
 }
 
 /// A batch in another binary form begins with a byte that no JSON begins with.
@@ -59,7 +59,7 @@ struct Prepared {
 
 async fn prepare<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Arc<Container>,
     header: Option<&str>,
     operation: Operation,
@@ -74,7 +74,7 @@ async fn prepare<S: Store>(
             match operation.action {
                 Action::Replace(ref id, _) => {
                     let key = container.item_key(&components, id);
-                    let action = points::replacement(&key, own, item);
+                    let action = items::replacement(&key, own, item);
                     (key, action)
                 }
                 Action::Create(_) => (own, ItemAction::Create(item.to_buf())),
@@ -82,7 +82,7 @@ async fn prepare<S: Store>(
             }
         }
         Action::Patch(id, patch) => {
-            (key(&id)?, points::patch_action(door, call, container, patch).await?)
+            (key(&id)?, items::patch_action(door, request, container, patch).await?)
         }
         Action::Read(id) => (key(&id)?, ItemAction::Read),
         Action::Delete(id) => (key(&id)?, ItemAction::Delete),
@@ -106,13 +106,13 @@ async fn prepare<S: Store>(
 fn done(container: &Container, prepared: &Prepared, done: &ItemDone, room: &Room) -> Outcome {
     let work = if prepared.reads { Work::PointRead } else { Work::Write };
     let Some(item) = &done.item else {
-        return Outcome { status: 204, charge: charge::hundredths(work, 0), ..Outcome::default() };
+        return Outcome { status: 204, request_units: hundredths(work, 0), ..Outcome::default() };
     };
-    let charge = charge::hundredths(work, item.body.len());
+    let request_units = hundredths(work, item.body.len());
     let status = match (prepared.reads, done.created) {
         (true, _) if prepared.if_none_match == Some(item.stamp) => {
             let version = Some(item.stamp);
-            return Outcome { status: 304, charge, version, ..Outcome::default() };
+            return Outcome { status: 304, request_units, version, ..Outcome::default() };
         }
         (_, true) => 201,
         _ => 200,
@@ -125,35 +125,35 @@ fn done(container: &Container, prepared: &Prepared, done: &ItemDone, room: &Room
         }
         if let Err(failure) = room.take(&body, stored) {
             if prepared.reads {
-                return Outcome { charge, ..Outcome::failed(&failure) };
+                return Outcome { request_units, ..Outcome::failed(&failure) };
             }
             body = Vec::new();
         }
     }
-    Outcome { status, charge, version: Some(item.stamp), body, ..Outcome::default() }
+    Outcome { status, request_units, version: Some(item.stamp), body, ..Outcome::default() }
 }
 
 /// All operations as one unit.
 async fn atomic<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Arc<Container>,
     operations: Vec<Result<Operation>>,
     room: &Room,
 ) -> Result<(Vec<Outcome>, u64)> {
     // The partition key is that of the whole request.
-    if let Some(header) = call.headers.partition_key
+    if let Some(header) = request.headers.partition_key()
         && let Scope::Prefix(_) = container.key.scope(header)?
     {
         return Err(Failure::mismatch_of_definition());
     }
-    container.key.whole(call.headers.partition_key)?;
+    container.key.whole(request.headers.partition_key())?;
     let count = operations.len();
     let mut prepared = Vec::with_capacity(count);
     for (at, operation) in operations.into_iter().enumerate() {
         let next = match operation {
             Ok(operation) => {
-                prepare(door, call, container, call.headers.partition_key, operation).await
+                prepare(door, request, container, request.headers.partition_key(), operation).await
             }
             Err(failure) => Err(failure),
         };
@@ -203,7 +203,7 @@ fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
 /// order.
 async fn bulk<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Arc<Container>,
     operations: Vec<Result<Operation>>,
     room: &Room,
@@ -213,10 +213,10 @@ async fn bulk<S: Store>(
         waiting.push(match operation {
             Ok(mut operation) => {
                 let own = operation.partition_key.take();
-                match (own.as_deref(), call.headers.partition_key) {
+                match (own.as_deref(), request.headers.partition_key()) {
                     // What the whole request is limited to, each operation is.
                     (Some(own), Some(all)) if own != all => Err(Failure::mismatch_of_item()),
-                    (own, all) => prepare(door, call, container, own.or(all), operation).await,
+                    (own, all) => prepare(door, request, container, own.or(all), operation).await,
                 }
             }
             Err(failure) => Err(failure),
@@ -227,7 +227,7 @@ async fn bulk<S: Store>(
     while waiting.peek().is_some() {
         let (mut wave, mut keys) = (Vec::new(), HashSet::new());
         // Where the first failure ends it, one goes after the other.
-        let most = if call.headers.continue_on_error { usize::MAX } else { 1 };
+        let most = if request.headers.continue_on_error() { usize::MAX } else { 1 };
         while wave.len() < most
             && let Some(next) = waiting.next_if(|next| match next {
                 Ok(next) => !next.write.keys().any(|key| keys.contains(key)),
@@ -241,7 +241,7 @@ async fn bulk<S: Store>(
         }
         let wave = wave.iter().map(|next| one(door, container, next, stopped, room));
         for (outcome, known) in join_all(wave).await {
-            stopped |= 400 <= outcome.status && !call.headers.continue_on_error;
+            stopped |= 400 <= outcome.status && !request.headers.continue_on_error();
             seq = seq.max(known);
             outcomes.push(outcome);
         }

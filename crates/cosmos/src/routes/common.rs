@@ -1,5 +1,5 @@
-//! What several routes do alike: find what a link means, number resources, ask resources in
-//! memory, watch what takes long.
+//! What several routes do alike: find the database of a link, number resources, compare versions, and
+//! bound what an operation may compute.
 
 use std::sync::Arc;
 
@@ -11,39 +11,26 @@ use query::{
 };
 
 use crate::{
-    call::Call,
-    containers::{self, Container, Database},
+    containers::{self, Database},
     door::Door,
     etag,
     failure::{Failure, Fault, Result},
+    interrupt::Interrupt,
     limits::{MAX_DEPTH, MAX_TRIES, PAGE_WORK},
-    operation::Operation,
+    request::Request,
 };
 
-/// Path of the counter that small records are numbered with.
+/// Path of the counter that small resources are numbered with.
 const COUNTER: &[&str] = &["counter"];
 
 /// The database that a link means or lies in.
-pub(crate) fn database<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Database> {
-    let [owner, _] = &call.link.owners;
-    let (name, missing): (_, fn() -> Failure) = match (&call.link.name, owner.is_empty()) {
+pub(crate) fn database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
+    let [owner, _] = &request.link.owners;
+    let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
         (Some(name), true) => (name, Failure::no_resource),
         _ => (owner, Failure::no_owner),
     };
     containers::database(&door.engine, name).ok_or_else(missing)
-}
-
-/// The container that a link lies in.
-pub(crate) fn container<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Container>> {
-    let [database, name] = &call.link.owners;
-    let found = containers::find(&door.engine, &door.containers, database, name)?;
-    match call.headers.intended_container {
-        Some(intended) if intended != found.rid => Err(Failure::new(
-            Fault::Recreated,
-            "CollectionRid does not match: the container was made anew since the client read it.",
-        )),
-        _ => Ok(found),
-    }
 }
 
 /// Reads the body of a request about a resource that is no item.
@@ -81,8 +68,8 @@ pub(crate) fn if_match(header: Option<&str>) -> Match {
 }
 
 /// Which version a change of a resource is about.
-pub(crate) fn expect(call: &Call<'_>) -> Expect {
-    match if_match(call.headers.if_match) {
+pub(crate) fn expect(request: &Request) -> Expect {
+    match if_match(request.headers.if_match()) {
         Match::Any => Expect::Present,
         Match::Stamp(stamp) => Expect::Version(stamp),
         // No version has this stamp.
@@ -91,25 +78,26 @@ pub(crate) fn expect(call: &Call<'_>) -> Expect {
 }
 
 /// Whether a client has this version already.
-pub(crate) fn is_known(call: &Call<'_>, stamp: u64) -> bool {
-    let known = call.headers.if_none_match.filter(|etag| !etag.is_empty());
+pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
+    let known = request.headers.if_none_match().filter(|etag| !etag.is_empty());
     known.is_some_and(|etag| etag.trim() == "*" || etag::parse(etag) == Some(stamp))
 }
 
-/// What an operation may compute. Only what changes nothing ends with its client.
-pub(crate) fn effort<S: Store>(door: &Door<S>, call: &Call<'_>) -> Arc<Effort> {
-    let client = if call.only_reads() { Arc::clone(&call.client) } else { Arc::default() };
-    let operation = Operation::new(client, door.settings.give_way);
-    Arc::new(Effort::watched(operation).bounded(PAGE_WORK))
+/// What an operation may compute. Only what changes nothing ends with its client: half a change would
+/// be left behind, and nobody would know.
+pub(crate) fn effort<S: Store>(door: &Door<S>, request: &Request) -> Arc<Effort> {
+    let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
+    let interrupt = Interrupt::new(client, door.settings.give_way);
+    Arc::new(Effort::watched(interrupt).bounded(PAGE_WORK))
 }
 
 /// What stays the same for a whole operation.
-pub(crate) async fn context<S: Store>(door: &Door<S>, call: &Call<'_>) -> Arc<Context> {
+pub(crate) async fn context<S: Store>(door: &Door<S>, request: &Request) -> Arc<Context> {
     let now = door.engine.now().await;
     Arc::new(Context {
         now_ms: now.ms,
         random: query::expr::Random::new(fastrand::u64(..)),
-        effort: effort(door, call),
+        effort: effort(door, request),
         holding: Holding::of(&door.settings.memory),
         ..Context::default()
     })

@@ -1,19 +1,19 @@
-//! Databases: small records with a number for their resource ids. Their containers are collections
+//! Databases: small resources with a number for their resource ids. Their containers are collections
 //! of the engine.
 
 use document::{Document, Value, doc};
 use engine::{Expect, Kind, Model, Namespace, Store};
 
-use super::{common, offers, queries, records};
+use super::{common, offers, queries, resources};
 use crate::{
-    call::Call,
     containers::{self, Database, ROOT},
     door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
     names,
     reply::Reply,
-    shown::{self, System},
+    representation::{self, System},
+    request::Request,
 };
 
 fn show(database: &Database) -> Document {
@@ -35,12 +35,11 @@ fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
 /// `POST /dbs`
 pub(crate) async fn create<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let id = names::check(common::document(body)?.get("id"))?;
-    let throughput = offers::wanted(call)?;
-    let _one = door.changing.lock().await;
+    let throughput = offers::wanted(request)?;
     let databases = containers::databases(&door.engine);
     if databases.iter().any(|database| database.name == id) {
         return Err(Failure::exists());
@@ -57,32 +56,31 @@ pub(crate) async fn create<S: Store>(
         let link = format!("dbs/{}/", made.rid().encode());
         offers::create(door, &link, &made.rid().encode(), throughput).await?;
     }
-    Ok(shown::one(201, &show(&made)))
+    Ok(representation::one(201, &show(&made)))
 }
 
 /// `GET /dbs`, or `POST` with a query
 pub(crate) fn list<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    queries::list(door, call, asked, "", "Databases", all(door))
+    queries::list(door, request, asked, "", "Databases", all(door))
 }
 
 /// `GET /dbs/{db}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    if common::is_known(call, database.resource.stamp) {
+pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let database = common::database(door, request)?;
+    if common::is_known(request, database.resource.stamp) {
         return Ok(Reply::empty(304));
     }
-    Ok(shown::one(200, &show(&database)))
+    Ok(representation::one(200, &show(&database)))
 }
 
 /// `DELETE /dbs/{db}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let database = common::database(door, call)?;
-    records::check_version(call, database.resource.stamp)?;
+pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let database = common::database(door, request)?;
+    resources::check_version(request, database.resource.stamp)?;
     // The record goes last: until then a second attempt finds what is left.
     for container in containers::all(&door.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
@@ -98,5 +96,5 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
         Err(error) => return Err(error.into()),
     }
     door.containers.prune();
-    Ok(records::removed())
+    Ok(resources::removed())
 }

@@ -7,15 +7,11 @@ use engine::Used;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use query::json::sarg::Step;
 
-use crate::{container, containers::Container, headers::Headers, shown};
+use crate::{container, containers::Container, headers::Headers, representation};
 
 /// The header of an answer to a client that asks for it.
-pub(super) fn header(
-    headers: &Headers<'_>,
-    container: &Container,
-    used: &[Used],
-) -> Option<String> {
-    if !headers.index_metrics && !headers.index_metrics_v2 {
+pub(super) fn header(headers: &Headers, container: &Container, used: &[Used]) -> Option<String> {
+    if !headers.index_metrics() && !headers.index_metrics_v2() {
         return None;
     }
     let (mut single, mut composite) = (Vec::new(), Vec::new());
@@ -25,7 +21,7 @@ pub(super) fn header(
             Used::Order(name) => composite.extend(container::composite(container.options(), name)),
         }
     }
-    Some(match headers.index_metrics_v2 {
+    Some(match headers.index_metrics_v2() {
         true => utf8_percent_encode(&second(single, composite), NON_ALPHANUMERIC).to_string(),
         false => STANDARD.encode(first(single, composite)),
     })
@@ -62,7 +58,7 @@ fn texts(all: Vec<String>) -> Value {
 
 /// The form of the first version.
 fn first(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
-    shown::text(&doc! {
+    representation::text(&doc! {
         "UtilizedSingleIndexes": list(single, |spec| doc! {
             "FilterExpression": "",
             "IndexSpec": spec,
@@ -82,7 +78,7 @@ fn first(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
 
 /// The form of the second version.
 fn second(single: Vec<String>, composite: Vec<Vec<String>>) -> String {
-    let text = shown::text(&doc! {
+    let text = representation::text(&doc! {
         "UtilizedIndexes": doc! {
             "SingleIndexes": list(single, |spec| doc! { "IndexSpec": spec }),
             "CompositeIndexes": list(composite, |specs| doc! { "IndexSpecs": texts(specs) }),

@@ -7,13 +7,21 @@ use engine::{Expect, Store};
 
 use super::{
     offers::{self, Throughput},
-    records,
+    resources,
 };
-use crate::{containers, door::Door, failure::Result};
+use crate::{containers, door::Door, failure};
+
+impl<S: Store> Door<S> {
+    /// Mends what an end of the server between two steps of a change left behind. The server calls it
+    /// before the door serves anybody, so that no request meets half a change.
+    pub async fn mend(&self) -> Result<(), String> {
+        mend_offers(self).await.map_err(|failure| failure.text.into_owned())
+    }
+}
 
 /// Gives containers without an offer the least one, and removes offers of what is gone: neither can
 /// come to be by requests, and no creation without its offer was ever acknowledged.
-pub(crate) async fn offers<S: Store>(door: &Door<S>) -> Result<()> {
+async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     let _one = door.changing.lock().await;
     let mut known = HashSet::new();
     for database in containers::databases(&door.engine) {
@@ -33,7 +41,7 @@ pub(crate) async fn offers<S: Store>(door: &Door<S>) -> Result<()> {
     for offer in offers::all_resources(door) {
         let owner = offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str());
         if !owner.is_some_and(|owner| known.contains(owner)) {
-            door.engine.remove_resource(&records::names(&offer), Expect::Present).await?;
+            door.engine.remove_resource(&resources::names(&offer), Expect::Present).await?;
             tracing::warn!("an offer had no resource; it is removed");
         }
     }

@@ -1,27 +1,27 @@
 //! The routes: one file for each kind of resource or operation, each a function of the door, the
-//! request and its body.
+//! request and its body. Which route serves an operation stands in `dispatch`.
 
 pub(crate) mod account;
+mod all_versions;
 pub(crate) mod batches;
-pub(crate) mod changes;
-pub(crate) mod common;
+pub(crate) mod change_feed;
+mod common;
 mod condition;
-pub(crate) mod containers;
+pub(crate) mod container_definitions;
 pub(crate) mod databases;
-pub(crate) mod feeds;
 mod indexes_used;
-mod locate;
-pub(crate) mod mend;
+mod item_lookup;
+pub(crate) mod items;
+mod mend;
 pub(crate) mod offers;
-mod order;
+mod page_order;
 pub(crate) mod partition;
+mod partition_scope;
 pub(crate) mod permissions;
-pub(crate) mod points;
+mod pushdown;
 pub(crate) mod queries;
 pub(crate) mod ranges;
-mod records;
-mod scope;
+pub(crate) mod read_feed;
+mod resources;
 pub(crate) mod scripts;
-mod stored;
 pub(crate) mod users;
-mod versions;

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use document::{Document, Number, Value, doc, json};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries, records};
+use super::{common, queries, resources};
 use crate::{
-    call::Call,
     containers::Container,
     door::Door,
     etag,
     failure::{Failure, Result},
     limits::{MAX_THROUGHPUT, MIN_AUTOSCALE, MIN_THROUGHPUT},
     reply::Reply,
+    representation,
+    request::Request,
     rid::Rid,
-    shown,
     throttle::Allowance,
 };
 
@@ -121,13 +121,13 @@ fn whole(value: &Value) -> Option<i64> {
 }
 
 /// The throughput that the headers of a creation ask for.
-pub(crate) fn wanted(call: &Call<'_>) -> Result<Option<Throughput>> {
-    if let Some(settings) = call.headers.autoscale {
+pub(crate) fn wanted(request: &Request) -> Result<Option<Throughput>> {
+    if let Some(settings) = request.headers.autoscale() {
         let settings = json::parse_document(settings.as_bytes(), 5)?;
         let scaled = Throughput::scaled(&settings)?.unwrap_or(Throughput::Autoscale(0, None));
         return scaled.checked().map(Some);
     }
-    let Some(text) = call.headers.throughput else { return Ok(None) };
+    let Some(text) = request.headers.throughput() else { return Ok(None) };
     let units = text.trim().parse().unwrap_or(0);
     Throughput::Manual(units).checked().map(Some)
 }
@@ -165,7 +165,7 @@ pub(crate) fn of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
 }
 
 /// What limits a container: its own offer, or that of its database.
-pub(crate) fn allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
+pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
     let database = Rid::Database(container.database_number).encode();
     let (about, offer) = [container.rid.clone(), database].into_iter().find_map(|rid| {
         let offer = of(door, &rid)?;
@@ -179,7 +179,7 @@ pub(crate) fn allowance<S: Store>(door: &Door<S>, container: &Container) -> Opti
 /// Removes the offer of a resource.
 pub(crate) async fn remove<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
     let Some(offer) = of(door, rid) else { return Ok(()) };
-    Ok(door.engine.remove_resource(&records::names(&offer), Expect::Present).await?)
+    Ok(door.engine.remove_resource(&resources::names(&offer), Expect::Present).await?)
 }
 
 fn show(offer: &Resource) -> Document {
@@ -206,8 +206,8 @@ fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
     all
 }
 
-fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
-    let id = call.link.name.as_deref().unwrap_or_default();
+fn find<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+    let id = request.name();
     if Rid::parse(id).is_none() {
         return Err(Failure::bad(format!("'{id}' is not the id of an offer.")));
     }
@@ -217,29 +217,30 @@ fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
 /// `GET /offers`, or `POST` with a query
 pub(crate) fn list<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    queries::list(door, call, asked, "", "Offers", all(door))
+    queries::list(door, request, asked, "", "Offers", all(door))
 }
 
 /// `GET /offers/{rid}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    Ok(shown::one(200, &show(&*find(door, call)?)).with("x-ms-cosmos-min-throughput", "400"))
+pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    Ok(representation::one(200, &show(&*find(door, request)?))
+        .with("x-ms-cosmos-min-throughput", "400"))
 }
 
 /// `PUT /offers/{rid}`
 pub(crate) async fn replace<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let held = find(door, call)?;
+    let held = find(door, request)?;
     let throughput = Throughput::of(common::document(body)?.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.content());
-    let made = records::replace(door, call, &held, changed).await?;
-    Ok(shown::one(200, &show(&made)))
+    let made = resources::replace(door, request, &held, changed).await?;
+    Ok(representation::one(200, &show(&made)))
 }
 
 #[cfg(test)]

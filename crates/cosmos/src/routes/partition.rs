@@ -4,25 +4,25 @@ use engine::Store;
 
 use super::common;
 use crate::{
-    call::Call,
-    charge::Work,
     door::Door,
     failure::{Failure, Result},
     reply::Reply,
+    request::Request,
+    request_units::Work,
 };
 
 /// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let header = call
+pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    let header = request
         .headers
-        .partition_key
+        .partition_key()
         .ok_or_else(|| Failure::bad("PartitionKey value must be supplied for this operation."))?;
     let range = container.range(&container.key.scope(header)?);
     if range.is_all() && !container.key.paths().is_empty() {
         return Err(Failure::bad("PartitionKey value must be supplied for this operation."));
     }
-    let context = common::context(door, call).await;
+    let context = common::context(door, request).await;
     let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
-    Ok(Reply::empty(200).charged(Work::Rows(removed as u64), 0))
+    Ok(Reply::empty(200).with_units(Work::Rows(removed as u64), 0))
 }

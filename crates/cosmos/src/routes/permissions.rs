@@ -7,19 +7,19 @@ use document::{Document, doc};
 use engine::{Resource, Store};
 
 use super::{
-    common, queries, records,
+    common, queries, resources,
     users::{self, User},
 };
 use crate::{
-    call::Call,
     containers::Database,
     door::Door,
     failure::{Failure, Result},
     names,
     permission::{self, Permission},
     reply::Reply,
+    representation::{self, System},
+    request::Request,
     rid::{Leaf, Rid},
-    shown::{self, System},
 };
 
 /// Part of the paths of permissions behind their user.
@@ -31,9 +31,9 @@ struct Owner {
 }
 
 impl Owner {
-    fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Self> {
-        let [_, name] = &call.link.owners;
-        let database = common::database(door, call)?;
+    fn find<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
+        let [_, name] = &request.link.owners;
+        let database = common::database(door, request)?;
         let user = users::find(door, &database, name).ok_or_else(Failure::no_owner)?;
         Ok(Self { database, user })
     }
@@ -47,13 +47,16 @@ impl Owner {
         self.user.rid(&self.database).encode()
     }
 
-    fn all<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Vec<Document>> {
-        records::all(door, &self.path("")).iter().map(|held| self.show(door, call, held)).collect()
+    fn all<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Vec<Document>> {
+        resources::all(door, &self.path(""))
+            .iter()
+            .map(|held| self.show(door, request, held))
+            .collect()
     }
 
-    fn named<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
-        let name = call.link.name.as_deref().unwrap_or_default();
-        let found = records::find(door, &self.path(name), |held| self.rid_of(held));
+    fn named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+        let name = request.name();
+        let found = resources::find(door, &self.path(name), |held| self.rid_of(held));
         found.ok_or_else(Failure::no_resource)
     }
 
@@ -66,8 +69,13 @@ impl Owner {
         }
     }
 
-    fn show<S: Store>(&self, door: &Door<S>, call: &Call<'_>, held: &Resource) -> Result<Document> {
-        let token = new_token(door, call, &permission::token(held))?;
+    fn show<S: Store>(
+        &self,
+        door: &Door<S>,
+        request: &Request,
+        held: &Resource,
+    ) -> Result<Document> {
+        let token = new_token(door, request, &permission::token(held))?;
         let system = System {
             rid: self.rid_of(held),
             owner: format!("dbs/{}/users/{}/", self.database.rid().encode(), self.rid()),
@@ -75,15 +83,15 @@ impl Owner {
             stamp: held.stamp,
             ts: held.ts,
         };
-        let mut shown = system.show(records::body(held), &[]);
+        let mut shown = system.show(resources::body(held), &[]);
         shown.push("_token", token);
         Ok(shown)
     }
 }
 
 /// A token that lives as long as a request asks for.
-fn new_token<S: Store>(door: &Door<S>, call: &Call<'_>, token: &Token) -> Result<String> {
-    let asked = call.headers.expiry_seconds;
+fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Result<String> {
+    let asked = request.headers.expiry_seconds();
     let refused = || {
         Failure::bad(format!(
             "A token lives from {} to {} seconds; '{}' was asked for.",
@@ -99,9 +107,9 @@ fn new_token<S: Store>(door: &Door<S>, call: &Call<'_>, token: &Token) -> Result
 
 /// The id that a write is about and what it keeps. A request whose token could not be made is
 /// refused before it changes anything.
-fn wanted<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<(String, Document)> {
+fn wanted<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<(String, Document)> {
     let wanted = read_body(door, body)?;
-    new_token(door, call, &Token { permission: String::new(), version: 0 })?;
+    new_token(door, request, &Token { permission: String::new(), version: 0 })?;
     Ok(wanted)
 }
 
@@ -109,7 +117,9 @@ fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)
     let body = common::document(body)?;
     let id = names::check(body.get("id"))?;
     let permission = Permission::parse(&body)?;
-    if permission.partition.is_none() && permission.place.needs_partition(door) {
+    if permission.partition.is_none()
+        && permission.path.needs_partition(&door.engine, &door.containers)
+    {
         return Err(Failure::bad(
             "A permission for an item that is named by its id has the item's partition key in \
              'resourcePartitionKey'.",
@@ -127,42 +137,51 @@ fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)
     Ok((id, kept))
 }
 
-/// `POST /dbs/{db}/users/{u}/permissions`, `PUT /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) async fn write<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let (id, kept) = wanted(door, call, body)?;
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    let (status, made) = match call.link.name {
-        None => records::create(door, call, &owner.path(&id), kept).await?,
-        Some(_) => {
-            let held = owner.named(door, call)?;
-            records::check_id(&held, &id, "permission")?;
-            (200, records::replace(door, call, &held, kept).await?)
-        }
-    };
-    Ok(shown::one(status, &owner.show(door, call, &made)?))
+/// `POST /dbs/{db}/users/{u}/permissions`
+pub(crate) async fn create<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let (id, kept) = wanted(door, request, body)?;
+    let owner = Owner::find(door, request)?;
+    let (status, made) = resources::create(door, request, &owner.path(&id), kept).await?;
+    Ok(representation::one(status, &owner.show(door, request, &made)?))
+}
+
+/// `PUT /dbs/{db}/users/{u}/permissions/{p}`
+pub(crate) async fn replace<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let (id, kept) = wanted(door, request, body)?;
+    let owner = Owner::find(door, request)?;
+    let held = owner.named(door, request)?;
+    resources::check_id(&held, &id, "permission")?;
+    let made = resources::replace(door, request, &held, kept).await?;
+    Ok(representation::one(200, &owner.show(door, request, &made)?))
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query
 pub(crate) fn list<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    queries::list(door, call, asked, &owner.rid(), "Permissions", owner.all(door, call)?)
+    let owner = Owner::find(door, request)?;
+    queries::list(door, request, asked, &owner.rid(), "Permissions", owner.all(door, request)?)
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    let held = owner.named(door, call)?;
-    Ok(shown::one(200, &owner.show(door, call, &held)?))
+pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = Owner::find(door, request)?;
+    let held = owner.named(door, request)?;
+    Ok(representation::one(200, &owner.show(door, request, &held)?))
 }
 
 /// `DELETE /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    records::delete(door, call, &*owner.named(door, call)?).await
+pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = Owner::find(door, request)?;
+    resources::delete(door, request, &*owner.named(door, request)?).await
 }

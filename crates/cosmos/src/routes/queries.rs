@@ -11,17 +11,18 @@ use query::{
     json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
-use super::{common, indexes_used, order, scope, stored};
+use super::{common, indexes_used, page_order, partition_scope, pushdown};
 use crate::{
-    call::Call,
-    charge::Work,
     containers::Container,
     door::Door,
     failure::{Failure, Result},
     item::Frame,
     limits::{MAX_ANSWER_BYTES, MAX_DEPTH, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
     reply::Reply,
-    session, shown,
+    representation,
+    request::Request,
+    request_units::Work,
+    session,
 };
 
 /// What a client asks.
@@ -100,18 +101,18 @@ fn no_composite() -> Failure {
     })
 }
 
-fn limit(call: &Call<'_>) -> Result<PageLimit> {
-    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
+fn limit(request: &Request) -> Result<PageLimit> {
+    let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     Ok(PageLimit { items, bytes: MAX_PAGE_BYTES })
 }
 
 /// In which order a request is answered, and where it goes on.
 fn resume<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     about: &[&[u8]],
 ) -> Result<(Births, Option<Resume>)> {
-    let (births, bytes) = order::resume(door, call, about)?;
+    let (births, bytes) = page_order::resume(door, request, about)?;
     let read = |bytes: Vec<u8>| {
         Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad("Invalid Continuation Token"))
     };
@@ -126,7 +127,7 @@ fn reply<S: Store>(
     page: &Page,
 ) -> Result<Reply> {
     // The page is there beside its text, and counts for itself.
-    let mut feed = shown::Feed::new(rid, name, &door.settings.memory);
+    let mut feed = representation::Feed::new(rid, name, &door.settings.memory);
     for value in &page.values {
         feed.push(|out| json::write(value.as_ref(), out))?;
         if MAX_ANSWER_BYTES < feed.bytes() {
@@ -134,29 +135,29 @@ fn reply<S: Store>(
         }
     }
     let resume = page.resume.as_ref().map(Resume::to_bytes);
-    let continuation = resume.map(|bytes| order::seal(door, about, comes, &bytes));
+    let continuation = resume.map(|bytes| page_order::seal(door, about, comes, &bytes));
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
 /// A page of a feed of resources: of all, or of what a query makes of them.
 pub(super) fn list<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
     rid: &str,
     name: &str,
     resources: Vec<Document>,
 ) -> Result<Reply> {
     match asked {
-        None => shown::page(door, call, rid, name, resources),
-        Some(body) => over(door, call, body, rid, name, resources),
+        None => representation::page(door, request, rid, name, resources),
+        Some(body) => over(door, request, body, rid, name, resources),
     }
 }
 
 /// A query over resources in memory.
 fn over<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
     rid: &str,
     name: &str,
@@ -164,18 +165,18 @@ fn over<S: Store>(
 ) -> Result<Reply> {
     let question = Question::read(body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &question.text];
-    let (_, resume) = resume(door, call, &about)?;
+    let (_, resume) = resume(door, request, &about)?;
     let id = |resource: &Document| match resource.get("id") {
         Some(Value::String(id)) => id.clone(),
         _ => String::new(),
     };
     resources.sort_by_key(id);
     let context = query::Context {
-        effort: common::effort(door, call),
+        effort: common::effort(door, request),
         holding: Holding::of(&door.settings.memory),
         ..query::Context::default()
     };
-    let mut run = Run::new(question.plan, context, resume, limit(call)?);
+    let mut run = Run::new(question.plan, context, resume, limit(request)?);
     let mut all = true;
     for resource in &resources {
         let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
@@ -188,28 +189,28 @@ fn over<S: Store>(
     let page = run.finish(all).map_err(engine::Error::from)?;
     let reply = reply(door, &about, Comes::ByKey, (rid, name), &page)?;
     let bytes = reply.body.len();
-    Ok(reply.charged(Work::Rows(resources.len() as u64), bytes))
+    Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a query
-pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let container = common::container(door, call)?;
+pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
+    let container = request.container()?;
     let question = Question::read(body)?;
-    check_order(&container, &question.plan)?;
-    let part = scope::of_query(&container, call, question.plan.sarg())?;
+    check_order(container, &question.plan)?;
+    let part = partition_scope::of_query(container, request, question.plan.sarg())?;
     let range = part.range.clone();
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &question.text];
-    let (births, resume) = resume(door, call, &about)?;
+    let (births, resume) = resume(door, request, &about)?;
     let all = range.is_all() && part.within.is_none();
     if question.plan.scalar_count_only() && all && resume.is_none() {
-        return count(door, call, &container, &about).await;
+        return count(door, request, container, &about).await;
     }
-    let context = common::context(door, call).await;
+    let context = common::context(door, request).await;
     let system = question.plan.system();
-    let sarg = stored::sarg(question.plan.sarg(), part.partition);
+    let sarg = pushdown::sarg(question.plan.sarg(), part.partition);
     let shared = query::Context::clone(&context);
-    let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
-    let order = stored::order(&question.plan);
+    let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(request)?);
+    let order = pushdown::order(&question.plan);
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
     let streams = question.plan.streams();
     let births = if streams { births } else { Births::Never };
@@ -218,18 +219,18 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
     let (container, part, comes) = (&*container, &part, Comes::ByKey);
     let mut rows = Rows { run, comes, streams, container, part, system, effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
-    session::check(call.seen, scanned.seq)?;
+    session::check(request.seen, scanned.seq)?;
     let comes = rows.comes;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
     let reply = reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
-    let mut reply = reply.charged(Work::Rows(scanned.items), bytes);
+    let mut reply = reply.with_units(Work::Rows(scanned.items), bytes);
     reply.seq = scanned.seq;
-    if call.headers.query_metrics {
+    if request.headers.query_metrics() {
         let metrics = metrics(&scanned, page.values.len(), bytes);
         reply = reply.with("x-ms-documentdb-query-metrics", metrics);
     }
-    if let Some(used) = indexes_used::header(&call.headers, container, &scanned.indexes) {
+    if let Some(used) = indexes_used::header(&request.headers, container, &scanned.indexes) {
         reply = reply.with("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
@@ -238,23 +239,23 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) 
 /// How many items a container has: that is known without looking at them.
 async fn count<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Container,
     about: &[&[u8]],
 ) -> Result<Reply> {
     let seq = door.engine.store().published();
-    session::check(call.seen, seq)?;
+    session::check(request.seen, seq)?;
     let live = door.engine.live(&container.collection).await?;
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
     let reply = reply(door, about, Comes::ByKey, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
-    let mut reply = reply.charged(Work::Rows(0), bytes);
+    let mut reply = reply.with_units(Work::Rows(0), bytes);
     reply.seq = seq;
-    if call.headers.query_metrics {
+    if request.headers.query_metrics() {
         reply = reply.with("x-ms-documentdb-query-metrics", metrics(&Scanned::default(), 1, bytes));
     }
-    if let Some(used) = indexes_used::header(&call.headers, container, &[]) {
+    if let Some(used) = indexes_used::header(&request.headers, container, &[]) {
         reply = reply.with("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
@@ -281,7 +282,7 @@ struct Rows<'a> {
     /// Whether its results come in the order of items.
     streams: bool,
     container: &'a Container,
-    part: &'a scope::Part<'a>,
+    part: &'a partition_scope::Part<'a>,
     /// Where the query reads what the server sets.
     system: System,
     effort: &'a Effort,
@@ -301,7 +302,7 @@ impl Sink for Rows<'_> {
         }
         let frame = &self.container.frame;
         let whole = Completed { item, frame, document: OnceCell::new() };
-        let place = order::place(self.comes, item);
+        let place = page_order::place(self.comes, item);
         let flow = match self.system {
             System::Nowhere => self.run.row(&place, item.document())?,
             System::Everywhere => self.run.row(&place, whole.whole())?,
@@ -339,13 +340,13 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` for a plan
-pub(crate) fn plan<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    common::container(door, call)?;
+pub(crate) fn plan(request: &Request, body: &[u8]) -> Result<Reply> {
+    request.container()?;
     let (text, parameters) = Question::parts(body)?;
-    let features = call.headers.features.unwrap_or_default();
+    let features = request.headers.features().unwrap_or_default();
     let features: Vec<&str> = features.split(',').map(str::trim).collect();
     let plan = plan_document(&text, &parameters, &features).map_err(|error| refused(&error))?;
-    Ok(Reply::json(200, shown::text(&plan)).charged(Work::PointRead, 0))
+    Ok(Reply::json(200, representation::text(&plan)).with_units(Work::PointRead, 0))
 }
 
 #[cfg(test)]

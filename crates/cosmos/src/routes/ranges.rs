@@ -2,27 +2,28 @@
 
 use document::{Value, array, doc};
 use engine::Store;
-use http::Method;
 
-use super::{common, scope};
+use super::{common, partition_scope};
 use crate::{
-    call::Call,
-    charge::Work,
     door::Door,
     etag,
     failure::Result,
+    operation::Operation,
     reply::Reply,
+    representation,
+    request::Request,
+    request_units::Work,
     rid::{Leaf, Rid},
-    session, shown,
+    session,
 };
 
 /// `GET /dbs/{db}/colls/{c}/pkranges`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
+pub(crate) fn list<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
     let record = &container.collection.state().record;
     let etag = etag::quoted(record.created);
-    if common::is_known(call, record.created) {
-        return Ok(Reply::empty(304).charged(Work::PointRead, 0).tagged(etag));
+    if common::is_known(request, record.created) {
+        return Ok(Reply::empty(304).with_units(Work::PointRead, 0).tagged(etag));
     }
     let database = container.database_number;
     let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();
@@ -40,22 +41,25 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
         "parents": array![],
         "_ts": Value::Int64(container.changed_ts()),
     };
-    let text = shown::text(&range);
-    let mut feed = shown::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
+    let text = representation::text(&range);
+    let mut feed =
+        representation::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
     feed.push(|out| out.extend_from_slice(&text))?;
-    Ok(feed.into_reply().charged(Work::PointRead, 0).tagged(etag))
+    Ok(feed.into_reply().with_units(Work::PointRead, 0).tagged(etag))
 }
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is of one partition unless it
 /// says otherwise.
-pub(crate) fn conflicts<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let headers = &call.headers;
-    let whole =
-        headers.cross_partition || headers.range_id.is_some() || headers.partition_key.is_some();
-    if *call.verb == Method::POST && !whole && !container.key.paths().is_empty() {
-        return Err(scope::disabled());
+pub(crate) fn conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    let headers = &request.headers;
+    let whole = headers.cross_partition()
+        || headers.range_id().is_some()
+        || headers.partition_key().is_some();
+    if request.operation == Operation::QueryConflicts && !whole && !container.key.paths().is_empty()
+    {
+        return Err(partition_scope::disabled());
     }
-    let feed = shown::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
-    Ok(feed.into_reply().charged(Work::PointRead, 0))
+    let feed = representation::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
+    Ok(feed.into_reply().with_units(Work::PointRead, 0))
 }

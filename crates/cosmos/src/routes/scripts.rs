@@ -6,17 +6,17 @@ use std::sync::Arc;
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, containers, queries, records};
+use super::{common, container_definitions, queries, resources};
 use crate::{
-    call::Call,
     containers::Container,
     door::Door,
     failure::{Failure, Fault, Result},
     limits::{MAX_SCRIPTS, MAX_UDFS},
     link, names,
     reply::Reply,
+    representation::{self, System},
+    request::Request,
     rid::{Leaf, Rid},
-    shown::{self, System},
 };
 
 /// What differs between the three kinds.
@@ -27,9 +27,9 @@ struct Kind {
     most: usize,
 }
 
-fn kind(call: &Call<'_>) -> Kind {
-    let word = call.link.kind.word();
-    let (feed, leaf, most) = match call.link.kind {
+fn kind(request: &Request) -> Kind {
+    let word = request.link.kind.word();
+    let (feed, leaf, most) = match request.link.kind {
         link::Resource::Triggers => ("Triggers", Leaf::Trigger, MAX_SCRIPTS),
         link::Resource::Udfs => ("UserDefinedFunctions", Leaf::Udf, MAX_UDFS),
         _ => ("StoredProcedures", Leaf::Procedure, MAX_SCRIPTS),
@@ -44,9 +44,9 @@ struct Owner {
 }
 
 impl Owner {
-    fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Self> {
-        let container = common::container(door, call)?;
-        Ok(Self { path: containers::path(&container), container, kind: kind(call) })
+    fn find(request: &Request) -> Result<Self> {
+        let container = Arc::clone(request.container()?);
+        Ok(Self { path: container_definitions::path(&container), container, kind: kind(request) })
     }
 
     fn path<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
@@ -55,12 +55,12 @@ impl Owner {
     }
 
     fn all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
-        records::all(door, &self.path("")).iter().map(|held| self.show(held)).collect()
+        resources::all(door, &self.path("")).iter().map(|held| self.show(held)).collect()
     }
 
-    fn named<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
-        let name = call.link.name.as_deref().unwrap_or_default();
-        let found = records::find(door, &self.path(name), |held| self.rid(held));
+    fn named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+        let name = request.name();
+        let found = resources::find(door, &self.path(name), |held| self.rid(held));
         found.ok_or_else(Failure::no_entity)
     }
 
@@ -78,7 +78,7 @@ impl Owner {
             stamp: held.stamp,
             ts: held.ts,
         };
-        system.show(records::body(held), &[])
+        system.show(resources::body(held), &[])
     }
 
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
@@ -109,11 +109,11 @@ impl Owner {
     async fn create<S: Store>(
         &self,
         door: &Door<S>,
-        call: &Call<'_>,
+        request: &Request,
         id: &str,
         kept: Document,
     ) -> Result<(u16, Arc<Resource>)> {
-        if self.kind.most <= records::all(door, &self.path("")).len() {
+        if self.kind.most <= resources::all(door, &self.path("")).len() {
             let text = format!("The container has {} of these already.", self.kind.most);
             return Err(Failure::new(Fault::Forbidden, text));
         }
@@ -122,46 +122,55 @@ impl Owner {
         if door.engine.resource(&parent).is_none() {
             door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
         }
-        records::create(door, call, &self.path(id), kept).await
+        resources::create(door, request, &self.path(id), kept).await
     }
 }
 
-/// `POST /dbs/{db}/colls/{c}/sprocs`, `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and their like
-pub(crate) async fn write<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
+/// `POST /dbs/{db}/colls/{c}/sprocs` and its like
+pub(crate) async fn create<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let owner = Owner::find(request)?;
     let (id, kept) = owner.read_body(body)?;
-    let (status, made) = match call.link.name {
-        None => owner.create(door, call, &id, kept).await?,
-        Some(_) => {
-            let held = owner.named(door, call)?;
-            records::check_id(&held, &id, "script")?;
-            (200, records::replace(door, call, &held, kept).await?)
-        }
-    };
-    Ok(shown::one(status, &owner.show(&made)))
+    let (status, made) = owner.create(door, request, &id, kept).await?;
+    Ok(representation::one(status, &owner.show(&made)))
+}
+
+/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like
+pub(crate) async fn replace<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let owner = Owner::find(request)?;
+    let (id, kept) = owner.read_body(body)?;
+    let held = owner.named(door, request)?;
+    resources::check_id(&held, &id, "script")?;
+    let made = resources::replace(door, request, &held, kept).await?;
+    Ok(representation::one(200, &owner.show(&made)))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs` and its like, or `POST` with a query
 pub(crate) fn list<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    queries::list(door, call, asked, &owner.container.rid, owner.kind.feed, owner.all(door))
+    let owner = Owner::find(request)?;
+    queries::list(door, request, asked, &owner.container.rid, owner.kind.feed, owner.all(door))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    let held = owner.named(door, call)?;
-    Ok(shown::one(200, &owner.show(&held)))
+pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = Owner::find(request)?;
+    let held = owner.named(door, request)?;
+    Ok(representation::one(200, &owner.show(&held)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    records::delete(door, call, &*owner.named(door, call)?).await
+pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = Owner::find(request)?;
+    resources::delete(door, request, &*owner.named(door, request)?).await
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries, records};
+use super::{common, queries, resources};
 use crate::{
-    call::Call,
     containers::{self, Database, ROOT},
     door::Door,
     failure::{Failure, Result},
     names,
     reply::Reply,
+    representation::{self, System},
+    request::Request,
     rid::Rid,
-    shown::{self, System},
 };
 
 /// Part of the paths of users behind their database.
@@ -76,9 +76,9 @@ fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
     users(door, database).iter().map(|user| show(database, user)).collect()
 }
 
-fn named<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<(Database, User)> {
-    let database = common::database(door, call)?;
-    let name = call.link.name.as_deref().unwrap_or_default();
+fn named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
+    let database = common::database(door, request)?;
+    let name = request.name();
     let user = find(door, &database, name).ok_or_else(Failure::no_resource)?;
     Ok((database, user))
 }
@@ -98,19 +98,18 @@ async fn put<S: Store>(
 /// `POST /dbs/{db}/users`
 pub(crate) async fn create<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let id = names::check(common::document(body)?.get("id"))?;
-    let upsert = call.headers.is_upsert;
-    let _one = door.changing.lock().await;
-    let database = common::database(door, call)?;
+    let upsert = request.headers.is_upsert();
+    let database = common::database(door, request)?;
     match find(door, &database, &id) {
-        Some(held) if upsert => Ok(shown::one(200, &show(&database, &held))),
+        Some(held) if upsert => Ok(representation::one(200, &show(&database, &held))),
         Some(_) => Err(Failure::exists()),
         None => {
             let made = put(door, &database, &id, Expect::Absent).await?;
-            Ok(shown::one(201, &show(&database, &made)))
+            Ok(representation::one(201, &show(&database, &made)))
         }
     }
 }
@@ -118,43 +117,41 @@ pub(crate) async fn create<S: Store>(
 /// `GET /dbs/{db}/users`, or `POST` with a query
 pub(crate) fn list<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    queries::list(door, call, asked, &database.rid().encode(), "Users", all(door, &database))
+    let database = common::database(door, request)?;
+    queries::list(door, request, asked, &database.rid().encode(), "Users", all(door, &database))
 }
 
 /// `GET /dbs/{db}/users/{u}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let (database, user) = named(door, call)?;
-    Ok(shown::one(200, &show(&database, &user)))
+pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let (database, user) = named(door, request)?;
+    Ok(representation::one(200, &show(&database, &user)))
 }
 
 /// `PUT /dbs/{db}/users/{u}`: the only property is the id, and another one is another user.
 pub(crate) async fn replace<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let id = names::check(common::document(body)?.get("id"))?;
-    let _one = door.changing.lock().await;
-    let (database, held) = named(door, call)?;
-    records::check_version(call, held.resource.stamp)?;
+    let (database, held) = named(door, request)?;
+    resources::check_version(request, held.resource.stamp)?;
     if id == held.name {
         let body = held.resource.body.clone();
         let path = path(&database, &id);
         let resource = door.engine.put_resource(&path, body, Expect::Present).await?;
-        return Ok(shown::one(200, &show(&database, &User { resource, ..held })));
+        return Ok(representation::one(200, &show(&database, &User { resource, ..held })));
     }
     let made = put(door, &database, &id, Expect::Absent).await?;
     door.engine.remove_resource(&path(&database, &held.name), Expect::Present).await?;
-    Ok(shown::one(200, &show(&database, &made)))
+    Ok(representation::one(200, &show(&database, &made)))
 }
 
 /// `DELETE /dbs/{db}/users/{u}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let (_, user) = named(door, call)?;
-    records::delete(door, call, &user.resource).await
+pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let (_, user) = named(door, request)?;
+    resources::delete(door, request, &user.resource).await
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use engine::{Births, Comes, Item, Store};
 
-use crate::{call::Call, continuation, door::Door, failure::Result};
+use crate::{continuation, door::Door, failure::Result, request::Request};
 
 /// What tokens of pages in the order of births are for, beside everything else.
 const BIRTHS: &[u8] = b"births";
@@ -21,10 +21,10 @@ pub(super) fn place(comes: Comes, item: &Item) -> Cow<'_, [u8]> {
 /// In which order a request is answered, and what its continuation token holds.
 pub(super) fn resume<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     about: &[&[u8]],
 ) -> Result<(Births, Option<Vec<u8>>)> {
-    let Some(token) = call.headers.continuation.filter(|token| !token.is_empty()) else {
+    let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) else {
         return Ok((Births::WhereFew, None));
     };
     if let Ok(held) = continuation::open(&door.secret, &[about, &[BIRTHS]].concat(), token) {

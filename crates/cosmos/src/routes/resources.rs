@@ -8,11 +8,11 @@ use engine::{Expect, Resource, Store};
 
 use super::common;
 use crate::{
-    call::Call,
-    charge::Work,
     door::Door,
     failure::{Failure, Result},
     reply::Reply,
+    request::Request,
+    request_units::Work,
     rid::Rid,
 };
 
@@ -46,12 +46,12 @@ pub(super) fn body(held: &Resource) -> Document {
 /// with which status. Callers hold the door's lock of changes.
 pub(super) async fn create<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     path: &[&str],
     kept: Document,
 ) -> Result<(u16, Arc<Resource>)> {
     let (status, expect) = match door.engine.resource(path) {
-        Some(_) if call.headers.is_upsert => (200, Expect::Present),
+        Some(_) if request.headers.is_upsert() => (200, Expect::Present),
         _ => (201, Expect::Absent),
     };
     Ok((status, door.engine.put_resource(path, kept, expect).await?))
@@ -60,26 +60,26 @@ pub(super) async fn create<S: Store>(
 /// Writes over the version of a resource that the request is about.
 pub(super) async fn replace<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     held: &Resource,
     kept: Document,
 ) -> Result<Arc<Resource>> {
-    Ok(door.engine.put_resource(&names(held), kept, common::expect(call)).await?)
+    Ok(door.engine.put_resource(&names(held), kept, common::expect(request)).await?)
 }
 
 /// Removes the version of a resource that the request is about.
 pub(super) async fn delete<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     held: &Resource,
 ) -> Result<Reply> {
-    door.engine.remove_resource(&names(held), common::expect(call)).await?;
+    door.engine.remove_resource(&names(held), common::expect(request)).await?;
     Ok(removed())
 }
 
 /// The answer when a resource has been removed.
 pub(super) fn removed() -> Reply {
-    Reply::empty(204).charged(Work::Write, 0)
+    Reply::empty(204).with_units(Work::Write, 0)
 }
 
 /// The path of a resource.
@@ -96,8 +96,8 @@ pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
 }
 
 /// Refuses a request about another version than this one.
-pub(super) fn check_version(call: &Call<'_>, stamp: u64) -> Result<()> {
-    match common::expect(call) {
+pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
+    match common::expect(request) {
         Expect::Version(wanted) if wanted != stamp => Err(Failure::precondition()),
         _ => Ok(()),
     }

@@ -5,19 +5,19 @@ use engine::{Comes, Flow, Item, ItemKey, Scan, Sink, Store};
 
 use super::common;
 use crate::{
-    call::Call,
     containers::Container,
     door::Door,
     failure::{Failure, Fault, Result},
     item,
     partition_key::{Component, Scope},
+    request::Request,
     rid::Rid,
 };
 
 /// The name in the link. Items may have ids that no link can carry: the service's gateway does not
 /// reach them by name either, and answers with this status.
-pub(super) fn name<'a>(call: &'a Call<'_>) -> Result<&'a str> {
-    let id = call.link.name.as_deref().unwrap_or_default();
+pub(super) fn name<'a>(request: &'a Request) -> Result<&'a str> {
+    let id = request.name();
     if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
         let text = "A link cannot name an id with '/', '\\' or '#' in it or a space at its end: use \
                     the item's own link, a query or a batch.";
@@ -31,33 +31,33 @@ pub(super) fn name<'a>(call: &'a Call<'_>) -> Result<&'a str> {
 /// The key of the item that a write is about.
 pub(super) async fn find<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Container,
     components: &[Component],
 ) -> Result<ItemKey> {
-    let key = container.item_key(components, name(call)?);
-    if rid(call).is_none() || door.engine.item(&container.collection, &key).await?.0.is_some() {
+    let key = container.item_key(components, name(request)?);
+    if rid(request).is_none() || door.engine.item(&container.collection, &key).await?.0.is_some() {
         return Ok(key);
     }
-    let found = by_rid(door, call, container, components).await?;
+    let found = by_rid(door, request, container, components).await?;
     Ok(found.map_or(key, |item| item.key()))
 }
 
-fn rid(call: &Call<'_>) -> Option<Rid> {
-    Rid::parse(call.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
+fn rid(request: &Request) -> Option<Rid> {
+    Rid::parse(request.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
 }
 
 /// The live item with the resource id in the link.
 pub(super) async fn by_rid<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Container,
     components: &[Component],
 ) -> Result<Option<Item>> {
-    let Some(wanted) = rid(call) else { return Ok(None) };
+    let Some(wanted) = rid(request) else { return Ok(None) };
     let range = container.range(&Scope::Whole(components.to_vec()));
     let mut search = Search { container, wanted, found: None };
-    let context = common::context(door, call).await;
+    let context = common::context(door, request).await;
     door.engine.scan(&container.collection, &Scan::of(range), &context, &mut search).await?;
     Ok(search.found)
 }

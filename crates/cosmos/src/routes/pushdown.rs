@@ -5,7 +5,7 @@ use query::json::{
     select::Select,
 };
 
-use super::scope::leads;
+use super::partition_scope::leads;
 use crate::{item::SYSTEM, partition_key::KeyPath};
 
 /// The order that an index may have; none when it is about what the server sets.

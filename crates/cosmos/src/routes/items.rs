@@ -4,24 +4,25 @@ use std::sync::Arc;
 
 use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite, Store};
 
-use super::{common, condition::Condition, locate};
+use super::{common, condition::Condition, item_lookup};
 use crate::{
-    call::Call,
-    charge::Work,
     containers::Container,
     door::Door,
     etag,
     failure::{Failure, Result},
     item::{self, Incoming, Lifetimes},
+    operation::Operation,
     partition_key::Component,
     patch::{self, Patch},
     reply::Reply,
+    request::Request,
+    request_units::Work,
     session,
 };
 
 /// Refuses what would run a trigger.
-fn check_triggers(call: &Call<'_>) -> Result<()> {
-    let named = [call.headers.pre_triggers, call.headers.post_triggers];
+fn check_triggers(request: &Request) -> Result<()> {
+    let named = [request.headers.pre_triggers(), request.headers.post_triggers()];
     if named.iter().flatten().any(|names| !names.trim().is_empty()) {
         return Err(Failure::unsupported("The execution of triggers"));
     }
@@ -30,46 +31,46 @@ fn check_triggers(call: &Call<'_>) -> Result<()> {
 
 /// The item that a request brings, and its partition key.
 fn incoming(
-    call: &Call<'_>,
+    request: &Request,
     container: &Container,
     body: &[u8],
 ) -> Result<(Incoming, Vec<Component>)> {
-    check_triggers(call)?;
+    check_triggers(request)?;
     let item = Incoming::parse(body)?;
     container.check_item_id(item.id())?;
-    let components = container.key.of_item(item.fields(), call.headers.partition_key)?;
+    let components = container.key.of_item(item.fields(), request.headers.partition_key())?;
     Ok((item, components))
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs`
 pub(crate) async fn create<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let (item, components) = incoming(call, &container, body)?;
+    let container = request.container()?;
+    let (item, components) = incoming(request, container, body)?;
     let key = container.item_key(&components, item.id());
     let stored = item.to_buf();
-    let action = match call.headers.is_upsert {
-        true => ItemAction::Upsert(stored),
-        false => ItemAction::Create(stored),
+    let action = match request.operation {
+        Operation::UpsertItem => ItemAction::Upsert(stored),
+        _ => ItemAction::Create(stored),
     };
-    write(door, call, &container, key, action).await
+    write(door, request, container, key, action).await
 }
 
 /// `PUT /dbs/{db}/colls/{c}/docs/{id}`
 pub(crate) async fn replace<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let (item, components) = incoming(call, &container, body)?;
-    let key = locate::find(door, call, &container, &components).await?;
+    let container = request.container()?;
+    let (item, components) = incoming(request, container, body)?;
+    let key = item_lookup::find(door, request, container, &components).await?;
     let to = container.item_key(&components, item.id());
     let action = replacement(&key, to, &item);
-    write(door, call, &container, key, action).await
+    write(door, request, container, key, action).await
 }
 
 /// A replace, which may give the item another id.
@@ -81,25 +82,29 @@ pub(super) fn replacement(key: &ItemKey, to: ItemKey, item: &Incoming) -> ItemAc
 }
 
 /// `PATCH /dbs/{db}/colls/{c}/docs/{id}`
-pub(crate) async fn patch<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    check_triggers(call)?;
-    let components = container.key.whole(call.headers.partition_key)?;
-    let key = locate::find(door, call, &container, &components).await?;
-    let action = patch_action(door, call, &container, Patch::parse(body)?).await?;
-    write(door, call, &container, key, action).await
+pub(crate) async fn patch<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let container = request.container()?;
+    check_triggers(request)?;
+    let components = container.key.whole(request.headers.partition_key())?;
+    let key = item_lookup::find(door, request, container, &components).await?;
+    let action = patch_action(door, request, container, Patch::parse(body)?).await?;
+    write(door, request, container, key, action).await
 }
 
 /// A patch as the engine does it.
 pub(super) async fn patch_action<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Arc<Container>,
     patch: Patch,
 ) -> Result<ItemAction> {
     let condition = match &patch.condition {
         None => None,
-        Some(text) => Some(Condition::new(text, common::context(door, call).await)?),
+        Some(text) => Some(Condition::new(text, common::context(door, request).await)?),
     };
     let container = Arc::clone(container);
     let keeps_ttl = !patch.touches("ttl");
@@ -124,58 +129,58 @@ pub(super) async fn patch_action<S: Store>(
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/docs/{id}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    check_triggers(call)?;
-    let components = container.key.whole(call.headers.partition_key)?;
-    let key = locate::find(door, call, &container, &components).await?;
-    write(door, call, &container, key, ItemAction::Delete).await
+pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    check_triggers(request)?;
+    let components = container.key.whole(request.headers.partition_key())?;
+    let key = item_lookup::find(door, request, container, &components).await?;
+    write(door, request, container, key, ItemAction::Delete).await
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs/{id}`
-pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let components = container.key.whole(call.headers.partition_key)?;
-    let key = container.item_key(&components, locate::name(call)?);
+pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    let components = container.key.whole(request.headers.partition_key())?;
+    let key = container.item_key(&components, item_lookup::name(request)?);
     let (mut found, seq) = door.engine.item(&container.collection, &key).await?;
     if found.is_none() {
-        found = locate::by_rid(door, call, &container, &components).await?;
+        found = item_lookup::by_rid(door, request, container, &components).await?;
     }
-    session::check(call.seen, seq)?;
+    session::check(request.seen, seq)?;
     let item = found.ok_or_else(Failure::no_entity)?;
     let etag = etag::quoted(item.stamp);
     let lsn = ("x-ms-item-lsn", item.stamp.to_string());
-    if common::is_known(call, item.stamp) {
+    if common::is_known(request, item.stamp) {
         return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag).with(lsn.0, lsn.1));
     }
     let mut body = Vec::new();
     item::write(&container.frame, &item, &mut body);
     let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
-    let reply = reply.charged(Work::PointRead, body.len()).tagged(etag).with(lsn.0, lsn.1);
+    let reply = reply.with_units(Work::PointRead, body.len()).tagged(etag).with(lsn.0, lsn.1);
     Ok(Reply { body, ..reply })
 }
 
 /// Does one write, of the version that the request is about.
 async fn write<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Arc<Container>,
     key: ItemKey,
     action: ItemAction,
 ) -> Result<Reply> {
-    let write = ItemWrite { key, action, if_match: common::if_match(call.headers.if_match) };
+    let write = ItemWrite { key, action, if_match: common::if_match(request.headers.if_match()) };
     let collection = &container.collection;
     let done = door.engine.write_items(collection, &[write], &Lifetimes).await;
     let (done, seq) = done.map_err(|failure| failure.error)?;
     let done =
         done.into_iter().next().unwrap_or(ItemDone { created: false, item: None, entries: 0 });
     let Some(item) = done.item else {
-        return Ok(Reply { seq, ..Reply::empty(204) }.charged(Work::Write, 0));
+        return Ok(Reply { seq, ..Reply::empty(204) }.with_units(Work::Write, 0));
     };
     let status = if done.created { 201 } else { 200 };
     let reply = Reply { seq, ..Reply::json(status, Vec::new()) };
-    let reply = reply.charged(Work::Write, item.body.len()).tagged(etag::quoted(item.stamp));
-    if call.headers.minimal() {
+    let reply = reply.with_units(Work::Write, item.body.len()).tagged(etag::quoted(item.stamp));
+    if request.headers.prefers_minimal() {
         return Ok(reply);
     }
     let mut body = Vec::new();

@@ -2,47 +2,48 @@
 
 use engine::{Changes, Item, Store};
 
-use super::{common, scope, versions};
+use super::{all_versions, common, partition_scope};
 use crate::{
-    call::Call,
-    charge::Work,
     door::Door,
     failure::{Failure, Result},
     item::{self, Frame},
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
-    session, shown,
+    representation,
+    request::Request,
+    request_units::Work,
+    session,
 };
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im`
-pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let mode = call.headers.a_im.unwrap_or_default();
+pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let mode = request.headers.a_im().unwrap_or_default();
     if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
-        return versions::read(door, call).await;
+        return all_versions::read(door, request).await;
     }
     if !mode.eq_ignore_ascii_case("Incremental Feed") {
         return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
     }
-    let container = common::container(door, call)?;
-    let part = scope::of_headers(&container, call)?;
+    let container = request.container()?;
+    let part = partition_scope::of_headers(container, request)?;
     let range = part.range.clone();
-    let (after, from_now) = match call.headers.if_none_match.map(str::trim) {
+    let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
         None | Some("") => (0, false),
         Some("*") => (door.engine.store().published(), true),
         Some(etag) => (position(etag)?, false),
     };
-    let since_s = match call.headers.if_modified_since {
+    let since_s = match request.headers.if_modified_since() {
         Some(date) if after == 0 && !from_now => since(date)?,
         _ => i64::MIN,
     };
-    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
+    let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
-    let context = common::context(door, call).await;
+    let context = common::context(door, request).await;
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
-    session::check(call.seen, found.seq)?;
-    let wrapped = call.headers.wire_format.is_some();
-    let items = found.items.iter().filter(|item| part.holds(&container, item));
-    let mut feed = shown::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    session::check(request.seen, found.seq)?;
+    let wrapped = request.headers.wire_format().is_some();
+    let items = found.items.iter().filter(|item| part.holds(container, item));
+    let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
     for item in items {
         feed.push(|out| entry(&container.frame, item, wrapped, out))?;
     }
@@ -51,11 +52,11 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
 }
 
 /// A page of either feed: 304 where there is nothing, and the position where the next one begins.
-pub(super) fn page(feed: shown::Feed, next: u64, more: bool) -> Reply {
+pub(super) fn page(feed: representation::Feed, next: u64, more: bool) -> Reply {
     let count = feed.count();
     let reply = if count == 0 && !more { Reply::empty(304) } else { feed.into_reply() };
     // The position is in the etag alone: a continuation would mean that there is more already.
-    reply.charged(Work::Rows(count as u64), 0).tagged(format!("\"{next}\""))
+    reply.with_units(Work::Rows(count as u64), 0).tagged(format!("\"{next}\""))
 }
 
 /// An entry of the feed: the item with its place in the order of changes, or both side by side where

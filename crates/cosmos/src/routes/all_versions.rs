@@ -4,9 +4,8 @@
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::{Event, EventKind, Events, Item, Store};
 
-use super::{changes, common, scope};
+use super::{change_feed, common, partition_scope};
 use crate::{
-    call::Call,
     containers::Container,
     door::Door,
     failure::{Failure, Result},
@@ -14,7 +13,9 @@ use crate::{
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     partition_key::{Component, KeyPath},
     reply::Reply,
-    session, shown,
+    representation,
+    request::Request,
+    session,
 };
 
 /// What is said where no versions are kept.
@@ -22,39 +23,39 @@ const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be e
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
-pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
+pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
     if !container.keeps_versions() {
         return Err(Failure::bad(NOT_ENABLED));
     }
-    let part = scope::of_headers(&container, call)?;
+    let part = partition_scope::of_headers(container, request)?;
     let range = part.range.clone();
-    let after = match call.headers.if_none_match.map(str::trim) {
+    let after = match request.headers.if_none_match().map(str::trim) {
         Some("*") => door.engine.store().published(),
-        Some(etag) if !etag.is_empty() => changes::position(etag)?,
+        Some(etag) if !etag.is_empty() => change_feed::position(etag)?,
         _ => {
             return Err(Failure::bad(
                 "Start from beginning is not supported with 'All Versions and Deletes' mode.",
             ));
         }
     };
-    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
+    let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
-    let context = common::context(door, call).await;
+    let context = common::context(door, request).await;
     let found = door.engine.events(&container.collection, &wanted, &context).await?;
     let found = found.ok_or_else(|| Failure::bad(NOT_ENABLED))?;
-    session::check(call.seen, found.seq)?;
+    session::check(request.seen, found.seq)?;
     let holds = |event: &&Event| {
         let item = event.after.as_ref().or(event.before.as_ref());
-        item.is_none_or(|item| part.holds(&container, item))
+        item.is_none_or(|item| part.holds(container, item))
     };
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
-    let mut feed = shown::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
     for event in events {
-        feed.push(|out| text(&container, event, images, out))?;
+        feed.push(|out| text(container, event, images, out))?;
     }
-    let reply = changes::page(feed, found.next, found.more);
+    let reply = change_feed::page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }
 

@@ -3,24 +3,24 @@
 use engine::{Comes, Error, Flow, Item, Scan, Sink, Store};
 use memory::Account;
 
-use super::{common, order, scope};
+use super::{common, page_order, partition_scope};
 use crate::{
-    call::Call,
-    charge::Work,
     containers::Container,
     door::Door,
     failure::Result,
     item,
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
+    representation::Feed,
+    request::Request,
+    request_units::Work,
     session,
-    shown::Feed,
 };
 
 /// A page that is being filled.
 struct Page<'a> {
     container: &'a Container,
-    part: &'a scope::Part<'a>,
+    part: &'a partition_scope::Part<'a>,
     account: &'a Account,
     most: usize,
     feed: Feed,
@@ -50,23 +50,23 @@ impl Sink for Page<'_> {
         }
         self.feed.push(|out| item::write(&self.container.frame, item, out))?;
         if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
-            self.last.extend_from_slice(&order::place(self.comes, item));
+            self.last.extend_from_slice(&page_order::place(self.comes, item));
         }
         Ok(Flow::More)
     }
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs`
-pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let part = scope::of_headers(&container, call)?;
+pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    let part = partition_scope::of_headers(container, request)?;
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
-    let (births, after) = order::resume(door, call, &about)?;
-    let most = call.headers.page()?.unwrap_or(PAGE_ITEMS);
+    let (births, after) = page_order::resume(door, request, &about)?;
+    let most = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let account = &door.settings.memory;
     let feed = Feed::new(&container.rid, "Documents", account);
     let mut page = Page {
-        container: &container,
+        container: container,
         part: &part,
         account,
         most,
@@ -76,13 +76,13 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
         more: false,
     };
     let scan = Scan { after, births, ..Scan::of(part.range.clone()) };
-    let context = common::context(door, call).await;
+    let context = common::context(door, request).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
-    session::check(call.seen, scanned.seq)?;
+    session::check(request.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);
-    let continuation = last.map(|last| order::seal(door, &about, page.comes, last));
+    let continuation = last.map(|last| page_order::seal(door, &about, page.comes, last));
     let reply = page.feed.into_reply();
     let bytes = reply.body.len();
-    let reply = reply.charged(Work::Rows(scanned.items), bytes);
+    let reply = reply.with_units(Work::Rows(scanned.items), bytes);
     Ok(Reply { continuation, seq: scanned.seq, ..reply })
 }

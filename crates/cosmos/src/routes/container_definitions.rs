@@ -6,17 +6,17 @@ use std::sync::Arc;
 use document::Document;
 use engine::{Expect, Kind, Model, Namespace, Space, Store};
 
-use super::{common, offers, queries, records};
+use super::{common, offers, queries, resources};
 use crate::{
-    call::Call,
     container::{Definition, write_ttl},
     containers::{self, Container, Database, ROOT},
     door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
     reply::Reply,
+    representation::{self, System},
+    request::Request,
     rid::Rid,
-    shown::{self, System},
 };
 
 /// Feeds below a container.
@@ -46,28 +46,27 @@ fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
     containers::all(&door.engine, database).iter().map(show).collect()
 }
 
-/// The path below which a container's own records are.
+/// The path below which a container's own resources are.
 pub(crate) fn path(container: &Container) -> [String; 4] {
     let id = container.collection.id.to_string();
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
-fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Container>> {
-    let [database, _] = &call.link.owners;
-    let name = call.link.name.as_deref().unwrap_or_default();
+fn find<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
+    let [database, _] = &request.link.owners;
+    let name = request.name();
     containers::find(&door.engine, &door.containers, database, name)
 }
 
 /// `POST /dbs/{db}/colls`
 pub(crate) async fn create<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let definition = Definition::parse(common::document(body)?)?;
-    let throughput = offers::wanted(call)?;
-    let _one = door.changing.lock().await;
-    let database = common::database(door, call)?;
+    let throughput = offers::wanted(request)?;
+    let database = common::database(door, request)?;
     if MAX_RESOURCES <= containers::all(&door.engine, &database).len() {
         let text = format!("The database has {MAX_RESOURCES} containers already.");
         return Err(Failure::new(Fault::Forbidden, text));
@@ -81,32 +80,32 @@ pub(crate) async fn create<S: Store>(
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
         offers::create(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
     }
-    Ok(shown::one(201, &show(&container)))
+    Ok(representation::one(201, &show(&container)))
 }
 
 /// `GET /dbs/{db}/colls`, or `POST` with a query
 pub(crate) fn list<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = common::database(door, call)?;
+    let database = common::database(door, request)?;
     let rid = database.rid().encode();
-    queries::list(door, call, asked, &rid, "DocumentCollections", all(door, &database))
+    queries::list(door, request, asked, &rid, "DocumentCollections", all(door, &database))
 }
 
 /// `GET /dbs/{db}/colls/{c}`
-pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = find(door, call)?;
-    if common::is_known(call, container.version()) {
+pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = find(door, request)?;
+    if common::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
     }
-    let mut reply = shown::one(200, &show(&container));
+    let mut reply = representation::one(200, &show(&container));
     reply = reply.with("x-ms-alt-content-path", format!("dbs/{}", container.database)).with(
         "x-ms-documentdb-collection-index-transformation-progress",
         container.collection.index_progress().to_string(),
     );
-    if call.headers.quota_info {
+    if request.headers.quota_info() {
         let live = door.engine.forecast(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
         let (store, id) = (door.engine.store(), container.collection.id);
@@ -130,16 +129,15 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
 /// `PUT /dbs/{db}/colls/{c}`
 pub(crate) async fn replace<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let body = common::document(body)?;
-    let _one = door.changing.lock().await;
-    let held = find(door, call)?;
+    let held = find(door, request)?;
     // Who asks to change another container than there is now is told that, whatever it would be.
-    records::check_version(call, held.version())?;
+    resources::check_version(request, held.version())?;
     let definition = Definition::replace(body, held.options())?;
-    let version = match common::expect(call) {
+    let version = match common::expect(request) {
         Expect::Version(stamp) => Some(stamp),
         Expect::Absent | Expect::Present => None,
     };
@@ -152,15 +150,14 @@ pub(crate) async fn replace<S: Store>(
             tracing::warn!(%error, "build the indexes of a container");
         }
     });
-    let container = find(door, call)?;
-    Ok(shown::one(200, &show(&container)))
+    let container = find(door, request)?;
+    Ok(representation::one(200, &show(&container)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let container = find(door, call)?;
-    records::check_version(call, container.version())?;
+pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = find(door, request)?;
+    resources::check_version(request, container.version())?;
     let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
     if !door.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
@@ -173,5 +170,5 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
         _ => {}
     }
     door.containers.prune();
-    Ok(records::removed())
+    Ok(resources::removed())
 }

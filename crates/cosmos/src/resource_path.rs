@@ -1,22 +1,23 @@
-//! Where a resource is: the kinds and names of its link from the database down, as permissions
-//! name it. Whether it is there, is found out elsewhere.
+//! Resource paths: the kinds and names of a link from the database down, as permissions name what they
+//! are for. Whether the resource is there is found out elsewhere.
 
-use engine::Store;
+use engine::{Engine, Store};
 
 use crate::{
-    containers,
-    door::Door,
+    containers::{self, Containers},
     link::{Link, Resource},
     rid::{Leaf, Rid},
 };
 
-/// A resource, or the feed of all of a kind, which has no name.
+/// The path of a resource: from the database down, each part with its kind and its name. The last
+/// name is empty where the path is that of a feed, so a feed lies in what it is a feed of and in no
+/// resource beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place(Vec<(Resource, String)>);
+pub(crate) struct ResourcePath(Vec<(Resource, String)>);
 
-impl Place {
-    /// What a request is about.
-    pub(crate) fn of(link: &Link<'_>) -> Self {
+impl ResourcePath {
+    /// The path of what a request is about.
+    pub(crate) fn of(link: &Link) -> Self {
         let [database, owner] = &link.owners;
         let mut parts = Vec::with_capacity(3);
         if !database.is_empty() {
@@ -50,14 +51,19 @@ impl Place {
         Some(Self(parts))
     }
 
-    /// The same with the names of database and container, which may stand in it as resource ids.
-    pub(crate) fn by_names<S: Store>(mut self, door: &Door<S>) -> Self {
+    /// The same path with the names of database and container, which may stand in it as resource ids.
+    /// What is not there keeps the text it has.
+    pub(crate) fn resolve_names<S: Store>(
+        mut self,
+        engine: &Engine<S>,
+        known: &Containers,
+    ) -> Self {
         if let [(Resource::Databases, database), rest @ ..] = self.0.as_mut_slice() {
-            if let Some(found) = containers::database(&door.engine, database) {
+            if let Some(found) = containers::database(engine, database) {
                 *database = found.name;
             }
             if let [(Resource::Containers, name), ..] = rest
-                && let Ok(found) = containers::find(&door.engine, &door.containers, database, name)
+                && let Ok(found) = containers::find(engine, known, database, name)
             {
                 name.clone_from(&found.name);
             }
@@ -65,19 +71,19 @@ impl Place {
         self
     }
 
-    /// Whether it is an item that only a partition key tells from others: one by its name, in a
-    /// container that has a partition key.
-    pub(crate) fn needs_partition<S: Store>(&self, door: &Door<S>) -> bool {
+    /// Whether only a partition key tells this item from others: it is named by its id, which is unique
+    /// in a logical partition alone, and its container has a partition key.
+    pub(crate) fn needs_partition<S: Store>(&self, engine: &Engine<S>, known: &Containers) -> bool {
         let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
             return false;
         };
         let by_rid = matches!(Rid::parse(name), Some(Rid::Leaf { leaf: Leaf::Item, .. }));
-        let found = containers::find(&door.engine, &door.containers, database, container);
+        let found = containers::find(engine, known, database, container);
         !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 
-    /// Whether another place is this one or lies in it.
-    pub(crate) fn holds(&self, other: &Self) -> bool {
+    /// Whether another path is this one or lies below it.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 }
@@ -87,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_that_permissions_are_for() {
+    fn paths_that_permissions_are_for() {
         for (text, good) in [
             ("dbs/d", true),
             ("/dbs/d/", true),
@@ -109,14 +115,14 @@ mod tests {
             ("colls/c", false),
             ("dbs/d/colls/c/docs/1/docs/2", false),
         ] {
-            assert_eq!(Place::parse(text).is_some(), good, "{text}");
+            assert_eq!(ResourcePath::parse(text).is_some(), good, "{text}");
         }
-        assert_eq!(Place::parse(&"dbs/".repeat(5000)), None);
+        assert_eq!(ResourcePath::parse(&"dbs/".repeat(5000)), None);
     }
 
     #[test]
-    fn a_place_holds_itself_and_what_lies_in_it() {
-        for (place, path, want) in [
+    fn a_path_contains_itself_and_what_lies_below_it() {
+        for (permission, path, want) in [
             ("dbs/d/colls/c", "/dbs/d/colls/c", true),
             ("dbs/d/colls/c", "/dbs/d/colls/c/docs", true),
             ("dbs/d/colls/c", "/dbs/d/colls/c/docs/1", true),
@@ -136,8 +142,12 @@ mod tests {
             ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/udfs/1", false),
             ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/docs/1%2F..%2F2", false),
         ] {
-            let other = Place::of(&Link::parse(path).unwrap());
-            assert_eq!(Place::parse(place).unwrap().holds(&other), want, "{place} {path}");
+            let other = ResourcePath::of(&Link::parse(path).unwrap());
+            assert_eq!(
+                ResourcePath::parse(permission).unwrap().contains(&other),
+                want,
+                "{permission} {path}"
+            );
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio_rustls::{
 };
 
 /// What HTTP/2 is called when client and server agree on it.
-pub(super) const HTTP2: &[u8] = b"h2";
+pub(crate) const HTTP2: &[u8] = b"h2";
 
 /// Why there is no certificate.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl Certificate {
         &self.key
     }
 
-    pub(super) fn acceptor(&self) -> TlsAcceptor {
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
     }
 }

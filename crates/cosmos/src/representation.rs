@@ -6,8 +6,8 @@ use engine::Store;
 use memory::{Account, Share, Short};
 
 use crate::{
-    call::Call, charge::Work, continuation, door::Door, etag, failure, limits::MAX_PAGE_ITEMS,
-    reply::Reply, rid::Rid,
+    continuation, door::Door, etag, failure, limits::MAX_PAGE_ITEMS, reply::Reply,
+    request::Request, request_units::Work, rid::Rid,
 };
 
 /// What the server sets in a resource.
@@ -48,7 +48,7 @@ pub(crate) fn text(resource: &Document) -> Vec<u8> {
 pub(crate) fn one(status: u16, resource: &Document) -> Reply {
     let body = text(resource);
     let work = if status == 200 { Work::PointRead } else { Work::Write };
-    let reply = Reply::json(status, Vec::new()).charged(work, body.len());
+    let reply = Reply::json(status, Vec::new()).with_units(work, body.len());
     let etag = resource.get("_etag").and_then(|etag| etag.as_ref().as_str());
     let reply = match etag {
         Some(etag) => reply.tagged(etag.to_owned()),
@@ -106,17 +106,17 @@ impl Feed {
 /// A page of a feed of resources in the order of their ids.
 pub(crate) fn page<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     rid: &str,
     name: &str,
     mut resources: Vec<Document>,
 ) -> failure::Result<Reply> {
     let about: [&[u8]; 2] = [rid.as_bytes(), name.as_bytes()];
-    if let Some(token) = call.headers.continuation.filter(|token| !token.is_empty()) {
+    if let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) {
         let after = continuation::open(&door.secret, &about, token)?;
         resources.retain(|resource| after.as_slice() < id(resource).as_bytes());
     }
-    let most = call.headers.page()?.unwrap_or(MAX_PAGE_ITEMS);
+    let most = request.headers.page_items()?.unwrap_or(MAX_PAGE_ITEMS);
     let more = most < resources.len();
     resources.truncate(most);
     let last = resources.last().filter(|_| more).map(id);
@@ -127,7 +127,7 @@ pub(crate) fn page<S: Store>(
     }
     let reply = feed.into_reply();
     let bytes = reply.body.len();
-    Ok(Reply { continuation, ..reply.charged(Work::PointRead, bytes) })
+    Ok(Reply { continuation, ..reply.with_units(Work::PointRead, bytes) })
 }
 
 fn id(resource: &Document) -> &str {

@@ -1,5 +1,9 @@
-//! What a request may still compute: until its client has gone, the server stops, or it took too
-//! long. It computes nothing.
+//! When a request has to stop computing: its client has gone, the server stops, or it has taken too
+//! long. Evaluation asks here every few milliseconds; nothing is computed here.
+//!
+//! Two limits hold at once. `OPERATION_TIME` is time on the wall, others' turns included, and bounds how
+//! long a client waits. `EVALUATION_TIME` is time of the thread that evaluates, and bounds how long one
+//! page may keep a processor.
 
 use std::{
     net::IpAddr,
@@ -20,12 +24,13 @@ pub(crate) const STOPPING: i32 = 2;
 /// Why what a connection asked for is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Why {
+pub(crate) enum StopReason {
     ClientLeft = 1,
     Stopping = STOPPING as u8,
 }
 
-/// Whom the requests of a connection are answered for.
+/// The client of a connection, as its requests see it: one for all of them, so that they all end with
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
     /// Why what it asked for is to end; 0: it is not.
@@ -48,7 +53,7 @@ impl Client {
     }
 
     /// What its request computes is of no use any more.
-    pub(crate) fn stop(&self, why: Why) {
+    pub(crate) fn stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
@@ -79,13 +84,13 @@ pub(crate) struct Presence(pub(crate) Arc<Client>);
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.0.stop(Why::ClientLeft);
+        self.0.stop(StopReason::ClientLeft);
     }
 }
 
-/// Looks after one request's evaluation.
+/// Ends the evaluation of one request in time.
 #[derive(Debug)]
-pub(crate) struct Operation {
+pub(crate) struct Interrupt {
     client: Arc<Client>,
     give_way: fn(),
     /// When it has to end, on the machine's monotonic clock.
@@ -97,7 +102,7 @@ pub(crate) struct Operation {
     taken: AtomicU64,
 }
 
-impl Operation {
+impl Interrupt {
     /// One that begins now.
     pub(crate) fn new(client: Arc<Client>, give_way: fn()) -> Self {
         let end = clock::monotonic().saturating_add(OPERATION_TIME);
@@ -122,7 +127,7 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-impl Watch for Operation {
+impl Watch for Interrupt {
     fn check(&self) -> Result<(), Error> {
         self.client.check()?;
         if self.is_late(clock::monotonic()) {
@@ -145,37 +150,37 @@ impl Watch for Operation {
 mod tests {
     use super::*;
 
-    fn number(operation: &Operation) -> Option<i32> {
-        operation.check().err().map(|error| error.number)
+    fn number(interrupt: &Interrupt) -> Option<i32> {
+        interrupt.check().err().map(|error| error.number)
     }
 
     #[test]
     fn it_ends_when_its_client_has_gone_or_the_server_stops() {
         let client = Arc::new(Client::default());
-        let operation = Operation::new(Arc::clone(&client), || {});
-        assert_eq!(number(&operation), None);
-        client.stop(Why::Stopping);
-        assert_eq!(number(&operation), Some(STOPPING));
+        let interrupt = Interrupt::new(Arc::clone(&client), || {});
+        assert_eq!(number(&interrupt), None);
+        client.stop(StopReason::Stopping);
+        assert_eq!(number(&interrupt), Some(STOPPING));
         drop(Presence(client));
-        assert_eq!(number(&operation), Some(1));
+        assert_eq!(number(&interrupt), Some(1));
     }
 
     #[test]
     fn it_ends_by_its_own_time() {
-        let operation = Operation::new(Arc::default(), || {});
+        let interrupt = Interrupt::new(Arc::default(), || {});
         let now = clock::monotonic();
-        assert!(!operation.is_late(now));
-        assert!(operation.is_late(now + OPERATION_TIME + OPERATION_TIME));
+        assert!(!interrupt.is_late(now));
+        assert!(interrupt.is_late(now + OPERATION_TIME + OPERATION_TIME));
         let start = Duration::from_secs(100);
         for (at, rests, late) in [(0, false, false), (3, true, false), (9, false, false)] {
-            operation.note(start + Duration::from_secs(at));
+            interrupt.note(start + Duration::from_secs(at));
             if rests {
-                operation.rested();
+                interrupt.rested();
             }
-            assert_eq!(operation.is_late(now), late, "{at}");
+            assert_eq!(interrupt.is_late(now), late, "{at}");
         }
-        operation.note(start + Duration::from_secs(11));
-        assert!(operation.is_late(now));
-        assert_eq!(number(&operation), Some(0));
+        interrupt.note(start + Duration::from_secs(11));
+        assert!(interrupt.is_late(now));
+        assert_eq!(number(&interrupt), Some(0));
     }
 }

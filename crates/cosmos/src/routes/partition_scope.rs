@@ -5,11 +5,11 @@ use engine::{Item, ItemRange};
 use query::json::sarg::{Sarg, Step, Test};
 
 use crate::{
-    call::Call,
     containers::Container,
     epk::EpkRange,
     failure::{Failure, Fault, Result},
     partition_key::{Component, KeyPath, Scope},
+    request::Request,
     session,
 };
 
@@ -33,26 +33,26 @@ impl Part<'_> {
 }
 
 /// The part that headers name.
-pub(super) fn of_headers<'a>(container: &'a Container, call: &Call<'_>) -> Result<Part<'a>> {
-    let headers = &call.headers;
-    if let Some(id) = headers.range_id.map(str::trim).filter(|id| !id.is_empty())
+pub(super) fn of_headers<'a>(container: &'a Container, request: &Request) -> Result<Part<'a>> {
+    let headers = &request.headers;
+    if let Some(id) = headers.range_id().map(str::trim).filter(|id| !id.is_empty())
         && id.rsplit(',').next() != Some(session::RANGE)
     {
         let text = format!("There is no partition key range '{id}'.");
         return Err(Failure::new(Fault::Gone, text));
     }
-    if let Some(key) = headers.partition_key {
+    if let Some(key) = headers.partition_key() {
         let scope = container.key.scope(key)?;
         let whole = matches!(scope, Scope::Whole(_));
         let partition = if whole { container.key.paths() } else { &[] };
         let (range, mark) = (container.range(&scope), key.as_bytes().to_vec());
         return Ok(Part { range, mark, partition, within: None });
     }
-    if headers.start_epk.is_none() && headers.end_epk.is_none() {
+    if headers.start_epk().is_none() && headers.end_epk().is_none() {
         let range = ItemRange::all();
         return Ok(Part { range, mark: Vec::new(), partition: &[], within: None });
     }
-    let (start, end) = (headers.start_epk.unwrap_or(""), headers.end_epk.unwrap_or("FF"));
+    let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
         Failure::bad(format!("'{start}' and '{end}' are no range of effective partition keys."))
     })?;
@@ -64,14 +64,14 @@ pub(super) fn of_headers<'a>(container: &'a Container, call: &Call<'_>) -> Resul
 /// The same for a query, which may name the partition itself.
 pub(super) fn of_query<'a>(
     container: &'a Container,
-    call: &Call<'_>,
+    request: &Request,
     sarg: &Sarg,
 ) -> Result<Part<'a>> {
-    let part = of_headers(container, call)?;
+    let part = of_headers(container, request)?;
     if part.within.is_some() {
         return Ok(part);
     }
-    let (headers, paths) = (&call.headers, container.key.paths());
+    let (headers, paths) = (&request.headers, container.key.paths());
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
     }
@@ -79,8 +79,9 @@ pub(super) fn of_query<'a>(
         let range = container.range(&Scope::Whole(components));
         return Ok(Part { range, partition: paths, ..part });
     }
-    let whole =
-        headers.cross_partition || headers.range_id.is_some() || headers.partition_key.is_some();
+    let whole = headers.cross_partition()
+        || headers.range_id().is_some()
+        || headers.partition_key().is_some();
     if whole { Ok(part) } else { Err(disabled()) }
 }
 
