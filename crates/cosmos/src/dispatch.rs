@@ -12,16 +12,16 @@ use bytes::Bytes;
 use engine::Store;
 
 use crate::{
-    containers,
+    catalog,
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
     operation::{Metering, Operation, Order, Parent},
-    reply::{Owner, Reply},
+    reply::{ParentHeaders, Reply},
     request::Request,
     request_units,
     routes::{
-        account, batches, change_feed, container_definitions, databases, items, offers, partition,
+        account, batches, change_feed, containers, databases, items, offers, partition_delete,
         permissions, queries, ranges, read_feed, scripts, users,
     },
 };
@@ -40,7 +40,7 @@ pub(crate) async fn run<S: Store>(
     };
     if row.parent == Parent::Container {
         let [database, name] = &request.link.owners;
-        let found = containers::find(&door.engine, &door.containers, database, name);
+        let found = catalog::find(&door.engine, &door.containers, database, name);
         request.keep_container(found);
     }
     let offer = admit(door, &request)?;
@@ -54,7 +54,7 @@ pub(crate) async fn run<S: Store>(
             reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
         throttle.spend(&offer, units);
     }
-    Ok(Reply { owner: parent, ..reply? })
+    Ok(Reply { parent: parent, ..reply? })
 }
 
 /// Refuses a request whose throughput is spent; else returns the offer that it is paid from, if any.
@@ -71,15 +71,15 @@ fn admit<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<String>> 
 }
 
 /// What the resource of a request lies in, as its response names it; `None` where responses do not.
-fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<Owner> {
+fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHeaders> {
     match request.operation.row().parent {
         Parent::Account => None,
         Parent::Database => {
             let [database, _] = &request.link.owners;
-            let found = containers::database(&door.engine, database)?;
-            Owner::new(&format!("dbs/{}", found.name), &found.rid().encode())
+            let found = catalog::database(&door.engine, database)?;
+            ParentHeaders::new(&format!("dbs/{}", found.name), &found.rid().encode())
         }
-        Parent::Container => request.found_container()?.owner.clone(),
+        Parent::Container => request.found_container()?.parent.clone(),
     }
 }
 
@@ -97,12 +97,12 @@ async fn route<S: Store>(door: &Door<S>, request: &Request, body: Bytes) -> Resu
         Op::ReadDatabase => databases::read(door, request),
         Op::DeleteDatabase => databases::delete(door, request).await,
 
-        Op::CreateContainer => container_definitions::create(door, request, body).await,
-        Op::QueryContainers => container_definitions::list(door, request, Some(body)),
-        Op::ListContainers => container_definitions::list(door, request, None),
-        Op::ReadContainer => container_definitions::read(door, request).await,
-        Op::ReplaceContainer => container_definitions::replace(door, request, body).await,
-        Op::DeleteContainer => container_definitions::delete(door, request).await,
+        Op::CreateContainer => containers::create(door, request, body).await,
+        Op::QueryContainers => containers::list(door, request, Some(body)),
+        Op::ListContainers => containers::list(door, request, None),
+        Op::ReadContainer => containers::read(door, request).await,
+        Op::ReplaceContainer => containers::replace(door, request, body).await,
+        Op::DeleteContainer => containers::delete(door, request).await,
 
         Op::CreateItem | Op::UpsertItem => items::create(door, request, body).await,
         Op::ReadItem => items::read(door, request).await,
@@ -114,7 +114,7 @@ async fn route<S: Store>(door: &Door<S>, request: &Request, body: Bytes) -> Resu
         Op::Batch => batches::run(door, request, body).await,
         Op::ListItems => read_feed::read(door, request).await,
         Op::ChangeFeed => change_feed::read(door, request).await,
-        Op::DeletePartition => partition::delete(door, request).await,
+        Op::DeletePartition => partition_delete::delete(door, request).await,
         Op::ListRanges => ranges::list(door, request),
 
         Op::QueryConflicts | Op::ListConflicts => ranges::conflicts(door, request),

@@ -10,7 +10,7 @@ use engine::{Distribution, Engine, Latencies, Store};
 use memory::Account;
 
 use crate::{
-    containers::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
+    catalog::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
 };
 
 /// Settings of the door.

@@ -80,9 +80,9 @@ impl Client {
 
 /// Tells a client's requests to end when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Presence(pub(crate) Arc<Client>);
+pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
 
-impl Drop for Presence {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.stop(StopReason::ClientLeft);
     }
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(number(&interrupt), None);
         client.stop(StopReason::Stopping);
         assert_eq!(number(&interrupt), Some(STOPPING));
-        drop(Presence(client));
+        drop(StopOnDrop(client));
         assert_eq!(number(&interrupt), Some(1));
     }
 

@@ -127,7 +127,7 @@ pub(crate) const LONG_BODY_BYTES: usize = 256 * 1024;
 pub(crate) const LONG_QUERY_BYTES: usize = 32 * 1024;
 /// A body of fewer bytes is parsed without asking for memory.
 pub(crate) const SMALL_BODY_BYTES: usize = 4 * 1024;
-/// About what a byte of a query takes once it is parsed, in the dearest case.
+/// RequestSummary what a byte of a query takes once it is parsed, in the dearest case.
 pub(crate) const QUERY_BYTE_BYTES: usize = 128;
 /// The same of a place in JSON where a value may follow.
 pub(crate) const VALUE_BYTES: usize = 64;

@@ -26,19 +26,19 @@ pub(crate) struct Reply {
     /// Further headers.
     pub(crate) extra: Vec<(&'static str, String)>,
     /// What the resource lies in.
-    pub(crate) owner: Option<Owner>,
+    pub(crate) parent: Option<ParentHeaders>,
 }
 
 /// What a resource lies in, as headers name it: clients keep session tokens under its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Owner {
+pub(crate) struct ParentHeaders {
     /// Names, without a slash at either end.
     pub(crate) path: HeaderValue,
     /// Its resource id.
     pub(crate) rid: HeaderValue,
 }
 
-impl Owner {
+impl ParentHeaders {
     /// `None`: the names cannot stand in a header.
     pub(crate) fn new(path: &str, rid: &str) -> Option<Self> {
         let value = |text: &str| HeaderValue::from_bytes(text.as_bytes()).ok();

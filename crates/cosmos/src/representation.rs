@@ -12,7 +12,7 @@ use crate::{
 
 /// What the server sets in a resource.
 #[derive(Clone, Debug)]
-pub(crate) struct System {
+pub(crate) struct SystemProperties {
     pub(crate) rid: Rid,
     /// Link of what it belongs to, by resource ids, with a slash at its end: `dbs/…/`.
     pub(crate) owner: String,
@@ -22,7 +22,7 @@ pub(crate) struct System {
     pub(crate) ts: i64,
 }
 
-impl System {
+impl SystemProperties {
     /// The resource as it is shown; `links` are feeds below it.
     pub(crate) fn show(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
         let rid = self.rid.encode();
@@ -91,7 +91,7 @@ impl Feed {
         self.count
     }
 
-    /// About how long it is.
+    /// RequestSummary how long it is.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
@@ -142,8 +142,13 @@ mod tests {
 
     #[test]
     fn resources_and_feeds() {
-        let system =
-            System { rid: Rid::Database(1), owner: String::new(), word: "dbs", stamp: 5, ts: 9 };
+        let system = SystemProperties {
+            rid: Rid::Database(1),
+            owner: String::new(),
+            word: "dbs",
+            stamp: 5,
+            ts: 9,
+        };
         let shown = system.show(doc! { "id": "d" }, &[("_colls", "colls/")]);
         let want = concat!(
             r#"{"id":"d","_self":"dbs/AAAAAQ==/","_rid":"AAAAAQ==","#,

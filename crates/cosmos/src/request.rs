@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::{Method, request::Parts, uri::Authority};
 
 use crate::{
-    containers::Container,
+    catalog::Container,
     failure::{Failure, Fault, Result},
     headers::Headers,
     interrupt::Client,

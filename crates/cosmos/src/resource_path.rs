@@ -4,7 +4,7 @@
 use engine::{Engine, Store};
 
 use crate::{
-    containers::{self, Containers},
+    catalog::{self, Containers},
     link::{Link, Resource},
     rid::{Leaf, Rid},
 };
@@ -59,11 +59,11 @@ impl ResourcePath {
         known: &Containers,
     ) -> Self {
         if let [(Resource::Databases, database), rest @ ..] = self.0.as_mut_slice() {
-            if let Some(found) = containers::database(engine, database) {
+            if let Some(found) = catalog::database(engine, database) {
                 *database = found.name;
             }
             if let [(Resource::Containers, name), ..] = rest
-                && let Ok(found) = containers::find(engine, known, database, name)
+                && let Ok(found) = catalog::find(engine, known, database, name)
             {
                 name.clone_from(&found.name);
             }
@@ -78,7 +78,7 @@ impl ResourcePath {
             return false;
         };
         let by_rid = matches!(Rid::parse(name), Some(Rid::Leaf { leaf: Leaf::Item, .. }));
-        let found = containers::find(engine, known, database, container);
+        let found = catalog::find(engine, known, database, container);
         !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct Allowance {
 
 /// What limits a container, as it was found in this second.
 #[derive(Debug)]
-struct Known {
+struct CachedAllowance {
     second: u64,
     allowance: Option<Allowance>,
 }
@@ -36,7 +36,7 @@ struct Bucket {
 #[derive(Debug, Default)]
 struct Meters {
     /// By resource ids of containers.
-    known: HashMap<String, Known>,
+    known: HashMap<String, CachedAllowance>,
     /// By what offers are for.
     buckets: HashMap<String, Bucket>,
 }
@@ -67,7 +67,7 @@ impl Throttle {
             None => {
                 let allowance = find();
                 meters.prune(second);
-                let known = Known { second, allowance: allowance.clone() };
+                let known = CachedAllowance { second, allowance: allowance.clone() };
                 meters.known.insert(container.to_owned(), known);
                 allowance
             }

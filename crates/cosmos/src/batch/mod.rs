@@ -1,8 +1,8 @@
 //! Batches and bulks as JSON: what is to be done, and what became of it. Doing it is the business
 //! of the routes.
 
-mod answer;
 mod read;
+mod response;
 
-pub(crate) use answer::{Outcome, Room};
-pub(crate) use read::{Action, Operation, read};
+pub(crate) use read::{BatchAction, BatchOperation, read};
+pub(crate) use response::{Outcome, ResponseBudget};

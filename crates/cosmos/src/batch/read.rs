@@ -5,15 +5,15 @@ use document::{Document, Value, json};
 use crate::{
     binary,
     failure::{Failure, Result},
-    item::{Incoming, check_id},
+    item::{NewItem, check_id},
     limits::{BATCH_DEPTH, MAX_BATCH, MAX_BODY_BYTES, MAX_DEPTH, PATCH_DEPTH},
     patch::Patch,
 };
 
 /// One operation.
 #[derive(Clone, Debug)]
-pub(crate) struct Operation {
-    pub(crate) action: Action,
+pub(crate) struct BatchOperation {
+    pub(crate) action: BatchAction,
     pub(crate) if_match: Option<String>,
     pub(crate) if_none_match: Option<String>,
     /// As it would stand in a header; only in bulks.
@@ -24,18 +24,18 @@ pub(crate) struct Operation {
 
 /// What is to be done.
 #[derive(Clone, Debug)]
-pub(crate) enum Action {
-    Create(Incoming),
-    Upsert(Incoming),
+pub(crate) enum BatchAction {
+    Create(NewItem),
+    Upsert(NewItem),
     /// The item of this id becomes this one, which may have another id.
-    Replace(String, Incoming),
+    Replace(String, NewItem),
     Patch(String, Patch),
     Read(String),
     Delete(String),
 }
 
 #[cfg(test)]
-impl Action {
+impl BatchAction {
     /// The id of the item it is about.
     pub(crate) fn id(&self) -> &str {
         match self {
@@ -46,7 +46,7 @@ impl Action {
 }
 
 /// Reads a request's body. An operation that is wrong in itself fails alone.
-pub(crate) fn read(body: &[u8]) -> Result<Vec<Result<Operation>>> {
+pub(crate) fn read(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
     if MAX_BODY_BYTES < body.len() {
         return Err(Failure::too_large());
     }
@@ -72,7 +72,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Vec<Result<Operation>>> {
     Ok(operations.into_iter().map(operation).collect())
 }
 
-fn operation(value: Value) -> Result<Operation> {
+fn operation(value: Value) -> Result<BatchOperation> {
     let Value::Document(mut fields) = value else {
         return Err(Failure::bad("An operation of a batch is not an object."));
     };
@@ -90,17 +90,17 @@ fn operation(value: Value) -> Result<Operation> {
     };
     let given = || body.clone().ok_or_else(|| missing("resourceBody"));
     let action = match kind.to_ascii_lowercase().as_str() {
-        "create" => Action::Create(item(given()?)?),
-        "upsert" => Action::Upsert(item(given()?)?),
-        "replace" => Action::Replace(named()?, item(given()?)?),
-        "patch" => Action::Patch(named()?, Patch::of(given()?)?),
-        "read" => Action::Read(named()?),
-        "delete" => Action::Delete(named()?),
+        "create" => BatchAction::Create(item(given()?)?),
+        "upsert" => BatchAction::Upsert(item(given()?)?),
+        "replace" => BatchAction::Replace(named()?, item(given()?)?),
+        "patch" => BatchAction::Patch(named()?, Patch::of(given()?)?),
+        "read" => BatchAction::Read(named()?),
+        "delete" => BatchAction::Delete(named()?),
         _ => {
             return Err(Failure::bad(format!("There is no operation '{kind}' of a batch.")));
         }
     };
-    Ok(Operation {
+    Ok(BatchOperation {
         action,
         if_match: text(&mut fields, "ifMatch")?,
         if_none_match: text(&mut fields, "ifNoneMatch")?,
@@ -109,12 +109,12 @@ fn operation(value: Value) -> Result<Operation> {
     })
 }
 
-fn item(body: Value) -> Result<Incoming> {
+fn item(body: Value) -> Result<NewItem> {
     if !fits(&body, MAX_DEPTH) {
         return Err(Failure::bad(format!("The item is nested deeper than {MAX_DEPTH} levels.")));
     }
     match body {
-        Value::Document(body) => Incoming::of(body),
+        Value::Document(body) => NewItem::of(body),
         _ => Err(Failure::bad("The 'resourceBody' of an operation is no object.")),
     }
 }

@@ -23,9 +23,9 @@ const AROUND_NAME: usize = 3;
 /// What is left of the bytes that a body may have as text. References, and arrays of empty arrays,
 /// make much of little.
 #[derive(Debug)]
-pub(super) struct Room(usize);
+pub(super) struct TextBudget(usize);
 
-impl Room {
+impl TextBudget {
     pub(super) fn spend(&mut self, bytes: usize) -> Result<()> {
         self.0 = self.0.checked_sub(bytes).ok_or_else(Failure::too_large)?;
         Ok(())
@@ -36,13 +36,13 @@ impl Room {
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     cursor: Cursor<'a>,
-    room: Room,
+    room: TextBudget,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(body: &'a [u8], room: usize) -> Self {
         // Nothing stands behind the outermost value.
-        let room = Room(room.saturating_add(1));
+        let room = TextBudget(room.saturating_add(1));
         Self { cursor: Cursor::new(body, FIRST_VALUE), room }
     }
 

@@ -9,7 +9,7 @@ use super::{
     cursor::Cursor,
     invalid,
     marker::{Digits, Form},
-    reader::Room,
+    reader::TextBudget,
     system::system,
 };
 use crate::failure::Result;
@@ -19,7 +19,7 @@ pub(super) fn read(
     form: Form,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut Room,
+    room: &mut TextBudget,
 ) -> Result<String> {
     match form {
         Form::Earlier(width) => {
@@ -39,7 +39,12 @@ pub(super) fn read(
 }
 
 /// A string that stands where it is read.
-fn stored(form: Form, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) -> Result<String> {
+fn stored(
+    form: Form,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+    room: &mut TextBudget,
+) -> Result<String> {
     match form {
         Form::System(number) => {
             let text = system(number);
@@ -71,7 +76,12 @@ fn stored(form: Form, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) ->
     }
 }
 
-fn plain(len: usize, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) -> Result<String> {
+fn plain(
+    len: usize,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+    room: &mut TextBudget,
+) -> Result<String> {
     let bytes = cursor.take(len)?;
     room.spend(len)?;
     let text = std::str::from_utf8(bytes);
@@ -100,7 +110,7 @@ fn base64(
     url: bool,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut Room,
+    room: &mut TextBudget,
 ) -> Result<String> {
     let groups = cursor.length(width)?;
     let end = cursor.byte()?;

@@ -1,10 +1,10 @@
 //! What a container is, as clients define it: read from a request, checked, and kept as it will be
 //! shown. The items in it are not its business.
 
+mod default_ttl;
 mod indexing;
 mod paths;
 mod policies;
-mod ttl;
 mod unique;
 
 use document::{Document, Value};
@@ -13,12 +13,12 @@ use engine::Partition;
 use crate::{
     failure::{Failure, Result},
     names,
-    partition_key::{self, Kind},
+    partition_key::{HashKind, PartitionKeyDefinition},
 };
 
+pub(crate) use default_ttl::write as write_ttl;
 pub(crate) use indexing::composite;
 pub(crate) use policies::keeps_images;
-pub(crate) use ttl::write as write_ttl;
 
 /// Properties that the server sets, whatever a client sends in them.
 const SYSTEM: [&str; 9] =
@@ -26,12 +26,12 @@ const SYSTEM: [&str; 9] =
 
 /// A container's definition that may be put into force.
 #[derive(Clone, Debug)]
-pub(crate) struct Definition {
+pub(crate) struct ContainerDefinition {
     pub(crate) id: String,
     engine: engine::Definition,
 }
 
-impl Definition {
+impl ContainerDefinition {
     /// Reads the body of a request; `mode` is refused together with TTL, and what this server
     /// cannot keep is refused by name.
     pub(crate) fn parse(mut body: Document) -> Result<Self> {
@@ -39,16 +39,17 @@ impl Definition {
             body.remove(name);
         }
         let id = names::check(body.get("id"))?;
-        let default = ttl::parse(&mut body)?;
+        let default = default_ttl::parse(&mut body)?;
         let key = match body.get_mut("partitionKey") {
             None | Some(Value::Null) => {
                 body.remove("partitionKey");
-                partition_key::Definition::none()
+                PartitionKeyDefinition::none()
             }
             Some(Value::Document(key)) => {
-                let parsed = partition_key::Definition::parse(key)?;
+                let parsed = PartitionKeyDefinition::parse(key)?;
                 if key.get("kind").is_none() {
-                    let kind = if parsed.kind() == Kind::MultiHash { "MultiHash" } else { "Hash" };
+                    let kind =
+                        if parsed.kind() == HashKind::MultiHash { "MultiHash" } else { "Hash" };
                     key.push("kind", kind);
                 }
                 parsed
@@ -102,11 +103,11 @@ impl Definition {
 
 /// Bytes of effective partition keys that row keys begin with. Those of the first version have no
 /// fixed length: their beginning stands for them.
-pub(crate) fn hash_bytes(key: &partition_key::Definition) -> u8 {
+pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     match key.kind() {
         _ if key.paths().is_empty() => 0,
-        Kind::HashV1 | Kind::HashV2 => 16,
-        Kind::MultiHash => u8::try_from(16 * key.paths().len()).unwrap_or(u8::MAX),
+        HashKind::HashV1 | HashKind::HashV2 => 16,
+        HashKind::MultiHash => u8::try_from(16 * key.paths().len()).unwrap_or(u8::MAX),
     }
 }
 

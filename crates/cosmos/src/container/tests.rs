@@ -9,13 +9,13 @@ fn document(text: &str) -> Document {
     json::parse_document(text.as_bytes(), 20).unwrap()
 }
 
-fn parse(more: &str) -> Result<Definition> {
-    Definition::parse(document(&format!(
+fn parse(more: &str) -> Result<ContainerDefinition> {
+    ContainerDefinition::parse(document(&format!(
         r#"{{"id":"c","partitionKey":{{"paths":["/pk"],"version":2}}{more}}}"#
     )))
 }
 
-fn shown(definition: &Definition) -> String {
+fn shown(definition: &ContainerDefinition) -> String {
     json::to_string(ValueRef::Document(document::DocRef::Tree(definition.options())))
 }
 
@@ -83,7 +83,7 @@ fn the_etag_is_not_indexed_unless_it_is_named() {
         let found = parse(&format!(r#","indexingPolicy":{policy}"#)).unwrap();
         let (shown, want) = (shown(&found), format!(r#""excludedPaths":{excluded}"#));
         assert!(shown.contains(&want), "{policy}: {shown}");
-        let again = Definition::replace(document(&shown), found.options()).unwrap();
+        let again = ContainerDefinition::replace(document(&shown), found.options()).unwrap();
         assert_eq!(again.engine().indexes, found.engine().indexes, "{policy}");
         assert_eq!(again.options(), found.options(), "{policy}");
     }
@@ -181,8 +181,11 @@ fn other_properties() {
     }
     let many = [r#"{"paths":["/a"]}"#; 11].join(",");
     assert!(parse(&format!(r#","uniqueKeyPolicy":{{"uniqueKeys":[{many}]}}"#)).is_err());
-    assert!(Definition::parse(document(r#"{"id":"c"}"#)).is_ok(), "from before partition keys");
-    assert!(Definition::parse(document(r#"{"id":"c","partitionKey":1}"#)).is_err());
+    assert!(
+        ContainerDefinition::parse(document(r#"{"id":"c"}"#)).is_ok(),
+        "from before partition keys"
+    );
+    assert!(ContainerDefinition::parse(document(r#"{"id":"c","partitionKey":1}"#)).is_err());
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn what_cannot_be_changed() {
     let unique = r#","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]}]}"#;
     let held = parse(unique).unwrap();
     let replace = |text: &str| {
-        let found = Definition::replace(document(text), held.options());
+        let found = ContainerDefinition::replace(document(text), held.options());
         found.map_or_else(|failure| failure.text.into_owned(), |_| "fine".to_owned())
     };
     let key = r#""partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}"#;
@@ -226,5 +229,5 @@ fn what_cannot_be_changed() {
     }
     let plain = parse("").unwrap();
     let text = format!(r#"{{"id":"c",{key},"uniqueKeyPolicy":{{"uniqueKeys":[]}}}}"#);
-    assert!(Definition::replace(document(&text), plain.options()).is_ok());
+    assert!(ContainerDefinition::replace(document(&text), plain.options()).is_ok());
 }

@@ -6,7 +6,7 @@ mod range;
 
 pub(crate) use range::EpkRange;
 
-use crate::partition_key::{Component, Kind};
+use crate::partition_key::{Component, HashKind};
 
 /// Characters of a text that the first version looks at.
 const V1_CHARS: usize = 100;
@@ -14,14 +14,14 @@ const V1_CHARS: usize = 100;
 const V1_BYTES: usize = 100;
 
 /// The effective partition key of components, as bytes.
-pub(crate) fn of(kind: Kind, components: &[Component]) -> Vec<u8> {
+pub(crate) fn of(kind: HashKind, components: &[Component]) -> Vec<u8> {
     if components.is_empty() {
         return Vec::new();
     }
     match kind {
-        Kind::HashV1 => v1(components),
-        Kind::HashV2 => v2(components).to_vec(),
-        Kind::MultiHash => components.chunks(1).flat_map(v2).collect(),
+        HashKind::HashV1 => v1(components),
+        HashKind::HashV2 => v2(components).to_vec(),
+        HashKind::MultiHash => components.chunks(1).flat_map(v2).collect(),
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02X}")).collect()
     }
 
-    /// Kind, components and what the Python client makes of them; see the file's first line.
+    /// HashKind, components and what the Python client makes of them; see the file's first line.
     const VECTORS: &str = include_str!("vectors.txt");
 
     #[test]
@@ -133,15 +133,15 @@ mod tests {
         for line in VECTORS.lines().filter(|line| !line.starts_with('#')) {
             let mut parts = line.split('\t');
             let kind = match parts.next().unwrap() {
-                "V1" => Kind::HashV1,
-                "V2" => Kind::HashV2,
-                _ => Kind::MultiHash,
+                "V1" => HashKind::HashV1,
+                "V2" => HashKind::HashV2,
+                _ => HashKind::MultiHash,
             };
             let components = Component::parse_all(parts.next().unwrap()).unwrap();
             assert_eq!(hex(&of(kind, &components)), parts.next().unwrap(), "{line}");
             seen += 1;
         }
         assert_eq!(seen, 105);
-        assert!(of(Kind::HashV2, &[]).is_empty());
+        assert!(of(HashKind::HashV2, &[]).is_empty());
     }
 }

@@ -17,7 +17,7 @@ use super::{
     body::{self, Body},
     exchange::Exchange,
     head,
-    respond::{self, About},
+    respond::{self, RequestSummary},
 };
 use crate::{
     authorize::authorize,
@@ -84,7 +84,7 @@ pub(super) async fn answer<S: Store>(
     }
     tokio::spawn(served).await.unwrap_or_else(|_| {
         let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
-        respond::response(refused(&failure, "", ""), About::default(), Share::default())
+        respond::response(refused(&failure, "", ""), RequestSummary::default(), Share::default())
     })
 }
 
@@ -184,7 +184,7 @@ fn note_failure(counters: &Counters, fault: Fault) {
     }
 }
 
-/// About how many bytes a body takes once it is parsed, in the dearest case: a value for each place in
+/// RequestSummary how many bytes a body takes once it is parsed, in the dearest case: a value for each place in
 /// JSON where one may begin, and the syntax tree of a query beside it.
 fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     if body.len() < SMALL_BODY_BYTES {

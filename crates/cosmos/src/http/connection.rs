@@ -18,18 +18,18 @@ use tokio::{
 };
 
 use super::{
+    active_requests::ActiveRequests,
     answer::{Pace, answer},
     body::Body,
     http2,
     linger::Linger,
-    opening::Opening,
-    sent::Sent,
-    stream::{Known, Stream},
-    turns::Turns,
+    protocol::Protocol,
+    response_body::ResponseBody,
+    stream::{FirstHead, Stream},
 };
 use crate::{
     door::Door,
-    interrupt::{Client, Presence, StopReason},
+    interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME,
         WINDOW_BYTES,
@@ -47,30 +47,30 @@ pub async fn serve<S: Store>(
     door.opened.fetch_add(1, Ordering::Relaxed);
     let peer = stream.peer_addr().ok().map(|peer| peer.ip());
     let opening = tokio::select! {
-        opening = Opening::of(&stream) => opening,
+        opening = Protocol::of(&stream) => opening,
         _ = stop.changed() => None,
     };
-    let known = Known::default();
+    let first_head = FirstHead::default();
     let most = match opening {
-        Some(Opening::Http1) => MAX_FIRST_BYTES,
+        Some(Protocol::Http1) => MAX_FIRST_BYTES,
         // What belongs to a request is read before the request is told of.
         _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
     };
     let share = || door.settings.strangers.share();
-    let guard = |stream| Stream::of_stranger(stream, share(), &known, most);
+    let guard = |stream| Stream::of_stranger(stream, share(), &first_head, most);
     match (opening, &door.settings.certificate) {
         (None, _) => {}
-        (Some(Opening::Tls), Some(certificate)) => {
-            Box::pin(secured(&door, peer, guard(stream), certificate, &known, stop)).await;
+        (Some(Protocol::Tls), Some(certificate)) => {
+            Box::pin(secured(&door, peer, guard(stream), certificate, &first_head, stop)).await;
         }
-        (Some(Opening::Tls | Opening::Http1), _) => {
-            Box::pin(keep(&door, peer, guard(stream), &known, stop)).await;
+        (Some(Protocol::Tls | Protocol::Http1), _) => {
+            Box::pin(keep(&door, peer, guard(stream), &first_head, stop)).await;
         }
-        (Some(Opening::Http2), _) => {
-            Box::pin(http2::converse(&door, peer, guard(stream), "http", &known, stop)).await;
+        (Some(Protocol::Http2), _) => {
+            Box::pin(http2::converse(&door, peer, guard(stream), "http", &first_head, stop)).await;
         }
-        (Some(Opening::Unclear), _) => {
-            Box::pin(slow(&door, peer, guard(stream), &known, stop)).await
+        (Some(Protocol::Unclear), _) => {
+            Box::pin(slow(&door, peer, guard(stream), &first_head, stop)).await
         }
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
@@ -93,7 +93,7 @@ async fn secured<S: Store>(
     peer: Option<IpAddr>,
     stream: Stream<TcpStream>,
     certificate: &Certificate,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
     let accepted = certificate.acceptor().accept(stream);
@@ -101,8 +101,8 @@ async fn secured<S: Store>(
     let Some(stream) = finished(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(tls::HTTP2) {
-        true => Box::pin(http2::converse(door, peer, stream, "https", known, stop)).await,
-        false => Box::pin(converse(door, peer, stream, "https", known, stop)).await,
+        true => Box::pin(http2::converse(door, peer, stream, "https", first_head, stop)).await,
+        false => Box::pin(converse(door, peer, stream, "https", first_head, stop)).await,
     }
 }
 
@@ -111,19 +111,19 @@ async fn slow<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
     let opening = tokio::select! {
-        opening = Opening::read(&mut stream) => opening,
+        opening = Protocol::read(&mut stream) => opening,
         _ = stop.changed() => None,
     };
     let Some((opening, first)) = opening else { return };
     let (reader, writer) = tokio::io::split(stream);
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Opening::Http2 => http2::converse(door, peer, stream, "http", known, stop).await,
-        _ => converse(door, peer, stream, "http", known, stop).await,
+        Protocol::Http2 => http2::converse(door, peer, stream, "http", first_head, stop).await,
+        _ => converse(door, peer, stream, "http", first_head, stop).await,
     }
 }
 
@@ -133,16 +133,17 @@ async fn keep<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let turns = Turns::default();
+    let turns = ActiveRequests::default();
     let mut rests = true;
     loop {
         stream.tells(&turns);
         let rest = rests.then_some(&turns);
         // In a place of its own, which is given up while the client rests.
-        let talked = Box::pin(talk(door, (peer, "http", known), stream, &mut stop, rest)).await;
+        let talked =
+            Box::pin(talk(door, (peer, "http", first_head), stream, &mut stop, rest)).await;
         let Some((io, read)) = talked else { return };
         stream = io;
         if !read.is_empty() {
@@ -154,7 +155,7 @@ async fn keep<S: Store>(
         // It is empty, but holds on to the buffer that it was a part of.
         drop(read);
         let begun = tokio::select! {
-            begun = Opening::of(stream.inner()) => begun,
+            begun = Protocol::of(stream.inner()) => begun,
             _ = stop.changed() => None,
         };
         if begun.is_none() {
@@ -169,32 +170,32 @@ async fn converse<S: Store>(
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = talk(door, (peer, scheme, known), stream, &mut stop, None).await;
+    let _ = talk(door, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
 /// Answers one request after the other, until the client leaves, or rests where that is asked for.
 async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     door: &Arc<Door<S>>,
-    (peer, scheme, known): (Option<IpAddr>, &'static str, &Known),
+    (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
     stream: T,
     stop: &mut watch::Receiver<bool>,
-    rest: Option<&Turns>,
+    rest: Option<&ActiveRequests>,
 ) -> Option<(T, Bytes)> {
     let client = Arc::new(Client::of(peer));
     // However it ends.
-    let _presence = Presence(Arc::clone(&client));
+    let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, client) = (Arc::clone(door), Arc::clone(&client));
-        known.set();
-        let turn = rest.map(Turns::begin);
+        first_head.set();
+        let turn = rest.map(ActiveRequests::begin);
         async move {
             let request = request.map(Body::Arriving);
             let response =
                 answer(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
-            Ok::<_, Infallible>(Sent::of(response, None, turn))
+            Ok::<_, Infallible>(ResponseBody::of(response, None, turn))
         }
     });
     let mut connection = http1::Builder::new()
@@ -207,7 +208,7 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     tokio::select! {
         // Whatever ended it, there is nobody left to tell.
         _ = &mut connection => return None,
-        () = Turns::rest(rest) => {
+        () = ActiveRequests::rest(rest) => {
             let parts = connection.into_parts();
             return Some((parts.io.into_inner().into_inner(), parts.read_buf));
         }

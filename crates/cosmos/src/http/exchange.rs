@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::Store;
 use http::{Uri, header, request::Parts};
 
-use super::respond::About;
+use super::respond::RequestSummary;
 use crate::door::Door;
 
 /// A request and its response, as far as neither depends on what the request means.
@@ -60,8 +60,8 @@ impl Exchange {
 
     /// What the headers of a response with this status say of the request. `known` is the newest
     /// commit that everybody may know.
-    pub(super) fn end(self, status: u16, known: u64) -> About {
-        About {
+    pub(super) fn end(self, status: u16, known: u64) -> RequestSummary {
+        RequestSummary {
             activity: self.activity,
             known,
             items: self.about_items,

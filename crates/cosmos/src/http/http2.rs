@@ -17,12 +17,12 @@ use tokio::{
 use super::{
     answer::{Pace, answer},
     body::Body as Given,
-    sent::{Sent, Unsent},
-    stream::Known,
+    response_body::{ResponseBody, UnsentResponses},
+    stream::FirstHead,
 };
 use crate::{
     door::Door,
-    interrupt::{Client, Presence, StopReason},
+    interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         FREE_STREAMS, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME,
         WINDOW_BYTES,
@@ -52,20 +52,20 @@ pub(super) async fn converse<S: Store>(
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
     let (count, running) = watch::channel(0);
     let count = Arc::new(count);
     let client = Arc::new(Client::of(peer));
-    let unsent = Unsent::default();
+    let unsent = UnsentResponses::default();
     // However it ends.
-    let _presence = Presence(Arc::clone(&client));
+    let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, running) = (Arc::clone(door), Running::begin(&count));
         let pace = if FREE_STREAMS < *count.borrow() { Pace::InTurn } else { Pace::Free };
         let (client, unsent) = (Arc::clone(&client), unsent.clone());
-        known.set();
+        first_head.set();
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
@@ -74,7 +74,7 @@ pub(super) async fn converse<S: Store>(
                 }
                 false => too_many_headers(),
             };
-            Ok::<_, Infallible>(Sent::of(response, Some(&unsent), running))
+            Ok::<_, Infallible>(ResponseBody::of(response, Some(&unsent), running))
         }
     });
     let connection = http2::Builder::new(TokioExecutor::new())

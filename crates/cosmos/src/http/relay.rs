@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     door::Door,
-    interrupt::{Client, Presence},
+    interrupt::{Client, StopOnDrop},
     sender::Sender,
 };
 
@@ -28,7 +28,7 @@ impl<S: Store> Door<S> {
         request: Request<Bytes>,
     ) -> Response<Full<Bytes>> {
         let client = Arc::new(Client::default());
-        let _presence = Presence(Arc::clone(&client));
+        let _presence = StopOnDrop(Arc::clone(&client));
         let request = request.map(Body::Whole);
         answer(self, client, (Sender::Known(right), Pace::Free), "http", request).await
     }

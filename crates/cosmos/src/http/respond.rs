@@ -8,12 +8,12 @@ use http_body_util::Full;
 use hyper::Response;
 use memory::Share;
 
-use super::held;
+use super::counted_bytes;
 use crate::{reply::Reply, request_units, session};
 
 /// What an answer's headers say of its request.
 #[derive(Debug, Default)]
-pub(super) struct About {
+pub(super) struct RequestSummary {
     /// Its id, for logs.
     pub(super) activity: String,
     /// The newest commit that everybody may know.
@@ -41,7 +41,7 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// An answer, whose body counts until its last part is forgotten.
-pub(super) fn response(reply: Reply, about: About, held: Share) -> Response<Full<Bytes>> {
+pub(super) fn response(reply: Reply, about: RequestSummary, held: Share) -> Response<Full<Bytes>> {
     let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = HeaderMap::with_capacity(24);
     for (name, text) in FIXED {
@@ -73,14 +73,14 @@ pub(super) fn response(reply: Reply, about: About, held: Share) -> Response<Full
     if let Some(count) = reply.count {
         put(&mut headers, "x-ms-item-count", count.to_string());
     }
-    if let Some(owner) = reply.owner {
+    if let Some(owner) = reply.parent {
         headers.insert(HeaderName::from_static("x-ms-alt-content-path"), owner.path);
         headers.insert(HeaderName::from_static("x-ms-content-path"), owner.rid);
     }
     for (name, text) in reply.extra {
         put(&mut headers, name, text);
     }
-    let mut response = Response::new(Full::new(held::bytes(reply.body, held)));
+    let mut response = Response::new(Full::new(counted_bytes::bytes(reply.body, held)));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
     *response.headers_mut() = headers;
     response
@@ -106,15 +106,15 @@ mod tests {
     #[test]
     fn answers_carry_what_clients_read() {
         let reply = Reply { status: 201, seq: 7, ..Reply::default() }.tagged("\"e\"".to_owned());
-        let owner = crate::reply::Owner::new("dbs/d", "AAAAAQ==");
-        let about = About {
+        let owner = crate::reply::ParentHeaders::new("dbs/d", "AAAAAQ==");
+        let about = RequestSummary {
             activity: "a".to_owned(),
             known: 9,
             items: true,
             location: Some("http://x/dbs/d".to_owned()),
             took: Duration::from_micros(12_034),
         };
-        let response = response(Reply { owner, ..reply }, about, Share::default());
+        let response = response(Reply { parent: owner, ..reply }, about, Share::default());
         let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
         assert_eq!(response.status(), 201);
         for (name, want) in [

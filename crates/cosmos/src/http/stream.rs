@@ -1,6 +1,6 @@
 //! A socket that waits for nobody for ever: a client that does not read what it asked for is given
 //! up, and one that has not asked anything yet may send only so much. What is said over it is not
-//! known here.
+//! first_head here.
 
 use std::{
     future::Future,
@@ -20,14 +20,14 @@ use tokio::{
     time::Sleep,
 };
 
-use super::turns::Turns;
+use super::active_requests::ActiveRequests;
 use crate::limits::{BUFFERS_BYTES, STEADY_BYTES, WRITE_TIMEOUT};
 
 /// Whether a client has asked something: its first head is whole.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known(Arc<AtomicBool>);
+pub(super) struct FirstHead(Arc<AtomicBool>);
 
-impl Known {
+impl FirstHead {
     /// It has.
     pub(super) fn set(&self) {
         self.0.store(true, Relaxed);
@@ -37,7 +37,7 @@ impl Known {
 /// What a client has sent that has not asked anything yet.
 #[derive(Debug)]
 struct Stranger {
-    known: Known,
+    first_head: FirstHead,
     share: Share,
     sent: usize,
     /// How much that may be.
@@ -56,7 +56,7 @@ pub struct Stream<T> {
     /// What comes first when it is read again.
     first: Bytes,
     /// Who wants to know whether a write waits for the client.
-    turns: Option<Turns>,
+    turns: Option<ActiveRequests>,
 }
 
 impl<T> Stream<T> {
@@ -65,15 +65,15 @@ impl<T> Stream<T> {
         Self { io, stranger: None, patience: None, passed: 0, first: Bytes::new(), turns: None }
     }
 
-    /// One of a client that is not known yet: what it sends, no more than this, is held in this
+    /// One of a client that is not first_head yet: what it sends, no more than this, is held in this
     /// share.
-    pub(super) fn of_stranger(io: T, share: Share, known: &Known, most: usize) -> Self {
-        let stranger = Stranger { known: known.clone(), share, sent: 0, most };
+    pub(super) fn of_stranger(io: T, share: Share, first_head: &FirstHead, most: usize) -> Self {
+        let stranger = Stranger { first_head: first_head.clone(), share, sent: 0, most };
         Self { stranger: Some(stranger), ..Self::new(io) }
     }
 
     /// Tells whether a write waits for the client.
-    pub(super) fn tells(&mut self, turns: &Turns) {
+    pub(super) fn tells(&mut self, turns: &ActiveRequests) {
         self.turns = Some(turns.clone());
     }
 
@@ -137,7 +137,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
         let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };
-        if stranger.known.0.load(Relaxed) {
+        if stranger.first_head.0.load(Relaxed) {
             self.stranger = None;
             return Poll::Ready(Ok(()));
         }
@@ -218,20 +218,20 @@ mod tests {
     #[tokio::test]
     async fn a_stranger_may_send_only_so_much() {
         let account = Account::new(2 * MAX_FIRST_BYTES);
-        for (first, known, good) in [
+        for (first, first_head, good) in [
             (MAX_FIRST_BYTES, false, true),
             (MAX_FIRST_BYTES + 1, false, false),
             (MAX_FIRST_BYTES + 1, true, true),
         ] {
             let bytes = vec![0; first];
-            let is_known = Known::default();
-            if known {
+            let is_known = FirstHead::default();
+            if first_head {
                 is_known.set();
             }
             let (bytes, share) = (bytes.as_slice(), account.share());
             let mut stream = Stream::of_stranger(bytes, share, &is_known, MAX_FIRST_BYTES);
             let mut read = Vec::new();
-            assert_eq!(stream.read_to_end(&mut read).await.is_ok(), good, "{first} {known}");
+            assert_eq!(stream.read_to_end(&mut read).await.is_ok(), good, "{first} {first_head}");
         }
         assert_eq!(account.used(), 0);
     }

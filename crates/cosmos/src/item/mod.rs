@@ -1,12 +1,12 @@
 //! Items as they cross the door: checked and stripped on the way in, completed on the way out.
 
-mod incoming;
+mod item_ttl;
+mod new_item;
 mod render;
-mod ttl;
 
-pub(crate) use incoming::{Incoming, check_id};
-pub(crate) use render::{Frame, write};
-pub(crate) use ttl::{Lifetimes, lifetime};
+pub(crate) use item_ttl::{Lifetimes, lifetime};
+pub(crate) use new_item::{NewItem, check_id};
+pub(crate) use render::{ItemRenderer, write};
 
 /// Properties that the server sets.
 pub(crate) const SYSTEM: [&str; 5] = ["_rid", "_self", "_etag", "_ts", "_attachments"];

@@ -12,14 +12,14 @@ use crate::{
 
 /// What the items of a container have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct ItemRenderer {
     database: u32,
     container: u32,
     /// `dbs/…/colls/…/docs/` by resource ids.
     prefix: String,
 }
 
-impl Frame {
+impl ItemRenderer {
     /// That of a container.
     pub(crate) fn new(database: u32, container: u32) -> Self {
         let of_database = Rid::Database(database).encode();
@@ -34,7 +34,7 @@ impl Frame {
     }
 }
 
-impl Frame {
+impl ItemRenderer {
     /// An item with what the server sets, as queries see it.
     pub(crate) fn complete(&self, item: &Item) -> DocBuf {
         let rid = self.rid(item).encode();
@@ -54,7 +54,7 @@ impl Frame {
 }
 
 /// Appends an item.
-pub(crate) fn write(frame: &Frame, item: &Item, out: &mut Vec<u8>) {
+pub(crate) fn write(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
     out.reserve(item.body.len() + 256);
     out.push(b'{');
     for (name, value) in item.document().iter() {
@@ -63,11 +63,11 @@ pub(crate) fn write(frame: &Frame, item: &Item, out: &mut Vec<u8>) {
         json::write(value, out);
         out.push(b',');
     }
-    let rid = frame.rid(item);
+    let rid = renderer.rid(item);
     out.extend_from_slice(b"\"_rid\":\"");
     rid.write(out);
     out.extend_from_slice(b"\",\"_self\":\"");
-    out.extend_from_slice(frame.prefix.as_bytes());
+    out.extend_from_slice(renderer.prefix.as_bytes());
     rid.write(out);
     out.extend_from_slice(b"/\",\"_etag\":\"\\\"");
     out.extend_from_slice(&etag::text(item.stamp));
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_the_server_sets_stands_at_the_end() {
-        let frame = Frame::new(1, 2);
+        let renderer = ItemRenderer::new(1, 2);
         let item = Item {
             key: "key".into(),
             body: doc! { "id": "a", "n": 1.5 }.to_buf().into_bytes(),
@@ -94,8 +94,8 @@ mod tests {
             ts: 9,
         };
         let mut out = Vec::new();
-        write(&frame, &item, &mut out);
-        let rid = frame.rid(&item).encode();
+        write(&renderer, &item, &mut out);
+        let rid = renderer.rid(&item).encode();
         let want = format!(
             concat!(
                 r#"{{"id":"a","n":1.5,"_rid":"{}","_self":"dbs/AAAAAQ==/colls/AAAAAYAAAAI=/docs/{}/","#,
@@ -106,6 +106,6 @@ mod tests {
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
         let later = Item { birth: 6, ..item };
-        assert_ne!(frame.rid(&later).encode(), rid);
+        assert_ne!(renderer.rid(&later).encode(), rid);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// How components become an effective partition key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum HashKind {
     HashV1,
     HashV2,
     /// One hash a component: what begins alike lies together.
@@ -19,26 +19,26 @@ pub(crate) enum Kind {
 
 /// A container's partition key.
 #[derive(Clone, Debug)]
-pub(crate) struct Definition {
+pub(crate) struct PartitionKeyDefinition {
     paths: Vec<KeyPath>,
-    kind: Kind,
+    kind: HashKind,
     /// Made by a migration: an empty list in a header is an item without the property.
     system: bool,
 }
 
 /// What part of a container a header limits an operation to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Scope {
+pub(crate) enum KeyScope {
     /// One logical partition.
     Whole(Vec<Component>),
     /// All whose keys begin with these.
     Prefix(Vec<Component>),
 }
 
-impl Definition {
+impl PartitionKeyDefinition {
     /// A container from before there were partition keys.
     pub(crate) fn none() -> Self {
-        Self { paths: Vec::new(), kind: Kind::HashV2, system: false }
+        Self { paths: Vec::new(), kind: HashKind::HashV2, system: false }
     }
 
     /// Reads a definition as clients send it.
@@ -66,9 +66,9 @@ impl Definition {
             Some(version) => whole(version).unwrap_or(0),
         };
         let (kind, most) = match (kind, version) {
-            ("Hash", 1) => (Kind::HashV1, 1),
-            ("Hash", 2) => (Kind::HashV2, 1),
-            ("MultiHash", 2) => (Kind::MultiHash, MAX_KEY_PATHS),
+            ("Hash", 1) => (HashKind::HashV1, 1),
+            ("Hash", 2) => (HashKind::HashV2, 1),
+            ("MultiHash", 2) => (HashKind::MultiHash, MAX_KEY_PATHS),
             ("Hash" | "MultiHash", _) => {
                 return Err(refused("The partition key's version is not supported.".to_owned()));
             }
@@ -93,7 +93,7 @@ impl Definition {
     }
 
     /// How components become an effective partition key.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> HashKind {
         self.kind
     }
 
@@ -116,8 +116,8 @@ impl Definition {
                 "PartitionKey value must be supplied for this operation.",
             )),
             Some(header) => match self.scope(header)? {
-                Scope::Whole(components) => Ok(components),
-                Scope::Prefix(_) => Err(Failure::new(
+                KeyScope::Whole(components) => Ok(components),
+                KeyScope::Prefix(_) => Err(Failure::new(
                     Fault::PartitionKey,
                     "The partition key supplied in x-ms-partitionkey header has fewer components \
                      than defined in the the collection.",
@@ -127,7 +127,7 @@ impl Definition {
     }
 
     /// What a header limits an operation to.
-    pub(crate) fn scope(&self, header: &str) -> Result<Scope, Failure> {
+    pub(crate) fn scope(&self, header: &str) -> Result<KeyScope, Failure> {
         let mut components = Component::parse_all(header).ok_or_else(|| {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))
         })?;
@@ -139,9 +139,9 @@ impl Definition {
         }
         check_len(&components)?;
         if components.len() == self.paths.len() {
-            Ok(Scope::Whole(components))
+            Ok(KeyScope::Whole(components))
         } else {
-            Ok(Scope::Prefix(components))
+            Ok(KeyScope::Prefix(components))
         }
     }
 
@@ -152,8 +152,8 @@ impl Definition {
         header: Option<&str>,
     ) -> Result<Vec<Component>, Failure> {
         let named = match header.map(|header| self.scope(header)).transpose()? {
-            Some(Scope::Prefix(_)) => return Err(Failure::mismatch_of_definition()),
-            Some(Scope::Whole(components)) => components,
+            Some(KeyScope::Prefix(_)) => return Err(Failure::mismatch_of_definition()),
+            Some(KeyScope::Whole(components)) => components,
             None => self.whole(None)?,
         };
         let held = self.extract(item);
@@ -187,21 +187,24 @@ mod tests {
 
     use super::*;
 
-    fn parse(text: &str) -> Result<Definition, Failure> {
-        Definition::parse(&json::parse_document(text.as_bytes(), 5).unwrap())
+    fn parse(text: &str) -> Result<PartitionKeyDefinition, Failure> {
+        PartitionKeyDefinition::parse(&json::parse_document(text.as_bytes(), 5).unwrap())
     }
 
     #[test]
     fn definitions() {
         for (text, want) in [
-            (r#"{"paths":["/a"]}"#, Some(Kind::HashV1)),
-            (r#"{"paths":["/a"],"kind":"Hash"}"#, Some(Kind::HashV1)),
-            (r#"{"paths":["/a/b"],"kind":"Hash","version":2}"#, Some(Kind::HashV2)),
-            (r#"{"paths":["/a"],"kind":"Hash","version":2.0}"#, Some(Kind::HashV2)),
-            (r#"{"paths":["/a"],"kind":"Hash","version":"V2"}"#, Some(Kind::HashV2)),
-            (r#"{"paths":["/a"],"kind":"Hash","version":"v1"}"#, Some(Kind::HashV1)),
-            (r#"{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}"#, Some(Kind::MultiHash)),
-            (r#"{"paths":["/a","/b"]}"#, Some(Kind::MultiHash)),
+            (r#"{"paths":["/a"]}"#, Some(HashKind::HashV1)),
+            (r#"{"paths":["/a"],"kind":"Hash"}"#, Some(HashKind::HashV1)),
+            (r#"{"paths":["/a/b"],"kind":"Hash","version":2}"#, Some(HashKind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":2.0}"#, Some(HashKind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":"V2"}"#, Some(HashKind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":"v1"}"#, Some(HashKind::HashV1)),
+            (
+                r#"{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}"#,
+                Some(HashKind::MultiHash),
+            ),
+            (r#"{"paths":["/a","/b"]}"#, Some(HashKind::MultiHash)),
             (r#"{"paths":["/a","/b"],"kind":"Hash"}"#, None),
             (r#"{"paths":["/a","/a"],"kind":"MultiHash","version":2}"#, None),
             (r#"{"paths":["/a","/b","/c","/d"],"kind":"MultiHash","version":2}"#, None),
@@ -253,16 +256,16 @@ mod tests {
         let header = format!("[\"{}\"]", "x".repeat(2049));
         let definition = parse(r#"{"paths":["/pk"],"version":2}"#).unwrap();
         assert!(definition.of_item(DocRef::Tree(&item), Some(&header)).is_err());
-        assert_eq!(Definition::none().whole(None).unwrap(), []);
-        assert_eq!(Definition::none().whole(Some("[]")).unwrap(), []);
+        assert_eq!(PartitionKeyDefinition::none().whole(None).unwrap(), []);
+        assert_eq!(PartitionKeyDefinition::none().whole(Some("[]")).unwrap(), []);
     }
 
     #[test]
     fn a_prefix_is_a_scope() {
         let definition = parse(r#"{"paths":["/a","/b"]}"#).unwrap();
         let text = |text: &str| Component::String(text.to_owned());
-        assert_eq!(definition.scope("[\"x\"]").unwrap(), Scope::Prefix(vec![text("x")]));
-        let whole = Scope::Whole(vec![text("x"), text("y")]);
+        assert_eq!(definition.scope("[\"x\"]").unwrap(), KeyScope::Prefix(vec![text("x")]));
+        let whole = KeyScope::Whole(vec![text("x"), text("y")]);
         assert_eq!(definition.scope("[\"x\",\"y\"]").unwrap(), whole);
         definition.scope("[1,2,3]").unwrap_err();
     }

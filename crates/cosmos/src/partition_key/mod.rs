@@ -6,5 +6,5 @@ mod definition;
 mod path;
 
 pub(crate) use component::Component;
-pub(crate) use definition::{Definition, Kind, Scope, check_len};
+pub(crate) use definition::{HashKind, KeyScope, PartitionKeyDefinition, check_len};
 pub(crate) use path::KeyPath;

@@ -2,15 +2,19 @@
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, depth_within, json};
 
-use super::{Operation, Patch, Pointer, Target, refused};
+use super::{Patch, PatchOperation, Pointer, Target, refused};
 use crate::{
     failure::{Failure, Result},
     limits::{MAX_DEPTH, MAX_ITEM_BYTES},
-    partition_key::Definition,
+    partition_key::PartitionKeyDefinition,
 };
 
 /// The item after the patch.
-pub(crate) fn apply(patch: &Patch, key: &Definition, item: DocRef<'_>) -> Result<DocBuf> {
+pub(crate) fn apply(
+    patch: &Patch,
+    key: &PartitionKeyDefinition,
+    item: DocRef<'_>,
+) -> Result<DocBuf> {
     let mut document = item.to_tree();
     for (at, operation) in patch.operations.iter().enumerate() {
         step(operation, &mut document).map_err(|text| refused(at, &text))?;
@@ -37,18 +41,18 @@ pub(crate) fn apply(patch: &Patch, key: &Definition, item: DocRef<'_>) -> Result
 
 type Done = std::result::Result<(), String>;
 
-fn step(operation: &Operation, document: &mut Document) -> Done {
+fn step(operation: &PatchOperation, document: &mut Document) -> Done {
     match operation {
-        Operation::Add(path, value) => put(document, path, value.clone(), true),
-        Operation::Set(path, value) => put(document, path, value.clone(), false),
-        Operation::Replace(path, value) => {
+        PatchOperation::Add(path, value) => put(document, path, value.clone(), true),
+        PatchOperation::Set(path, value) => put(document, path, value.clone(), false),
+        PatchOperation::Replace(path, value) => {
             let place = existing(document, path)?;
             *place = value.clone();
             Ok(())
         }
-        Operation::Remove(path) => take(document, path).map(drop),
-        Operation::Increment(path, by) => increment(document, path, by),
-        Operation::Move { from, to } => {
+        PatchOperation::Remove(path) => take(document, path).map(drop),
+        PatchOperation::Increment(path, by) => increment(document, path, by),
+        PatchOperation::Move { from, to } => {
             let value = take(document, from)?;
             put(document, to, value, true)
         }
@@ -133,7 +137,7 @@ mod tests {
         let patch = format!(r#"{{"operations":[{operations}]}}"#);
         let patch = Patch::parse(patch.as_bytes()).unwrap();
         let key = json::parse_document(br#"{"paths":["/k/p"]}"#, 3).unwrap();
-        let key = Definition::parse(&key).unwrap();
+        let key = PartitionKeyDefinition::parse(&key).unwrap();
         match apply(&patch, &key, DocRef::Tree(&item)) {
             Ok(stored) => json::to_string(ValueRef::Document(stored.as_ref())),
             Err(_) => "refused".to_owned(),

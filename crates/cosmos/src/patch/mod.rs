@@ -20,12 +20,12 @@ use crate::{
 pub(crate) struct Patch {
     /// `from c where …`
     pub(crate) condition: Option<String>,
-    pub(crate) operations: Vec<Operation>,
+    pub(crate) operations: Vec<PatchOperation>,
 }
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Operation {
+pub(crate) enum PatchOperation {
     /// Puts a value, between elements of an array.
     Add(Pointer, Value),
     /// Puts a value, in place of an element of an array.
@@ -50,12 +50,12 @@ impl Patch {
     /// Whether it is about the property of this name, or something in it.
     pub(crate) fn touches(&self, name: &str) -> bool {
         self.operations.iter().any(|operation| match operation {
-            Operation::Add(path, _)
-            | Operation::Set(path, _)
-            | Operation::Replace(path, _)
-            | Operation::Remove(path)
-            | Operation::Increment(path, _) => path.first() == name,
-            Operation::Move { from, to } => from.first() == name || to.first() == name,
+            PatchOperation::Add(path, _)
+            | PatchOperation::Set(path, _)
+            | PatchOperation::Replace(path, _)
+            | PatchOperation::Remove(path)
+            | PatchOperation::Increment(path, _) => path.first() == name,
+            PatchOperation::Move { from, to } => from.first() == name || to.first() == name,
         })
     }
 
@@ -90,7 +90,7 @@ pub(crate) fn refused(at: usize, text: &str) -> Failure {
     Failure::bad(format!("For Operation({}): {text}", at + 1))
 }
 
-fn operation_of(operation: Value) -> std::result::Result<Operation, String> {
+fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String> {
     let Value::Document(mut fields) = operation else {
         return Err("It is not an object.".to_owned());
     };
@@ -101,12 +101,12 @@ fn operation_of(operation: Value) -> std::result::Result<Operation, String> {
     let value = fields.remove("value");
     let given = || value.ok_or_else(|| format!("The operation '{op}' has no 'value'."));
     match op.as_str() {
-        "add" => Ok(Operation::Add(path, given()?)),
-        "set" => Ok(Operation::Set(path, given()?)),
-        "replace" => Ok(Operation::Replace(path, given()?)),
-        "remove" => Ok(Operation::Remove(path)),
+        "add" => Ok(PatchOperation::Add(path, given()?)),
+        "set" => Ok(PatchOperation::Set(path, given()?)),
+        "replace" => Ok(PatchOperation::Replace(path, given()?)),
+        "remove" => Ok(PatchOperation::Remove(path)),
         "incr" => match given()? {
-            by @ (Value::Int64(_) | Value::Double(_)) => Ok(Operation::Increment(path, by)),
+            by @ (Value::Int64(_) | Value::Double(_)) => Ok(PatchOperation::Increment(path, by)),
             _ => Err("The 'value' of the operation 'incr' is no number.".to_owned()),
         },
         "move" => {
@@ -114,7 +114,7 @@ fn operation_of(operation: Value) -> std::result::Result<Operation, String> {
             if path.begins_with(&from) && path != from {
                 return Err("A value cannot be moved into itself.".to_owned());
             }
-            Ok(Operation::Move { from, to: path })
+            Ok(PatchOperation::Move { from, to: path })
         }
         other => Err(format!("There is no operation '{other}'.")),
     }

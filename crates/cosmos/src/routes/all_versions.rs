@@ -4,9 +4,9 @@
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::{Event, EventKind, Events, Item, Store};
 
-use super::{change_feed, common, partition_scope};
+use super::{change_feed, container_part, shared};
 use crate::{
-    containers::Container,
+    catalog::Container,
     door::Door,
     failure::{Failure, Result},
     item,
@@ -28,7 +28,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
     if !container.keeps_versions() {
         return Err(Failure::bad(NOT_ENABLED));
     }
-    let part = partition_scope::of_headers(container, request)?;
+    let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
     let after = match request.headers.if_none_match().map(str::trim) {
         Some("*") => door.engine.store().published(),
@@ -41,7 +41,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
-    let context = common::context(door, request).await;
+    let context = shared::context(door, request).await;
     let found = door.engine.events(&container.collection, &wanted, &context).await?;
     let found = found.ok_or_else(|| Failure::bad(NOT_ENABLED))?;
     session::check(request.seen, found.seq)?;
@@ -63,12 +63,12 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
 fn text(container: &Container, event: &Event, images: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"current\":");
     match &event.after {
-        Some(item) => item::write(&container.frame, item, out),
+        Some(item) => item::write(&container.renderer, item, out),
         None => out.extend_from_slice(b"{}"),
     }
     if let Some(item) = event.before.as_ref().filter(|_| images) {
         out.extend_from_slice(b",\"previous\":");
-        item::write(&container.frame, item, out);
+        item::write(&container.renderer, item, out);
     }
     out.extend_from_slice(b",\"metadata\":");
     let metadata = metadata(container, event);

@@ -6,17 +6,17 @@ use std::{collections::HashSet, sync::Arc};
 use engine::{ItemAction, ItemDone, ItemFailure, ItemKey, ItemWrite, Store};
 use futures_util::future::join_all;
 
-use super::{common, items};
+use super::{items, shared};
 use crate::{
-    batch::{self, Action, Operation, Outcome, Room},
+    batch::{self, BatchAction, BatchOperation, Outcome, ResponseBudget},
     binary,
-    containers::Container,
+    catalog::Container,
     door::Door,
     etag,
     failure::{Failure, Fault, Result},
     item::{self, Lifetimes},
     limits::LONG_BODY_BYTES,
-    partition_key::Scope,
+    partition_key::KeyScope,
     reply::Reply,
     request::Request,
     request_units::{Work, hundredths},
@@ -32,7 +32,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]
     if request.headers.prefers_minimal() {
         operations.iter_mut().flatten().for_each(|operation| operation.minimal = true);
     }
-    let room = Room::new(&door.settings.memory);
+    let room = ResponseBudget::new(&door.settings.memory);
     let (outcomes, seq) = match request.headers.atomic() {
         true => atomic(door, request, container, operations, &room).await?,
         false => bulk(door, request, container, operations, &room).await?,
@@ -62,36 +62,38 @@ async fn prepare<S: Store>(
     request: &Request,
     container: &Arc<Container>,
     header: Option<&str>,
-    operation: Operation,
+    operation: BatchOperation,
 ) -> Result<Prepared> {
     let key =
         |id: &str| -> Result<ItemKey> { Ok(container.item_key(&container.key.whole(header)?, id)) };
     let (key, action) = match operation.action {
-        Action::Create(ref item) | Action::Upsert(ref item) | Action::Replace(_, ref item) => {
+        BatchAction::Create(ref item)
+        | BatchAction::Upsert(ref item)
+        | BatchAction::Replace(_, ref item) => {
             container.check_item_id(item.id())?;
             let components = container.key.of_item(item.fields(), header)?;
             let own = container.item_key(&components, item.id());
             match operation.action {
-                Action::Replace(ref id, _) => {
+                BatchAction::Replace(ref id, _) => {
                     let key = container.item_key(&components, id);
                     let action = items::replacement(&key, own, item);
                     (key, action)
                 }
-                Action::Create(_) => (own, ItemAction::Create(item.to_buf())),
+                BatchAction::Create(_) => (own, ItemAction::Create(item.to_buf())),
                 _ => (own, ItemAction::Upsert(item.to_buf())),
             }
         }
-        Action::Patch(id, patch) => {
+        BatchAction::Patch(id, patch) => {
             (key(&id)?, items::patch_action(door, request, container, patch).await?)
         }
-        Action::Read(id) => (key(&id)?, ItemAction::Read),
-        Action::Delete(id) => (key(&id)?, ItemAction::Delete),
+        BatchAction::Read(id) => (key(&id)?, ItemAction::Read),
+        BatchAction::Delete(id) => (key(&id)?, ItemAction::Delete),
     };
     let reads = matches!(action, ItemAction::Read);
     // A read asks by the other header.
     let if_match = match reads {
         true => engine::Match::Any,
-        false => common::if_match(operation.if_match.as_deref()),
+        false => shared::if_match(operation.if_match.as_deref()),
     };
     Ok(Prepared {
         write: ItemWrite { key, action, if_match },
@@ -103,7 +105,12 @@ async fn prepare<S: Store>(
 
 /// What became of an operation. A read for which there is no room fails; what was written has been
 /// written, and only its item is left out.
-fn done(container: &Container, prepared: &Prepared, done: &ItemDone, room: &Room) -> Outcome {
+fn done(
+    container: &Container,
+    prepared: &Prepared,
+    done: &ItemDone,
+    room: &ResponseBudget,
+) -> Outcome {
     let work = if prepared.reads { Work::PointRead } else { Work::Write };
     let Some(item) = &done.item else {
         return Outcome { status: 204, request_units: hundredths(work, 0), ..Outcome::default() };
@@ -121,7 +128,7 @@ fn done(container: &Container, prepared: &Prepared, done: &ItemDone, room: &Room
     if !prepared.minimal || prepared.reads {
         let stored = item.body.len();
         if room.may_hold(stored) {
-            item::write(&container.frame, item, &mut body);
+            item::write(&container.renderer, item, &mut body);
         }
         if let Err(failure) = room.take(&body, stored) {
             if prepared.reads {
@@ -138,12 +145,12 @@ async fn atomic<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Arc<Container>,
-    operations: Vec<Result<Operation>>,
-    room: &Room,
+    operations: Vec<Result<BatchOperation>>,
+    room: &ResponseBudget,
 ) -> Result<(Vec<Outcome>, u64)> {
     // The partition key is that of the whole request.
     if let Some(header) = request.headers.partition_key()
-        && let Scope::Prefix(_) = container.key.scope(header)?
+        && let KeyScope::Prefix(_) = container.key.scope(header)?
     {
         return Err(Failure::mismatch_of_definition());
     }
@@ -169,7 +176,7 @@ async fn atomic<S: Store>(
     match door.engine.write_items(&container.collection, &writes, &Lifetimes).await {
         Ok((all, seq)) => {
             // What is read has been limited before anything was written.
-            let reads = Room::any();
+            let reads = ResponseBudget::any();
             let each = prepared.iter().zip(&all).map(|(prepared, one)| {
                 let room = if prepared.reads { &reads } else { room };
                 done(container, prepared, one, room)
@@ -205,8 +212,8 @@ async fn bulk<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Arc<Container>,
-    operations: Vec<Result<Operation>>,
-    room: &Room,
+    operations: Vec<Result<BatchOperation>>,
+    room: &ResponseBudget,
 ) -> Result<(Vec<Outcome>, u64)> {
     let mut waiting = Vec::with_capacity(operations.len());
     for operation in operations {
@@ -254,7 +261,7 @@ async fn one<S: Store>(
     container: &Arc<Container>,
     next: &Result<Prepared>,
     stopped: bool,
-    room: &Room,
+    room: &ResponseBudget,
 ) -> (Outcome, u64) {
     if stopped {
         return (Outcome::failed(&Failure::new(Fault::FailedDependency, "")), 0);

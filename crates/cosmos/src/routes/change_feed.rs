@@ -2,11 +2,11 @@
 
 use engine::{Changes, Item, Store};
 
-use super::{all_versions, common, partition_scope};
+use super::{all_versions, container_part, shared};
 use crate::{
     door::Door,
     failure::{Failure, Result},
-    item::{self, Frame},
+    item::{self, ItemRenderer},
     limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
     reply::Reply,
     representation,
@@ -25,7 +25,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
         return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
     }
     let container = request.container()?;
-    let part = partition_scope::of_headers(container, request)?;
+    let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
     let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
         None | Some("") => (0, false),
@@ -38,14 +38,14 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
-    let context = common::context(door, request).await;
+    let context = shared::context(door, request).await;
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
     session::check(request.seen, found.seq)?;
     let wrapped = request.headers.wire_format().is_some();
     let items = found.items.iter().filter(|item| part.holds(container, item));
     let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
     for item in items {
-        feed.push(|out| entry(&container.frame, item, wrapped, out))?;
+        feed.push(|out| entry(&container.renderer, item, wrapped, out))?;
     }
     let reply = page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
@@ -61,11 +61,11 @@ pub(super) fn page(feed: representation::Feed, next: u64, more: bool) -> Reply {
 
 /// An entry of the feed: the item with its place in the order of changes, or both side by side where
 /// the client asks for the form of the other feed.
-fn entry(frame: &Frame, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
+fn entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
     if wrapped {
         text.extend_from_slice(b"{\"current\":");
     }
-    item::write(frame, item, text);
+    item::write(renderer, item, text);
     if wrapped {
         let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
         text.extend_from_slice(metadata.as_bytes());
@@ -103,7 +103,7 @@ mod tests {
             ),
         ] {
             let mut text = Vec::new();
-            entry(&Frame::new(1, 2), &item, wrapped, &mut text);
+            entry(&ItemRenderer::new(1, 2), &item, wrapped, &mut text);
             let text = String::from_utf8(text).unwrap();
             assert!(text.starts_with(start) && text.ends_with(end), "{text}");
         }

@@ -6,7 +6,7 @@ use cosmos_sql::compile_condition;
 use engine::Item;
 use query::{Context, json::select::Select};
 
-use crate::{failure::Result, item::Frame, routes::queries};
+use crate::{failure::Result, item::ItemRenderer, routes::queries};
 
 /// A compiled condition.
 #[derive(Debug)]
@@ -25,10 +25,10 @@ impl Condition {
     /// Whether an item meets it.
     pub(super) fn holds(
         &self,
-        frame: &Frame,
+        renderer: &ItemRenderer,
         item: &Item,
     ) -> std::result::Result<bool, query::Error> {
-        let document = frame.complete(item);
+        let document = renderer.complete(item);
         self.plan.keeps(document.as_ref(), &self.context)
     }
 }

@@ -4,20 +4,20 @@
 use document::{Document, Value, doc};
 use engine::{Expect, Kind, Model, Namespace, Store};
 
-use super::{common, offers, queries, resources};
+use super::{offers, queries, resources, shared};
 use crate::{
-    containers::{self, Database, ROOT},
+    catalog::{self, Database, ROOT},
     door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
     names,
     reply::Reply,
-    representation::{self, System},
+    representation::{self, SystemProperties},
     request::Request,
 };
 
 fn show(database: &Database) -> Document {
-    let system = System {
+    let system = SystemProperties {
         rid: database.rid(),
         owner: String::new(),
         word: "dbs",
@@ -29,7 +29,7 @@ fn show(database: &Database) -> Document {
 }
 
 fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
-    containers::databases(&door.engine).iter().map(show).collect()
+    catalog::databases(&door.engine).iter().map(show).collect()
 }
 
 /// `POST /dbs`
@@ -38,9 +38,9 @@ pub(crate) async fn create<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let id = names::check(common::document(body)?.get("id"))?;
+    let id = names::check(shared::document(body)?.get("id"))?;
     let throughput = offers::wanted(request)?;
-    let databases = containers::databases(&door.engine);
+    let databases = catalog::databases(&door.engine);
     if databases.iter().any(|database| database.name == id) {
         return Err(Failure::exists());
     }
@@ -48,7 +48,7 @@ pub(crate) async fn create<S: Store>(
         let text = format!("The account has {MAX_RESOURCES} databases already.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
-    let number = common::next_number(door).await?;
+    let number = shared::next_number(door).await?;
     let body = doc! { "number": Value::Int64(i64::from(number)) };
     let made = door.engine.put_resource(&[ROOT, &id], body, Expect::Absent).await?;
     let made = Database { name: id, number, resource: made };
@@ -70,8 +70,8 @@ pub(crate) fn list<S: Store>(
 
 /// `GET /dbs/{db}`
 pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let database = common::database(door, request)?;
-    if common::is_known(request, database.resource.stamp) {
+    let database = shared::database(door, request)?;
+    if shared::is_known(request, database.resource.stamp) {
         return Ok(Reply::empty(304));
     }
     Ok(representation::one(200, &show(&database)))
@@ -79,10 +79,10 @@ pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply>
 
 /// `DELETE /dbs/{db}`
 pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let database = common::database(door, request)?;
+    let database = shared::database(door, request)?;
     resources::check_version(request, database.resource.stamp)?;
     // The record goes last: until then a second attempt finds what is left.
-    for container in containers::all(&door.engine, &database) {
+    for container in catalog::all(&door.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
         door.engine.drop_collection(Model::Items, &namespace).await?;
         offers::remove(door, &container.rid).await?;

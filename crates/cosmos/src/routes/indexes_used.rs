@@ -7,7 +7,7 @@ use engine::Used;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use query::json::sarg::Step;
 
-use crate::{container, containers::Container, headers::Headers, representation};
+use crate::{catalog::Container, container, headers::Headers, representation};
 
 /// The header of an answer to a client that asks for it.
 pub(super) fn header(headers: &Headers, container: &Container, used: &[Used]) -> Option<String> {

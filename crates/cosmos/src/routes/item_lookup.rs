@@ -3,13 +3,13 @@
 
 use engine::{Comes, Flow, Item, ItemKey, Scan, Sink, Store};
 
-use super::common;
+use super::shared;
 use crate::{
-    containers::Container,
+    catalog::Container,
     door::Door,
     failure::{Failure, Fault, Result},
     item,
-    partition_key::{Component, Scope},
+    partition_key::{Component, KeyScope},
     request::Request,
     rid::Rid,
 };
@@ -55,9 +55,9 @@ pub(super) async fn by_rid<S: Store>(
     components: &[Component],
 ) -> Result<Option<Item>> {
     let Some(wanted) = rid(request) else { return Ok(None) };
-    let range = container.range(&Scope::Whole(components.to_vec()));
+    let range = container.range(&KeyScope::Whole(components.to_vec()));
     let mut search = Search { container, wanted, found: None };
-    let context = common::context(door, request).await;
+    let context = shared::context(door, request).await;
     door.engine.scan(&container.collection, &Scan::of(range), &context, &mut search).await?;
     Ok(search.found)
 }
@@ -75,7 +75,7 @@ impl Sink for Search<'_> {
     }
 
     fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        if self.container.frame.rid(item) != self.wanted {
+        if self.container.renderer.rid(item) != self.wanted {
             return Ok(Flow::More);
         }
         self.found = Some(item.clone());

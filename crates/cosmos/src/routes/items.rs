@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite, Store};
 
-use super::{common, condition::Condition, item_lookup};
+use super::{condition::Condition, item_lookup, shared};
 use crate::{
-    containers::Container,
+    catalog::Container,
     door::Door,
     etag,
     failure::{Failure, Result},
-    item::{self, Incoming, Lifetimes},
+    item::{self, Lifetimes, NewItem},
     operation::Operation,
     partition_key::Component,
     patch::{self, Patch},
@@ -34,9 +34,9 @@ fn incoming(
     request: &Request,
     container: &Container,
     body: &[u8],
-) -> Result<(Incoming, Vec<Component>)> {
+) -> Result<(NewItem, Vec<Component>)> {
     check_triggers(request)?;
-    let item = Incoming::parse(body)?;
+    let item = NewItem::parse(body)?;
     container.check_item_id(item.id())?;
     let components = container.key.of_item(item.fields(), request.headers.partition_key())?;
     Ok((item, components))
@@ -74,7 +74,7 @@ pub(crate) async fn replace<S: Store>(
 }
 
 /// A replace, which may give the item another id.
-pub(super) fn replacement(key: &ItemKey, to: ItemKey, item: &Incoming) -> ItemAction {
+pub(super) fn replacement(key: &ItemKey, to: ItemKey, item: &NewItem) -> ItemAction {
     match *key == to {
         true => ItemAction::Replace(item.to_buf()),
         false => ItemAction::Move(to, item.to_buf()),
@@ -104,13 +104,13 @@ pub(super) async fn patch_action<S: Store>(
 ) -> Result<ItemAction> {
     let condition = match &patch.condition {
         None => None,
-        Some(text) => Some(Condition::new(text, common::context(door, request).await)?),
+        Some(text) => Some(Condition::new(text, shared::context(door, request).await)?),
     };
     let container = Arc::clone(container);
     let keeps_ttl = !patch.touches("ttl");
     let edit = move |item: &Item, default| {
         if let Some(condition) = &condition
-            && !condition.holds(&container.frame, item)?
+            && !condition.holds(&container.renderer, item)?
         {
             let message = "the item does not meet the condition";
             return Err(engine::Error::new(engine::Kind::Precondition, message));
@@ -150,11 +150,11 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
     let item = found.ok_or_else(Failure::no_entity)?;
     let etag = etag::quoted(item.stamp);
     let lsn = ("x-ms-item-lsn", item.stamp.to_string());
-    if common::is_known(request, item.stamp) {
+    if shared::is_known(request, item.stamp) {
         return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag).with(lsn.0, lsn.1));
     }
     let mut body = Vec::new();
-    item::write(&container.frame, &item, &mut body);
+    item::write(&container.renderer, &item, &mut body);
     let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
     let reply = reply.with_units(Work::PointRead, body.len()).tagged(etag).with(lsn.0, lsn.1);
     Ok(Reply { body, ..reply })
@@ -168,7 +168,7 @@ async fn write<S: Store>(
     key: ItemKey,
     action: ItemAction,
 ) -> Result<Reply> {
-    let write = ItemWrite { key, action, if_match: common::if_match(request.headers.if_match()) };
+    let write = ItemWrite { key, action, if_match: shared::if_match(request.headers.if_match()) };
     let collection = &container.collection;
     let done = door.engine.write_items(collection, &[write], &Lifetimes).await;
     let (done, seq) = done.map_err(|failure| failure.error)?;
@@ -184,6 +184,6 @@ async fn write<S: Store>(
         return Ok(reply);
     }
     let mut body = Vec::new();
-    item::write(&container.frame, &item, &mut body);
+    item::write(&container.renderer, &item, &mut body);
     Ok(Reply { body, ..reply })
 }

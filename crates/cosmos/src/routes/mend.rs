@@ -9,7 +9,7 @@ use super::{
     offers::{self, Throughput},
     resources,
 };
-use crate::{containers, door::Door, failure};
+use crate::{catalog, door::Door, failure};
 
 impl<S: Store> Door<S> {
     /// Mends what an end of the server between two steps of a change left behind. The server calls it
@@ -24,10 +24,10 @@ impl<S: Store> Door<S> {
 async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     let _one = door.changing.lock().await;
     let mut known = HashSet::new();
-    for database in containers::databases(&door.engine) {
+    for database in catalog::databases(&door.engine) {
         let rid = database.rid().encode();
         let shared = offers::of(door, &rid).is_some();
-        for container in containers::all(&door.engine, &database) {
+        for container in catalog::all(&door.engine, &database) {
             if !shared && offers::of(door, &container.rid).is_none() {
                 let link = format!("dbs/{rid}/colls/{}/", container.rid);
                 offers::create(door, &link, &container.rid, Throughput::default()).await?;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use document::{Document, Number, Value, doc, json};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries, resources};
+use super::{queries, resources, shared};
 use crate::{
-    containers::Container,
+    catalog::Container,
     door::Door,
     etag,
     failure::{Failure, Result},
@@ -139,7 +139,7 @@ pub(crate) async fn create<S: Store>(
     rid: &str,
     throughput: Throughput,
 ) -> Result<()> {
-    let number = common::next_number(door).await?;
+    let number = shared::next_number(door).await?;
     let body = doc! {
         "number": Value::Int64(i64::from(number)),
         "resource": link,
@@ -236,7 +236,7 @@ pub(crate) async fn replace<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let held = find(door, request)?;
-    let throughput = Throughput::of(common::document(body)?.get("content"))?;
+    let throughput = Throughput::of(shared::document(body)?.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.content());
     let made = resources::replace(door, request, &held, changed).await?;

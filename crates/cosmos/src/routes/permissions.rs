@@ -7,17 +7,17 @@ use document::{Document, doc};
 use engine::{Resource, Store};
 
 use super::{
-    common, queries, resources,
+    queries, resources, shared,
     users::{self, User},
 };
 use crate::{
-    containers::Database,
+    catalog::Database,
     door::Door,
     failure::{Failure, Result},
     names,
     permission::{self, Permission},
     reply::Reply,
-    representation::{self, System},
+    representation::{self, SystemProperties},
     request::Request,
     rid::{Leaf, Rid},
 };
@@ -25,15 +25,15 @@ use crate::{
 /// Part of the paths of permissions behind their user.
 const WORD: &str = "permission";
 
-struct Owner {
+struct PermissionFeed {
     database: Database,
     user: User,
 }
 
-impl Owner {
+impl PermissionFeed {
     fn find<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
-        let database = common::database(door, request)?;
+        let database = shared::database(door, request)?;
         let user = users::find(door, &database, name).ok_or_else(Failure::no_owner)?;
         Ok(Self { database, user })
     }
@@ -76,7 +76,7 @@ impl Owner {
         held: &Resource,
     ) -> Result<Document> {
         let token = new_token(door, request, &permission::token(held))?;
-        let system = System {
+        let system = SystemProperties {
             rid: self.rid_of(held),
             owner: format!("dbs/{}/users/{}/", self.database.rid().encode(), self.rid()),
             word: "permissions",
@@ -114,7 +114,7 @@ fn wanted<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<(S
 }
 
 fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)> {
-    let body = common::document(body)?;
+    let body = shared::document(body)?;
     let id = names::check(body.get("id"))?;
     let permission = Permission::parse(&body)?;
     if permission.partition.is_none()
@@ -144,7 +144,7 @@ pub(crate) async fn create<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let (id, kept) = wanted(door, request, body)?;
-    let owner = Owner::find(door, request)?;
+    let owner = PermissionFeed::find(door, request)?;
     let (status, made) = resources::create(door, request, &owner.path(&id), kept).await?;
     Ok(representation::one(status, &owner.show(door, request, &made)?))
 }
@@ -156,7 +156,7 @@ pub(crate) async fn replace<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let (id, kept) = wanted(door, request, body)?;
-    let owner = Owner::find(door, request)?;
+    let owner = PermissionFeed::find(door, request)?;
     let held = owner.named(door, request)?;
     resources::check_id(&held, &id, "permission")?;
     let made = resources::replace(door, request, &held, kept).await?;
@@ -169,19 +169,19 @@ pub(crate) fn list<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = Owner::find(door, request)?;
+    let owner = PermissionFeed::find(door, request)?;
     queries::list(door, request, asked, &owner.rid(), "Permissions", owner.all(door, request)?)
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions/{p}`
 pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = Owner::find(door, request)?;
+    let owner = PermissionFeed::find(door, request)?;
     let held = owner.named(door, request)?;
     Ok(representation::one(200, &owner.show(door, request, &held)?))
 }
 
 /// `DELETE /dbs/{db}/users/{u}/permissions/{p}`
 pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = Owner::find(door, request)?;
+    let owner = PermissionFeed::find(door, request)?;
     resources::delete(door, request, &*owner.named(door, request)?).await
 }

@@ -5,7 +5,7 @@ use query::json::{
     select::Select,
 };
 
-use super::partition_scope::leads;
+use super::container_part::leads;
 use crate::{item::SYSTEM, partition_key::KeyPath};
 
 /// The order that an index may have; none when it is about what the server sets.
@@ -20,7 +20,7 @@ fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
 }
 
 /// What an index may use of a condition: nothing about what the server sets, and nothing about the
-/// values of a partition key, which all items of one partition have in common.
+/// values of a partition key, which all items of one partition have in shared.
 pub(super) fn sarg(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
     match sarg {
         Sarg::All => Sarg::All,
@@ -48,12 +48,12 @@ pub(super) fn sarg(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partition_key::Definition;
+    use crate::partition_key::PartitionKeyDefinition;
 
     #[test]
     fn what_all_items_of_a_partition_have_in_common_helps_no_index() {
         let body = document::doc! { "paths": document::array!["/pk"], "kind": "Hash" };
-        let key = Definition::parse(&body).unwrap();
+        let key = PartitionKeyDefinition::parse(&body).unwrap();
         for (query, all, within) in [
             ("SELECT * FROM c WHERE c.pk = 1", 1, 0),
             ("SELECT * FROM c WHERE c.pk = 1 AND c.n = 2", 2, 1),

@@ -11,12 +11,12 @@ use query::{
     json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
-use super::{common, indexes_used, page_order, partition_scope, pushdown};
+use super::{container_part, indexes_used, page_order, pushdown, shared};
 use crate::{
-    containers::Container,
+    catalog::Container,
     door::Door,
     failure::{Failure, Result},
-    item::Frame,
+    item::ItemRenderer,
     limits::{MAX_ANSWER_BYTES, MAX_DEPTH, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
     reply::Reply,
     representation,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What a client asks.
-struct Question {
+struct ParsedQuery {
     plan: Arc<Select>,
     /// What a continuation of it is good for.
     text: Vec<u8>,
@@ -35,7 +35,7 @@ struct Question {
 /// The text of a query, and its parameters.
 type Asked = (String, Vec<(String, Value)>);
 
-impl Question {
+impl ParsedQuery {
     fn parts(body: &[u8]) -> Result<Asked> {
         let mut fields = json::parse_document(body, MAX_DEPTH)?;
         let Some(Value::String(text)) = fields.remove("query") else {
@@ -163,7 +163,7 @@ fn over<S: Store>(
     name: &str,
     mut resources: Vec<Document>,
 ) -> Result<Reply> {
-    let question = Question::read(body)?;
+    let question = ParsedQuery::read(body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &question.text];
     let (_, resume) = resume(door, request, &about)?;
     let id = |resource: &Document| match resource.get("id") {
@@ -172,7 +172,7 @@ fn over<S: Store>(
     };
     resources.sort_by_key(id);
     let context = query::Context {
-        effort: common::effort(door, request),
+        effort: shared::effort(door, request),
         holding: Holding::of(&door.settings.memory),
         ..query::Context::default()
     };
@@ -195,9 +195,9 @@ fn over<S: Store>(
 /// `POST /dbs/{db}/colls/{c}/docs` with a query
 pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
     let container = request.container()?;
-    let question = Question::read(body)?;
+    let question = ParsedQuery::read(body)?;
     check_order(container, &question.plan)?;
-    let part = partition_scope::of_query(container, request, question.plan.sarg())?;
+    let part = container_part::of_query(container, request, question.plan.sarg())?;
     let range = part.range.clone();
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &question.text];
     let (births, resume) = resume(door, request, &about)?;
@@ -205,7 +205,7 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]
     if question.plan.scalar_count_only() && all && resume.is_none() {
         return count(door, request, container, &about).await;
     }
-    let context = common::context(door, request).await;
+    let context = shared::context(door, request).await;
     let system = question.plan.system();
     let sarg = pushdown::sarg(question.plan.sarg(), part.partition);
     let shared = query::Context::clone(&context);
@@ -282,7 +282,7 @@ struct Rows<'a> {
     /// Whether its results come in the order of items.
     streams: bool,
     container: &'a Container,
-    part: &'a partition_scope::Part<'a>,
+    part: &'a container_part::ContainerPart<'a>,
     /// Where the query reads what the server sets.
     system: System,
     effort: &'a Effort,
@@ -300,8 +300,8 @@ impl Sink for Rows<'_> {
         if !self.part.holds(self.container, item) {
             return Ok(Flow::More);
         }
-        let frame = &self.container.frame;
-        let whole = Completed { item, frame, document: OnceCell::new() };
+        let renderer = &self.container.renderer;
+        let whole = Completed { item, renderer, document: OnceCell::new() };
         let place = page_order::place(self.comes, item);
         let flow = match self.system {
             System::Nowhere => self.run.row(&place, item.document())?,
@@ -316,13 +316,13 @@ impl Sink for Rows<'_> {
 #[derive(Debug)]
 struct Completed<'a> {
     item: &'a Item,
-    frame: &'a Frame,
+    renderer: &'a ItemRenderer,
     document: OnceCell<DocBuf>,
 }
 
 impl Whole for Completed<'_> {
     fn whole(&self) -> DocRef<'_> {
-        self.document.get_or_init(|| self.frame.complete(self.item)).as_ref()
+        self.document.get_or_init(|| self.renderer.complete(self.item)).as_ref()
     }
 }
 
@@ -342,7 +342,7 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
 /// `POST /dbs/{db}/colls/{c}/docs` for a plan
 pub(crate) fn plan(request: &Request, body: &[u8]) -> Result<Reply> {
     request.container()?;
-    let (text, parameters) = Question::parts(body)?;
+    let (text, parameters) = ParsedQuery::parts(body)?;
     let features = request.headers.features().unwrap_or_default();
     let features: Vec<&str> = features.split(',').map(str::trim).collect();
     let plan = plan_document(&text, &parameters, &features).map_err(|error| refused(&error))?;
@@ -401,7 +401,7 @@ mod tests {
             ("{}", false),
             ("x", false),
         ] {
-            assert_eq!(Question::read(body.as_bytes()).is_ok(), good, "{body}");
+            assert_eq!(ParsedQuery::read(body.as_bytes()).is_ok(), good, "{body}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use document::{Value, array, doc};
 use engine::Store;
 
-use super::{common, partition_scope};
+use super::{container_part, shared};
 use crate::{
     door::Door,
     etag,
@@ -22,7 +22,7 @@ pub(crate) fn list<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply>
     let container = request.container()?;
     let record = &container.collection.state().record;
     let etag = etag::quoted(record.created);
-    if common::is_known(request, record.created) {
+    if shared::is_known(request, record.created) {
         return Ok(Reply::empty(304).with_units(Work::PointRead, 0).tagged(etag));
     }
     let database = container.database_number;
@@ -58,7 +58,7 @@ pub(crate) fn conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<R
         || headers.partition_key().is_some();
     if request.operation == Operation::QueryConflicts && !whole && !container.key.paths().is_empty()
     {
-        return Err(partition_scope::disabled());
+        return Err(container_part::disabled());
     }
     let feed = representation::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
     Ok(feed.into_reply().with_units(Work::PointRead, 0))

@@ -3,9 +3,9 @@
 use engine::{Comes, Error, Flow, Item, Scan, Sink, Store};
 use memory::Account;
 
-use super::{common, page_order, partition_scope};
+use super::{container_part, page_order, shared};
 use crate::{
-    containers::Container,
+    catalog::Container,
     door::Door,
     failure::Result,
     item,
@@ -20,7 +20,7 @@ use crate::{
 /// A page that is being filled.
 struct Page<'a> {
     container: &'a Container,
-    part: &'a partition_scope::Part<'a>,
+    part: &'a container_part::ContainerPart<'a>,
     account: &'a Account,
     most: usize,
     feed: Feed,
@@ -48,7 +48,7 @@ impl Sink for Page<'_> {
             self.more = true;
             return Ok(Flow::Enough);
         }
-        self.feed.push(|out| item::write(&self.container.frame, item, out))?;
+        self.feed.push(|out| item::write(&self.container.renderer, item, out))?;
         if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
             self.last.extend_from_slice(&page_order::place(self.comes, item));
         }
@@ -59,7 +59,7 @@ impl Sink for Page<'_> {
 /// `GET /dbs/{db}/colls/{c}/docs`
 pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
-    let part = partition_scope::of_headers(container, request)?;
+    let part = container_part::of_headers(container, request)?;
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
     let (births, after) = page_order::resume(door, request, &about)?;
     let most = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
@@ -76,7 +76,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
         more: false,
     };
     let scan = Scan { after, births, ..Scan::of(part.range.clone()) };
-    let context = common::context(door, request).await;
+    let context = shared::context(door, request).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
     session::check(request.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use document::{Document, doc};
 use engine::{Expect, Resource, Store};
 
-use super::common;
+use super::shared;
 use crate::{
     door::Door,
     failure::{Failure, Result},
@@ -64,7 +64,7 @@ pub(super) async fn replace<S: Store>(
     held: &Resource,
     kept: Document,
 ) -> Result<Arc<Resource>> {
-    Ok(door.engine.put_resource(&names(held), kept, common::expect(request)).await?)
+    Ok(door.engine.put_resource(&names(held), kept, shared::expect(request)).await?)
 }
 
 /// Removes the version of a resource that the request is about.
@@ -73,7 +73,7 @@ pub(super) async fn delete<S: Store>(
     request: &Request,
     held: &Resource,
 ) -> Result<Reply> {
-    door.engine.remove_resource(&names(held), common::expect(request)).await?;
+    door.engine.remove_resource(&names(held), shared::expect(request)).await?;
     Ok(removed())
 }
 
@@ -97,7 +97,7 @@ pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
 
 /// Refuses a request about another version than this one.
 pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
-    match common::expect(request) {
+    match shared::expect(request) {
         Expect::Version(wanted) if wanted != stamp => Err(Failure::precondition()),
         _ => Ok(()),
     }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, container_definitions, queries, resources};
+use super::{containers, queries, resources, shared};
 use crate::{
-    containers::Container,
+    catalog::Container,
     door::Door,
     failure::{Failure, Fault, Result},
     limits::{MAX_SCRIPTS, MAX_UDFS},
     link, names,
     reply::Reply,
-    representation::{self, System},
+    representation::{self, SystemProperties},
     request::Request,
     rid::{Leaf, Rid},
 };
@@ -37,16 +37,16 @@ fn kind(request: &Request) -> Kind {
     Kind { word, feed, leaf, most }
 }
 
-struct Owner {
+struct ScriptFeed {
     container: Arc<Container>,
     path: [String; 4],
     kind: Kind,
 }
 
-impl Owner {
+impl ScriptFeed {
     fn find(request: &Request) -> Result<Self> {
         let container = Arc::clone(request.container()?);
-        Ok(Self { path: container_definitions::path(&container), container, kind: kind(request) })
+        Ok(Self { path: containers::path(&container), container, kind: kind(request) })
     }
 
     fn path<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
@@ -71,7 +71,7 @@ impl Owner {
 
     fn show(&self, held: &Resource) -> Document {
         let database = Rid::Database(self.container.database_number).encode();
-        let system = System {
+        let system = SystemProperties {
             rid: self.rid(held),
             owner: format!("dbs/{database}/colls/{}/", self.container.rid),
             word: self.kind.word,
@@ -82,7 +82,7 @@ impl Owner {
     }
 
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
-        let body = common::document(body)?;
+        let body = shared::document(body)?;
         let id = names::check(body.get("id"))?;
         let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
         let code = text("body").ok_or_else(|| Failure::bad("A script has a text 'body'."))?;
@@ -132,7 +132,7 @@ pub(crate) async fn create<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let owner = Owner::find(request)?;
+    let owner = ScriptFeed::find(request)?;
     let (id, kept) = owner.read_body(body)?;
     let (status, made) = owner.create(door, request, &id, kept).await?;
     Ok(representation::one(status, &owner.show(&made)))
@@ -144,7 +144,7 @@ pub(crate) async fn replace<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let owner = Owner::find(request)?;
+    let owner = ScriptFeed::find(request)?;
     let (id, kept) = owner.read_body(body)?;
     let held = owner.named(door, request)?;
     resources::check_id(&held, &id, "script")?;
@@ -158,19 +158,19 @@ pub(crate) fn list<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = Owner::find(request)?;
+    let owner = ScriptFeed::find(request)?;
     queries::list(door, request, asked, &owner.container.rid, owner.kind.feed, owner.all(door))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
 pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = Owner::find(request)?;
+    let owner = ScriptFeed::find(request)?;
     let held = owner.named(door, request)?;
     Ok(representation::one(200, &owner.show(&held)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like
 pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = Owner::find(request)?;
+    let owner = ScriptFeed::find(request)?;
     resources::delete(door, request, &*owner.named(door, request)?).await
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries, resources};
+use super::{queries, resources, shared};
 use crate::{
-    containers::{self, Database, ROOT},
+    catalog::{self, Database, ROOT},
     door::Door,
     failure::{Failure, Result},
     names,
     reply::Reply,
-    representation::{self, System},
+    representation::{self, SystemProperties},
     request::Request,
     rid::Rid,
 };
@@ -34,7 +34,7 @@ impl User {
         if word != WORD {
             return None;
         }
-        let number = containers::number(&resource.body)?;
+        let number = catalog::number(&resource.body)?;
         Some(Self { name: name.clone(), number, resource })
     }
 
@@ -62,7 +62,7 @@ fn users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
 }
 
 fn show(database: &Database, user: &User) -> Document {
-    let system = System {
+    let system = SystemProperties {
         rid: user.rid(database),
         owner: format!("dbs/{}/", database.rid().encode()),
         word: "users",
@@ -77,7 +77,7 @@ fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
 }
 
 fn named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
-    let database = common::database(door, request)?;
+    let database = shared::database(door, request)?;
     let name = request.name();
     let user = find(door, &database, name).ok_or_else(Failure::no_resource)?;
     Ok((database, user))
@@ -89,7 +89,7 @@ async fn put<S: Store>(
     name: &str,
     expect: Expect,
 ) -> Result<User> {
-    let number = common::next_number(door).await?;
+    let number = shared::next_number(door).await?;
     let body = doc! { "number": Value::Int64(i64::from(number)) };
     let resource = door.engine.put_resource(&path(database, name), body, expect).await?;
     Ok(User { name: name.to_owned(), number, resource })
@@ -101,9 +101,9 @@ pub(crate) async fn create<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let id = names::check(common::document(body)?.get("id"))?;
+    let id = names::check(shared::document(body)?.get("id"))?;
     let upsert = request.headers.is_upsert();
-    let database = common::database(door, request)?;
+    let database = shared::database(door, request)?;
     match find(door, &database, &id) {
         Some(held) if upsert => Ok(representation::one(200, &show(&database, &held))),
         Some(_) => Err(Failure::exists()),
@@ -120,7 +120,7 @@ pub(crate) fn list<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = common::database(door, request)?;
+    let database = shared::database(door, request)?;
     queries::list(door, request, asked, &database.rid().encode(), "Users", all(door, &database))
 }
 
@@ -136,7 +136,7 @@ pub(crate) async fn replace<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let id = names::check(common::document(body)?.get("id"))?;
+    let id = names::check(shared::document(body)?.get("id"))?;
     let (database, held) = named(door, request)?;
     resources::check_version(request, held.resource.stamp)?;
     if id == held.name {

@@ -5,16 +5,16 @@ use engine::{Item, ItemRange};
 use query::json::sarg::{Sarg, Step, Test};
 
 use crate::{
-    containers::Container,
+    catalog::Container,
     epk::EpkRange,
     failure::{Failure, Fault, Result},
-    partition_key::{Component, KeyPath, Scope},
+    partition_key::{Component, KeyPath, KeyScope},
     request::Request,
     session,
 };
 
 /// The part of a container that a request is about.
-pub(super) struct Part<'a> {
+pub(super) struct ContainerPart<'a> {
     pub(super) range: ItemRange,
     /// A text that tells what headers name from others.
     pub(super) mark: Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) struct Part<'a> {
     pub(super) within: Option<EpkRange>,
 }
 
-impl Part<'_> {
+impl ContainerPart<'_> {
     /// Whether an item of its range is in it.
     pub(super) fn holds(&self, container: &Container, item: &Item) -> bool {
         self.within.as_ref().is_none_or(|within| within.holds(&container.epk(item)))
@@ -33,7 +33,10 @@ impl Part<'_> {
 }
 
 /// The part that headers name.
-pub(super) fn of_headers<'a>(container: &'a Container, request: &Request) -> Result<Part<'a>> {
+pub(super) fn of_headers<'a>(
+    container: &'a Container,
+    request: &Request,
+) -> Result<ContainerPart<'a>> {
     let headers = &request.headers;
     if let Some(id) = headers.range_id().map(str::trim).filter(|id| !id.is_empty())
         && id.rsplit(',').next() != Some(session::RANGE)
@@ -43,14 +46,14 @@ pub(super) fn of_headers<'a>(container: &'a Container, request: &Request) -> Res
     }
     if let Some(key) = headers.partition_key() {
         let scope = container.key.scope(key)?;
-        let whole = matches!(scope, Scope::Whole(_));
+        let whole = matches!(scope, KeyScope::Whole(_));
         let partition = if whole { container.key.paths() } else { &[] };
         let (range, mark) = (container.range(&scope), key.as_bytes().to_vec());
-        return Ok(Part { range, mark, partition, within: None });
+        return Ok(ContainerPart { range, mark, partition, within: None });
     }
     if headers.start_epk().is_none() && headers.end_epk().is_none() {
         let range = ItemRange::all();
-        return Ok(Part { range, mark: Vec::new(), partition: &[], within: None });
+        return Ok(ContainerPart { range, mark: Vec::new(), partition: &[], within: None });
     }
     let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
@@ -58,7 +61,7 @@ pub(super) fn of_headers<'a>(container: &'a Container, request: &Request) -> Res
     })?;
     let mark = format!("{start}-{end}").into_bytes();
     let (items, exact) = container.epk_range(&range);
-    Ok(Part { range: items, mark, partition: &[], within: (!exact).then_some(range) })
+    Ok(ContainerPart { range: items, mark, partition: &[], within: (!exact).then_some(range) })
 }
 
 /// The same for a query, which may name the partition itself.
@@ -66,7 +69,7 @@ pub(super) fn of_query<'a>(
     container: &'a Container,
     request: &Request,
     sarg: &Sarg,
-) -> Result<Part<'a>> {
+) -> Result<ContainerPart<'a>> {
     let part = of_headers(container, request)?;
     if part.within.is_some() {
         return Ok(part);
@@ -76,8 +79,8 @@ pub(super) fn of_query<'a>(
         return Ok(part);
     }
     if let Some(components) = partition(container, sarg) {
-        let range = container.range(&Scope::Whole(components));
-        return Ok(Part { range, partition: paths, ..part });
+        let range = container.range(&KeyScope::Whole(components));
+        return Ok(ContainerPart { range, partition: paths, ..part });
     }
     let whole = headers.cross_partition()
         || headers.range_id().is_some()

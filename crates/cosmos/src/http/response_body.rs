@@ -27,7 +27,7 @@ const LOOKS: u32 = 8;
 
 /// The answers of a connection that have not been sent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unsent(Arc<Waiting>);
+pub(super) struct UnsentResponses(Arc<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -48,13 +48,13 @@ impl Waiting {
     }
 }
 
-impl Unsent {
-    fn begin(&self) -> Sending {
+impl UnsentResponses {
+    fn begin(&self) -> UnsentResponse {
         let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
         *next += 1;
         self.0.note(*next);
         self.0.count.send_modify(|count| *count += 1);
-        Sending { unsent: self.clone(), id: *next }
+        UnsentResponse { unsent: self.clone(), id: *next }
     }
 
     /// Waits until nothing of an answer has been taken for too long.
@@ -79,12 +79,12 @@ impl Unsent {
 
 /// One of them.
 #[derive(Debug)]
-struct Sending {
-    unsent: Unsent,
+struct UnsentResponse {
+    unsent: UnsentResponses,
     id: u64,
 }
 
-impl Drop for Sending {
+impl Drop for UnsentResponse {
     fn drop(&mut self) {
         self.unsent.0.lock().remove(&self.id);
         self.unsent.0.count.send_modify(|count| *count -= 1);
@@ -93,22 +93,22 @@ impl Drop for Sending {
 
 /// The body of an answer, and what ends with it.
 #[derive(Debug)]
-pub(super) struct Sent<T> {
+pub(super) struct ResponseBody<T> {
     rest: Bytes,
-    sending: Option<Sending>,
+    sending: Option<UnsentResponse>,
     _with: T,
 }
 
-impl<T> Sent<T> {
+impl<T> ResponseBody<T> {
     /// The response with a body that is sent in parts; one that is small is sent at once.
     pub(super) fn of(
         response: Response<Full<Bytes>>,
-        unsent: Option<&Unsent>,
+        unsent: Option<&UnsentResponses>,
         with: T,
     ) -> Response<Self> {
         let (parts, body) = response.into_parts();
         let rest = whole(body);
-        let sending = unsent.filter(|_| !rest.is_empty()).map(Unsent::begin);
+        let sending = unsent.filter(|_| !rest.is_empty()).map(UnsentResponses::begin);
         Response::from_parts(parts, Self { rest, sending, _with: with })
     }
 }
@@ -122,7 +122,7 @@ fn whole(mut body: Full<Bytes>) -> Bytes {
     }
 }
 
-impl<T: Unpin> Body for Sent<T> {
+impl<T: Unpin> Body for ResponseBody<T> {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -157,11 +157,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_of_which_nothing_is_taken_stalls_its_connection() {
-        let unsent = Unsent::default();
+        let unsent = UnsentResponses::default();
         let response = || Response::new(Full::new(Bytes::from(vec![0; 4 * ANSWER_PART_BYTES])));
         let waits = |times: u32| tokio::time::timeout(WRITE_TIMEOUT * times, unsent.stalled());
         assert!(waits(9).await.is_err(), "there is none");
-        let mut slow = Sent::of(response(), Some(&unsent), ()).into_body();
+        let mut slow = ResponseBody::of(response(), Some(&unsent), ()).into_body();
         for _ in 0..4 {
             let part = tokio::time::timeout(WRITE_TIMEOUT * 3 / 4, unsent.stalled());
             assert!(part.await.is_err(), "it is taken slowly");
@@ -169,7 +169,7 @@ mod tests {
         }
         drop(slow);
         assert!(waits(9).await.is_err(), "it was sent");
-        let _never = Sent::of(response(), Some(&unsent), ()).into_body();
+        let _never = ResponseBody::of(response(), Some(&unsent), ()).into_body();
         assert!(waits(2).await.is_ok());
     }
 
@@ -177,8 +177,8 @@ mod tests {
     async fn an_answer_is_sent_in_parts() {
         let bytes: Vec<u8> = (0..300_000_u32).map(|at| at as u8).collect();
         let response = Response::new(Full::new(Bytes::from(bytes.clone())));
-        let unsent = Unsent::default();
-        let mut body = Sent::of(response, Some(&unsent), ()).into_body();
+        let unsent = UnsentResponses::default();
+        let mut body = ResponseBody::of(response, Some(&unsent), ()).into_body();
         assert_eq!(body.size_hint().exact(), Some(300_000));
         let mut sent = Vec::new();
         while let Some(frame) = body.frame().await {

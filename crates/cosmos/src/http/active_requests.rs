@@ -9,7 +9,7 @@ use crate::limits::REST_LOOK;
 
 /// How many requests began and ended, and whether something waits to be read by the client.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns(Arc<Counts>);
+pub(super) struct ActiveRequests(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -20,18 +20,18 @@ struct Counts {
 
 /// A request, until its answer has been handed on.
 #[derive(Debug)]
-pub(super) struct Turn(Turns);
+pub(super) struct ActiveRequest(ActiveRequests);
 
-impl Drop for Turn {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.0.0.ended.fetch_add(1, Relaxed);
     }
 }
 
-impl Turns {
-    pub(super) fn begin(&self) -> Turn {
+impl ActiveRequests {
+    pub(super) fn begin(&self) -> ActiveRequest {
         self.0.begun.fetch_add(1, Relaxed);
-        Turn(self.clone())
+        ActiveRequest(self.clone())
     }
 
     /// Whether the last write was not taken whole.
@@ -64,11 +64,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_client_rests_when_nothing_is_asked_and_all_is_sent() {
-        let turns = Turns::default();
+        let turns = ActiveRequests::default();
         let rests = || {
             tokio::time::timeout(
                 REST_LOOK * 4 + Duration::from_millis(1),
-                Turns::rest(Some(&turns)),
+                ActiveRequests::rest(Some(&turns)),
             )
         };
         assert!(rests().await.is_ok());

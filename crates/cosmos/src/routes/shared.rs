@@ -11,7 +11,7 @@ use query::{
 };
 
 use crate::{
-    containers::{self, Database},
+    catalog::{self, Database},
     door::Door,
     etag,
     failure::{Failure, Fault, Result},
@@ -30,7 +30,7 @@ pub(crate) fn database<S: Store>(door: &Door<S>, request: &Request) -> Result<Da
         (Some(name), true) => (name, Failure::no_resource),
         _ => (owner, Failure::no_owner),
     };
-    containers::database(&door.engine, name).ok_or_else(missing)
+    catalog::database(&door.engine, name).ok_or_else(missing)
 }
 
 /// Reads the body of a request about a resource that is no item.
@@ -45,7 +45,7 @@ pub(crate) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
         let (number, expect) = match &held {
             None => (1, Expect::Absent),
             Some(held) => {
-                let number = containers::number(&held.body).unwrap_or(0);
+                let number = catalog::number(&held.body).unwrap_or(0);
                 (number.saturating_add(1), Expect::Version(held.stamp))
             }
         };

@@ -13,19 +13,19 @@ use memory::{Account, Share, Short};
 
 use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
-/// About what an outcome takes in the answer beside its item.
+/// RequestSummary what an outcome takes in the answer beside its item.
 const OUTCOME_BYTES: usize = 128;
 
 /// The room that is left for items in an answer, and the memory that they take in it.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct ResponseBudget {
     left: AtomicUsize,
     /// Stored bytes of the smallest item for which there was none.
     refused: AtomicUsize,
     held: Mutex<Share>,
 }
 
-impl Room {
+impl ResponseBudget {
     pub(crate) fn new(account: &Account) -> Self {
         Self::of(MAX_BATCH_ANSWER_BYTES, account)
     }
@@ -51,7 +51,7 @@ impl Room {
         stored < self.refused.load(Ordering::Relaxed)
     }
 
-    /// Room for this text of an item of so many stored bytes, or why it has none.
+    /// ResponseBudget for this text of an item of so many stored bytes, or why it has none.
     pub(crate) fn take(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
         let less = |left: usize| left.checked_sub(text.len());
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn room_is_taken_once() {
         let account = Account::new(usize::MAX);
-        let room = Room::new(&account);
+        let room = ResponseBudget::new(&account);
         let take = |bytes: usize, stored: usize| room.take(&vec![0; bytes], stored).is_ok();
         assert!(take(MAX_BATCH_ANSWER_BYTES - 1, 90));
         assert!(!take(2, 70));
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn there_is_no_room_without_memory() {
         let account = Account::new(100_000);
-        let room = Room::new(&account);
+        let room = ResponseBudget::new(&account);
         room.take(&vec![0; 90_000], 1).unwrap();
         assert_eq!(room.take(&vec![0; 90_000], 1).unwrap_err().fault.status(), 503);
         let outcome = Outcome { status: 200, body: vec![b'1'; 90_000], ..Outcome::default() };

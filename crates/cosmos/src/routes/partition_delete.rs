@@ -2,7 +2,7 @@
 
 use engine::Store;
 
-use super::common;
+use super::shared;
 use crate::{
     door::Door,
     failure::{Failure, Result},
@@ -22,7 +22,7 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Resul
     if range.is_all() && !container.key.paths().is_empty() {
         return Err(Failure::bad("PartitionKey value must be supplied for this operation."));
     }
-    let context = common::context(door, request).await;
+    let context = shared::context(door, request).await;
     let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
     Ok(Reply::empty(200).with_units(Work::Rows(removed as u64), 0))
 }

@@ -16,7 +16,7 @@ const DECISIVE: usize = 4;
 
 /// What a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum Protocol {
     Tls,
     Http1,
     Http2,
@@ -24,7 +24,7 @@ pub(super) enum Opening {
     Unclear,
 }
 
-impl Opening {
+impl Protocol {
     /// Waits for a client to begin, and looks without taking anything; `None`: it does not.
     pub(super) async fn of(stream: &TcpStream) -> Option<Self> {
         let mut first = [0; PREFACE.len()];
@@ -68,22 +68,22 @@ mod tests {
     #[test]
     fn openings() {
         for (first, want) in [
-            (&b""[..], Opening::Unclear),
-            (b"P", Opening::Unclear),
-            (b"PR", Opening::Unclear),
-            (b"PRI", Opening::Unclear),
-            (b"PRI ", Opening::Http2),
-            (PREFACE, Opening::Http2),
-            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0", Opening::Http2),
-            (b"PRI * HTTP/1.1\r\n", Opening::Http1),
-            (b"PRIX", Opening::Http1),
-            (b"PO", Opening::Http1),
-            (b"PROPFIND / ", Opening::Http1),
-            (b"GET / HTTP/1.1\r\n", Opening::Http1),
-            (b"\x16\x03\x01", Opening::Tls),
-            (b"\0", Opening::Http1),
+            (&b""[..], Protocol::Unclear),
+            (b"P", Protocol::Unclear),
+            (b"PR", Protocol::Unclear),
+            (b"PRI", Protocol::Unclear),
+            (b"PRI ", Protocol::Http2),
+            (PREFACE, Protocol::Http2),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0", Protocol::Http2),
+            (b"PRI * HTTP/1.1\r\n", Protocol::Http1),
+            (b"PRIX", Protocol::Http1),
+            (b"PO", Protocol::Http1),
+            (b"PROPFIND / ", Protocol::Http1),
+            (b"GET / HTTP/1.1\r\n", Protocol::Http1),
+            (b"\x16\x03\x01", Protocol::Tls),
+            (b"\0", Protocol::Http1),
         ] {
-            assert_eq!(Opening::by(first), want, "{first:?}");
+            assert_eq!(Protocol::by(first), want, "{first:?}");
         }
     }
 }

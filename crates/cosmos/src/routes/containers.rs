@@ -6,15 +6,15 @@ use std::sync::Arc;
 use document::Document;
 use engine::{Expect, Kind, Model, Namespace, Space, Store};
 
-use super::{common, offers, queries, resources};
+use super::{offers, queries, resources, shared};
 use crate::{
-    container::{Definition, write_ttl},
-    containers::{self, Container, Database, ROOT},
+    catalog::{self, Container, Database, ROOT},
+    container::{ContainerDefinition, write_ttl},
     door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
     reply::Reply,
-    representation::{self, System},
+    representation::{self, SystemProperties},
     request::Request,
     rid::Rid,
 };
@@ -32,7 +32,7 @@ fn show(container: &Container) -> Document {
     let mut body = container.options().clone();
     write_ttl(container.default_ttl(), &mut body);
     let database = container.database_number;
-    let system = System {
+    let system = SystemProperties {
         rid: Rid::Container { database, container: container.collection.id },
         owner: format!("dbs/{}/", Rid::Database(database).encode()),
         word: "colls",
@@ -43,7 +43,7 @@ fn show(container: &Container) -> Document {
 }
 
 fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
-    containers::all(&door.engine, database).iter().map(show).collect()
+    catalog::all(&door.engine, database).iter().map(show).collect()
 }
 
 /// The path below which a container's own resources are.
@@ -55,7 +55,7 @@ pub(crate) fn path(container: &Container) -> [String; 4] {
 fn find<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
-    containers::find(&door.engine, &door.containers, database, name)
+    catalog::find(&door.engine, &door.containers, database, name)
 }
 
 /// `POST /dbs/{db}/colls`
@@ -64,17 +64,17 @@ pub(crate) async fn create<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let definition = Definition::parse(common::document(body)?)?;
+    let definition = ContainerDefinition::parse(shared::document(body)?)?;
     let throughput = offers::wanted(request)?;
-    let database = common::database(door, request)?;
-    if MAX_RESOURCES <= containers::all(&door.engine, &database).len() {
+    let database = shared::database(door, request)?;
+    if MAX_RESOURCES <= catalog::all(&door.engine, &database).len() {
         let text = format!("The database has {MAX_RESOURCES} containers already.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
     let namespace = Namespace::new(database.name.as_str(), definition.id.as_str());
     door.engine.create_container(&namespace, definition.engine()).await?;
     let (engine, known) = (&door.engine, &door.containers);
-    let container = containers::find(engine, known, &database.name, &definition.id)?;
+    let container = catalog::find(engine, known, &database.name, &definition.id)?;
     let shared = offers::of(door, &database.rid().encode()).is_some();
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
@@ -89,7 +89,7 @@ pub(crate) fn list<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = common::database(door, request)?;
+    let database = shared::database(door, request)?;
     let rid = database.rid().encode();
     queries::list(door, request, asked, &rid, "DocumentCollections", all(door, &database))
 }
@@ -97,7 +97,7 @@ pub(crate) fn list<S: Store>(
 /// `GET /dbs/{db}/colls/{c}`
 pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = find(door, request)?;
-    if common::is_known(request, container.version()) {
+    if shared::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
     }
     let mut reply = representation::one(200, &show(&container));
@@ -132,12 +132,12 @@ pub(crate) async fn replace<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let body = common::document(body)?;
+    let body = shared::document(body)?;
     let held = find(door, request)?;
     // Who asks to change another container than there is now is told that, whatever it would be.
     resources::check_version(request, held.version())?;
-    let definition = Definition::replace(body, held.options())?;
-    let version = match common::expect(request) {
+    let definition = ContainerDefinition::replace(body, held.options())?;
+    let version = match shared::expect(request) {
         Expect::Version(stamp) => Some(stamp),
         Expect::Absent | Expect::Present => None,
     };

@@ -15,9 +15,9 @@ use crate::{
     container::{self, hash_bytes},
     epk::{self, EpkRange},
     failure::{Failure, Fault, Result},
-    item::Frame,
-    partition_key::{self, Component, Kind, Scope},
-    reply::Owner,
+    item::ItemRenderer,
+    partition_key::{Component, HashKind, KeyScope, PartitionKeyDefinition},
+    reply::ParentHeaders,
     rid::{Leaf, Rid},
 };
 
@@ -78,10 +78,10 @@ pub(crate) struct Container {
     pub(crate) database: String,
     pub(crate) database_number: u32,
     pub(crate) rid: String,
-    pub(crate) key: partition_key::Definition,
-    pub(crate) frame: Frame,
+    pub(crate) key: PartitionKeyDefinition,
+    pub(crate) renderer: ItemRenderer,
     /// As answers about what lies in it name it.
-    pub(crate) owner: Option<Owner>,
+    pub(crate) parent: Option<ParentHeaders>,
     state: Arc<State>,
 }
 
@@ -89,16 +89,16 @@ impl Container {
     fn new(database: &Database, name: &str, collection: Arc<Collection>) -> Option<Self> {
         let state = collection.state();
         let key = match state.record.options.get("partitionKey") {
-            None => partition_key::Definition::none(),
-            Some(Value::Document(key)) => partition_key::Definition::parse(key).ok()?,
+            None => PartitionKeyDefinition::none(),
+            Some(Value::Document(key)) => PartitionKeyDefinition::parse(key).ok()?,
             Some(_) => return None,
         };
         let (number, id) = (database.number, collection.id);
         let rid = Rid::Container { database: number, container: id }.encode();
         Some(Self {
-            owner: Owner::new(&format!("dbs/{}/colls/{name}", database.name), &rid),
+            parent: ParentHeaders::new(&format!("dbs/{}/colls/{name}", database.name), &rid),
             rid,
-            frame: Frame::new(number, id),
+            renderer: ItemRenderer::new(number, id),
             name: name.to_owned(),
             database: database.name.clone(),
             database_number: number,
@@ -141,7 +141,7 @@ impl Container {
     /// What begins the row keys of a logical partition, or of all whose keys begin so.
     pub(crate) fn hash(&self, components: &[Component]) -> Vec<u8> {
         let mut hash = epk::of(self.key.kind(), components);
-        if self.key.kind() == Kind::HashV1 {
+        if self.key.kind() == HashKind::HashV1 {
             hash.resize(usize::from(hash_bytes(&self.key)), 0);
         }
         hash
@@ -154,15 +154,17 @@ impl Container {
     }
 
     /// The items of a scope.
-    pub(crate) fn range(&self, scope: &Scope) -> ItemRange {
+    pub(crate) fn range(&self, scope: &KeyScope) -> ItemRange {
         match scope {
-            Scope::Whole(components) => {
+            KeyScope::Whole(components) => {
                 let values: Vec<ValueRef<'_>> =
                     components.iter().map(Component::as_value).collect();
                 ItemRange::partition(&self.hash(components), &values)
             }
-            Scope::Prefix(components) if components.is_empty() => ItemRange::all(),
-            Scope::Prefix(components) => self.epk_range(&EpkRange::of_key(self.hash(components))).0,
+            KeyScope::Prefix(components) if components.is_empty() => ItemRange::all(),
+            KeyScope::Prefix(components) => {
+                self.epk_range(&EpkRange::of_key(self.hash(components))).0
+            }
         }
     }
 
@@ -170,7 +172,7 @@ impl Container {
     pub(crate) fn epk_range(&self, range: &EpkRange) -> (ItemRange, bool) {
         let len = usize::from(hash_bytes(&self.key));
         let (mut found, mut exact) = range.of_beginnings(len);
-        if self.key.kind() == Kind::HashV1 {
+        if self.key.kind() == HashKind::HashV1 {
             // Row keys hold the beginnings of these, filled up with zeros: an end that only zeros
             // tell from a shorter key takes that one too.
             if let Some(mut end) = range.max.clone() {
@@ -210,11 +212,11 @@ fn changed(state: &State) -> u64 {
     state.record.items.map_or(0, |items| items.changed)
 }
 
-type Known = HashMap<String, HashMap<String, Arc<Container>>>;
+type ByName = HashMap<String, HashMap<String, Arc<Container>>>;
 
 /// Containers that were used lately, by the names they were asked for under.
 #[derive(Debug, Default)]
-pub(crate) struct Containers(RwLock<Known>);
+pub(crate) struct Containers(RwLock<ByName>);
 
 impl Containers {
     fn known(&self, database: &str, name: &str) -> Option<Arc<Container>> {

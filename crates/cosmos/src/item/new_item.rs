@@ -11,11 +11,11 @@ use crate::{
 
 /// An item that may be stored.
 #[derive(Clone, Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct NewItem {
     document: Document,
 }
 
-impl Incoming {
+impl NewItem {
     /// Reads a request's body.
     pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         if MAX_ITEM_BYTES < body.len() {
@@ -110,8 +110,8 @@ mod tests {
             ("{".to_owned(), "refused"),
             (String::new(), "refused"),
         ] {
-            let found = Incoming::parse(text.as_bytes());
-            assert_eq!(found.as_ref().map_or("refused", Incoming::id), want, "{text}");
+            let found = NewItem::parse(text.as_bytes());
+            assert_eq!(found.as_ref().map_or("refused", NewItem::id), want, "{text}");
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn what_the_server_sets_is_not_kept() {
         let text =
             br#"{"_ts":1,"id":"a","_etag":"x","_rid":1,"_self":{},"_attachments":[],"_x":2}"#;
-        let found = Incoming::parse(text).unwrap();
+        let found = NewItem::parse(text).unwrap();
         let names: Vec<&str> = found.fields().iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["id", "_x"]);
     }
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn size_and_depth_are_limited() {
         let text = |len: usize| format!(r#"{{"id":"a","x":"{}"}}"#, "y".repeat(len));
-        assert!(Incoming::parse(text(MAX_ITEM_BYTES - 18).as_bytes()).is_ok());
-        let large = Incoming::parse(text(MAX_ITEM_BYTES).as_bytes()).unwrap_err();
+        assert!(NewItem::parse(text(MAX_ITEM_BYTES - 18).as_bytes()).is_ok());
+        let large = NewItem::parse(text(MAX_ITEM_BYTES).as_bytes()).unwrap_err();
         assert_eq!(large.fault.status(), 413);
         let deep = format!(r#"{{"id":"a","x":{}{}}}"#, "[".repeat(128), "]".repeat(128));
-        assert_eq!(Incoming::parse(deep.as_bytes()).unwrap_err().fault.status(), 400);
+        assert_eq!(NewItem::parse(deep.as_bytes()).unwrap_err().fault.status(), 400);
     }
 }
