@@ -17,7 +17,7 @@ const QUERY_ENGINE: &str = concat!(
 );
 
 /// The document for clients that go on at this address.
-pub(crate) fn document(account: &str, endpoint: &str) -> Vec<u8> {
+pub(crate) fn account_document(account: &str, endpoint: &str) -> Vec<u8> {
     let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint }];
     let document = doc! {
         "_self": "",
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn clients_are_sent_to_the_address() {
-        let text = document("localhost", "https://[::1]:8081/");
+        let text = account_document("localhost", "https://[::1]:8081/");
         let found = json::parse_document(&text, 5).unwrap();
         for name in ["writableLocations", "readableLocations"] {
             let shown = json::to_string(found.get(name).unwrap().as_ref());

@@ -85,10 +85,10 @@ fn check_signature<S: Store>(
         date: request.headers.date(),
     };
     let kind = request.link.kind;
-    let checked = match signed(kind.word()).check(keys, authorization, now_ms) {
+    let checked = match signed(kind.path_word()).check(keys, authorization, now_ms) {
         // Some SDKs sign this operation as if it were the container's.
         Err(Denied::Signature) if kind == Resource::PartitionKey => {
-            signed(Resource::Containers.word()).check(keys, authorization, now_ms)
+            signed(Resource::Containers.path_word()).check(keys, authorization, now_ms)
         }
         checked => checked,
     };
@@ -141,7 +141,7 @@ fn check_permission<S: Store>(
     // Both may name database and container by resource ids instead of names.
     let (engine, containers) = (&door.engine, &door.containers);
     let allowed = permission.path.clone().resolve_names(engine, containers);
-    let asked = ResourcePath::of(&request.link).resolve_names(engine, containers);
+    let asked = ResourcePath::of_link(&request.link).resolve_names(engine, containers);
     if !allowed.contains(&asked) {
         return forbidden("The token that was used is for another resource.");
     }

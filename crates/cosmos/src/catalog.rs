@@ -33,12 +33,12 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    fn of(resource: Arc<engine::Resource>) -> Option<Self> {
+    fn of_resource(resource: Arc<engine::Resource>) -> Option<Self> {
         let [root, name] = resource.path.as_slice() else { return None };
         if root != ROOT {
             return None;
         }
-        let number = number(&resource.body)?;
+        let number = resource_number(&resource.body)?;
         Some(Self { name: name.clone(), number, resource })
     }
 
@@ -49,7 +49,7 @@ impl Database {
 }
 
 /// The number that the resource id of a small record is made of.
-pub(crate) fn number(body: &Document) -> Option<u32> {
+pub(crate) fn resource_number(body: &Document) -> Option<u32> {
     match body.get("number") {
         Some(Value::Int64(number)) => u32::try_from(*number).ok(),
         _ => None,
@@ -57,17 +57,17 @@ pub(crate) fn number(body: &Document) -> Option<u32> {
 }
 
 /// The database of this name or resource id.
-pub(crate) fn database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
+pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
     if let Some(found) = engine.resource(&[ROOT, name]) {
-        return Database::of(found);
+        return Database::of_resource(found);
     }
     let Some(Rid::Database(number)) = Rid::parse(name) else { return None };
-    databases(engine).into_iter().find(|database| database.number == number)
+    all_databases(engine).into_iter().find(|database| database.number == number)
 }
 
 /// All databases, by name.
-pub(crate) fn databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
-    engine.resources(&[ROOT]).into_iter().filter_map(Database::of).collect()
+pub(crate) fn all_databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
+    engine.resources(&[ROOT]).into_iter().filter_map(Database::of_resource).collect()
 }
 
 /// A container in one version of its definition.
@@ -89,7 +89,7 @@ impl Container {
     fn new(database: &Database, name: &str, collection: Arc<Collection>) -> Option<Self> {
         let state = collection.state();
         let key = match state.record.options.get("partitionKey") {
-            None => PartitionKeyDefinition::none(),
+            None => PartitionKeyDefinition::without_paths(),
             Some(Value::Document(key)) => PartitionKeyDefinition::parse(key).ok()?,
             Some(_) => return None,
         };
@@ -110,7 +110,7 @@ impl Container {
 
     /// Stamp of its definition.
     pub(crate) fn version(&self) -> u64 {
-        changed(&self.state)
+        last_change(&self.state)
     }
 
     /// Second of the last change of its definition.
@@ -139,8 +139,8 @@ impl Container {
     }
 
     /// What begins the row keys of a logical partition, or of all whose keys begin so.
-    pub(crate) fn hash(&self, components: &[Component]) -> Vec<u8> {
-        let mut hash = epk::of(self.key.kind(), components);
+    pub(crate) fn key_hash(&self, components: &[Component]) -> Vec<u8> {
+        let mut hash = epk::effective_key(self.key.kind(), components);
         if self.key.kind() == HashKind::HashV1 {
             hash.resize(usize::from(hash_bytes(&self.key)), 0);
         }
@@ -150,20 +150,20 @@ impl Container {
     /// The key of an item.
     pub(crate) fn item_key(&self, components: &[Component], id: &str) -> ItemKey {
         let values: Vec<ValueRef<'_>> = components.iter().map(Component::as_value).collect();
-        ItemKey::new(&self.hash(components), &values, id)
+        ItemKey::new(&self.key_hash(components), &values, id)
     }
 
     /// The items of a scope.
-    pub(crate) fn range(&self, scope: &KeyScope) -> ItemRange {
+    pub(crate) fn item_range(&self, scope: &KeyScope) -> ItemRange {
         match scope {
             KeyScope::Whole(components) => {
                 let values: Vec<ValueRef<'_>> =
                     components.iter().map(Component::as_value).collect();
-                ItemRange::partition(&self.hash(components), &values)
+                ItemRange::partition(&self.key_hash(components), &values)
             }
             KeyScope::Prefix(components) if components.is_empty() => ItemRange::all(),
             KeyScope::Prefix(components) => {
-                self.epk_range(&EpkRange::of_key(self.hash(components))).0
+                self.epk_range(&EpkRange::of_key(self.key_hash(components))).0
             }
         }
     }
@@ -193,22 +193,22 @@ impl Container {
         {
             return Ok(());
         }
-        Err(Failure::bad(format!(
+        Err(Failure::bad_request(format!(
             "The input name '{id}' is invalid. It has the form of a resource id of this container."
         )))
     }
 
     /// The effective partition key of an item.
-    pub(crate) fn epk(&self, item: &Item) -> Vec<u8> {
-        epk::of(self.key.kind(), &self.key.extract(item.document()))
+    pub(crate) fn item_epk(&self, item: &Item) -> Vec<u8> {
+        epk::effective_key(self.key.kind(), &self.key.extract_key(item.document()))
     }
 
     fn is_current(&self) -> bool {
-        !self.collection.is_dropped() && changed(&self.collection.state()) == self.version()
+        !self.collection.is_dropped() && last_change(&self.collection.state()) == self.version()
     }
 }
 
-fn changed(state: &State) -> u64 {
+fn last_change(state: &State) -> u64 {
     state.record.items.map_or(0, |items| items.changed)
 }
 
@@ -219,13 +219,13 @@ type ByName = HashMap<String, HashMap<String, Arc<Container>>>;
 pub(crate) struct Containers(RwLock<ByName>);
 
 impl Containers {
-    fn known(&self, database: &str, name: &str) -> Option<Arc<Container>> {
+    fn find_current(&self, database: &str, name: &str) -> Option<Arc<Container>> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.get(database)?.get(name).filter(|container| container.is_current()).cloned()
     }
 
     /// Forgets what is no more.
-    pub(crate) fn prune(&self) {
+    pub(crate) fn forget_dropped(&self) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for names in known.values_mut() {
             names.retain(|_, container| container.is_current());
@@ -233,7 +233,7 @@ impl Containers {
         known.retain(|_, names| !names.is_empty());
     }
 
-    fn keep(&self, database: &str, name: &str, container: &Arc<Container>) {
+    fn remember(&self, database: &str, name: &str, container: &Arc<Container>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let names = known.entry(database.to_owned()).or_default();
         names.insert(name.to_owned(), Arc::clone(container));
@@ -241,26 +241,26 @@ impl Containers {
 }
 
 /// The container that a link means.
-pub(crate) fn find<S: Store>(
+pub(crate) fn find_container<S: Store>(
     engine: &Engine<S>,
     containers: &Containers,
     database: &str,
     name: &str,
 ) -> Result<Arc<Container>> {
-    if let Some(container) = containers.known(database, name) {
+    if let Some(container) = containers.find_current(database, name) {
         return Ok(container);
     }
-    let found = self::database(engine, database).ok_or_else(Failure::no_owner)?;
-    let collection = collection(engine, &found, name).ok_or_else(Failure::no_resource)?;
+    let found = self::find_database(engine, database).ok_or_else(Failure::no_owner)?;
+    let collection = find_collection(engine, &found, name).ok_or_else(Failure::no_resource)?;
     let real = collection.state().record.namespace.collection.clone();
     let container = Container::new(&found, &real, collection);
     let damaged = || Failure::new(Fault::Internal, "The container's definition is damaged.");
     let container = Arc::new(container.ok_or_else(damaged)?);
-    containers.keep(database, name, &container);
+    containers.remember(database, name, &container);
     Ok(container)
 }
 
-fn collection<S: Store>(
+fn find_collection<S: Store>(
     engine: &Engine<S>,
     database: &Database,
     name: &str,
@@ -281,7 +281,7 @@ fn collection<S: Store>(
 }
 
 /// All containers of a database, by name.
-pub(crate) fn all<S: Store>(engine: &Engine<S>, database: &Database) -> Vec<Container> {
+pub(crate) fn all_containers<S: Store>(engine: &Engine<S>, database: &Database) -> Vec<Container> {
     let all = engine.collections(Model::Items).into_iter();
     let own = all.filter(|(namespace, _)| namespace.database == database.name);
     own.filter_map(|(namespace, collection)| {

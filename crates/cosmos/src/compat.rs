@@ -169,34 +169,34 @@ pub fn compat() -> String {
     let mut out = RULES.to_owned();
     out.push_str(ROUTES);
     out.push_str("\n## Headers of requests\n\nRead: ");
-    out.push_str(&listed(READ.iter().copied()));
+    out.push_str(&quoted_list(READ.iter().copied()));
     out.push_str(".\n\nKnown, and without effect:\n\n| header | because |\n|---|---|\n");
     for (names, why) in IGNORED {
-        line(&mut out, format_args!("| {names} | {why} |"));
+        push_line(&mut out, format_args!("| {names} | {why} |"));
     }
     out.push_str("\n## Errors\n\n| status | sub-status | code |\n|--:|--:|---|\n");
     for fault in Fault::ALL {
         let (status, sub_status) = (fault.status(), fault.sub_status());
-        line(&mut out, format_args!("| {status} | {sub_status} | {} |", fault.code()));
+        push_line(&mut out, format_args!("| {status} | {sub_status} | {} |", fault.code()));
     }
     out.push_str("\n## Functions of the query language\n\nWork: ");
     let mut names: Vec<&str> = functions::all().map(|function| function.name).collect();
     names.sort_unstable();
-    out.push_str(&listed(names.into_iter()));
+    out.push_str(&quoted_list(names.into_iter()));
     out.push_str(".\n\nAggregates that work: ");
-    out.push_str(&listed(AGGREGATES.into_iter()));
+    out.push_str(&quoted_list(AGGREGATES.into_iter()));
     out.push_str(".\n\nNot yet (an error names them): ");
-    out.push_str(&listed(functions::LATER.iter().copied()));
+    out.push_str(&quoted_list(functions::LATER.iter().copied()));
     out.push_str(", ORDER BY RANK, user-defined functions.\n\n");
     out.push_str(REST);
     out
 }
 
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to memory does not fail.
     let written = writeln!(out, "{text}");
     debug_assert!(written.is_ok());

@@ -17,30 +17,30 @@ const PURPOSE: &[u8] = b"continuation\0";
 const MAC_BYTES: usize = 32;
 
 /// The text of a token. `about` says what it is for and is not part of it.
-pub(crate) fn seal(secret: &Key, about: &[&[u8]], state: &[u8]) -> String {
+pub(crate) fn seal_token(secret: &Key, about: &[&[u8]], state: &[u8]) -> String {
     let mut token = vec![FORMAT];
-    token.extend_from_slice(&signed(about, state, |parts| secret.sign(parts)));
+    token.extend_from_slice(&sign_parts(about, state, |parts| secret.sign(parts)));
     token.extend_from_slice(state);
     STANDARD.encode(token)
 }
 
 /// What a token says, if it was given for this.
-pub(crate) fn open(secret: &Key, about: &[&[u8]], token: &str) -> Result<Vec<u8>> {
-    let refused = || Failure::bad("Invalid Continuation Token");
+pub(crate) fn open_token(secret: &Key, about: &[&[u8]], token: &str) -> Result<Vec<u8>> {
+    let refused = || Failure::bad_request("Invalid Continuation Token");
     if MAX_CONTINUATION_BYTES < token.len() {
         return Err(refused());
     }
     let bytes = STANDARD.decode(token.trim()).map_err(|_| refused())?;
     let Some((&FORMAT, rest)) = bytes.split_first() else { return Err(refused()) };
     let (mac, state) = rest.split_first_chunk::<MAC_BYTES>().ok_or_else(refused)?;
-    if !signed(about, state, |parts| bool::from(secret.verifies(parts, mac))) {
+    if !sign_parts(about, state, |parts| bool::from(secret.verifies(parts, mac))) {
         return Err(refused());
     }
     Ok(state.to_vec())
 }
 
 /// Hands over what is signed: every part with its length, so that none can borrow from the next.
-fn signed<T>(about: &[&[u8]], state: &[u8], with: impl FnOnce(&[&[u8]]) -> T) -> T {
+fn sign_parts<T>(about: &[&[u8]], state: &[u8], with: impl FnOnce(&[&[u8]]) -> T) -> T {
     let lens: Vec<[u8; 8]> = about.iter().map(|part| (part.len() as u64).to_be_bytes()).collect();
     let mut parts: Vec<&[u8]> = vec![PURPOSE];
     for (part, len) in about.iter().zip(&lens) {
@@ -59,24 +59,24 @@ mod tests {
         let secret = Key::of(&[1; 32]).unwrap();
         let about: &[&[u8]] = &[b"container", b"query"];
         for state in [&b""[..], b"state", &[0; 3000]] {
-            let token = seal(&secret, about, state);
-            assert_eq!(open(&secret, about, &token).unwrap(), state);
+            let token = seal_token(&secret, about, state);
+            assert_eq!(open_token(&secret, about, &token).unwrap(), state);
             let others: [&[&[u8]]; 4] =
                 [&[b"other", b"query"], &[b"container"], &[b"containe", b"rquery"], &[]];
             for other in others {
-                open(&secret, other, &token).unwrap_err();
+                open_token(&secret, other, &token).unwrap_err();
             }
-            open(&Key::of(&[2; 32]).unwrap(), about, &token).unwrap_err();
+            open_token(&Key::of(&[2; 32]).unwrap(), about, &token).unwrap_err();
         }
-        let token = STANDARD.decode(seal(&secret, about, b"state")).unwrap();
+        let token = STANDARD.decode(seal_token(&secret, about, b"state")).unwrap();
         for at in 0..token.len() {
             let mut changed = token.clone();
             changed[at] ^= 1;
-            open(&secret, about, &STANDARD.encode(changed)).unwrap_err();
-            open(&secret, about, &STANDARD.encode(&token[..at])).unwrap_err();
+            open_token(&secret, about, &STANDARD.encode(changed)).unwrap_err();
+            open_token(&secret, about, &STANDARD.encode(&token[..at])).unwrap_err();
         }
         for token in ["", "x", "%%%%", "日本", &"A".repeat(1_000_000)] {
-            open(&secret, about, token).unwrap_err();
+            open_token(&secret, about, token).unwrap_err();
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Runs a request whose sender may make it.
-pub(crate) async fn run<S: Store>(
+pub(crate) async fn run_request<S: Store>(
     door: &Arc<Door<S>>,
     mut request: Request,
     body: Bytes,
@@ -40,33 +40,33 @@ pub(crate) async fn run<S: Store>(
     };
     if row.parent == Parent::Container {
         let [database, name] = &request.link.owners;
-        let found = catalog::find(&door.engine, &door.containers, database, name);
+        let found = catalog::find_container(&door.engine, &door.containers, database, name);
         request.keep_container(found);
     }
-    let offer = admit(door, &request)?;
+    let offer = admit_request(door, &request)?;
     let parent = find_parent(door, &request);
-    let reply = route(door, &request, body).await;
+    let reply = route_operation(door, &request, body).await;
     let took = clock::monotonic().saturating_sub(began);
     door.latencies.observe(row.metric as usize, took);
     if let (Some(throttle), Some(offer)) = (&door.throttle, offer) {
         // A failed operation has cost something too.
         let units =
             reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
-        throttle.spend(&offer, units);
+        throttle.spend_units(&offer, units);
     }
     Ok(Reply { parent: parent, ..reply? })
 }
 
 /// Refuses a request whose throughput is spent; else returns the offer that it is paid from, if any.
 /// What a container that is not there would cost is not asked: its route refuses the request.
-fn admit<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<String>> {
+fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<String>> {
     let (Some(throttle), Metering::Metered) = (&door.throttle, request.operation.row().metering)
     else {
         return Ok(None);
     };
     let Some(container) = request.found_container() else { return Ok(None) };
     let find = || offers::find_allowance(door, container);
-    let admitted = throttle.admit(clock::monotonic(), &container.rid, find);
+    let admitted = throttle.admit_request(clock::monotonic(), &container.rid, find);
     admitted.map_err(Failure::throttled)
 }
 
@@ -76,7 +76,7 @@ fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHead
         Parent::Account => None,
         Parent::Database => {
             let [database, _] = &request.link.owners;
-            let found = catalog::database(&door.engine, database)?;
+            let found = catalog::find_database(&door.engine, database)?;
             ParentHeaders::new(&format!("dbs/{}", found.name), &found.rid().encode())
         }
         Parent::Container => request.found_container()?.parent.clone(),
@@ -84,68 +84,72 @@ fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHead
 }
 
 /// The one place that knows which route serves which operation.
-async fn route<S: Store>(door: &Door<S>, request: &Request, body: Bytes) -> Result<Reply> {
+async fn route_operation<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: Bytes,
+) -> Result<Reply> {
     use Operation as Op;
     let body = &*body;
     match request.operation {
-        Op::ReadAccount => account::read(door, request),
-        Op::ReadCertificate => account::certificate(door),
+        Op::ReadAccount => account::read_account(door, request),
+        Op::ReadCertificate => account::read_certificate(door),
 
-        Op::CreateDatabase => databases::create(door, request, body).await,
-        Op::QueryDatabases => databases::list(door, request, Some(body)),
-        Op::ListDatabases => databases::list(door, request, None),
-        Op::ReadDatabase => databases::read(door, request),
-        Op::DeleteDatabase => databases::delete(door, request).await,
+        Op::CreateDatabase => databases::create_database(door, request, body).await,
+        Op::QueryDatabases => databases::list_databases(door, request, Some(body)),
+        Op::ListDatabases => databases::list_databases(door, request, None),
+        Op::ReadDatabase => databases::read_database(door, request),
+        Op::DeleteDatabase => databases::delete_database(door, request).await,
 
-        Op::CreateContainer => containers::create(door, request, body).await,
-        Op::QueryContainers => containers::list(door, request, Some(body)),
-        Op::ListContainers => containers::list(door, request, None),
-        Op::ReadContainer => containers::read(door, request).await,
-        Op::ReplaceContainer => containers::replace(door, request, body).await,
-        Op::DeleteContainer => containers::delete(door, request).await,
+        Op::CreateContainer => containers::create_container(door, request, body).await,
+        Op::QueryContainers => containers::list_containers(door, request, Some(body)),
+        Op::ListContainers => containers::list_containers(door, request, None),
+        Op::ReadContainer => containers::read_container(door, request).await,
+        Op::ReplaceContainer => containers::replace_container(door, request, body).await,
+        Op::DeleteContainer => containers::delete_container(door, request).await,
 
-        Op::CreateItem | Op::UpsertItem => items::create(door, request, body).await,
-        Op::ReadItem => items::read(door, request).await,
-        Op::ReplaceItem => items::replace(door, request, body).await,
-        Op::PatchItem => items::patch(door, request, body).await,
-        Op::DeleteItem => items::delete(door, request).await,
-        Op::QueryItems => queries::run(door, request, body).await,
-        Op::QueryPlan => queries::plan(request, body),
-        Op::Batch => batches::run(door, request, body).await,
-        Op::ListItems => read_feed::read(door, request).await,
-        Op::ChangeFeed => change_feed::read(door, request).await,
-        Op::DeletePartition => partition_delete::delete(door, request).await,
-        Op::ListRanges => ranges::list(door, request),
+        Op::CreateItem | Op::UpsertItem => items::create_item(door, request, body).await,
+        Op::ReadItem => items::read_item(door, request).await,
+        Op::ReplaceItem => items::replace_item(door, request, body).await,
+        Op::PatchItem => items::patch_item(door, request, body).await,
+        Op::DeleteItem => items::delete_item(door, request).await,
+        Op::QueryItems => queries::query_items(door, request, body).await,
+        Op::QueryPlan => queries::plan_query(request, body),
+        Op::Batch => batches::run_batch(door, request, body).await,
+        Op::ListItems => read_feed::read_items(door, request).await,
+        Op::ChangeFeed => change_feed::read_changes(door, request).await,
+        Op::DeletePartition => partition_delete::delete_partition(door, request).await,
+        Op::ListRanges => ranges::list_ranges(door, request),
 
-        Op::QueryConflicts | Op::ListConflicts => ranges::conflicts(door, request),
+        Op::QueryConflicts | Op::ListConflicts => ranges::list_conflicts(door, request),
         Op::ReadConflict | Op::DeleteConflict => Err(Failure::no_entity()),
 
-        Op::CreateScript => scripts::create(door, request, body).await,
-        Op::QueryScripts => scripts::list(door, request, Some(body)),
-        Op::ListScripts => scripts::list(door, request, None),
-        Op::ReadScript => scripts::read(door, request),
-        Op::ReplaceScript => scripts::replace(door, request, body).await,
-        Op::DeleteScript => scripts::delete(door, request).await,
+        Op::CreateScript => scripts::create_script(door, request, body).await,
+        Op::QueryScripts => scripts::list_scripts(door, request, Some(body)),
+        Op::ListScripts => scripts::list_scripts(door, request, None),
+        Op::ReadScript => scripts::read_script(door, request),
+        Op::ReplaceScript => scripts::replace_script(door, request, body).await,
+        Op::DeleteScript => scripts::delete_script(door, request).await,
         Op::ExecuteProcedure => Err(Failure::unsupported("The execution of stored procedures")),
 
-        Op::CreateUser => users::create(door, request, body).await,
-        Op::QueryUsers => users::list(door, request, Some(body)),
-        Op::ListUsers => users::list(door, request, None),
-        Op::ReadUser => users::read(door, request),
-        Op::ReplaceUser => users::replace(door, request, body).await,
-        Op::DeleteUser => users::delete(door, request).await,
+        Op::CreateUser => users::create_user(door, request, body).await,
+        Op::QueryUsers => users::list_users(door, request, Some(body)),
+        Op::ListUsers => users::list_users(door, request, None),
+        Op::ReadUser => users::read_user(door, request),
+        Op::ReplaceUser => users::replace_user(door, request, body).await,
+        Op::DeleteUser => users::delete_user(door, request).await,
 
-        Op::CreatePermission => permissions::create(door, request, body).await,
-        Op::QueryPermissions => permissions::list(door, request, Some(body)),
-        Op::ListPermissions => permissions::list(door, request, None),
-        Op::ReadPermission => permissions::read(door, request),
-        Op::ReplacePermission => permissions::replace(door, request, body).await,
-        Op::DeletePermission => permissions::delete(door, request).await,
+        Op::CreatePermission => permissions::create_permission(door, request, body).await,
+        Op::QueryPermissions => permissions::list_permissions(door, request, Some(body)),
+        Op::ListPermissions => permissions::list_permissions(door, request, None),
+        Op::ReadPermission => permissions::read_permission(door, request),
+        Op::ReplacePermission => permissions::replace_permission(door, request, body).await,
+        Op::DeletePermission => permissions::delete_permission(door, request).await,
 
-        Op::QueryOffers => offers::list(door, request, Some(body)),
-        Op::ListOffers => offers::list(door, request, None),
-        Op::ReadOffer => offers::read(door, request),
-        Op::ReplaceOffer => offers::replace(door, request, body).await,
+        Op::QueryOffers => offers::list_offers(door, request, Some(body)),
+        Op::ListOffers => offers::list_offers(door, request, None),
+        Op::ReadOffer => offers::read_offer(door, request),
+        Op::ReplaceOffer => offers::replace_offer(door, request, body).await,
 
         Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
     }
@@ -155,7 +159,7 @@ async fn route<S: Store>(door: &Door<S>, request: &Request, body: Bytes) -> Resu
 /// has the mode, because "not allowed" would not tell anybody what to do.
 fn refuse_method(kind: Resource, request: &Request) -> Failure {
     match kind {
-        Resource::Addresses => Failure::bad(
+        Resource::Addresses => Failure::bad_request(
             "This server is reached through its gateway only: set the connection mode Gateway in \
              the client's options (.NET: ConnectionMode.Gateway, Java: gatewayMode()).",
         ),

@@ -77,7 +77,7 @@ impl Fault {
     ];
 
     /// Status, sub-status and name.
-    const fn row(self) -> (u16, u32, &'static str) {
+    const fn table_row(self) -> (u16, u32, &'static str) {
         match self {
             Self::BadRequest => (400, 0, "BadRequest"),
             Self::PartitionKey => (400, 1001, "BadRequest"),
@@ -109,17 +109,17 @@ impl Fault {
 
     /// Status of the answer.
     pub(crate) const fn status(self) -> u16 {
-        self.row().0
+        self.table_row().0
     }
 
     /// What stands in the header `x-ms-substatus`.
     pub(crate) const fn sub_status(self) -> u32 {
-        self.row().1
+        self.table_row().1
     }
 
     /// The name in the body.
     pub(crate) const fn code(self) -> &'static str {
-        self.row().2
+        self.table_row().2
     }
 }
 
@@ -152,12 +152,12 @@ impl Failure {
     }
 
     /// A request that is wrong in itself.
-    pub(crate) fn bad(text: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn bad_request(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Fault::BadRequest, text)
     }
 
     /// A query that does not compile: the object with its errors.
-    pub(crate) fn query(errors: String) -> Self {
+    pub(crate) fn invalid_query(errors: String) -> Self {
         Self { errors: Some(errors.into()), ..Self::new(Fault::BadRequest, "") }
     }
 
@@ -178,15 +178,15 @@ impl Failure {
         Self::new(Fault::OwnerNotFound, NO_RESOURCE)
     }
 
-    pub(crate) fn exists() -> Self {
+    pub(crate) fn already_exists() -> Self {
         Self::new(Fault::Conflict, "Entity with the specified id already exists in the system.")
     }
 
-    pub(crate) fn unique() -> Self {
+    pub(crate) fn unique_violation() -> Self {
         Self::new(Fault::Conflict, "Unique index constraint violation.")
     }
 
-    pub(crate) fn precondition() -> Self {
+    pub(crate) fn precondition_failed() -> Self {
         Self::new(Fault::PreconditionFailed, "One of the specified pre-condition is not met.")
     }
 
@@ -199,7 +199,7 @@ impl Failure {
     }
 
     /// Other requests hold the memory that this one needs.
-    pub(crate) fn busy() -> Self {
+    pub(crate) fn out_of_memory() -> Self {
         let failure = Self::new(Fault::Unavailable, memory::Short.to_string());
         Self { retry_ms: Some(BUSY_RETRY_MS), ..failure }
     }
@@ -244,7 +244,7 @@ impl Failure {
     }
 
     /// The body of the answer.
-    pub(crate) fn body(&self, activity: &str, uri: &str) -> Vec<u8> {
+    pub(crate) fn error_body(&self, activity: &str, uri: &str) -> Vec<u8> {
         let mut message = b"Message: ".to_vec();
         match &self.errors {
             Some(errors) => message.extend_from_slice(errors.as_bytes()),
@@ -269,13 +269,13 @@ impl Failure {
 
 impl From<json::Invalid> for Failure {
     fn from(invalid: json::Invalid) -> Self {
-        Self::bad(format!("The input content is invalid JSON: {invalid}"))
+        Self::bad_request(format!("The input content is invalid JSON: {invalid}"))
     }
 }
 
 impl From<memory::Short> for Failure {
     fn from(_: memory::Short) -> Self {
-        Self::busy()
+        Self::out_of_memory()
     }
 }
 
@@ -298,17 +298,17 @@ impl From<engine::Error> for Failure {
             Kind::NotFound(What::Index) => Fault::BadRequest,
             Kind::NotFound(What::Document) => return Self::no_entity(),
             Kind::NotFound(What::Collection | What::Database) => return Self::no_resource(),
-            Kind::Exists(_) => return Self::exists(),
-            Kind::DuplicateKey { .. } => return Self::unique(),
+            Kind::Exists(_) => return Self::already_exists(),
+            Kind::DuplicateKey { .. } => return Self::unique_violation(),
             Kind::IndexConflict { .. } | Kind::IndexRefused => Fault::BadRequest,
-            Kind::Precondition => return Self::precondition(),
+            Kind::Precondition => return Self::precondition_failed(),
             Kind::Conflict => Fault::RetryWith,
             Kind::TooLarge => return Self::too_large(),
             Kind::Unsupported => Fault::NotImplemented,
             Kind::Gone => Fault::Gone,
             Kind::Stopped(why) if why.number == STOPPING => Fault::Unavailable,
             Kind::Stopped(_) => Fault::Timeout,
-            Kind::Busy => return Self::busy(),
+            Kind::Busy => return Self::out_of_memory(),
             Kind::Full => Fault::Full,
             Kind::Unavailable => Fault::Unavailable,
             Kind::Corrupt => Fault::Internal,
@@ -322,15 +322,15 @@ mod tests {
     use super::*;
 
     fn body(failure: &Failure) -> String {
-        String::from_utf8(failure.body("id", "/dbs/\"x\"")).unwrap()
+        String::from_utf8(failure.error_body("id", "/dbs/\"x\"")).unwrap()
     }
 
     #[test]
     fn bodies_have_the_form_that_clients_read() {
-        let plain = Failure::bad("a \"b\"");
+        let plain = Failure::bad_request("a \"b\"");
         let want = r#"{"code":"BadRequest","message":"Message: {\"Errors\":[\"a \\\"b\\\"\"]}\r\nActivityId: id, Request URI: /dbs/\"x\""}"#;
         assert_eq!(body(&plain), want);
-        let query = Failure::query(r#"{"errors":[]}"#.to_owned());
+        let query = Failure::invalid_query(r#"{"errors":[]}"#.to_owned());
         let want = r#"{"code":"BadRequest","message":"Message: {\"errors\":[]}\r\nActivityId: id, Request URI: /dbs/\"x\""}"#;
         assert_eq!(body(&query), want);
     }
@@ -340,7 +340,7 @@ mod tests {
         for (failure, want) in [
             (Failure::no_entity(), (404, 0, "NotFound")),
             (Failure::mismatch_of_item(), (400, 1001, "BadRequest")),
-            (Failure::precondition(), (412, 0, "PreconditionFailed")),
+            (Failure::precondition_failed(), (412, 0, "PreconditionFailed")),
             (Failure::throttled(5), (429, 3200, "TooManyRequests")),
             (Failure::too_large(), (413, 0, "RequestEntityTooLarge")),
             (Failure::answer_too_large(), (413, 3402, "RequestEntityTooLarge")),
@@ -349,7 +349,7 @@ mod tests {
             (engine::Error::from(memory::Short).into(), (503, 0, "ServiceUnavailable")),
             (engine::Error::new(Kind::Conflict, "too many writers").into(), (449, 0, "RetryWith")),
         ] {
-            assert_eq!(failure.fault.row(), want, "{failure:?}");
+            assert_eq!(failure.fault.table_row(), want, "{failure:?}");
         }
     }
 }

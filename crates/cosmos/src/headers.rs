@@ -123,7 +123,9 @@ impl Headers {
 
     fn keep_text(&mut self, text: Text, name: &str, value: HeaderValue) -> Result<()> {
         if std::str::from_utf8(value.as_bytes()).is_err() {
-            return Err(Failure::bad(format!("The value of the header {name} is not UTF-8.")));
+            return Err(Failure::bad_request(format!(
+                "The value of the header {name} is not UTF-8."
+            )));
         }
         match self.texts.iter().find(|(held, _)| *held == text) {
             Some((_, held)) if *held != value => return Err(given_twice(name)),
@@ -155,7 +157,7 @@ impl Headers {
             Ok(count @ 1..) => {
                 Ok(Some(usize::try_from(count).unwrap_or(MAX_PAGE_ITEMS).min(MAX_PAGE_ITEMS)))
             }
-            _ => Err(Failure::bad(format!(
+            _ => Err(Failure::bad_request(format!(
                 "Invalid value '{text}' specified for header x-ms-max-item-count."
             ))),
         }
@@ -174,7 +176,7 @@ fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result
 }
 
 fn given_twice(name: &str) -> Failure {
-    Failure::bad(format!("The header {name} is given twice with different values."))
+    Failure::bad_request(format!("The header {name} is given twice with different values."))
 }
 
 /// SDKs write booleans in the case of their language: `True` in Python and .NET, `true` elsewhere.

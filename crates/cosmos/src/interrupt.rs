@@ -43,7 +43,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// One that came from this address.
-    pub(crate) fn of(peer: Option<IpAddr>) -> Self {
+    pub(crate) fn from_peer(peer: Option<IpAddr>) -> Self {
         Self { peer, ..Self::default() }
     }
 
@@ -53,7 +53,7 @@ impl Client {
     }
 
     /// What its request computes is of no use any more.
-    pub(crate) fn stop(&self, why: StopReason) {
+    pub(crate) fn stop_requests(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
@@ -67,7 +67,7 @@ impl Client {
         self.sends.load(Relaxed)
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check_stopped(&self) -> Result<(), Error> {
         let why = i32::from(self.why.load(Relaxed));
         let text = match why {
             0 => return Ok(()),
@@ -84,7 +84,7 @@ pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.stop(StopReason::ClientLeft);
+        self.0.stop_requests(StopReason::ClientLeft);
     }
 }
 
@@ -110,8 +110,8 @@ impl Interrupt {
     }
 
     /// An evaluation that keeps its thread has come this far, by the thread's own time.
-    fn note(&self, now: Duration) {
-        let now = nanos(now).max(1);
+    fn note_progress(&self, now: Duration) {
+        let now = as_nanos(now).max(1);
         let before = self.looked.swap(now, Relaxed);
         if before != 0 {
             self.taken.fetch_add(now.saturating_sub(before), Relaxed);
@@ -119,17 +119,17 @@ impl Interrupt {
     }
 
     fn is_late(&self, now: Duration) -> bool {
-        self.end <= now || nanos(EVALUATION_TIME) <= self.taken.load(Relaxed)
+        self.end <= now || as_nanos(EVALUATION_TIME) <= self.taken.load(Relaxed)
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+fn as_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Watch for Interrupt {
     fn check(&self) -> Result<(), Error> {
-        self.client.check()?;
+        self.client.check_stopped()?;
         if self.is_late(clock::monotonic()) {
             return Err(Error::new(Kind::Stopped, 0, "The request took too long."));
         }
@@ -137,7 +137,7 @@ impl Watch for Interrupt {
     }
 
     fn give_way(&self) {
-        self.note(clock::thread());
+        self.note_progress(clock::thread());
         (self.give_way)();
     }
 
@@ -159,7 +159,7 @@ mod tests {
         let client = Arc::new(Client::default());
         let interrupt = Interrupt::new(Arc::clone(&client), || {});
         assert_eq!(number(&interrupt), None);
-        client.stop(StopReason::Stopping);
+        client.stop_requests(StopReason::Stopping);
         assert_eq!(number(&interrupt), Some(STOPPING));
         drop(StopOnDrop(client));
         assert_eq!(number(&interrupt), Some(1));
@@ -173,13 +173,13 @@ mod tests {
         assert!(interrupt.is_late(now + OPERATION_TIME + OPERATION_TIME));
         let start = Duration::from_secs(100);
         for (at, rests, late) in [(0, false, false), (3, true, false), (9, false, false)] {
-            interrupt.note(start + Duration::from_secs(at));
+            interrupt.note_progress(start + Duration::from_secs(at));
             if rests {
                 interrupt.rested();
             }
             assert_eq!(interrupt.is_late(now), late, "{at}");
         }
-        interrupt.note(start + Duration::from_secs(11));
+        interrupt.note_progress(start + Duration::from_secs(11));
         assert!(interrupt.is_late(now));
         assert_eq!(number(&interrupt), Some(0));
     }

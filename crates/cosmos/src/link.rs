@@ -34,7 +34,7 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// The word in paths and signatures.
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn path_word(self) -> &'static str {
         match self {
             Self::Account | Self::Certificate => "",
             Self::Databases => "dbs",
@@ -63,7 +63,7 @@ impl Resource {
             Self::Udfs,
             Self::Conflicts,
         ];
-        all.into_iter().find(|kind| kind.word() == word)
+        all.into_iter().find(|kind| kind.path_word() == word)
     }
 }
 
@@ -93,7 +93,7 @@ impl Link {
         let mut parts: [&str; 7] = [""; 7];
         let mut count = 0;
         for part in link.split('/') {
-            *parts.get_mut(count).ok_or_else(unknown)? = part;
+            *parts.get_mut(count).ok_or_else(unknown_path)? = part;
             count += 1;
         }
         // What is signed for a feed is the link of its owner.
@@ -113,9 +113,9 @@ impl Link {
                 Resource::PartitionKey
             }
             ("dbs", 5..=6) if second == "colls" => {
-                Resource::in_container(third).ok_or_else(unknown)?
+                Resource::in_container(third).ok_or_else(unknown_path)?
             }
-            _ => return Err(unknown()),
+            _ => return Err(unknown_path()),
         };
         match (kind, count) {
             (Resource::PartitionKey, _) => {
@@ -139,16 +139,16 @@ impl Link {
     ) -> Result<Self> {
         let decoded = |part: Option<&str>| match part {
             None => Ok(String::new()),
-            Some(part) => decode(part).map(Cow::into_owned),
+            Some(part) => decode_part(part).map(Cow::into_owned),
         };
         let owners = [decoded(database)?, decoded(owner)?];
-        let name = name.map(|name| decode(name).map(Cow::into_owned)).transpose()?;
+        let name = name.map(|name| decode_part(name).map(Cow::into_owned)).transpose()?;
         Ok(Self { kind, owners, name, signed: signed.to_owned() })
     }
 
     /// The link as it came, as it is decoded, and the resource id at its end in lower case.
     pub(crate) fn signed_forms(&self) -> [Option<Cow<'_, str>>; 3] {
-        let decoded = decode(&self.signed).ok().filter(|text| *text != self.signed);
+        let decoded = decode_part(&self.signed).ok().filter(|text| *text != self.signed);
         // Encoded, an id would be lower case in its escapes too.
         let whole = decoded.as_deref().unwrap_or(&self.signed);
         let last = whole.rsplit('/').next().unwrap_or_default();
@@ -162,15 +162,15 @@ fn not_empty(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-fn decode(part: &str) -> Result<Cow<'_, str>> {
+fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     if !part.contains('%') {
         return Ok(Cow::Borrowed(part));
     }
     let decoded = percent_decode_str(part).decode_utf8();
-    decoded.map_err(|_| Failure::bad("The request's path is not UTF-8."))
+    decoded.map_err(|_| Failure::bad_request("The request's path is not UTF-8."))
 }
 
-fn unknown() -> Failure {
+fn unknown_path() -> Failure {
     Failure::new(Fault::NotFound, "There is no resource of that path.")
 }
 

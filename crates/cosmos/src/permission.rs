@@ -33,10 +33,14 @@ impl Permission {
         let writes = match text("permissionMode") {
             Some(mode) if mode.eq_ignore_ascii_case("read") => false,
             Some(mode) if mode.eq_ignore_ascii_case("all") => true,
-            _ => return Err(Failure::bad("The permissionMode of a permission is Read or All.")),
+            _ => {
+                return Err(Failure::bad_request(
+                    "The permissionMode of a permission is Read or All.",
+                ));
+            }
         };
         let path = text("resource").and_then(ResourcePath::parse).ok_or_else(|| {
-            Failure::bad(
+            Failure::bad_request(
                 "The resource of a permission is the link of a database, of a container, or of \
                  something in a container.",
             )
@@ -66,11 +70,13 @@ impl Permission {
 }
 
 fn bad_key() -> Failure {
-    Failure::bad("The resourcePartitionKey of a permission is an array with a partition key.")
+    Failure::bad_request(
+        "The resourcePartitionKey of a permission is an array with a partition key.",
+    )
 }
 
 /// What a token for a permission is made of.
-pub(crate) fn token(held: &Resource) -> Token {
+pub(crate) fn token_of(held: &Resource) -> Token {
     Token { permission: held.path.join(SEPARATOR), version: held.stamp }
 }
 

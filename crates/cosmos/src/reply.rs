@@ -64,13 +64,13 @@ impl Reply {
     }
 
     /// With an etag.
-    pub(crate) fn tagged(mut self, etag: String) -> Self {
+    pub(crate) fn with_etag(mut self, etag: String) -> Self {
         self.etag = Some(etag);
         self
     }
 
     /// With a further header.
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.extra.push((name, value.into()));
         self
     }

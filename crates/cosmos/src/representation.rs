@@ -24,11 +24,11 @@ pub(crate) struct SystemProperties {
 
 impl SystemProperties {
     /// The resource as it is shown; `links` are feeds below it.
-    pub(crate) fn show(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
+    pub(crate) fn complete_body(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
         let rid = self.rid.encode();
         body.push("_self", format!("{}{}/{rid}/", self.owner, self.word));
         body.push("_rid", rid);
-        body.push("_etag", etag::quoted(self.stamp));
+        body.push("_etag", etag::quoted_etag(self.stamp));
         for (name, link) in links {
             body.push(*name, *link);
         }
@@ -38,20 +38,20 @@ impl SystemProperties {
 }
 
 /// A resource as text.
-pub(crate) fn text(resource: &Document) -> Vec<u8> {
+pub(crate) fn resource_text(resource: &Document) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     json::write(ValueRef::Document(DocRef::Tree(resource)), &mut out);
     out
 }
 
 /// The answer with one resource.
-pub(crate) fn one(status: u16, resource: &Document) -> Reply {
-    let body = text(resource);
+pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
+    let body = resource_text(resource);
     let work = if status == 200 { Work::PointRead } else { Work::Write };
     let reply = Reply::json(status, Vec::new()).with_units(work, body.len());
     let etag = resource.get("_etag").and_then(|etag| etag.as_ref().as_str());
     let reply = match etag {
-        Some(etag) => reply.tagged(etag.to_owned()),
+        Some(etag) => reply.with_etag(etag.to_owned()),
         None => reply,
     };
     Reply { body, ..reply }
@@ -77,7 +77,7 @@ impl Feed {
     }
 
     /// One more entry.
-    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Short> {
+    pub(crate) fn push_entry(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Short> {
         if 0 < self.count {
             self.text.push(b',');
         }
@@ -104,7 +104,7 @@ impl Feed {
 }
 
 /// A page of a feed of resources in the order of their ids.
-pub(crate) fn page<S: Store>(
+pub(crate) fn feed_page<S: Store>(
     door: &Door<S>,
     request: &Request,
     rid: &str,
@@ -113,24 +113,24 @@ pub(crate) fn page<S: Store>(
 ) -> failure::Result<Reply> {
     let about: [&[u8]; 2] = [rid.as_bytes(), name.as_bytes()];
     if let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) {
-        let after = continuation::open(&door.secret, &about, token)?;
-        resources.retain(|resource| after.as_slice() < id(resource).as_bytes());
+        let after = continuation::open_token(&door.secret, &about, token)?;
+        resources.retain(|resource| after.as_slice() < resource_id(resource).as_bytes());
     }
     let most = request.headers.page_items()?.unwrap_or(MAX_PAGE_ITEMS);
     let more = most < resources.len();
     resources.truncate(most);
-    let last = resources.last().filter(|_| more).map(id);
-    let continuation = last.map(|id| continuation::seal(&door.secret, &about, id.as_bytes()));
+    let last = resources.last().filter(|_| more).map(resource_id);
+    let continuation = last.map(|id| continuation::seal_token(&door.secret, &about, id.as_bytes()));
     let mut feed = Feed::new(rid, name, &door.settings.memory);
     for resource in &resources {
-        feed.push(|out| json::write(ValueRef::Document(DocRef::Tree(resource)), out))?;
+        feed.push_entry(|out| json::write(ValueRef::Document(DocRef::Tree(resource)), out))?;
     }
     let reply = feed.into_reply();
     let bytes = reply.body.len();
     Ok(Reply { continuation, ..reply.with_units(Work::PointRead, bytes) })
 }
 
-fn id(resource: &Document) -> &str {
+fn resource_id(resource: &Document) -> &str {
     resource.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
 }
 
@@ -149,17 +149,17 @@ mod tests {
             stamp: 5,
             ts: 9,
         };
-        let shown = system.show(doc! { "id": "d" }, &[("_colls", "colls/")]);
+        let shown = system.complete_body(doc! { "id": "d" }, &[("_colls", "colls/")]);
         let want = concat!(
             r#"{"id":"d","_self":"dbs/AAAAAQ==/","_rid":"AAAAAQ==","#,
             r#""_etag":"\"00000005-0000-0000-0000-000000000000\"","_colls":"colls/","_ts":9}"#
         );
-        let text = text(&shown);
+        let text = resource_text(&shown);
         assert_eq!(String::from_utf8(text.clone()).unwrap(), want);
         let account = Account::default();
         let mut feed = Feed::new("r", "Things", &account);
         for entry in [text.as_slice(), b"1"] {
-            feed.push(|out| out.extend_from_slice(entry)).unwrap();
+            feed.push_entry(|out| out.extend_from_slice(entry)).unwrap();
         }
         assert_eq!(feed.count(), 2);
         let want = format!(r#"{{"_rid":"r","Things":[{want},1],"_count":2}}"#);
@@ -172,7 +172,7 @@ mod tests {
     fn a_feed_takes_what_its_text_takes_until_its_answer_is_dropped() {
         let account = Account::new(1_000_000);
         let mut feed = Feed::new("r", "Things", &account);
-        while feed.push(|out| out.extend_from_slice(&[b'1'; 10_000])).is_ok() {
+        while feed.push_entry(|out| out.extend_from_slice(&[b'1'; 10_000])).is_ok() {
             assert!(feed.text.capacity() <= account.used().max(20_000), "{}", feed.count());
             assert!(feed.bytes() < 1_000_000);
         }

@@ -28,7 +28,7 @@ pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
 }
 
 /// A charge as it stands in a header.
-pub(crate) fn text(hundredths: u64) -> String {
+pub(crate) fn units_text(hundredths: u64) -> String {
     let (whole, part) = (hundredths / 100, hundredths % 100);
     match (part / 10, part % 10) {
         (0, 0) => format!("{whole}"),
@@ -54,7 +54,7 @@ mod tests {
             (Work::Rows(100), 2048, "5.35"),
             (Work::Rows(1), 0, "2.33"),
         ] {
-            assert_eq!(text(hundredths(work, bytes)), want, "{work:?} {bytes}");
+            assert_eq!(units_text(hundredths(work, bytes)), want, "{work:?} {bytes}");
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct ResourcePath(Vec<(Resource, String)>);
 
 impl ResourcePath {
     /// The path of what a request is about.
-    pub(crate) fn of(link: &Link) -> Self {
+    pub(crate) fn of_link(link: &Link) -> Self {
         let [database, owner] = &link.owners;
         let mut parts = Vec::with_capacity(3);
         if !database.is_empty() {
@@ -44,7 +44,7 @@ impl ResourcePath {
                 2 => Resource::in_container(word),
                 _ => None,
             };
-            let kind = kind.filter(|kind| kind.word() == word)?;
+            let kind = kind.filter(|kind| kind.path_word() == word)?;
             let name = words.next().filter(|name| !name.is_empty())?;
             parts.push((kind, name.to_owned()));
         }
@@ -59,11 +59,11 @@ impl ResourcePath {
         known: &Containers,
     ) -> Self {
         if let [(Resource::Databases, database), rest @ ..] = self.0.as_mut_slice() {
-            if let Some(found) = catalog::database(engine, database) {
+            if let Some(found) = catalog::find_database(engine, database) {
                 *database = found.name;
             }
             if let [(Resource::Containers, name), ..] = rest
-                && let Ok(found) = catalog::find(engine, known, database, name)
+                && let Ok(found) = catalog::find_container(engine, known, database, name)
             {
                 name.clone_from(&found.name);
             }
@@ -78,7 +78,7 @@ impl ResourcePath {
             return false;
         };
         let by_rid = matches!(Rid::parse(name), Some(Rid::Leaf { leaf: Leaf::Item, .. }));
-        let found = catalog::find(engine, known, database, container);
+        let found = catalog::find_container(engine, known, database, container);
         !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 
@@ -142,7 +142,7 @@ mod tests {
             ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/udfs/1", false),
             ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/docs/1%2F..%2F2", false),
         ] {
-            let other = ResourcePath::of(&Link::parse(path).unwrap());
+            let other = ResourcePath::of_link(&Link::parse(path).unwrap());
             assert_eq!(
                 ResourcePath::parse(permission).unwrap().contains(&other),
                 want,

@@ -33,7 +33,7 @@ pub(crate) enum Leaf {
 
 impl Leaf {
     /// The upper half of an id's last byte.
-    const fn tag(self) -> u8 {
+    const fn type_tag(self) -> u8 {
         match self {
             Self::Item | Self::Permission => 0,
             Self::Range => 5,
@@ -76,7 +76,7 @@ impl Rid {
     }
 
     /// Appends the same.
-    pub(crate) fn write(self, out: &mut Vec<u8>) {
+    pub(crate) fn write_text(self, out: &mut Vec<u8>) {
         let (bytes, len) = self.bytes();
         let mut text = [0; 24];
         let bytes = bytes.get(..len).unwrap_or_default();
@@ -92,7 +92,7 @@ impl Rid {
             Self::User { database, user } => (database, user & !CONTAINER, 0, 8),
             Self::Leaf { database, owner, number, leaf } => {
                 let number = number & ((1 << NUMBER_BITS) - 1);
-                (database, owner, number | u64::from(leaf.tag()) << NUMBER_BITS, 16)
+                (database, owner, number | u64::from(leaf.type_tag()) << NUMBER_BITS, 16)
             }
         };
         // Owners are written with the high byte first, so that the bit is the first one.
@@ -180,7 +180,7 @@ mod tests {
             assert!(!text.contains('/'), "{text}");
             assert_eq!(Rid::parse(&text), Some(rid), "{text}");
             let mut written = Vec::new();
-            rid.write(&mut written);
+            rid.write_text(&mut written);
             assert_eq!(written, text.as_bytes());
         }
     }

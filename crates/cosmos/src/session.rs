@@ -10,12 +10,12 @@ use crate::{
 pub(crate) const RANGE: &str = "0";
 
 /// The token for a state of the server.
-pub(crate) fn token(seq: u64) -> String {
+pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
 
 /// The newest commit that a header's tokens have seen.
-fn seen(header: &str) -> Option<u64> {
+fn seen_by(header: &str) -> Option<u64> {
     let mut newest = 0;
     for (at, token) in header.split(',').enumerate() {
         if at == MAX_SESSION_TOKENS {
@@ -47,17 +47,17 @@ fn seen(header: &str) -> Option<u64> {
 }
 
 /// Refuses a token that is damaged.
-pub(crate) fn parse(header: Option<&str>) -> Result<u64> {
+pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
     match header.map(str::trim) {
         None | Some("") => Ok(0),
-        Some(header) => seen(header).ok_or_else(|| {
-            Failure::bad(format!("The session token provided '{header}' is invalid."))
+        Some(header) => seen_by(header).ok_or_else(|| {
+            Failure::bad_request(format!("The session token provided '{header}' is invalid."))
         }),
     }
 }
 
 /// Refuses to serve a client that has seen more than there is.
-pub(crate) fn check(seen: u64, seq: u64) -> Result<()> {
+pub(crate) fn check_seen(seen: u64, seq: u64) -> Result<()> {
     if seen <= seq {
         return Ok(());
     }
@@ -92,15 +92,18 @@ mod tests {
             (Some(","), None),
             (Some("0:-1#99999999999999999999"), None),
         ] {
-            assert_eq!(parse(header).ok(), want, "{header:?}");
+            assert_eq!(parse_tokens(header).ok(), want, "{header:?}");
         }
-        assert!(parse(Some(&"0:1,".repeat(2000))).is_err());
-        assert_eq!(parse(Some(&token(u64::from(u32::MAX)))).ok(), Some(u64::from(u32::MAX)));
+        assert!(parse_tokens(Some(&"0:1,".repeat(2000))).is_err());
+        assert_eq!(
+            parse_tokens(Some(&session_token(u64::from(u32::MAX)))).ok(),
+            Some(u64::from(u32::MAX))
+        );
     }
 
     #[test]
     fn the_future_cannot_be_read() {
-        assert!(check(5, 5).is_ok());
-        assert_eq!(check(6, 5).unwrap_err().fault.sub_status(), 1002);
+        assert!(check_seen(5, 5).is_ok());
+        assert_eq!(check_seen(6, 5).unwrap_err().fault.sub_status(), 1002);
     }
 }

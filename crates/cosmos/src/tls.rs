@@ -28,7 +28,7 @@ impl fmt::Display for NoCertificate {
 
 impl std::error::Error for NoCertificate {}
 
-fn failed(error: impl fmt::Display) -> NoCertificate {
+fn certificate_error(error: impl fmt::Display) -> NoCertificate {
     NoCertificate(error.to_string())
 }
 
@@ -48,34 +48,34 @@ impl fmt::Debug for Certificate {
 
 impl Certificate {
     /// Makes one that is signed by itself, for this machine under all its names.
-    pub fn make(machine: &str) -> Result<Self, NoCertificate> {
+    pub fn make_self_signed(machine: &str) -> Result<Self, NoCertificate> {
         let mut names: Vec<String> =
             ["localhost", "127.0.0.1", "::1"].iter().map(|name| (*name).to_owned()).collect();
         if !machine.is_empty() && machine.is_ascii() && !names.iter().any(|name| name == machine) {
             names.push(machine.to_owned());
         }
-        let mut params = CertificateParams::new(names).map_err(failed)?;
+        let mut params = CertificateParams::new(names).map_err(certificate_error)?;
         params.distinguished_name = DistinguishedName::new();
         params.distinguished_name.push(DnType::CommonName, "localhost");
-        let key = KeyPair::generate().map_err(failed)?;
-        let made = params.self_signed(&key).map_err(failed)?;
-        Self::read(made.pem(), key.serialize_pem())
+        let key = KeyPair::generate().map_err(certificate_error)?;
+        let made = params.self_signed(&key).map_err(certificate_error)?;
+        Self::from_pem(made.pem(), key.serialize_pem())
     }
 
     /// Reads both from their texts.
-    pub fn read(certificate: String, key: String) -> Result<Self, NoCertificate> {
+    pub fn from_pem(certificate: String, key: String) -> Result<Self, NoCertificate> {
         let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
-        let chain = chain.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let chain = chain.collect::<Result<Vec<_>, _>>().map_err(certificate_error)?;
         if chain.is_empty() {
             return Err(NoCertificate("there is no certificate in the text".to_owned()));
         }
-        let private = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(failed)?;
+        let private = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(certificate_error)?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(failed)?
+            .map_err(certificate_error)?
             .with_no_client_auth()
             .with_single_cert(chain, private)
-            .map_err(failed)?;
+            .map_err(certificate_error)?;
         config.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
         Ok(Self { certificate, key, config: Arc::new(config) })
     }
@@ -102,15 +102,18 @@ mod tests {
     #[test]
     fn a_certificate_can_be_kept_and_read_again() {
         for machine in ["box", "", "localhost", "日本"] {
-            let made = Certificate::make(machine).unwrap();
+            let made = Certificate::make_self_signed(machine).unwrap();
             let (certificate, key) = (made.certificate().to_owned(), made.key().to_owned());
             assert!(certificate.starts_with("-----BEGIN CERTIFICATE-----"));
-            Certificate::read(certificate, key).unwrap();
+            Certificate::from_pem(certificate, key).unwrap();
         }
-        let (one, other) = (Certificate::make("").unwrap(), Certificate::make("").unwrap());
-        let mixed = Certificate::read(one.certificate().to_owned(), other.key().to_owned());
+        let (one, other) = (
+            Certificate::make_self_signed("").unwrap(),
+            Certificate::make_self_signed("").unwrap(),
+        );
+        let mixed = Certificate::from_pem(one.certificate().to_owned(), other.key().to_owned());
         assert!(mixed.is_err(), "the key of another");
-        assert!(Certificate::read(String::new(), one.key().to_owned()).is_err());
-        assert!(Certificate::read(one.certificate().to_owned(), String::new()).is_err());
+        assert!(Certificate::from_pem(String::new(), one.key().to_owned()).is_err());
+        assert!(Certificate::from_pem(one.certificate().to_owned(), String::new()).is_err());
     }
 }

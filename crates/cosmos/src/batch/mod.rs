@@ -4,5 +4,5 @@
 mod read;
 mod response;
 
-pub(crate) use read::{BatchAction, BatchOperation, read};
+pub(crate) use read::{BatchAction, BatchOperation, read_operations};
 pub(crate) use response::{Outcome, ResponseBudget};

@@ -27,20 +27,20 @@ pub(crate) struct ResponseBudget {
 
 impl ResponseBudget {
     pub(crate) fn new(account: &Account) -> Self {
-        Self::of(MAX_BATCH_ANSWER_BYTES, account)
+        Self::with_bytes(MAX_BATCH_ANSWER_BYTES, account)
     }
 
     /// For what is limited elsewhere, and paid for before it is there.
-    pub(crate) fn any() -> Self {
-        Self::of(usize::MAX, &Account::default())
+    pub(crate) fn unlimited() -> Self {
+        Self::with_bytes(usize::MAX, &Account::default())
     }
 
     /// Takes what it may hold at most, where it is too late for a refusal once it is known.
-    pub(crate) fn pay(&self) -> Result<(), Short> {
-        self.held().grow(MAX_BATCH_ANSWER_BYTES)
+    pub(crate) fn reserve_all(&self) -> Result<(), Short> {
+        self.lock_share().grow(MAX_BATCH_ANSWER_BYTES)
     }
 
-    fn of(bytes: usize, account: &Account) -> Self {
+    fn with_bytes(bytes: usize, account: &Account) -> Self {
         let (left, refused) = (AtomicUsize::new(bytes), AtomicUsize::new(usize::MAX));
         Self { left, refused, held: Mutex::new(account.share()) }
     }
@@ -52,26 +52,26 @@ impl ResponseBudget {
     }
 
     /// ResponseBudget for this text of an item of so many stored bytes, or why it has none.
-    pub(crate) fn take(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
+    pub(crate) fn take_room(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
         let less = |left: usize| left.checked_sub(text.len());
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         if text.is_empty() || taken.is_err() {
             self.refused.fetch_min(stored, Ordering::Relaxed);
             return Err(Failure::answer_too_large());
         }
-        Ok(self.held().grow(text.capacity())?)
+        Ok(self.lock_share().grow(text.capacity())?)
     }
 
     /// The answer.
-    pub(crate) fn reply(&self, status: u16, outcomes: Vec<Outcome>) -> Reply {
-        let body = write(outcomes);
-        let mut held = std::mem::take(&mut *self.held());
+    pub(crate) fn into_response(&self, status: u16, outcomes: Vec<Outcome>) -> Reply {
+        let body = write_outcomes(outcomes);
+        let mut held = std::mem::take(&mut *self.lock_share());
         // What was done is told in any case.
         let _ = held.set(body.capacity());
         Reply { held, ..Reply::json(status, body) }
     }
 
-    fn held(&self) -> MutexGuard<'_, Share> {
+    fn lock_share(&self) -> MutexGuard<'_, Share> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,7 +93,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// A failed operation.
-    pub(crate) fn failed(failure: &Failure) -> Self {
+    pub(crate) fn of_failure(failure: &Failure) -> Self {
         Self {
             status: failure.fault.status(),
             sub_status: failure.fault.sub_status(),
@@ -104,7 +104,7 @@ impl Outcome {
 }
 
 /// The body of the answer. Each item is let go as soon as it is written.
-fn write(outcomes: Vec<Outcome>) -> Vec<u8> {
+fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
     let mut out = Vec::with_capacity(bytes);
     out.push(b'[');
@@ -118,11 +118,11 @@ fn write(outcomes: Vec<Outcome>) -> Vec<u8> {
             "{{\"statusCode\":{},\"subStatusCode\":{},\"requestCharge\":{}",
             outcome.status,
             outcome.sub_status,
-            request_units::text(outcome.request_units)
+            request_units::units_text(outcome.request_units)
         );
         if let Some(version) = outcome.version {
             out.extend_from_slice(b",\"eTag\":\"\\\"");
-            out.extend_from_slice(&etag::text(version));
+            out.extend_from_slice(&etag::etag_bytes(version));
             out.extend_from_slice(b"\\\"\"");
         }
         if !outcome.body.is_empty() {
@@ -147,7 +147,7 @@ mod tests {
     fn room_is_taken_once() {
         let account = Account::new(usize::MAX);
         let room = ResponseBudget::new(&account);
-        let take = |bytes: usize, stored: usize| room.take(&vec![0; bytes], stored).is_ok();
+        let take = |bytes: usize, stored: usize| room.take_room(&vec![0; bytes], stored).is_ok();
         assert!(take(MAX_BATCH_ANSWER_BYTES - 1, 90));
         assert!(!take(2, 70));
         assert!(room.may_hold(69) && !room.may_hold(70));
@@ -162,10 +162,10 @@ mod tests {
     fn there_is_no_room_without_memory() {
         let account = Account::new(100_000);
         let room = ResponseBudget::new(&account);
-        room.take(&vec![0; 90_000], 1).unwrap();
-        assert_eq!(room.take(&vec![0; 90_000], 1).unwrap_err().fault.status(), 503);
+        room.take_room(&vec![0; 90_000], 1).unwrap();
+        assert_eq!(room.take_room(&vec![0; 90_000], 1).unwrap_err().fault.status(), 503);
         let outcome = Outcome { status: 200, body: vec![b'1'; 90_000], ..Outcome::default() };
-        let reply = room.reply(200, vec![outcome]);
+        let reply = room.into_response(200, vec![outcome]);
         assert!(90_000 <= reply.body.len() && 90_000 <= account.used());
         drop(reply);
         assert_eq!(account.used(), 0);
@@ -180,13 +180,13 @@ mod tests {
             body: b"{\"id\":\"a\"}".to_vec(),
             ..Outcome::default()
         };
-        let failed = Outcome::failed(&Failure::mismatch_of_item());
+        let failed = Outcome::of_failure(&Failure::mismatch_of_item());
         let want = concat!(
             r#"[{"statusCode":201,"subStatusCode":0,"requestCharge":6.5,"#,
             r#""eTag":"\"00000007-0000-0000-0000-000000000000\"","resourceBody":{"id":"a"}},"#,
             r#"{"statusCode":400,"subStatusCode":1001,"requestCharge":0,"#,
             r#""message":"PartitionKey extracted from document doesn't match the one specified in the header."}]"#,
         );
-        assert_eq!(String::from_utf8(write(vec![made, failed])).unwrap(), want);
+        assert_eq!(String::from_utf8(write_outcomes(vec![made, failed])).unwrap(), want);
     }
 }

@@ -18,7 +18,7 @@ impl<'a> Cursor<'a> {
         Self { bytes, at }
     }
 
-    pub(super) fn at(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.at
     }
 
@@ -27,7 +27,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next bytes.
-    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+    pub(super) fn take_bytes(&mut self, len: usize) -> Result<&'a [u8]> {
         let end = self.at.saturating_add(len);
         let taken = self.bytes.get(self.at..end);
         let taken = taken.ok_or_else(|| invalid("a value ends early", self.at))?;
@@ -36,32 +36,32 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next up to eight bytes as one number, lowest first.
-    pub(super) fn raw(&mut self, width: usize) -> Result<u64> {
-        let bytes = self.take(width)?.iter().rev();
+    pub(super) fn read_number(&mut self, width: usize) -> Result<u64> {
+        let bytes = self.take_bytes(width)?.iter().rev();
         Ok(bytes.fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
     /// A length, count or position.
-    pub(super) fn length(&mut self, width: usize) -> Result<usize> {
-        Ok(usize::try_from(self.raw(width)?).unwrap_or(usize::MAX))
+    pub(super) fn read_length(&mut self, width: usize) -> Result<usize> {
+        Ok(usize::try_from(self.read_number(width)?).unwrap_or(usize::MAX))
     }
 
     /// The next byte.
-    pub(super) fn byte(&mut self) -> Result<u8> {
-        Ok(self.take(1)?.first().copied().unwrap_or_default())
+    pub(super) fn read_byte(&mut self) -> Result<u8> {
+        Ok(self.take_bytes(1)?.first().copied().unwrap_or_default())
     }
 
     /// The next marker.
-    pub(super) fn marker(&mut self) -> Result<Marker> {
+    pub(super) fn read_marker(&mut self) -> Result<Marker> {
         let at = self.at;
-        let byte = self.byte()?;
-        Marker::of(byte).ok_or_else(|| invalid(&format!("marker 0x{byte:02x} is unknown"), at))
+        let byte = self.read_byte()?;
+        Marker::of_byte(byte).ok_or_else(|| invalid(&format!("marker 0x{byte:02x} is unknown"), at))
     }
 
     /// The marker of a string.
-    pub(super) fn form(&mut self) -> Result<Form> {
+    pub(super) fn read_string_form(&mut self) -> Result<Form> {
         let at = self.at;
-        match self.marker()? {
+        match self.read_marker()? {
             Marker::String(form) => Ok(form),
             _ => Err(invalid("there is no string", at)),
         }
@@ -80,7 +80,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An earlier place, from which only what stands before `end` can be read.
-    pub(super) fn earlier(&self, at: usize, end: usize) -> Self {
+    pub(super) fn look_back(&self, at: usize, end: usize) -> Self {
         Self { bytes: self.bytes.get(..end).unwrap_or_default(), at }
     }
 }

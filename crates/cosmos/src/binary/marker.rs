@@ -64,7 +64,7 @@ pub(super) enum Digits {
 
 impl Digits {
     /// The character of the low half of a byte.
-    pub(super) fn of(self, half: u8) -> u8 {
+    pub(super) fn character_of(self, half: u8) -> u8 {
         let all = match self {
             Self::Lower => b"0123456789abcdef",
             Self::Upper => b"0123456789ABCDEF",
@@ -88,7 +88,7 @@ pub(super) enum Frame {
 
 impl Frame {
     /// By the distance from the first marker of its kind.
-    fn of(distance: u8) -> Self {
+    fn of_distance(distance: u8) -> Self {
         match distance {
             0 => Self::Empty,
             1 => Self::One,
@@ -119,7 +119,7 @@ impl Number {
     }
 
     /// Those that stand alone.
-    fn of(byte: u8) -> Option<Self> {
+    fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0xc7 => Self::Unsigned(8),
             0xc8 => Self::Unsigned(1),
@@ -133,7 +133,7 @@ impl Number {
 }
 
 impl Form {
-    fn of(byte: u8) -> Option<Self> {
+    fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0x20..=0x3f => Self::System(byte - 0x20),
             0x40..=0x67 => Self::Dictionary,
@@ -167,10 +167,10 @@ impl Form {
 
 impl Marker {
     /// What a byte says.
-    pub(super) fn of(byte: u8) -> Option<Self> {
+    pub(super) fn of_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x00..=0x1f => Self::Small(byte),
-            0x20..=0xc6 => Self::String(Form::of(byte)?),
+            0x20..=0xc6 => Self::String(Form::of_marker(byte)?),
             0xd0 => Self::Null,
             0xd1 => Self::Bool(false),
             0xd2 => Self::Bool(true),
@@ -178,13 +178,13 @@ impl Marker {
             0xdd => Self::Bytes(1),
             0xde => Self::Bytes(2),
             0xdf => Self::Bytes(4),
-            0xe0..=0xe7 => Self::Array(Frame::of(byte - 0xe0)),
-            0xe8..=0xef => Self::Object(Frame::of(byte - 0xe8)),
+            0xe0..=0xe7 => Self::Array(Frame::of_distance(byte - 0xe0)),
+            0xe8..=0xef => Self::Object(Frame::of_distance(byte - 0xe8)),
             0xf0 => Self::Numbers(1),
             0xf1 => Self::Numbers(2),
             0xf2 => Self::Tables(1),
             0xf3 => Self::Tables(2),
-            _ => Self::Number(Number::of(byte)?),
+            _ => Self::Number(Number::of_marker(byte)?),
         })
     }
 }

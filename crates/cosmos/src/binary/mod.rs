@@ -25,13 +25,13 @@ pub(crate) fn is_binary(body: &[u8]) -> bool {
 
 /// One value that is the whole body; `depth` counts nested objects and arrays, `room` are the bytes
 /// that it may have as text.
-pub(crate) fn read(body: &[u8], depth: usize, room: usize) -> Result<Value> {
-    reader::Reader::new(body, room).whole(depth)
+pub(crate) fn read_value(body: &[u8], depth: usize, room: usize) -> Result<Value> {
+    reader::Reader::new(body, room).read_whole(depth)
 }
 
 /// The same for a body that has to be an object.
 pub(crate) fn read_document(body: &[u8], depth: usize, room: usize) -> Result<Document> {
-    match read(body, depth, room)? {
+    match read_value(body, depth, room)? {
         Value::Document(document) => Ok(document),
         _ => Err(invalid("the value is not an object", FIRST_VALUE)),
     }
@@ -42,5 +42,5 @@ const FIRST_VALUE: usize = 1;
 
 /// A body that is wrong at this byte.
 fn invalid(what: &str, at: usize) -> Failure {
-    Failure::bad(format!("The input content is invalid binary JSON: {what} at byte {at}"))
+    Failure::bad_request(format!("The input content is invalid binary JSON: {what} at byte {at}"))
 }

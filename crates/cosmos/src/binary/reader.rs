@@ -26,7 +26,7 @@ const AROUND_NAME: usize = 3;
 pub(super) struct TextBudget(usize);
 
 impl TextBudget {
-    pub(super) fn spend(&mut self, bytes: usize) -> Result<()> {
+    pub(super) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
         self.0 = self.0.checked_sub(bytes).ok_or_else(Failure::too_large)?;
         Ok(())
     }
@@ -47,53 +47,53 @@ impl<'a> Reader<'a> {
     }
 
     /// The value that is the whole body.
-    pub(super) fn whole(mut self, depth: usize) -> Result<Value> {
-        let value = self.value(depth)?;
+    pub(super) fn read_whole(mut self, depth: usize) -> Result<Value> {
+        let value = self.read_value(depth)?;
         if !self.cursor.is_at_end() {
-            return Err(invalid("there is more than one value", self.cursor.at()));
+            return Err(invalid("there is more than one value", self.cursor.position()));
         }
         Ok(value)
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value> {
-        let start = self.cursor.at();
-        let marker = self.cursor.marker()?;
-        self.room.spend(LEAST)?;
+    fn read_value(&mut self, depth: usize) -> Result<Value> {
+        let start = self.cursor.position();
+        let marker = self.cursor.read_marker()?;
+        self.room.spend_bytes(LEAST)?;
         match marker {
             Marker::Array(frame) => {
-                let inner = inner(depth, start)?;
-                self.array(frame, inner).map(Value::Array)
+                let inner = inner_depth(depth, start)?;
+                self.read_array(frame, inner).map(Value::Array)
             }
             Marker::Object(frame) => {
-                let inner = inner(depth, start)?;
-                self.object(frame, inner).map(Value::Document)
+                let inner = inner_depth(depth, start)?;
+                self.read_object(frame, inner).map(Value::Document)
             }
             Marker::Numbers(width) => {
-                inner(depth, start)?;
-                self.numbers(width)
+                inner_depth(depth, start)?;
+                self.read_numbers(width)
             }
             Marker::Tables(width) => {
-                inner(inner(depth, start)?, start)?;
-                self.tables(width)
+                inner_depth(inner_depth(depth, start)?, start)?;
+                self.read_tables(width)
             }
-            leaf => self.leaf(leaf, start),
+            leaf => self.read_scalar(leaf, start),
         }
     }
 
     #[inline(never)]
-    fn leaf(&mut self, marker: Marker, start: usize) -> Result<Value> {
+    fn read_scalar(&mut self, marker: Marker, start: usize) -> Result<Value> {
         Ok(match marker {
             Marker::Bool(value) => Value::Bool(value),
             Marker::Small(value) => Value::Int64(i64::from(value)),
-            Marker::Number(number) => self.number(number)?,
+            Marker::Number(number) => self.read_number(number)?,
             Marker::String(form) => {
-                Value::String(strings::read(form, start, &mut self.cursor, &mut self.room)?)
+                Value::String(strings::read_string(form, start, &mut self.cursor, &mut self.room)?)
             }
-            Marker::Guid => Value::String(self.guid()?),
+            Marker::Guid => Value::String(self.read_guid()?),
             Marker::Bytes(width) => {
-                let len = self.cursor.length(width)?;
-                let bytes = self.cursor.take(len)?;
-                self.room.spend(len)?;
+                let len = self.cursor.read_length(width)?;
+                let bytes = self.cursor.take_bytes(len)?;
+                self.room.spend_bytes(len)?;
                 Value::String(STANDARD.encode(bytes))
             }
             // The others were told apart before.
@@ -103,26 +103,26 @@ impl<'a> Reader<'a> {
 
     /// Whole and within `i64` is an int64, anything else the nearest double. What was sent as a
     /// double stays one.
-    fn number(&mut self, number: Number) -> Result<Value> {
-        let start = self.cursor.at();
+    fn read_number(&mut self, number: Number) -> Result<Value> {
+        let start = self.cursor.position();
         let double = match number {
             Number::Signed(width) => {
                 let unused = 64 - 8 * width;
-                let raw = self.cursor.raw(width)?.cast_signed();
+                let raw = self.cursor.read_number(width)?.cast_signed();
                 return Ok(Value::Int64(raw << unused >> unused));
             }
             Number::Unsigned(width) => {
-                let raw = self.cursor.raw(width)?;
+                let raw = self.cursor.read_number(width)?;
                 match i64::try_from(raw) {
                     Ok(value) => return Ok(Value::Int64(value)),
                     Err(_) => raw as f64,
                 }
             }
             Number::Single => {
-                let raw = u32::try_from(self.cursor.raw(4)?).unwrap_or_default();
+                let raw = u32::try_from(self.cursor.read_number(4)?).unwrap_or_default();
                 f64::from(f32::from_bits(raw))
             }
-            Number::Double => f64::from_bits(self.cursor.raw(8)?),
+            Number::Double => f64::from_bits(self.cursor.read_number(8)?),
         };
         match double.is_finite() {
             true => Ok(Value::Double(double)),
@@ -131,29 +131,29 @@ impl<'a> Reader<'a> {
     }
 
     /// The first three parts are numbers with the lowest byte first, the others are not.
-    fn guid(&mut self) -> Result<String> {
-        self.room.spend(36)?;
-        let mut raw = |width| self.cursor.raw(width);
+    fn read_guid(&mut self) -> Result<String> {
+        self.room.spend_bytes(36)?;
+        let mut raw = |width| self.cursor.read_number(width);
         let (first, second, third) = (raw(4)?, raw(2)?, raw(2)?);
         let (fourth, fifth) = (raw(2)?.swap_bytes() >> 48, raw(6)?.swap_bytes() >> 16);
         Ok(format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{fifth:012x}"))
     }
 
-    fn array(&mut self, frame: Frame, inner: usize) -> Result<Vec<Value>> {
+    fn read_array(&mut self, frame: Frame, inner: usize) -> Result<Vec<Value>> {
         let mut values = Vec::new();
-        self.each(frame, |reader| {
-            values.push(reader.value(inner)?);
+        self.read_each(frame, |reader| {
+            values.push(reader.read_value(inner)?);
             Ok(())
         })?;
         Ok(values)
     }
 
-    fn object(&mut self, frame: Frame, inner: usize) -> Result<Document> {
-        let start = self.cursor.at();
+    fn read_object(&mut self, frame: Frame, inner: usize) -> Result<Document> {
+        let start = self.cursor.position();
         let mut document = Document::new();
-        self.each(frame, |reader| {
-            let name = reader.name()?;
-            let value = reader.value(inner)?;
+        self.read_each(frame, |reader| {
+            let name = reader.read_name()?;
+            let value = reader.read_value(inner)?;
             document.push(name, value);
             Ok(())
         })?;
@@ -164,11 +164,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn name(&mut self) -> Result<String> {
-        let start = self.cursor.at();
-        let form = self.cursor.form()?;
-        self.room.spend(AROUND_NAME)?;
-        let name = strings::read(form, start, &mut self.cursor, &mut self.room)?;
+    fn read_name(&mut self) -> Result<String> {
+        let start = self.cursor.position();
+        let form = self.cursor.read_string_form()?;
+        self.room.spend_bytes(AROUND_NAME)?;
+        let name = strings::read_string(form, start, &mut self.cursor, &mut self.room)?;
         match name.contains('\0') {
             true => Err(invalid("a property name holds the character U+0000", start)),
             false => Ok(name),
@@ -176,15 +176,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads what is in a frame, and checks that it is as long as the frame says.
-    fn each(&mut self, frame: Frame, mut next: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+    fn read_each(
+        &mut self,
+        frame: Frame,
+        mut next: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         let (width, counted) = match frame {
             Frame::Empty => return Ok(()),
             Frame::One => return next(self),
             Frame::Long { width, counted } => (width, counted),
         };
-        let start = self.cursor.at();
-        let len = self.cursor.length(width)?;
-        let wanted = if counted { Some(self.cursor.length(width)?) } else { None };
+        let start = self.cursor.position();
+        let len = self.cursor.read_length(width)?;
+        let wanted = if counted { Some(self.cursor.read_length(width)?) } else { None };
         let outer = self.cursor.narrow(len)?;
         let mut count = 0;
         while !self.cursor.is_at_end() {
@@ -198,45 +202,45 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn numbers(&mut self, width: usize) -> Result<Value> {
+    fn read_numbers(&mut self, width: usize) -> Result<Value> {
         let number = self.number_of_array()?;
-        let count = self.cursor.length(width)?;
-        self.row(number, count)
+        let count = self.cursor.read_length(width)?;
+        self.read_row(number, count)
     }
 
-    fn tables(&mut self, width: usize) -> Result<Value> {
-        let start = self.cursor.at();
-        if self.cursor.marker()? != Marker::Numbers(width) {
+    fn read_tables(&mut self, width: usize) -> Result<Value> {
+        let start = self.cursor.position();
+        if self.cursor.read_marker()? != Marker::Numbers(width) {
             return Err(invalid("there is no array of numbers", start));
         }
         let number = self.number_of_array()?;
-        let len = self.cursor.length(width)?;
-        let count = self.cursor.length(width)?;
+        let len = self.cursor.read_length(width)?;
+        let count = self.cursor.read_length(width)?;
         let mut rows = Vec::new();
         for _ in 0..count {
-            self.room.spend(LEAST)?;
-            rows.push(self.row(number, len)?);
+            self.room.spend_bytes(LEAST)?;
+            rows.push(self.read_row(number, len)?);
         }
         Ok(Value::Array(rows))
     }
 
     fn number_of_array(&mut self) -> Result<Number> {
-        let start = self.cursor.at();
-        let number = Number::of_array(self.cursor.byte()?);
+        let start = self.cursor.position();
+        let number = Number::of_array(self.cursor.read_byte()?);
         number.ok_or_else(|| invalid("there is no type of numbers", start))
     }
 
-    fn row(&mut self, number: Number, count: usize) -> Result<Value> {
+    fn read_row(&mut self, number: Number, count: usize) -> Result<Value> {
         let mut values = Vec::new();
         for _ in 0..count {
-            self.room.spend(LEAST)?;
-            values.push(self.number(number)?);
+            self.room.spend_bytes(LEAST)?;
+            values.push(self.read_number(number)?);
         }
         Ok(Value::Array(values))
     }
 }
 
 /// How deep what is in a value may be.
-fn inner(depth: usize, start: usize) -> Result<usize> {
+fn inner_depth(depth: usize, start: usize) -> Result<usize> {
     depth.checked_sub(1).ok_or_else(|| invalid("the value is nested too deeply", start))
 }

@@ -36,6 +36,6 @@ const SYSTEM: [&str; 32] = [
 ];
 
 /// The string with this number.
-pub(super) fn system(number: u8) -> &'static str {
+pub(super) fn system_string(number: u8) -> &'static str {
     SYSTEM.get(usize::from(number)).copied().unwrap_or_default()
 }

@@ -6,11 +6,11 @@ use engine::DefaultTtl;
 use crate::failure::{Failure, Result};
 
 /// Takes the default out of a definition.
-pub(super) fn parse(body: &mut Document) -> Result<DefaultTtl> {
+pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     let Some(value) = body.remove("defaultTtl") else {
         // Where the seconds are in each item there still has to be a default.
         if body.get("ttlPropertyPath").is_some() {
-            return Err(Failure::bad(
+            return Err(Failure::bad_request(
                 "The property 'ttlPropertyPath' needs 'defaultTtl' to be specified.",
             ));
         }
@@ -25,7 +25,7 @@ pub(super) fn parse(body: &mut Document) -> Result<DefaultTtl> {
         Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) && is_whole(&value) => {
             Ok(DefaultTtl::Seconds(seconds))
         }
-        _ => Err(Failure::bad(format!(
+        _ => Err(Failure::bad_request(format!(
             "The value of property 'defaultTtl' '{}' is invalid. Ensure to provide a nonzero \
              positive integer less than or equal to '2147483647', or '-1' which means never \
              expire.",
@@ -40,7 +40,7 @@ fn is_whole(value: &Value) -> bool {
 }
 
 /// Appends the property, when there is a default.
-pub(crate) fn write(default: DefaultTtl, out: &mut Document) {
+pub(crate) fn write_default(default: DefaultTtl, out: &mut Document) {
     match default {
         DefaultTtl::Off => {}
         DefaultTtl::Infinite => out.push("defaultTtl", Value::Int64(-1)),

@@ -16,8 +16,8 @@ use crate::{
     partition_key::{HashKind, PartitionKeyDefinition},
 };
 
-pub(crate) use default_ttl::write as write_ttl;
-pub(crate) use indexing::composite;
+pub(crate) use default_ttl::write_default as write_ttl;
+pub(crate) use indexing::composite_paths;
 pub(crate) use policies::keeps_images;
 
 /// Properties that the server sets, whatever a client sends in them.
@@ -38,12 +38,12 @@ impl ContainerDefinition {
         for name in SYSTEM {
             body.remove(name);
         }
-        let id = names::check(body.get("id"))?;
-        let default = default_ttl::parse(&mut body)?;
+        let id = names::check_name(body.get("id"))?;
+        let default = default_ttl::take_default(&mut body)?;
         let key = match body.get_mut("partitionKey") {
             None | Some(Value::Null) => {
                 body.remove("partitionKey");
-                PartitionKeyDefinition::none()
+                PartitionKeyDefinition::without_paths()
             }
             Some(Value::Document(key)) => {
                 let parsed = PartitionKeyDefinition::parse(key)?;
@@ -54,11 +54,13 @@ impl ContainerDefinition {
                 }
                 parsed
             }
-            Some(_) => return Err(Failure::bad("The property 'partitionKey' is not an object.")),
+            Some(_) => {
+                return Err(Failure::bad_request("The property 'partitionKey' is not an object."));
+            }
         };
-        let mut indexes = indexing::complete(&mut body, default)?;
-        indexes.extend(unique::read(&body)?);
-        let retention_s = policies::check(&mut body)?;
+        let mut indexes = indexing::complete_policy(&mut body, default)?;
+        indexes.extend(unique::read_unique_keys(&body)?);
+        let retention_s = policies::check_policies(&mut body)?;
         let partition = Partition {
             hash_bytes: hash_bytes(&key),
             values: u8::try_from(key.paths().len()).unwrap_or(u8::MAX),
@@ -69,9 +71,9 @@ impl ContainerDefinition {
 
     /// The same for a container that is there: what can only be said at its creation has to be as
     /// it was.
-    pub(crate) fn replace(mut body: Document, held: &Document) -> Result<Self> {
+    pub(crate) fn parse_replacement(mut body: Document, held: &Document) -> Result<Self> {
         if !same_key(body.get("partitionKey"), held.get("partitionKey")) {
-            return Err(Failure::bad(
+            return Err(Failure::bad_request(
                 "Document collection partition key cannot be changed. Make a new container with \
                  the partition key that is wanted.",
             ));
@@ -81,17 +83,17 @@ impl ContainerDefinition {
         }
         let new = Self::parse(body)?;
         if new.options().get("id") != held.get("id") {
-            return Err(Failure::bad("The id of a container cannot be changed."));
+            return Err(Failure::bad_request("The id of a container cannot be changed."));
         }
         let (unique, before) = (new.options().get("uniqueKeyPolicy"), held.get("uniqueKeyPolicy"));
-        if unique != before && !(empty(unique) && empty(before)) {
-            return Err(Failure::bad("The unique keys of a container cannot be changed."));
+        if unique != before && !(says_nothing(unique) && says_nothing(before)) {
+            return Err(Failure::bad_request("The unique keys of a container cannot be changed."));
         }
         Ok(new)
     }
 
     /// What the engine keeps.
-    pub(crate) fn engine(&self) -> &engine::Definition {
+    pub(crate) fn engine_definition(&self) -> &engine::Definition {
         &self.engine
     }
 
@@ -114,7 +116,7 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
 /// Whether a partition key is the one there is. Clients leave out kind and version.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
     let (Some(Value::Document(new)), Some(Value::Document(held))) = (new, held) else {
-        return empty(new) && empty(held);
+        return says_nothing(new) && says_nothing(held);
     };
     let agrees = |name: &str, implied: Value| {
         let held = held.get(name).cloned().unwrap_or(implied);
@@ -126,7 +128,7 @@ fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
 }
 
 /// Nothing, or a policy that says nothing.
-fn empty(value: Option<&Value>) -> bool {
+fn says_nothing(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,
         Some(Value::Document(fields)) => fields.fields().iter().all(|(_, value)| match value {

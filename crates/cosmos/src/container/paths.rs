@@ -17,7 +17,7 @@ pub(super) enum End {
 }
 
 /// Reads a path. `None`: it is none.
-pub(super) fn parse(text: &str) -> Option<(Vec<Step>, End)> {
+pub(super) fn parse_path(text: &str) -> Option<(Vec<Step>, End)> {
     if text.is_empty() {
         return None;
     }
@@ -63,7 +63,7 @@ pub(super) fn parse(text: &str) -> Option<(Vec<Step>, End)> {
 pub(super) fn is_tuple(text: &str) -> bool {
     let Some(names) = text.strip_suffix("}/?") else { return false };
     names.split(',').all(|name| {
-        let parsed = parse(&format!("/{}", name.trim()));
+        let parsed = parse_path(&format!("/{}", name.trim()));
         parsed.is_some_and(|(steps, end)| {
             let properties = steps.iter().all(|step| matches!(step, Step::Property(_)));
             end == End::Open && !steps.is_empty() && properties
@@ -94,10 +94,10 @@ mod tests {
             ("/\"a", None),
             ("/[]/{a, b}/?", None),
         ] {
-            assert_eq!(parse(text), want, "{text}");
+            assert_eq!(parse_path(text), want, "{text}");
         }
-        assert_eq!(parse(&"/a".repeat(1000)), None);
-        assert_eq!(parse(""), None);
+        assert_eq!(parse_path(&"/a".repeat(1000)), None);
+        assert_eq!(parse_path(""), None);
         for (text, good) in [
             ("a, b/c}/?", true),
             ("a}/?", true),

@@ -36,9 +36,9 @@ const IMAGES: &str = "retainPreviousImages";
 
 /// Checks them and completes what holds when nothing is said. Unknown properties are dropped, as
 /// the service does. Answers how long deleted versions are kept, seconds.
-pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
+pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
-        if !super::empty(body.get(name)) {
+        if !super::says_nothing(body.get(name)) {
             return Err(Failure::unsupported(&format!("The property '{name}'")));
         }
     }
@@ -48,15 +48,17 @@ pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
         Some(Value::Array(_)) => {
             return Err(Failure::unsupported("The property 'computedProperties'"));
         }
-        Some(_) => return Err(Failure::bad("The property 'computedProperties' is not an array.")),
+        Some(_) => {
+            return Err(Failure::bad_request("The property 'computedProperties' is not an array."));
+        }
     }
     for (name, paths) in LISTS {
         check_paths(body, name, paths)?;
     }
-    analytics(body)?;
-    let retention_s = feed(body)?;
-    conflicts(body)?;
-    geography(body)?;
+    check_analytical_ttl(body)?;
+    let retention_s = read_retention(body)?;
+    complete_conflict_policy(body)?;
+    complete_geography(body)?;
     let mut kept = Document::new();
     for name in KEPT {
         if let Some(value) = body.remove(name).filter(|value| !matches!(value, Value::Null)) {
@@ -69,26 +71,29 @@ pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
 
 /// A policy whose entries name paths.
 fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
-    let Some(policy) = object(body, name)? else { return Ok(()) };
+    let Some(policy) = find_object(body, name)? else { return Ok(()) };
     let entries = match policy.get(paths) {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::Array(entries)) => entries,
-        Some(_) => return Err(Failure::bad(format!("The property '{paths}' is not an array."))),
+        Some(_) => {
+            return Err(Failure::bad_request(format!("The property '{paths}' is not an array.")));
+        }
     };
     let is_path = |entry: &Value| match entry {
-        Value::Document(fields) => {
-            fields.get("path").and_then(|path| path.as_ref().as_str()).and_then(super::paths::parse)
-        }
+        Value::Document(fields) => fields
+            .get("path")
+            .and_then(|path| path.as_ref().as_str())
+            .and_then(super::paths::parse_path),
         _ => None,
     };
     if entries.iter().all(|entry| is_path(entry).is_some()) {
         return Ok(());
     }
-    Err(Failure::bad(format!("An entry of '{paths}' has no valid 'path'.")))
+    Err(Failure::bad_request(format!("An entry of '{paths}' has no valid 'path'.")))
 }
 
 /// How long another storage would keep what is analysed; there is none.
-fn analytics(body: &Document) -> Result<()> {
+fn check_analytical_ttl(body: &Document) -> Result<()> {
     let seconds = match body.get("analyticalStorageTtl") {
         None | Some(Value::Null) => return Ok(()),
         Some(seconds) => Number::of(seconds.as_ref()).and_then(|seconds| seconds.to_i64_exact()),
@@ -96,25 +101,25 @@ fn analytics(body: &Document) -> Result<()> {
     match seconds {
         Some(-1 | 0) => Ok(()),
         Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(()),
-        _ => Err(Failure::bad(
+        _ => Err(Failure::bad_request(
             "The property 'analyticalStorageTtl' is not -1, 0 or a number of seconds.",
         )),
     }
 }
 
-fn object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
+fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
     match body.get_mut(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Document(policy)) => Ok(Some(policy)),
-        Some(_) => Err(Failure::bad(format!("The property '{name}' is not an object."))),
+        Some(_) => Err(Failure::bad_request(format!("The property '{name}' is not an object."))),
     }
 }
 
 /// How long deleted versions are kept for feeds, in minutes.
-fn feed(body: &mut Document) -> Result<Option<i64>> {
-    let Some(policy) = object(body, "changeFeedPolicy")? else { return Ok(None) };
+fn read_retention(body: &mut Document) -> Result<Option<i64>> {
+    let Some(policy) = find_object(body, "changeFeedPolicy")? else { return Ok(None) };
     if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
-        return Err(Failure::bad(format!("The property '{IMAGES}' is not a boolean.")));
+        return Err(Failure::bad_request(format!("The property '{IMAGES}' is not a boolean.")));
     }
     let minutes = match policy.get("retentionDuration") {
         None => return Ok(None),
@@ -123,7 +128,7 @@ fn feed(body: &mut Document) -> Result<Option<i64>> {
     match minutes {
         Some(0) => Ok(None),
         Some(minutes @ 1..=MAX_RETENTION_MINUTES) => Ok(Some(minutes * 60)),
-        _ => Err(Failure::bad(format!(
+        _ => Err(Failure::bad_request(format!(
             "The property 'retentionDuration' is not a number of minutes up to \
              {MAX_RETENTION_MINUTES}."
         ))),
@@ -136,8 +141,8 @@ pub(crate) fn keeps_images(options: &Document) -> bool {
     matches!(policy.get(IMAGES), Some(Value::Bool(true)))
 }
 
-fn conflicts(body: &mut Document) -> Result<()> {
-    match object(body, "conflictResolutionPolicy")? {
+fn complete_conflict_policy(body: &mut Document) -> Result<()> {
+    match find_object(body, "conflictResolutionPolicy")? {
         None => {
             body.insert(
                 "conflictResolutionPolicy",
@@ -156,7 +161,7 @@ fn conflicts(body: &mut Document) -> Result<()> {
 fn conflict_texts(policy: &mut Document) -> Result<()> {
     for name in ["mode", "conflictResolutionPath", "conflictResolutionProcedure"] {
         if !matches!(policy.get(name), None | Some(Value::Null | Value::String(_))) {
-            return Err(Failure::bad(format!("The property '{name}' is not a text.")));
+            return Err(Failure::bad_request(format!("The property '{name}' is not a text.")));
         }
     }
     match policy.get("mode").and_then(|mode| mode.as_ref().as_str()) {
@@ -166,21 +171,21 @@ fn conflict_texts(policy: &mut Document) -> Result<()> {
         }
         Some(mode) if mode.eq_ignore_ascii_case("LastWriterWins") => Ok(()),
         Some(mode) if mode.eq_ignore_ascii_case("Custom") => Ok(()),
-        Some(mode) => Err(Failure::bad(format!(
+        Some(mode) => Err(Failure::bad_request(format!(
             "The conflict resolution mode '{mode}' is not LastWriterWins or Custom."
         ))),
     }
 }
 
-fn geography(body: &mut Document) -> Result<()> {
-    match object(body, "geospatialConfig")? {
+fn complete_geography(body: &mut Document) -> Result<()> {
+    match find_object(body, "geospatialConfig")? {
         None => {
             body.insert("geospatialConfig", doc! { "type": "Geography" });
             Ok(())
         }
         Some(config) => match config.get("type").and_then(|kind| kind.as_ref().as_str()) {
             Some("Geography" | "Geometry") => Ok(()),
-            _ => Err(Failure::bad("The geospatial type is not Geography or Geometry.")),
+            _ => Err(Failure::bad_request("The geospatial type is not Geography or Geometry.")),
         },
     }
 }

@@ -14,43 +14,43 @@ const V1_CHARS: usize = 100;
 const V1_BYTES: usize = 100;
 
 /// The effective partition key of components, as bytes.
-pub(crate) fn of(kind: HashKind, components: &[Component]) -> Vec<u8> {
+pub(crate) fn effective_key(kind: HashKind, components: &[Component]) -> Vec<u8> {
     if components.is_empty() {
         return Vec::new();
     }
     match kind {
-        HashKind::HashV1 => v1(components),
-        HashKind::HashV2 => v2(components).to_vec(),
-        HashKind::MultiHash => components.chunks(1).flat_map(v2).collect(),
+        HashKind::HashV1 => key_v1(components),
+        HashKind::HashV2 => hash_v2(components).to_vec(),
+        HashKind::MultiHash => components.chunks(1).flat_map(hash_v2).collect(),
     }
 }
 
 /// The hash of all components, without its two highest bits, which keeps it below "FF".
-fn v2(components: &[Component]) -> [u8; 16] {
+fn hash_v2(components: &[Component]) -> [u8; 16] {
     let mut bytes = Vec::with_capacity(32);
     for component in components {
-        hashed(component, 0xff, &mut bytes);
+        push_hashed(component, 0xff, &mut bytes);
     }
     let hash = murmur::hash_128(&bytes) & (u128::MAX >> 2);
     hash.to_be_bytes()
 }
 
 /// The hash as a number, then the components themselves in an order-preserving form.
-fn v1(components: &[Component]) -> Vec<u8> {
-    let components: Vec<Component> = components.iter().map(truncated).collect();
+fn key_v1(components: &[Component]) -> Vec<u8> {
+    let components: Vec<Component> = components.iter().map(truncate_text).collect();
     let mut bytes = Vec::with_capacity(32);
     for component in &components {
-        hashed(component, 0, &mut bytes);
+        push_hashed(component, 0, &mut bytes);
     }
     let hash = Component::Number(f64::from(murmur::hash_32(&bytes)));
     bytes.clear();
     for component in std::iter::once(&hash).chain(&components) {
-        ordered(component, &mut bytes);
+        push_ordered(component, &mut bytes);
     }
     bytes
 }
 
-fn truncated(component: &Component) -> Component {
+fn truncate_text(component: &Component) -> Component {
     match component {
         Component::String(text) => Component::String(text.chars().take(V1_CHARS).collect()),
         other => other.clone(),
@@ -58,7 +58,7 @@ fn truncated(component: &Component) -> Component {
 }
 
 /// The byte that says of which type a component is.
-fn tag(component: &Component) -> u8 {
+fn type_tag(component: &Component) -> u8 {
     match component {
         Component::Undefined => 0,
         Component::Null => 1,
@@ -70,8 +70,8 @@ fn tag(component: &Component) -> u8 {
 }
 
 /// What is hashed of a component.
-fn hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
-    out.push(tag(component));
+fn push_hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
+    out.push(type_tag(component));
     match component {
         Component::Undefined | Component::Null | Component::Bool(_) => {}
         Component::Number(number) => out.extend_from_slice(&number.to_le_bytes()),
@@ -83,8 +83,8 @@ fn hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
 }
 
 /// The form of the first version whose bytes compare as the components do.
-fn ordered(component: &Component, out: &mut Vec<u8>) {
-    out.push(tag(component));
+fn push_ordered(component: &Component, out: &mut Vec<u8>) {
+    out.push(type_tag(component));
     match component {
         Component::Undefined | Component::Null | Component::Bool(_) => {}
         Component::Number(number) => ordered_number(*number, out),
@@ -138,10 +138,10 @@ mod tests {
                 _ => HashKind::MultiHash,
             };
             let components = Component::parse_all(parts.next().unwrap()).unwrap();
-            assert_eq!(hex(&of(kind, &components)), parts.next().unwrap(), "{line}");
+            assert_eq!(hex(&effective_key(kind, &components)), parts.next().unwrap(), "{line}");
             seen += 1;
         }
         assert_eq!(seen, 105);
-        assert!(of(HashKind::HashV2, &[]).is_empty());
+        assert!(effective_key(HashKind::HashV2, &[]).is_empty());
     }
 }

@@ -12,16 +12,16 @@ pub(crate) struct EpkRange {
 impl EpkRange {
     /// Reads the two ends; `None`: they are not ends of a range.
     pub(crate) fn parse(min: &str, max: &str) -> Option<Self> {
-        let min = bytes(min)?;
+        let min = parse_hex(min)?;
         let max = match max {
             "FF" | "ff" => None,
-            max => Some(bytes(max)?),
+            max => Some(parse_hex(max)?),
         };
         Some(Self { min, max })
     }
 
     /// Whether a key is in it.
-    pub(crate) fn holds(&self, key: &[u8]) -> bool {
+    pub(crate) fn contains_key(&self, key: &[u8]) -> bool {
         self.min.as_slice() <= key && self.max.as_ref().is_none_or(|max| key < max.as_slice())
     }
 
@@ -41,13 +41,13 @@ impl EpkRange {
 
     /// What has exactly this key, or begins with it where `prefix` says so.
     pub(crate) fn of_key(key: Vec<u8>) -> Self {
-        let max = successor(key.clone());
+        let max = next_key(key.clone());
         Self { min: key, max }
     }
 }
 
 /// The next key of the same length; `None`: there is none.
-fn successor(mut key: Vec<u8>) -> Option<Vec<u8>> {
+fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
     while let Some(last) = key.pop() {
         if let Some(next) = last.checked_add(1) {
             key.push(next);
@@ -58,7 +58,7 @@ fn successor(mut key: Vec<u8>) -> Option<Vec<u8>> {
 }
 
 /// Pairs of hexadecimal digits.
-fn bytes(text: &str) -> Option<Vec<u8>> {
+fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let digit =
         |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let pair = |pair: &[u8]| match pair {
@@ -113,7 +113,7 @@ mod tests {
             (&[1, 2, 3], false),
             (&[2], false),
         ] {
-            assert_eq!(range.holds(key), want, "{key:?}");
+            assert_eq!(range.contains_key(key), want, "{key:?}");
         }
     }
 

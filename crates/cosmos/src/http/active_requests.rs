@@ -29,18 +29,18 @@ impl Drop for ActiveRequest {
 }
 
 impl ActiveRequests {
-    pub(super) fn begin(&self) -> ActiveRequest {
+    pub(super) fn begin_request(&self) -> ActiveRequest {
         self.0.begun.fetch_add(1, Relaxed);
         ActiveRequest(self.clone())
     }
 
     /// Whether the last write was not taken whole.
-    pub(super) fn block(&self, blocked: bool) {
+    pub(super) fn set_blocked(&self, blocked: bool) {
         self.0.blocked.store(blocked, Relaxed);
     }
 
     /// Waits until no request was there for a while; without counts for ever.
-    pub(super) async fn rest(turns: Option<&Self>) {
+    pub(super) async fn wait_for_rest(turns: Option<&Self>) {
         let Some(Self(counts)) = turns else { return std::future::pending().await };
         let mut before = None;
         loop {
@@ -68,16 +68,16 @@ mod tests {
         let rests = || {
             tokio::time::timeout(
                 REST_LOOK * 4 + Duration::from_millis(1),
-                ActiveRequests::rest(Some(&turns)),
+                ActiveRequests::wait_for_rest(Some(&turns)),
             )
         };
         assert!(rests().await.is_ok());
-        let turn = turns.begin();
+        let turn = turns.begin_request();
         assert!(rests().await.is_err());
         drop(turn);
-        turns.block(true);
+        turns.set_blocked(true);
         assert!(rests().await.is_err());
-        turns.block(false);
+        turns.set_blocked(false);
         assert!(rests().await.is_ok());
     }
 }

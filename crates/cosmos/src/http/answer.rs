@@ -48,7 +48,7 @@ pub(super) enum Pace {
 /// Answers a request. Its operation says whether it runs in a task of its own: a change of resources
 /// that takes several steps is finished although its client has gone, and a query may keep its thread
 /// for long while another one sees whether the client is still there.
-pub(super) async fn answer<S: Store>(
+pub(super) async fn answer_request<S: Store>(
     door: &Arc<Door<S>>,
     client: Arc<Client>,
     (sender, pace): (Sender, Pace),
@@ -63,7 +63,7 @@ pub(super) async fn answer<S: Store>(
     let link = Link::parse(parts.uri.path());
     let about_items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
     let mut exchange = Exchange::begin(door, scheme, &parts, about_items);
-    let sound = head::check(&parts);
+    let sound = head::check_head(&parts);
     exchange.closes = sound.is_err();
     let request = sound
         .and_then(|()| check_host(door, &parts, sender))
@@ -84,7 +84,11 @@ pub(super) async fn answer<S: Store>(
     }
     tokio::spawn(served).await.unwrap_or_else(|_| {
         let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
-        respond::response(refused(&failure, "", ""), RequestSummary::default(), Share::default())
+        respond::build_response(
+            failure_reply(&failure, "", ""),
+            RequestSummary::default(),
+            Share::default(),
+        )
     })
 }
 
@@ -92,7 +96,7 @@ pub(super) async fn answer<S: Store>(
 /// its own.
 fn find_page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<PageAnswer> {
     let pages = door.settings.pages.as_ref().filter(|_| sender == Sender::Signs)?;
-    head::check(parts).ok()?;
+    head::check_head(parts).ok()?;
     head::check_host(parts, door.settings.hosts.as_ref()).ok()?;
     let page = pages.answer(parts)?;
     door.counters.requests.fetch_add(1, Ordering::Relaxed);
@@ -117,10 +121,10 @@ async fn serve_request<S: Store>(
     let result = async {
         let mut request = request?;
         authorize(door, &request, sender)?;
-        request.seen = session::parse(request.headers.session())?;
-        body::check(&body)?;
+        request.seen = session::parse_tokens(request.headers.session())?;
+        body::check_length(&body)?;
         reading = true;
-        let body = body::read(&mut body, &mut held).await?;
+        let body = body::read_body(&mut body, &mut held).await?;
         let is_query = request.operation.row().task == Task::OfQuery;
         held.grow(parsed_bytes(is_query, &body))?;
         if is_long(is_query, &body) {
@@ -128,25 +132,25 @@ async fn serve_request<S: Store>(
             (door.settings.give_way)();
         }
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
-        dispatch::run(door, request, body).await
+        dispatch::run_request(door, request, body).await
     };
     let answered: Result<Reply> = result.await;
     let reply = match answered.and_then(|reply| hold_reply(reply, &mut held, only_reads)) {
         Ok(reply) => reply,
         Err(failure) => {
-            if reading && !body::discard(&mut body).await {
+            if reading && !body::discard_body(&mut body).await {
                 client.sends_on();
             }
             note_failure(counters, failure.fault);
-            refused(&failure, &exchange.activity, exchange.path())
+            failure_reply(&failure, &exchange.activity, exchange.path())
         }
     };
     // Where the head could be read in two ways, nobody can tell where the next request begins.
-    let reply = if exchange.closes { reply.with("connection", "close") } else { reply };
+    let reply = if exchange.closes { reply.with_header("connection", "close") } else { reply };
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.request_units.fetch_add(reply.request_units, Ordering::Relaxed);
     let about = exchange.end(reply.status, door.engine.store().published());
-    respond::response(reply, about, held)
+    respond::build_response(reply, about, held)
 }
 
 /// Holds the memory of a reply until it is read, instead of that of the request.
@@ -156,7 +160,7 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
         *held = text;
     }
     match held.set(reply.body.capacity()) {
-        Err(_) if only_reads => Err(Failure::busy()),
+        Err(_) if only_reads => Err(Failure::out_of_memory()),
         // What was written is told in any case: a client that is told to come again would write it
         // twice.
         _ => Ok(reply),
@@ -203,18 +207,18 @@ fn is_long(is_query: bool, body: &[u8]) -> bool {
 
 /// The response to a request that is refused or has failed. Its headers are those that SDKs retry by:
 /// the sub-status tells failures of one status apart, and the time says when to come again.
-fn refused(failure: &Failure, activity: &str, path: &str) -> Reply {
-    let body = failure.body(activity, path);
+fn failure_reply(failure: &Failure, activity: &str, path: &str) -> Reply {
+    let body = failure.error_body(activity, path);
     let mut reply = Reply::json(failure.fault.status(), body);
     // A client that is only told to come again pays nothing.
     if !matches!(failure.fault, Fault::TooManyRequests | Fault::TooManyGuesses) {
         reply.request_units = request_units::of_failure();
     }
     if let Some(ms) = failure.retry_ms {
-        reply = reply.with("x-ms-retry-after-ms", ms.to_string());
+        reply = reply.with_header("x-ms-retry-after-ms", ms.to_string());
     }
     match failure.fault.sub_status() {
         0 => reply,
-        sub_status => reply.with("x-ms-substatus", sub_status.to_string()),
+        sub_status => reply.with_header("x-ms-substatus", sub_status.to_string()),
     }
 }

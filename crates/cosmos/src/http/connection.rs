@@ -19,7 +19,7 @@ use tokio::{
 
 use super::{
     active_requests::ActiveRequests,
-    answer::{Pace, answer},
+    answer::{Pace, answer_request},
     body::Body,
     http2,
     linger::Linger,
@@ -47,7 +47,7 @@ pub async fn serve<S: Store>(
     door.opened.fetch_add(1, Ordering::Relaxed);
     let peer = stream.peer_addr().ok().map(|peer| peer.ip());
     let opening = tokio::select! {
-        opening = Protocol::of(&stream) => opening,
+        opening = Protocol::peek_protocol(&stream) => opening,
         _ = stop.changed() => None,
     };
     let first_head = FirstHead::default();
@@ -61,23 +61,24 @@ pub async fn serve<S: Store>(
     match (opening, &door.settings.certificate) {
         (None, _) => {}
         (Some(Protocol::Tls), Some(certificate)) => {
-            Box::pin(secured(&door, peer, guard(stream), certificate, &first_head, stop)).await;
+            Box::pin(serve_tls(&door, peer, guard(stream), certificate, &first_head, stop)).await;
         }
         (Some(Protocol::Tls | Protocol::Http1), _) => {
-            Box::pin(keep(&door, peer, guard(stream), &first_head, stop)).await;
+            Box::pin(serve_resting(&door, peer, guard(stream), &first_head, stop)).await;
         }
         (Some(Protocol::Http2), _) => {
-            Box::pin(http2::converse(&door, peer, guard(stream), "http", &first_head, stop)).await;
+            Box::pin(http2::serve_http2(&door, peer, guard(stream), "http", &first_head, stop))
+                .await;
         }
         (Some(Protocol::Unclear), _) => {
-            Box::pin(slow(&door, peer, guard(stream), &first_head, stop)).await
+            Box::pin(serve_slow_start(&door, peer, guard(stream), &first_head, stop)).await
         }
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// What comes of a handshake, if it is finished in time.
-async fn finished<T, E>(
+async fn finish_handshake<T, E>(
     handshake: impl Future<Output = Result<T, E>>,
     stop: &mut watch::Receiver<bool>,
 ) -> Option<T> {
@@ -88,7 +89,7 @@ async fn finished<T, E>(
 }
 
 /// A client that speaks TLS, in which both versions of HTTP may be spoken.
-async fn secured<S: Store>(
+async fn serve_tls<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: Stream<TcpStream>,
@@ -98,16 +99,16 @@ async fn secured<S: Store>(
 ) {
     let accepted = certificate.acceptor().accept(stream);
     // Who does not finish a handshake has nobody to tell.
-    let Some(stream) = finished(accepted, &mut stop).await else { return };
+    let Some(stream) = finish_handshake(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(tls::HTTP2) {
-        true => Box::pin(http2::converse(door, peer, stream, "https", first_head, stop)).await,
-        false => Box::pin(converse(door, peer, stream, "https", first_head, stop)).await,
+        true => Box::pin(http2::serve_http2(door, peer, stream, "https", first_head, stop)).await,
+        false => Box::pin(serve_http1(door, peer, stream, "https", first_head, stop)).await,
     }
 }
 
 /// A client whose first bytes come one by one.
-async fn slow<S: Store>(
+async fn serve_slow_start<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
@@ -115,21 +116,21 @@ async fn slow<S: Store>(
     mut stop: watch::Receiver<bool>,
 ) {
     let opening = tokio::select! {
-        opening = Protocol::read(&mut stream) => opening,
+        opening = Protocol::read_protocol(&mut stream) => opening,
         _ = stop.changed() => None,
     };
     let Some((opening, first)) = opening else { return };
     let (reader, writer) = tokio::io::split(stream);
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Protocol::Http2 => http2::converse(door, peer, stream, "http", first_head, stop).await,
-        _ => converse(door, peer, stream, "http", first_head, stop).await,
+        Protocol::Http2 => http2::serve_http2(door, peer, stream, "http", first_head, stop).await,
+        _ => serve_http1(door, peer, stream, "http", first_head, stop).await,
     }
 }
 
 /// Serves a client that may rest between its requests: while it does, nothing is kept for it but its
 /// socket.
-async fn keep<S: Store>(
+async fn serve_resting<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
@@ -139,11 +140,12 @@ async fn keep<S: Store>(
     let turns = ActiveRequests::default();
     let mut rests = true;
     loop {
-        stream.tells(&turns);
+        stream.report_to(&turns);
         let rest = rests.then_some(&turns);
         // In a place of its own, which is given up while the client rests.
         let talked =
-            Box::pin(talk(door, (peer, "http", first_head), stream, &mut stop, rest)).await;
+            Box::pin(serve_requests(door, (peer, "http", first_head), stream, &mut stop, rest))
+                .await;
         let Some((io, read)) = talked else { return };
         stream = io;
         if !read.is_empty() {
@@ -155,7 +157,7 @@ async fn keep<S: Store>(
         // It is empty, but holds on to the buffer that it was a part of.
         drop(read);
         let begun = tokio::select! {
-            begun = Protocol::of(stream.inner()) => begun,
+            begun = Protocol::peek_protocol(stream.inner()) => begun,
             _ = stop.changed() => None,
         };
         if begun.is_none() {
@@ -165,7 +167,7 @@ async fn keep<S: Store>(
 }
 
 /// Serves a client until it leaves.
-async fn converse<S: Store>(
+async fn serve_http1<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -173,29 +175,29 @@ async fn converse<S: Store>(
     first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = talk(door, (peer, scheme, first_head), stream, &mut stop, None).await;
+    let _ = serve_requests(door, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
 /// Answers one request after the other, until the client leaves, or rests where that is asked for.
-async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     door: &Arc<Door<S>>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
     stream: T,
     stop: &mut watch::Receiver<bool>,
     rest: Option<&ActiveRequests>,
 ) -> Option<(T, Bytes)> {
-    let client = Arc::new(Client::of(peer));
+    let client = Arc::new(Client::from_peer(peer));
     // However it ends.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, client) = (Arc::clone(door), Arc::clone(&client));
-        first_head.set();
-        let turn = rest.map(ActiveRequests::begin);
+        first_head.mark_seen();
+        let turn = rest.map(ActiveRequests::begin_request);
         async move {
             let request = request.map(Body::Arriving);
             let response =
-                answer(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
-            Ok::<_, Infallible>(ResponseBody::of(response, None, turn))
+                answer_request(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
+            Ok::<_, Infallible>(ResponseBody::wrap_response(response, None, turn))
         }
     });
     let mut connection = http1::Builder::new()
@@ -208,7 +210,7 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     tokio::select! {
         // Whatever ended it, there is nobody left to tell.
         _ = &mut connection => return None,
-        () = ActiveRequests::rest(rest) => {
+        () = ActiveRequests::wait_for_rest(rest) => {
             let parts = connection.into_parts();
             return Some((parts.io.into_inner().into_inner(), parts.read_buf));
         }
@@ -216,7 +218,7 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     }
     Pin::new(&mut connection).graceful_shutdown();
     if tokio::time::timeout(STOP_TIME, &mut connection).await.is_err() {
-        client.stop(StopReason::Stopping);
+        client.stop_requests(StopReason::Stopping);
         // What is left then is a request that was sent by half.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
     }

@@ -17,7 +17,7 @@ impl AsRef<[u8]> for Held {
 }
 
 /// The same bytes, which hold the share.
-pub(super) fn bytes(bytes: Vec<u8>, share: Share) -> Bytes {
+pub(super) fn count_bytes(bytes: Vec<u8>, share: Share) -> Bytes {
     match share.held() {
         0 => Bytes::from(bytes),
         _ => Bytes::from_owner(Held { bytes, _share: share }),
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn a_part_of_them_holds_all() {
         let account = Account::new(1_000_000);
-        let mut whole = bytes(vec![7; 300_000], account.share_of(300_000).unwrap());
+        let mut whole = count_bytes(vec![7; 300_000], account.share_of(300_000).unwrap());
         let part = whole.split_to(10);
         drop(whole);
         assert_eq!((part.len(), account.used()), (10, 300_000));

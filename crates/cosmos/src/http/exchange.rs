@@ -46,7 +46,7 @@ impl Exchange {
             began: clock::monotonic(),
             activity: given.map_or_else(new_activity, str::to_owned),
             uri: parts.uri.clone(),
-            location: address(door, scheme, parts),
+            location: request_address(door, scheme, parts),
             about_items,
             waits_to_send: parts.headers.contains_key(header::EXPECT),
             closes: false,
@@ -77,7 +77,7 @@ pub(super) fn new_activity() -> String {
 }
 
 /// The address that a request came to, without the query string.
-fn address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
+fn request_address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
     let path = parts.uri.path();
     if let Some(endpoint) = &door.settings.endpoint {
         return format!("{}{path}", endpoint.trim_end_matches('/'));

@@ -7,12 +7,12 @@ use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
 use crate::failure::{Failure, Fault, Result};
 
 /// Refuses a head that another reader may read otherwise. The connection cannot be used any more.
-pub(super) fn check(parts: &Parts) -> Result<()> {
+pub(super) fn check_head(parts: &Parts) -> Result<()> {
     if parts.version != Version::HTTP_11 {
         return Ok(());
     }
     if parts.headers.get_all(header::HOST).iter().count() != 1 {
-        return Err(Failure::bad("A request has one header host."));
+        return Err(Failure::bad_request("A request has one header host."));
     }
     check_encoding(&parts.headers)
 }
@@ -36,10 +36,14 @@ fn check_encoding(headers: &HeaderMap) -> Result<()> {
     let mut encodings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let Some(encoding) = encodings.next() else { return Ok(()) };
     if encodings.next().is_some() || !encoding.as_bytes().eq_ignore_ascii_case(b"chunked") {
-        return Err(Failure::bad("The only transfer-encoding that is supported is one 'chunked'."));
+        return Err(Failure::bad_request(
+            "The only transfer-encoding that is supported is one 'chunked'.",
+        ));
     }
     if headers.contains_key(header::CONTENT_LENGTH) {
-        return Err(Failure::bad("A request has no content-length beside a transfer-encoding."));
+        return Err(Failure::bad_request(
+            "A request has no content-length beside a transfer-encoding.",
+        ));
     }
     Ok(())
 }
@@ -76,7 +80,7 @@ mod tests {
                 let name = HeaderName::from_static(name);
                 parts.headers.append(name, HeaderValue::from_static(value));
             }
-            assert_eq!(check(&parts).is_ok(), good, "{version:?} {lines:?}");
+            assert_eq!(check_head(&parts).is_ok(), good, "{version:?} {lines:?}");
         }
     }
 }

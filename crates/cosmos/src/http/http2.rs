@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    answer::{Pace, answer},
+    answer::{Pace, answer_request},
     body::Body as Given,
     response_body::{ResponseBody, UnsentResponses},
     stream::FirstHead,
@@ -47,7 +47,7 @@ impl Drop for Running {
 }
 
 /// Serves requests until the client leaves, has asked nothing for long, or `stop` says so.
-pub(super) async fn converse<S: Store>(
+pub(super) async fn serve_http2<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -57,7 +57,7 @@ pub(super) async fn converse<S: Store>(
 ) {
     let (count, running) = watch::channel(0);
     let count = Arc::new(count);
-    let client = Arc::new(Client::of(peer));
+    let client = Arc::new(Client::from_peer(peer));
     let unsent = UnsentResponses::default();
     // However it ends.
     let _presence = StopOnDrop(Arc::clone(&client));
@@ -65,16 +65,16 @@ pub(super) async fn converse<S: Store>(
         let (door, running) = (Arc::clone(door), Running::begin(&count));
         let pace = if FREE_STREAMS < *count.borrow() { Pace::InTurn } else { Pace::Free };
         let (client, unsent) = (Arc::clone(&client), unsent.clone());
-        first_head.set();
+        first_head.mark_seen();
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
                     let request = request.map(Given::Arriving);
-                    answer(&door, client, (Sender::Signs, pace), scheme, request).await
+                    answer_request(&door, client, (Sender::Signs, pace), scheme, request).await
                 }
                 false => too_many_headers(),
             };
-            Ok::<_, Infallible>(ResponseBody::of(response, Some(&unsent), running))
+            Ok::<_, Infallible>(ResponseBody::wrap_response(response, Some(&unsent), running))
         }
     });
     let connection = http2::Builder::new(TokioExecutor::new())
@@ -88,8 +88,8 @@ pub(super) async fn converse<S: Store>(
         // Whatever ended it, there is nobody left to tell.
         _ = connection.as_mut() => return,
         // It does not read.
-        () = unsent.stalled() => return,
-        () = quiet(running.clone()) => {}
+        () = unsent.wait_until_stalled() => return,
+        () = wait_until_quiet(running.clone()) => {}
         _ = stop.changed() => {}
     }
     connection.as_mut().graceful_shutdown();
@@ -97,21 +97,21 @@ pub(super) async fn converse<S: Store>(
         return;
     }
     if *stop.borrow() {
-        client.stop(StopReason::Stopping);
+        client.stop_requests(StopReason::Stopping);
         // What is left then are requests that were sent by half.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
         return;
     }
     tokio::select! {
         _ = connection => {}
-        () = unsent.stalled() => {}
+        () = unsent.wait_until_stalled() => {}
         // It does not answer.
-        () = quiet(running) => {}
+        () = wait_until_quiet(running) => {}
     }
 }
 
 /// Waits until nothing has been asked for as long as a head may take.
-async fn quiet(mut running: watch::Receiver<usize>) {
+async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     loop {
         let ended = running.wait_for(|count| *count == 0).await.is_err();
         let begun = tokio::time::timeout(HEAD_TIMEOUT, running.changed()).await;

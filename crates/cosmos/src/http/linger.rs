@@ -25,7 +25,7 @@ const STEP_BYTES: usize = 16 * 1024;
 /// When nothing is waited for any more.
 type End = Pin<Box<Timeout<Pending<()>>>>;
 
-fn limit() -> End {
+fn linger_limit() -> End {
     Box::pin(tokio::time::timeout(LINGER_TIME, pending()))
 }
 
@@ -67,7 +67,7 @@ impl<T: AsyncRead + Unpin> Linger<T> {
                 },
             }
             self.discarded += buffer.filled().len();
-            let end = self.end.get_or_insert_with(limit);
+            let end = self.end.get_or_insert_with(linger_limit);
             if MAX_LINGER_BYTES < self.discarded || end.as_mut().poll(context).is_ready() {
                 return Poll::Ready(());
             }
@@ -105,7 +105,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Linger<T> {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
             self.closed = true;
             if self.client.is_sending() {
-                self.end = Some(limit());
+                self.end = Some(linger_limit());
             }
         }
         self.poll_discard(context).map(Ok)

@@ -26,20 +26,22 @@ pub(super) enum Protocol {
 
 impl Protocol {
     /// Waits for a client to begin, and looks without taking anything; `None`: it does not.
-    pub(super) async fn of(stream: &TcpStream) -> Option<Self> {
+    pub(super) async fn peek_protocol(stream: &TcpStream) -> Option<Self> {
         let mut first = [0; PREFACE.len()];
         match tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first)).await {
-            Ok(Ok(len @ 1..)) => first.get(..len).map(Self::by),
+            Ok(Ok(len @ 1..)) => first.get(..len).map(Self::of_first_bytes),
             _ => None,
         }
     }
 
     /// Takes bytes until they tell; `None`: they never do.
-    pub(super) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Option<(Self, Vec<u8>)> {
+    pub(super) async fn read_protocol(
+        stream: &mut (impl AsyncRead + Unpin),
+    ) -> Option<(Self, Vec<u8>)> {
         let mut first = Vec::with_capacity(PREFACE.len());
         let told = async {
             while let Ok(1..) = stream.read_buf(&mut first).await {
-                let opening = Self::by(&first);
+                let opening = Self::of_first_bytes(&first);
                 if opening != Self::Unclear {
                     return Some(opening);
                 }
@@ -50,7 +52,7 @@ impl Protocol {
         told.ok().flatten().map(|opening| (opening, first))
     }
 
-    fn by(first: &[u8]) -> Self {
+    fn of_first_bytes(first: &[u8]) -> Self {
         let same = first.iter().zip(PREFACE).take_while(|(a, b)| a == b).count();
         match first.first() {
             Some(&HANDSHAKE) => Self::Tls,
@@ -83,7 +85,7 @@ mod tests {
             (b"\x16\x03\x01", Protocol::Tls),
             (b"\0", Protocol::Http1),
         ] {
-            assert_eq!(Protocol::by(first), want, "{first:?}");
+            assert_eq!(Protocol::of_first_bytes(first), want, "{first:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::{Request, Response};
 
 use super::{
-    answer::{Pace, answer},
+    answer::{Pace, answer_request},
     body::Body,
 };
 use crate::{
@@ -30,6 +30,6 @@ impl<S: Store> Door<S> {
         let client = Arc::new(Client::default());
         let _presence = StopOnDrop(Arc::clone(&client));
         let request = request.map(Body::Whole);
-        answer(self, client, (Sender::Known(right), Pace::Free), "http", request).await
+        answer_request(self, client, (Sender::Known(right), Pace::Free), "http", request).await
     }
 }

@@ -41,7 +41,11 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// An answer, whose body counts until its last part is forgotten.
-pub(super) fn response(reply: Reply, about: RequestSummary, held: Share) -> Response<Full<Bytes>> {
+pub(super) fn build_response(
+    reply: Reply,
+    about: RequestSummary,
+    held: Share,
+) -> Response<Full<Bytes>> {
     let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = HeaderMap::with_capacity(24);
     for (name, text) in FIXED {
@@ -52,35 +56,35 @@ pub(super) fn response(reply: Reply, about: RequestSummary, held: Share) -> Resp
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
     }
     let lsn = seq.to_string();
-    put(&mut headers, "x-ms-session-token", session::token(seq));
-    put(&mut headers, "lsn", lsn.clone());
-    put(&mut headers, "x-ms-global-committed-lsn", lsn);
-    put(&mut headers, "x-ms-request-charge", request_units::text(reply.request_units));
-    put(&mut headers, "x-ms-activity-id", about.activity);
-    put(&mut headers, "x-ms-request-duration-ms", milliseconds(about.took));
+    put_header(&mut headers, "x-ms-session-token", session::session_token(seq));
+    put_header(&mut headers, "lsn", lsn.clone());
+    put_header(&mut headers, "x-ms-global-committed-lsn", lsn);
+    put_header(&mut headers, "x-ms-request-charge", request_units::units_text(reply.request_units));
+    put_header(&mut headers, "x-ms-activity-id", about.activity);
+    put_header(&mut headers, "x-ms-request-duration-ms", milliseconds(about.took));
     if about.items {
         headers.insert(RANGE_ID, HeaderValue::from_static(session::RANGE));
     }
     if let Some(location) = about.location {
-        put(&mut headers, "content-location", location);
+        put_header(&mut headers, "content-location", location);
     }
     if let Some(etag) = reply.etag {
-        put(&mut headers, "etag", etag);
+        put_header(&mut headers, "etag", etag);
     }
     if let Some(continuation) = reply.continuation {
-        put(&mut headers, "x-ms-continuation", continuation);
+        put_header(&mut headers, "x-ms-continuation", continuation);
     }
     if let Some(count) = reply.count {
-        put(&mut headers, "x-ms-item-count", count.to_string());
+        put_header(&mut headers, "x-ms-item-count", count.to_string());
     }
     if let Some(owner) = reply.parent {
         headers.insert(HeaderName::from_static("x-ms-alt-content-path"), owner.path);
         headers.insert(HeaderName::from_static("x-ms-content-path"), owner.rid);
     }
     for (name, text) in reply.extra {
-        put(&mut headers, name, text);
+        put_header(&mut headers, name, text);
     }
-    let mut response = Response::new(Full::new(counted_bytes::bytes(reply.body, held)));
+    let mut response = Response::new(Full::new(counted_bytes::count_bytes(reply.body, held)));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
     *response.headers_mut() = headers;
     response
@@ -93,7 +97,7 @@ fn milliseconds(took: Duration) -> String {
 }
 
 /// Adds a header; a text that cannot stand in one is left out.
-fn put(headers: &mut HeaderMap, name: &'static str, text: String) {
+fn put_header(headers: &mut HeaderMap, name: &'static str, text: String) {
     if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
         headers.insert(HeaderName::from_static(name), value);
     }
@@ -105,7 +109,7 @@ mod tests {
 
     #[test]
     fn answers_carry_what_clients_read() {
-        let reply = Reply { status: 201, seq: 7, ..Reply::default() }.tagged("\"e\"".to_owned());
+        let reply = Reply { status: 201, seq: 7, ..Reply::default() }.with_etag("\"e\"".to_owned());
         let owner = crate::reply::ParentHeaders::new("dbs/d", "AAAAAQ==");
         let about = RequestSummary {
             activity: "a".to_owned(),
@@ -114,7 +118,7 @@ mod tests {
             location: Some("http://x/dbs/d".to_owned()),
             took: Duration::from_micros(12_034),
         };
-        let response = response(Reply { parent: owner, ..reply }, about, Share::default());
+        let response = build_response(Reply { parent: owner, ..reply }, about, Share::default());
         let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
         assert_eq!(response.status(), 201);
         for (name, want) in [

@@ -39,26 +39,26 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+    fn lock_answers(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, id: u64) {
-        self.lock().insert(id, self.look.load(Relaxed));
+    fn note_progress(&self, id: u64) {
+        self.lock_answers().insert(id, self.look.load(Relaxed));
     }
 }
 
 impl UnsentResponses {
-    fn begin(&self) -> UnsentResponse {
+    fn begin_response(&self) -> UnsentResponse {
         let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
         *next += 1;
-        self.0.note(*next);
+        self.0.note_progress(*next);
         self.0.count.send_modify(|count| *count += 1);
         UnsentResponse { unsent: self.clone(), id: *next }
     }
 
     /// Waits until nothing of an answer has been taken for too long.
-    pub(super) async fn stalled(&self) {
+    pub(super) async fn wait_until_stalled(&self) {
         let mut count = self.0.count.subscribe();
         loop {
             if count.wait_for(|count| 0 < *count).await.is_err() {
@@ -69,7 +69,7 @@ impl UnsentResponses {
                 continue;
             }
             let look = self.0.look.fetch_add(1, Relaxed) + 1;
-            let oldest = self.0.lock().values().min().copied();
+            let oldest = self.0.lock_answers().values().min().copied();
             if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
                 return;
             }
@@ -86,7 +86,7 @@ struct UnsentResponse {
 
 impl Drop for UnsentResponse {
     fn drop(&mut self) {
-        self.unsent.0.lock().remove(&self.id);
+        self.unsent.0.lock_answers().remove(&self.id);
         self.unsent.0.count.send_modify(|count| *count -= 1);
     }
 }
@@ -101,20 +101,20 @@ pub(super) struct ResponseBody<T> {
 
 impl<T> ResponseBody<T> {
     /// The response with a body that is sent in parts; one that is small is sent at once.
-    pub(super) fn of(
+    pub(super) fn wrap_response(
         response: Response<Full<Bytes>>,
         unsent: Option<&UnsentResponses>,
         with: T,
     ) -> Response<Self> {
         let (parts, body) = response.into_parts();
-        let rest = whole(body);
-        let sending = unsent.filter(|_| !rest.is_empty()).map(UnsentResponses::begin);
+        let rest = take_whole(body);
+        let sending = unsent.filter(|_| !rest.is_empty()).map(UnsentResponses::begin_response);
         Response::from_parts(parts, Self { rest, sending, _with: with })
     }
 }
 
 /// A body that is there is its first and only frame.
-fn whole(mut body: Full<Bytes>) -> Bytes {
+fn take_whole(mut body: Full<Bytes>) -> Bytes {
     let mut context = Context::from_waker(std::task::Waker::noop());
     match Pin::new(&mut body).poll_frame(&mut context) {
         Poll::Ready(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
@@ -134,7 +134,7 @@ impl<T: Unpin> Body for ResponseBody<T> {
             return Poll::Ready(None);
         }
         if let Some(sending) = &self.sending {
-            sending.unsent.0.note(sending.id);
+            sending.unsent.0.note_progress(sending.id);
         }
         let part = self.rest.len().min(ANSWER_PART_BYTES);
         let part = self.rest.split_to(part);
@@ -159,17 +159,18 @@ mod tests {
     async fn an_answer_of_which_nothing_is_taken_stalls_its_connection() {
         let unsent = UnsentResponses::default();
         let response = || Response::new(Full::new(Bytes::from(vec![0; 4 * ANSWER_PART_BYTES])));
-        let waits = |times: u32| tokio::time::timeout(WRITE_TIMEOUT * times, unsent.stalled());
+        let waits =
+            |times: u32| tokio::time::timeout(WRITE_TIMEOUT * times, unsent.wait_until_stalled());
         assert!(waits(9).await.is_err(), "there is none");
-        let mut slow = ResponseBody::of(response(), Some(&unsent), ()).into_body();
+        let mut slow = ResponseBody::wrap_response(response(), Some(&unsent), ()).into_body();
         for _ in 0..4 {
-            let part = tokio::time::timeout(WRITE_TIMEOUT * 3 / 4, unsent.stalled());
+            let part = tokio::time::timeout(WRITE_TIMEOUT * 3 / 4, unsent.wait_until_stalled());
             assert!(part.await.is_err(), "it is taken slowly");
             slow.frame().await.unwrap().unwrap();
         }
         drop(slow);
         assert!(waits(9).await.is_err(), "it was sent");
-        let _never = ResponseBody::of(response(), Some(&unsent), ()).into_body();
+        let _never = ResponseBody::wrap_response(response(), Some(&unsent), ()).into_body();
         assert!(waits(2).await.is_ok());
     }
 
@@ -178,7 +179,7 @@ mod tests {
         let bytes: Vec<u8> = (0..300_000_u32).map(|at| at as u8).collect();
         let response = Response::new(Full::new(Bytes::from(bytes.clone())));
         let unsent = UnsentResponses::default();
-        let mut body = ResponseBody::of(response, Some(&unsent), ()).into_body();
+        let mut body = ResponseBody::wrap_response(response, Some(&unsent), ()).into_body();
         assert_eq!(body.size_hint().exact(), Some(300_000));
         let mut sent = Vec::new();
         while let Some(frame) = body.frame().await {

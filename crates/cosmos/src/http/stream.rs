@@ -29,7 +29,7 @@ pub(super) struct FirstHead(Arc<AtomicBool>);
 
 impl FirstHead {
     /// It has.
-    pub(super) fn set(&self) {
+    pub(super) fn mark_seen(&self) {
         self.0.store(true, Relaxed);
     }
 }
@@ -73,7 +73,7 @@ impl<T> Stream<T> {
     }
 
     /// Tells whether a write waits for the client.
-    pub(super) fn tells(&mut self, turns: &ActiveRequests) {
+    pub(super) fn report_to(&mut self, turns: &ActiveRequests) {
         self.turns = Some(turns.clone());
     }
 
@@ -88,14 +88,14 @@ impl<T> Stream<T> {
     }
 
     /// Notes how a write of so many bytes went.
-    fn note(
+    fn note_write(
         &mut self,
         context: &mut Context<'_>,
         wanted: usize,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         if let Some(turns) = &self.turns {
-            turns.block(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
+            turns.set_blocked(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
         }
         match &written {
             Poll::Ready(Ok(written)) => {
@@ -107,7 +107,7 @@ impl<T> Stream<T> {
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
-                let patience = self.patience.get_or_insert_with(|| Box::pin(wait()));
+                let patience = self.patience.get_or_insert_with(|| Box::pin(write_timeout()));
                 ready!(patience.as_mut().poll(context));
                 let text = "the client does not read what it asked for";
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, text)));
@@ -118,7 +118,7 @@ impl<T> Stream<T> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a client that does not read is waited for so long")]
-fn wait() -> Sleep {
+fn write_timeout() -> Sleep {
     tokio::time::sleep(WRITE_TIMEOUT)
 }
 
@@ -159,7 +159,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write(context, bytes);
-        self.note(context, bytes.len(), written)
+        self.note_write(context, bytes.len(), written)
     }
 
     fn poll_write_vectored(
@@ -168,7 +168,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write_vectored(context, parts);
-        self.note(context, parts.iter().map(|part| part.len()).sum(), written)
+        self.note_write(context, parts.iter().map(|part| part.len()).sum(), written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -226,7 +226,7 @@ mod tests {
             let bytes = vec![0; first];
             let is_known = FirstHead::default();
             if first_head {
-                is_known.set();
+                is_known.mark_seen();
             }
             let (bytes, share) = (bytes.as_slice(), account.share());
             let mut stream = Stream::of_stranger(bytes, share, &is_known, MAX_FIRST_BYTES);

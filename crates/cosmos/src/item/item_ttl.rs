@@ -4,18 +4,18 @@ use document::{DocRef, ValueRef, json};
 use engine::{DefaultTtl, Error, ItemWriter, Kind, Lifetime};
 
 /// What an item asks for its life.
-pub(crate) fn lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
+pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
     let ttl = item.get("ttl");
     let lifetime = Lifetime::of(ttl);
     match (default, ttl, lifetime) {
         (DefaultTtl::Infinite | DefaultTtl::Seconds(_), Some(value), Lifetime::Inherit) => {
-            Err(refused(value))
+            Err(invalid_ttl(value))
         }
         _ => Ok(lifetime),
     }
 }
 
-fn refused(value: ValueRef<'_>) -> Error {
+fn invalid_ttl(value: ValueRef<'_>) -> Error {
     let shown = match value {
         ValueRef::String(text) => text.to_owned(),
         other => json::to_string(other),
@@ -35,7 +35,7 @@ pub(crate) struct Lifetimes;
 
 impl ItemWriter for Lifetimes {
     fn lifetime(&self, default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
-        lifetime(default, item)
+        item_lifetime(default, item)
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
             let item = json::parse_document(item.as_bytes(), 3).unwrap();
             let item = DocRef::Tree(&item);
             for default in [DefaultTtl::Infinite, DefaultTtl::Seconds(9)] {
-                let found = lifetime(default, item).map_err(|error| error.message);
+                let found = item_lifetime(default, item).map_err(|error| error.message);
                 let want = want.map_err(|shown| {
                     format!(
                         "The input ttl '{shown}' is invalid. Ensure to provide a nonzero positive \
@@ -73,10 +73,10 @@ mod tests {
                 });
                 assert_eq!(found, want, "{text}");
             }
-            assert!(lifetime(DefaultTtl::Off, item).is_ok(), "{text} where TTL is off");
+            assert!(item_lifetime(DefaultTtl::Off, item).is_ok(), "{text} where TTL is off");
         }
         let other = json::parse_document(br#"{"Ttl":0,"a":{"ttl":0}}"#, 3).unwrap();
-        let found = lifetime(DefaultTtl::Infinite, DocRef::Tree(&other));
+        let found = item_lifetime(DefaultTtl::Infinite, DocRef::Tree(&other));
         assert_eq!(found, Ok(Lifetime::Inherit));
     }
 }

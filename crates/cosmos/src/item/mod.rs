@@ -4,9 +4,9 @@ mod item_ttl;
 mod new_item;
 mod render;
 
-pub(crate) use item_ttl::{Lifetimes, lifetime};
+pub(crate) use item_ttl::{Lifetimes, item_lifetime};
 pub(crate) use new_item::{NewItem, check_id};
-pub(crate) use render::{ItemRenderer, write};
+pub(crate) use render::{ItemRenderer, write_item};
 
 /// Properties that the server sets.
 pub(crate) const SYSTEM: [&str; 5] = ["_rid", "_self", "_etag", "_ts", "_attachments"];

@@ -21,14 +21,14 @@ impl NewItem {
         if MAX_ITEM_BYTES < body.len() {
             return Err(Failure::too_large());
         }
-        Self::of(match binary::is_binary(body) {
+        Self::from_document(match binary::is_binary(body) {
             true => binary::read_document(body, MAX_DEPTH, MAX_ITEM_BYTES)?,
             false => json::parse_document(body, MAX_DEPTH)?,
         })
     }
 
     /// Checks an object.
-    pub(crate) fn of(mut document: Document) -> Result<Self> {
+    pub(crate) fn from_document(mut document: Document) -> Result<Self> {
         // Most items that were never here have none of them.
         if document.fields().iter().any(|(name, _)| SYSTEM.contains(&name.as_str())) {
             for name in SYSTEM {
@@ -38,14 +38,14 @@ impl NewItem {
         match document.get("id") {
             Some(Value::String(id)) => check_id(id)?,
             None => {
-                return Err(Failure::bad(
+                return Err(Failure::bad_request(
                     "The input content is invalid because the required properties - 'id; ' - are \
                      missing",
                 ));
             }
             Some(other) => {
                 let shown = json::to_string(other.as_ref());
-                return Err(Failure::bad(format!(
+                return Err(Failure::bad_request(format!(
                     "The input content is invalid because the property 'id' is '{shown}' and not a \
                      string.",
                 )));
@@ -60,7 +60,7 @@ impl NewItem {
     }
 
     /// Its properties.
-    pub(crate) fn fields(&self) -> DocRef<'_> {
+    pub(crate) fn as_document(&self) -> DocRef<'_> {
         DocRef::Tree(&self.document)
     }
 
@@ -76,7 +76,7 @@ pub(crate) fn check_id(id: &str) -> Result<()> {
         return Ok(());
     }
     let shown: String = id.chars().take(100).collect();
-    Err(Failure::bad(format!(
+    Err(Failure::bad_request(format!(
         "The input name '{shown}' is invalid. Ensure to provide a unique non-empty string less \
          than '{}' characters.",
         MAX_ITEM_ID_BYTES + 1
@@ -120,7 +120,7 @@ mod tests {
         let text =
             br#"{"_ts":1,"id":"a","_etag":"x","_rid":1,"_self":{},"_attachments":[],"_x":2}"#;
         let found = NewItem::parse(text).unwrap();
-        let names: Vec<&str> = found.fields().iter().map(|(name, _)| name).collect();
+        let names: Vec<&str> = found.as_document().iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["id", "_x"]);
     }
 

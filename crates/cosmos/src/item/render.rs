@@ -29,17 +29,17 @@ impl ItemRenderer {
     }
 
     /// The resource id of an item.
-    pub(crate) fn rid(&self, item: &Item) -> Rid {
+    pub(crate) fn resource_id(&self, item: &Item) -> Rid {
         Rid::in_container(self.database, self.container, item.birth, Leaf::Item)
     }
 }
 
 impl ItemRenderer {
     /// An item with what the server sets, as queries see it.
-    pub(crate) fn complete(&self, item: &Item) -> DocBuf {
-        let rid = self.rid(item).encode();
+    pub(crate) fn complete_document(&self, item: &Item) -> DocBuf {
+        let rid = self.resource_id(item).encode();
         let link = format!("{}{rid}/", self.prefix);
-        let etag = etag::quoted(item.stamp);
+        let etag = etag::quoted_etag(item.stamp);
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(item.body.len() + 256));
         for element in RawElements::new(&item.body) {
             builder.append_raw(element.name, element.kind, element.value);
@@ -54,7 +54,7 @@ impl ItemRenderer {
 }
 
 /// Appends an item.
-pub(crate) fn write(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
+pub(crate) fn write_item(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
     out.reserve(item.body.len() + 256);
     out.push(b'{');
     for (name, value) in item.document().iter() {
@@ -63,14 +63,14 @@ pub(crate) fn write(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
         json::write(value, out);
         out.push(b',');
     }
-    let rid = renderer.rid(item);
+    let rid = renderer.resource_id(item);
     out.extend_from_slice(b"\"_rid\":\"");
-    rid.write(out);
+    rid.write_text(out);
     out.extend_from_slice(b"\",\"_self\":\"");
     out.extend_from_slice(renderer.prefix.as_bytes());
-    rid.write(out);
+    rid.write_text(out);
     out.extend_from_slice(b"/\",\"_etag\":\"\\\"");
-    out.extend_from_slice(&etag::text(item.stamp));
+    out.extend_from_slice(&etag::etag_bytes(item.stamp));
     out.extend_from_slice(b"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":");
     // Writing to memory does not fail.
     let _ = write!(out, "{}", item.ts);
@@ -94,8 +94,8 @@ mod tests {
             ts: 9,
         };
         let mut out = Vec::new();
-        write(&renderer, &item, &mut out);
-        let rid = renderer.rid(&item).encode();
+        write_item(&renderer, &item, &mut out);
+        let rid = renderer.resource_id(&item).encode();
         let want = format!(
             concat!(
                 r#"{{"id":"a","n":1.5,"_rid":"{}","_self":"dbs/AAAAAQ==/colls/AAAAAYAAAAI=/docs/{}/","#,
@@ -106,6 +106,6 @@ mod tests {
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
         let later = Item { birth: 6, ..item };
-        assert_ne!(renderer.rid(&later).encode(), rid);
+        assert_ne!(renderer.resource_id(&later).encode(), rid);
     }
 }

@@ -30,7 +30,7 @@ impl PartialEq for Component {
 
 impl Component {
     /// The component that a property's value is.
-    pub(crate) fn of(value: Option<ValueRef<'_>>) -> Self {
+    pub(crate) fn of_value(value: Option<ValueRef<'_>>) -> Self {
         match value {
             Some(ValueRef::Null) => Self::Null,
             Some(ValueRef::Bool(value)) => Self::Bool(value),
@@ -67,7 +67,7 @@ impl Component {
         match value {
             Value::Document(document) if document.is_empty() => Some(Self::Undefined),
             Value::Document(_) | Value::Array(_) => None,
-            other => Some(Self::of(Some(other.as_ref()))),
+            other => Some(Self::of_value(Some(other.as_ref()))),
         }
     }
 
@@ -83,7 +83,7 @@ impl Component {
     }
 
     /// Bytes that count towards the limit.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn counted_bytes(&self) -> usize {
         match self {
             Self::String(text) => text.len(),
             Self::Undefined | Self::Null | Self::Bool(_) => 1,

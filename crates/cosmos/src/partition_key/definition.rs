@@ -37,7 +37,7 @@ pub(crate) enum KeyScope {
 
 impl PartitionKeyDefinition {
     /// A container from before there were partition keys.
-    pub(crate) fn none() -> Self {
+    pub(crate) fn without_paths() -> Self {
         Self { paths: Vec::new(), kind: HashKind::HashV2, system: false }
     }
 
@@ -63,7 +63,7 @@ impl PartitionKeyDefinition {
             // Java's client has names for them.
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V1") => 1,
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V2") => 2,
-            Some(version) => whole(version).unwrap_or(0),
+            Some(version) => whole_number(version).unwrap_or(0),
         };
         let (kind, most) = match (kind, version) {
             ("Hash", 1) => (HashKind::HashV1, 1),
@@ -103,19 +103,19 @@ impl PartitionKeyDefinition {
     }
 
     /// The key of an item.
-    pub(crate) fn extract(&self, item: DocRef<'_>) -> Vec<Component> {
-        self.paths.iter().map(|path| Component::of(path.find(item))).collect()
+    pub(crate) fn extract_key(&self, item: DocRef<'_>) -> Vec<Component> {
+        self.paths.iter().map(|path| Component::of_value(path.find_value(item))).collect()
     }
 
     /// The key that a header names whole.
-    pub(crate) fn whole(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
+    pub(crate) fn whole_key(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
         match header {
             None if self.paths.is_empty() => Ok(Vec::new()),
             None => Err(Failure::new(
                 Fault::BadRequest,
                 "PartitionKey value must be supplied for this operation.",
             )),
-            Some(header) => match self.scope(header)? {
+            Some(header) => match self.read_scope(header)? {
                 KeyScope::Whole(components) => Ok(components),
                 KeyScope::Prefix(_) => Err(Failure::new(
                     Fault::PartitionKey,
@@ -127,7 +127,7 @@ impl PartitionKeyDefinition {
     }
 
     /// What a header limits an operation to.
-    pub(crate) fn scope(&self, header: &str) -> Result<KeyScope, Failure> {
+    pub(crate) fn read_scope(&self, header: &str) -> Result<KeyScope, Failure> {
         let mut components = Component::parse_all(header).ok_or_else(|| {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))
         })?;
@@ -151,12 +151,12 @@ impl PartitionKeyDefinition {
         item: DocRef<'_>,
         header: Option<&str>,
     ) -> Result<Vec<Component>, Failure> {
-        let named = match header.map(|header| self.scope(header)).transpose()? {
+        let named = match header.map(|header| self.read_scope(header)).transpose()? {
             Some(KeyScope::Prefix(_)) => return Err(Failure::mismatch_of_definition()),
             Some(KeyScope::Whole(components)) => components,
-            None => self.whole(None)?,
+            None => self.whole_key(None)?,
         };
-        let held = self.extract(item);
+        let held = self.extract_key(item);
         check_len(&held)?;
         if named == held { Ok(held) } else { Err(Failure::mismatch_of_item()) }
     }
@@ -164,7 +164,7 @@ impl PartitionKeyDefinition {
 
 /// Refuses a key that is too long.
 pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
-    if MAX_KEY_BYTES < components.iter().map(Component::len).sum() {
+    if MAX_KEY_BYTES < components.iter().map(Component::counted_bytes).sum() {
         return Err(Failure::new(
             Fault::BadRequest,
             format!("The partition key is longer than {MAX_KEY_BYTES} bytes."),
@@ -173,7 +173,7 @@ pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn whole(value: &Value) -> Option<i64> {
+fn whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::Int64(value) => Some(*value),
         Value::Double(value) if value.fract() == 0.0 => Some(*value as i64),
@@ -256,17 +256,17 @@ mod tests {
         let header = format!("[\"{}\"]", "x".repeat(2049));
         let definition = parse(r#"{"paths":["/pk"],"version":2}"#).unwrap();
         assert!(definition.of_item(DocRef::Tree(&item), Some(&header)).is_err());
-        assert_eq!(PartitionKeyDefinition::none().whole(None).unwrap(), []);
-        assert_eq!(PartitionKeyDefinition::none().whole(Some("[]")).unwrap(), []);
+        assert_eq!(PartitionKeyDefinition::without_paths().whole_key(None).unwrap(), []);
+        assert_eq!(PartitionKeyDefinition::without_paths().whole_key(Some("[]")).unwrap(), []);
     }
 
     #[test]
     fn a_prefix_is_a_scope() {
         let definition = parse(r#"{"paths":["/a","/b"]}"#).unwrap();
         let text = |text: &str| Component::String(text.to_owned());
-        assert_eq!(definition.scope("[\"x\"]").unwrap(), KeyScope::Prefix(vec![text("x")]));
+        assert_eq!(definition.read_scope("[\"x\"]").unwrap(), KeyScope::Prefix(vec![text("x")]));
         let whole = KeyScope::Whole(vec![text("x"), text("y")]);
-        assert_eq!(definition.scope("[\"x\",\"y\"]").unwrap(), whole);
-        definition.scope("[1,2,3]").unwrap_err();
+        assert_eq!(definition.read_scope("[\"x\",\"y\"]").unwrap(), whole);
+        definition.read_scope("[1,2,3]").unwrap_err();
     }
 }

@@ -41,7 +41,7 @@ impl KeyPath {
     }
 
     /// What stands there; arrays are not walked into.
-    pub(crate) fn find<'a>(&self, document: DocRef<'a>) -> Option<ValueRef<'a>> {
+    pub(crate) fn find_value<'a>(&self, document: DocRef<'a>) -> Option<ValueRef<'a>> {
         let (first, rest) = self.parts.split_first()?;
         let mut found = document.get(first)?;
         for part in rest {
@@ -107,7 +107,7 @@ mod tests {
     fn only_objects_are_walked() {
         let item = doc! { "a": doc! { "b": 1, "c": vec![doc! { "b": 2 }] }, "d": 3 };
         for (path, want) in [("/a/b", true), ("/d", true), ("/a/c/b", false), ("/d/b", false)] {
-            let found = KeyPath::parse(path).unwrap().find(DocRef::Tree(&item)).is_some();
+            let found = KeyPath::parse(path).unwrap().find_value(DocRef::Tree(&item)).is_some();
             assert_eq!(found, want, "{path}");
         }
     }

@@ -6,7 +6,7 @@ mod pointer;
 
 use document::{Value, doc, json};
 
-pub(crate) use apply::apply;
+pub(crate) use apply::apply_patch;
 pub(crate) use pointer::{Pointer, Target};
 
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) enum PatchOperation {
 impl Patch {
     /// Reads a request's body.
     pub(crate) fn parse(text: &[u8]) -> Result<Self> {
-        Self::of(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
+        Self::from_value(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
     }
 
     /// Whether it is about the property of this name, or something in it.
@@ -54,40 +54,45 @@ impl Patch {
             | PatchOperation::Set(path, _)
             | PatchOperation::Replace(path, _)
             | PatchOperation::Remove(path)
-            | PatchOperation::Increment(path, _) => path.first() == name,
-            PatchOperation::Move { from, to } => from.first() == name || to.first() == name,
+            | PatchOperation::Increment(path, _) => path.first_name() == name,
+            PatchOperation::Move { from, to } => {
+                from.first_name() == name || to.first_name() == name
+            }
         })
     }
 
     /// Reads an object, or the array of operations alone.
-    pub(crate) fn of(body: Value) -> Result<Self> {
+    pub(crate) fn from_value(body: Value) -> Result<Self> {
         let mut body = match body {
             Value::Document(body) => body,
             operations @ Value::Array(_) => doc! { "operations": operations },
-            _ => return Err(Failure::bad("A patch is an object or an array of operations.")),
+            _ => {
+                return Err(Failure::bad_request("A patch is an object or an array of operations."));
+            }
         };
         let condition = match body.remove("condition") {
             None | Some(Value::Null) => None,
             Some(Value::String(condition)) => Some(condition),
-            Some(_) => return Err(Failure::bad("The condition of a patch is a text.")),
+            Some(_) => return Err(Failure::bad_request("The condition of a patch is a text.")),
         };
         let Some(Value::Array(operations)) = body.remove("operations") else {
-            return Err(Failure::bad("A patch has an array 'operations'."));
+            return Err(Failure::bad_request("A patch has an array 'operations'."));
         };
         if !(1..=MAX_PATCH).contains(&operations.len()) {
             let text =
                 format!("The number of patch operations can't be 0 or exceed '{MAX_PATCH}'.");
-            return Err(Failure::bad(text));
+            return Err(Failure::bad_request(text));
         }
-        let read = |(at, operation)| operation_of(operation).map_err(|text| refused(at, &text));
+        let read =
+            |(at, operation)| operation_of(operation).map_err(|text| operation_failure(at, &text));
         let operations = operations.into_iter().enumerate().map(read).collect::<Result<_>>()?;
         Ok(Self { condition, operations })
     }
 }
 
 /// A failure of one operation, which has its number in the text.
-pub(crate) fn refused(at: usize, text: &str) -> Failure {
-    Failure::bad(format!("For Operation({}): {text}", at + 1))
+pub(crate) fn operation_failure(at: usize, text: &str) -> Failure {
+    Failure::bad_request(format!("For Operation({}): {text}", at + 1))
 }
 
 fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String> {
@@ -97,7 +102,7 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
     let Some(Value::String(op)) = fields.remove("op") else {
         return Err("It has no text 'op'.".to_owned());
     };
-    let path = pointer(fields.remove("path"), "path")?;
+    let path = read_pointer(fields.remove("path"), "path")?;
     let value = fields.remove("value");
     let given = || value.ok_or_else(|| format!("The operation '{op}' has no 'value'."));
     match op.as_str() {
@@ -110,7 +115,7 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
             _ => Err("The 'value' of the operation 'incr' is no number.".to_owned()),
         },
         "move" => {
-            let from = pointer(fields.remove("from"), "from")?;
+            let from = read_pointer(fields.remove("from"), "from")?;
             if path.begins_with(&from) && path != from {
                 return Err("A value cannot be moved into itself.".to_owned());
             }
@@ -120,10 +125,10 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
     }
 }
 
-fn pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
+fn read_pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
     let Some(Value::String(text)) = value else { return Err(format!("It has no text '{name}'.")) };
     let pointer = Pointer::parse(&text).ok_or_else(|| format!("The path '{text}' is invalid."))?;
-    let first = pointer.first();
+    let first = pointer.first_name();
     if (first == "id" && pointer.is_one()) || SYSTEM.contains(&first) {
         return Err(format!("The property at '{text}' cannot be patched."));
     }

@@ -28,12 +28,12 @@ impl Pointer {
             if part.is_empty() || parts.len() == MAX_POINTER_PARTS {
                 return None;
             }
-            parts.push(if part.contains('~') { unescaped(part)? } else { part.to_owned() });
+            parts.push(if part.contains('~') { unescape_part(part)? } else { part.to_owned() });
         }
         Some(Self { parts })
     }
 
-    pub(crate) fn first(&self) -> &str {
+    pub(crate) fn first_name(&self) -> &str {
         self.parts.first().map_or("", String::as_str)
     }
 
@@ -53,7 +53,7 @@ impl Pointer {
 
     /// Walks to what holds the place. The end of an array is its length. `None`: there is no such
     /// object or array.
-    pub(crate) fn target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {
+    pub(crate) fn find_target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {
         let (last, before) = self.parts.split_last()?;
         let mut parts = before.iter();
         let Some(first) = parts.next() else { return Some(Target::Property(root, last)) };
@@ -61,14 +61,14 @@ impl Pointer {
         for part in parts {
             place = match place {
                 Value::Document(fields) => fields.get_mut(part)?,
-                Value::Array(values) => values.get_mut(position(part)?)?,
+                Value::Array(values) => values.get_mut(array_position(part)?)?,
                 _ => return None,
             };
         }
         match place {
             Value::Document(fields) => Some(Target::Property(fields, last)),
             Value::Array(values) => {
-                let at = if last == "-" { values.len() } else { position(last)? };
+                let at = if last == "-" { values.len() } else { array_position(last)? };
                 Some(Target::Element(values, at))
             }
             _ => None,
@@ -76,7 +76,7 @@ impl Pointer {
     }
 }
 
-fn unescaped(part: &str) -> Option<String> {
+fn unescape_part(part: &str) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut chars = part.chars();
     while let Some(char) = chars.next() {
@@ -93,7 +93,7 @@ fn unescaped(part: &str) -> Option<String> {
 }
 
 /// A position in an array, without signs and leading zeros.
-fn position(part: &str) -> Option<usize> {
+fn array_position(part: &str) -> Option<usize> {
     let plain = part == "0" || !part.starts_with(['0', '+']);
     part.parse().ok().filter(|_| plain)
 }
@@ -128,7 +128,8 @@ mod tests {
             }
         }
         assert_eq!(Pointer::parse(&"/a".repeat(200)), None);
-        let positions = ["0", "10", "01", "+1", "-1", "1.0", "99999999999999999999"].map(position);
+        let positions =
+            ["0", "10", "01", "+1", "-1", "1.0", "99999999999999999999"].map(array_position);
         assert_eq!(positions, [Some(0), Some(10), None, None, None, None, None]);
     }
 }

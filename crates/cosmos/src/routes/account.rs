@@ -12,19 +12,19 @@ use crate::{
 };
 
 /// Where clients go on.
-pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let endpoint = match (&door.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
         // As clients go on with what it says, it is the address under which they came.
         (None, Some(host)) => format!("{}://{host}/", request.scheme),
-        (None, None) => return Err(Failure::bad("There is no header 'host'.")),
+        (None, None) => return Err(Failure::bad_request("There is no header 'host'.")),
     };
-    let body = account::document(&door.settings.account, &endpoint);
+    let body = account::account_document(&door.settings.account, &endpoint);
     Ok(Reply::json(200, body).with_units(Work::PointRead, 0))
 }
 
 /// The certificate as text.
-pub(crate) fn certificate<S: Store>(door: &Door<S>) -> Result<Reply> {
+pub(crate) fn read_certificate<S: Store>(door: &Door<S>) -> Result<Reply> {
     let certificate = door.settings.certificate.as_ref().ok_or_else(Failure::no_resource)?;
     Ok(Reply {
         content_type: Some("application/x-pem-file"),

@@ -23,60 +23,60 @@ const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be e
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
-pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     if !container.keeps_versions() {
-        return Err(Failure::bad(NOT_ENABLED));
+        return Err(Failure::bad_request(NOT_ENABLED));
     }
     let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
     let after = match request.headers.if_none_match().map(str::trim) {
         Some("*") => door.engine.store().published(),
-        Some(etag) if !etag.is_empty() => change_feed::position(etag)?,
+        Some(etag) if !etag.is_empty() => change_feed::parse_position(etag)?,
         _ => {
-            return Err(Failure::bad(
+            return Err(Failure::bad_request(
                 "Start from beginning is not supported with 'All Versions and Deletes' mode.",
             ));
         }
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
-    let context = shared::context(door, request).await;
+    let context = shared::new_context(door, request).await;
     let found = door.engine.events(&container.collection, &wanted, &context).await?;
-    let found = found.ok_or_else(|| Failure::bad(NOT_ENABLED))?;
-    session::check(request.seen, found.seq)?;
+    let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;
+    session::check_seen(request.seen, found.seq)?;
     let holds = |event: &&Event| {
         let item = event.after.as_ref().or(event.before.as_ref());
-        item.is_none_or(|item| part.holds(container, item))
+        item.is_none_or(|item| part.contains_item(container, item))
     };
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
     let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
     for event in events {
-        feed.push(|out| text(container, event, images, out))?;
+        feed.push_entry(|out| write_event(container, event, images, out))?;
     }
-    let reply = change_feed::page(feed, found.next, found.more);
+    let reply = change_feed::feed_page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }
 
 /// An event as text, with the item before it where the container keeps `images`.
-fn text(container: &Container, event: &Event, images: bool, out: &mut Vec<u8>) {
+fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"current\":");
     match &event.after {
-        Some(item) => item::write(&container.renderer, item, out),
+        Some(item) => item::write_item(&container.renderer, item, out),
         None => out.extend_from_slice(b"{}"),
     }
     if let Some(item) = event.before.as_ref().filter(|_| images) {
         out.extend_from_slice(b",\"previous\":");
-        item::write(&container.renderer, item, out);
+        item::write_item(&container.renderer, item, out);
     }
     out.extend_from_slice(b",\"metadata\":");
-    let metadata = metadata(container, event);
+    let metadata = event_metadata(container, event);
     json::write(ValueRef::Document(DocRef::Tree(&metadata)), out);
     out.push(b'}');
 }
 
-fn metadata(container: &Container, event: &Event) -> Document {
+fn event_metadata(container: &Container, event: &Event) -> Document {
     let int = |number: u64| Value::Int64(i64::try_from(number).unwrap_or(i64::MAX));
     let mut metadata = Document::new();
     metadata.push(
@@ -98,14 +98,14 @@ fn metadata(container: &Container, event: &Event) -> Document {
     if let Some(item) = event.after.as_ref().or(event.before.as_ref()) {
         let id = item.document().get("id").and_then(ValueRef::as_str);
         metadata.push("id", id.unwrap_or_default());
-        metadata.push("partitionKey", partition(container, item));
+        metadata.push("partitionKey", key_by_name(container, item));
     }
     metadata
 }
 
 /// The partition key by the last names of its paths.
-fn partition(container: &Container, item: &Item) -> Document {
-    let components = container.key.extract(item.document());
+fn key_by_name(container: &Container, item: &Item) -> Document {
+    let components = container.key.extract_key(item.document());
     let name = |path: &KeyPath| path.parts().last().cloned().unwrap_or_default();
     let paths = container.key.paths().iter().map(name);
     let held = paths.zip(components).filter(|(_, held)| *held != Component::Undefined);

@@ -23,24 +23,28 @@ use crate::{
 };
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a batch
-pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
+pub(crate) async fn run_batch<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
     let container = request.container()?;
     if is_hybrid(body) {
         return Err(Failure::unsupported("A batch in the form HybridRow"));
     }
-    let mut operations = batch::read(body)?;
+    let mut operations = batch::read_operations(body)?;
     if request.headers.prefers_minimal() {
         operations.iter_mut().flatten().for_each(|operation| operation.minimal = true);
     }
     let room = ResponseBudget::new(&door.settings.memory);
     let (outcomes, seq) = match request.headers.atomic() {
-        true => atomic(door, request, container, operations, &room).await?,
-        false => bulk(door, request, container, operations, &room).await?,
+        true => run_atomic(door, request, container, operations, &room).await?,
+        false => run_bulk(door, request, container, operations, &room).await?,
     };
     let failed = outcomes.iter().any(|outcome| 400 <= outcome.status);
     let status = if failed { 207 } else { 200 };
     let request_units = outcomes.iter().map(|outcome| outcome.request_units).sum();
-    Ok(Reply { request_units, seq, ..room.reply(status, outcomes) })
+    Ok(Reply { request_units, seq, ..room.into_response(status, outcomes) })
 }
 
 /// A batch in another binary form begins with a byte that no JSON begins with.
@@ -57,26 +61,27 @@ struct Prepared {
     reads: bool,
 }
 
-async fn prepare<S: Store>(
+async fn prepare_operation<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Arc<Container>,
     header: Option<&str>,
     operation: BatchOperation,
 ) -> Result<Prepared> {
-    let key =
-        |id: &str| -> Result<ItemKey> { Ok(container.item_key(&container.key.whole(header)?, id)) };
+    let key = |id: &str| -> Result<ItemKey> {
+        Ok(container.item_key(&container.key.whole_key(header)?, id))
+    };
     let (key, action) = match operation.action {
         BatchAction::Create(ref item)
         | BatchAction::Upsert(ref item)
         | BatchAction::Replace(_, ref item) => {
             container.check_item_id(item.id())?;
-            let components = container.key.of_item(item.fields(), header)?;
+            let components = container.key.of_item(item.as_document(), header)?;
             let own = container.item_key(&components, item.id());
             match operation.action {
                 BatchAction::Replace(ref id, _) => {
                     let key = container.item_key(&components, id);
-                    let action = items::replacement(&key, own, item);
+                    let action = items::replace_action(&key, own, item);
                     (key, action)
                 }
                 BatchAction::Create(_) => (own, ItemAction::Create(item.to_buf())),
@@ -98,14 +103,14 @@ async fn prepare<S: Store>(
     Ok(Prepared {
         write: ItemWrite { key, action, if_match },
         minimal: operation.minimal,
-        if_none_match: operation.if_none_match.as_deref().and_then(etag::parse),
+        if_none_match: operation.if_none_match.as_deref().and_then(etag::parse_etag),
         reads,
     })
 }
 
 /// What became of an operation. A read for which there is no room fails; what was written has been
 /// written, and only its item is left out.
-fn done(
+fn outcome_of(
     container: &Container,
     prepared: &Prepared,
     done: &ItemDone,
@@ -128,11 +133,11 @@ fn done(
     if !prepared.minimal || prepared.reads {
         let stored = item.body.len();
         if room.may_hold(stored) {
-            item::write(&container.renderer, item, &mut body);
+            item::write_item(&container.renderer, item, &mut body);
         }
-        if let Err(failure) = room.take(&body, stored) {
+        if let Err(failure) = room.take_room(&body, stored) {
             if prepared.reads {
-                return Outcome { request_units, ..Outcome::failed(&failure) };
+                return Outcome { request_units, ..Outcome::of_failure(&failure) };
             }
             body = Vec::new();
         }
@@ -141,7 +146,7 @@ fn done(
 }
 
 /// All operations as one unit.
-async fn atomic<S: Store>(
+async fn run_atomic<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Arc<Container>,
@@ -150,17 +155,24 @@ async fn atomic<S: Store>(
 ) -> Result<(Vec<Outcome>, u64)> {
     // The partition key is that of the whole request.
     if let Some(header) = request.headers.partition_key()
-        && let KeyScope::Prefix(_) = container.key.scope(header)?
+        && let KeyScope::Prefix(_) = container.key.read_scope(header)?
     {
         return Err(Failure::mismatch_of_definition());
     }
-    container.key.whole(request.headers.partition_key())?;
+    container.key.whole_key(request.headers.partition_key())?;
     let count = operations.len();
     let mut prepared = Vec::with_capacity(count);
     for (at, operation) in operations.into_iter().enumerate() {
         let next = match operation {
             Ok(operation) => {
-                prepare(door, request, container, request.headers.partition_key(), operation).await
+                prepare_operation(
+                    door,
+                    request,
+                    container,
+                    request.headers.partition_key(),
+                    operation,
+                )
+                .await
             }
             Err(failure) => Err(failure),
         };
@@ -170,16 +182,16 @@ async fn atomic<S: Store>(
         }
     }
     if prepared.iter().any(|prepared| prepared.reads) {
-        room.pay()?;
+        room.reserve_all()?;
     }
     let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
     match door.engine.write_items(&container.collection, &writes, &Lifetimes).await {
         Ok((all, seq)) => {
             // What is read has been limited before anything was written.
-            let reads = ResponseBudget::any();
+            let reads = ResponseBudget::unlimited();
             let each = prepared.iter().zip(&all).map(|(prepared, one)| {
                 let room = if prepared.reads { &reads } else { room };
-                done(container, prepared, one, room)
+                outcome_of(container, prepared, one, room)
             });
             Ok((each.collect(), seq))
         }
@@ -199,16 +211,16 @@ async fn atomic<S: Store>(
 /// The operation at fault, and all others, which failed only because of it.
 fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
     let dependent = Failure::new(Fault::FailedDependency, "");
-    let mut outcomes = vec![Outcome::failed(&dependent); count];
+    let mut outcomes = vec![Outcome::of_failure(&dependent); count];
     if let Some(outcome) = outcomes.get_mut(at) {
-        *outcome = Outcome::failed(failure);
+        *outcome = Outcome::of_failure(failure);
     }
     outcomes
 }
 
 /// Each operation for itself. Those of different items are done at once, those of the same item in
 /// order.
-async fn bulk<S: Store>(
+async fn run_bulk<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Arc<Container>,
@@ -223,7 +235,9 @@ async fn bulk<S: Store>(
                 match (own.as_deref(), request.headers.partition_key()) {
                     // What the whole request is limited to, each operation is.
                     (Some(own), Some(all)) if own != all => Err(Failure::mismatch_of_item()),
-                    (own, all) => prepare(door, request, container, own.or(all), operation).await,
+                    (own, all) => {
+                        prepare_operation(door, request, container, own.or(all), operation).await
+                    }
                 }
             }
             Err(failure) => Err(failure),
@@ -246,7 +260,7 @@ async fn bulk<S: Store>(
             }
             wave.push(next);
         }
-        let wave = wave.iter().map(|next| one(door, container, next, stopped, room));
+        let wave = wave.iter().map(|next| run_one(door, container, next, stopped, room));
         for (outcome, known) in join_all(wave).await {
             stopped |= 400 <= outcome.status && !request.headers.continue_on_error();
             seq = seq.max(known);
@@ -256,7 +270,7 @@ async fn bulk<S: Store>(
     Ok((outcomes, seq))
 }
 
-async fn one<S: Store>(
+async fn run_one<S: Store>(
     door: &Door<S>,
     container: &Arc<Container>,
     next: &Result<Prepared>,
@@ -264,11 +278,11 @@ async fn one<S: Store>(
     room: &ResponseBudget,
 ) -> (Outcome, u64) {
     if stopped {
-        return (Outcome::failed(&Failure::new(Fault::FailedDependency, "")), 0);
+        return (Outcome::of_failure(&Failure::new(Fault::FailedDependency, "")), 0);
     }
     let prepared = match next {
         Ok(prepared) => prepared,
-        Err(failure) => return (Outcome::failed(failure), 0),
+        Err(failure) => return (Outcome::of_failure(failure), 0),
     };
     let writes = std::slice::from_ref(&prepared.write);
     match door.engine.write_items(&container.collection, writes, &Lifetimes).await {
@@ -278,10 +292,10 @@ async fn one<S: Store>(
                     // Others need not wait until all of them are written.
                     engine::yield_now().await;
                 }
-                (done(container, prepared, first, room), seq)
+                (outcome_of(container, prepared, first, room), seq)
             }
-            None => (Outcome::failed(&Failure::no_entity()), seq),
+            None => (Outcome::of_failure(&Failure::no_entity()), seq),
         },
-        Err(failure) => (Outcome::failed(&failure.error.into()), 0),
+        Err(failure) => (Outcome::of_failure(&failure.error.into()), 0),
     }
 }

@@ -16,13 +16,13 @@ use crate::{
 };
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im`
-pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let mode = request.headers.a_im().unwrap_or_default();
     if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
-        return all_versions::read(door, request).await;
+        return all_versions::read_versions(door, request).await;
     }
     if !mode.eq_ignore_ascii_case("Incremental Feed") {
-        return Err(Failure::bad(format!("There is no change feed '{mode}'.")));
+        return Err(Failure::bad_request(format!("There is no change feed '{mode}'.")));
     }
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
@@ -30,42 +30,42 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
     let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
         None | Some("") => (0, false),
         Some("*") => (door.engine.store().published(), true),
-        Some(etag) => (position(etag)?, false),
+        Some(etag) => (parse_position(etag)?, false),
     };
     let since_s = match request.headers.if_modified_since() {
-        Some(date) if after == 0 && !from_now => since(date)?,
+        Some(date) if after == 0 && !from_now => parse_date(date)?,
         _ => i64::MIN,
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
-    let context = shared::context(door, request).await;
+    let context = shared::new_context(door, request).await;
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
-    session::check(request.seen, found.seq)?;
+    session::check_seen(request.seen, found.seq)?;
     let wrapped = request.headers.wire_format().is_some();
-    let items = found.items.iter().filter(|item| part.holds(container, item));
+    let items = found.items.iter().filter(|item| part.contains_item(container, item));
     let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
     for item in items {
-        feed.push(|out| entry(&container.renderer, item, wrapped, out))?;
+        feed.push_entry(|out| write_entry(&container.renderer, item, wrapped, out))?;
     }
-    let reply = page(feed, found.next, found.more);
+    let reply = feed_page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
 }
 
 /// A page of either feed: 304 where there is nothing, and the position where the next one begins.
-pub(super) fn page(feed: representation::Feed, next: u64, more: bool) -> Reply {
+pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Reply {
     let count = feed.count();
     let reply = if count == 0 && !more { Reply::empty(304) } else { feed.into_reply() };
     // The position is in the etag alone: a continuation would mean that there is more already.
-    reply.with_units(Work::Rows(count as u64), 0).tagged(format!("\"{next}\""))
+    reply.with_units(Work::Rows(count as u64), 0).with_etag(format!("\"{next}\""))
 }
 
 /// An entry of the feed: the item with its place in the order of changes, or both side by side where
 /// the client asks for the form of the other feed.
-fn entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
+fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
     if wrapped {
         text.extend_from_slice(b"{\"current\":");
     }
-    item::write(renderer, item, text);
+    item::write_item(renderer, item, text);
     if wrapped {
         let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
         text.extend_from_slice(metadata.as_bytes());
@@ -76,14 +76,16 @@ fn entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>
 }
 
 /// The position that an etag of the feed names.
-pub(super) fn position(etag: &str) -> Result<u64> {
+pub(super) fn parse_position(etag: &str) -> Result<u64> {
     let number = etag.trim_matches('"').parse();
-    number.map_err(|_| Failure::bad(format!("The position '{etag}' is none of the change feed.")))
+    number.map_err(|_| {
+        Failure::bad_request(format!("The position '{etag}' is none of the change feed."))
+    })
 }
 
-fn since(date: &str) -> Result<i64> {
+fn parse_date(date: &str) -> Result<i64> {
     let since = auth::http_date(date).map(|ms| ms.div_euclid(1000));
-    since.ok_or_else(|| Failure::bad(format!("'{date}' is not a date.")))
+    since.ok_or_else(|| Failure::bad_request(format!("'{date}' is not a date.")))
 }
 
 #[cfg(test)]
@@ -103,7 +105,7 @@ mod tests {
             ),
         ] {
             let mut text = Vec::new();
-            entry(&ItemRenderer::new(1, 2), &item, wrapped, &mut text);
+            write_entry(&ItemRenderer::new(1, 2), &item, wrapped, &mut text);
             let text = String::from_utf8(text).unwrap();
             assert!(text.starts_with(start) && text.ends_with(end), "{text}");
         }
@@ -112,10 +114,10 @@ mod tests {
     #[test]
     fn positions_and_dates() {
         for (etag, want) in [("\"5\"", Some(5)), ("5", Some(5)), ("x", None), ("\"-1\"", None)] {
-            assert_eq!(position(etag).ok(), want, "{etag}");
+            assert_eq!(parse_position(etag).ok(), want, "{etag}");
         }
-        assert_eq!(since("Sun, 06 Nov 1994 08:49:37 GMT").ok(), Some(784_111_777));
-        assert_eq!(since("Sun, 06 Nov 1994 08:49:37 UTC").ok(), Some(784_111_777));
-        assert!(since("yesterday").is_err());
+        assert_eq!(parse_date("Sun, 06 Nov 1994 08:49:37 GMT").ok(), Some(784_111_777));
+        assert_eq!(parse_date("Sun, 06 Nov 1994 08:49:37 UTC").ok(), Some(784_111_777));
+        assert!(parse_date("yesterday").is_err());
     }
 }

@@ -18,17 +18,17 @@ pub(super) struct Condition {
 impl Condition {
     /// Reads `from c where …`.
     pub(super) fn new(text: &str, context: Arc<Context>) -> Result<Self> {
-        let plan = compile_condition(text).map_err(|error| queries::refused(&error))?;
+        let plan = compile_condition(text).map_err(|error| queries::query_failure(&error))?;
         Ok(Self { plan, context })
     }
 
     /// Whether an item meets it.
-    pub(super) fn holds(
+    pub(super) fn is_met(
         &self,
         renderer: &ItemRenderer,
         item: &Item,
     ) -> std::result::Result<bool, query::Error> {
-        let document = renderer.complete(item);
+        let document = renderer.complete_document(item);
         self.plan.keeps(document.as_ref(), &self.context)
     }
 }

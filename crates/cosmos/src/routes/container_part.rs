@@ -27,8 +27,8 @@ pub(super) struct ContainerPart<'a> {
 
 impl ContainerPart<'_> {
     /// Whether an item of its range is in it.
-    pub(super) fn holds(&self, container: &Container, item: &Item) -> bool {
-        self.within.as_ref().is_none_or(|within| within.holds(&container.epk(item)))
+    pub(super) fn contains_item(&self, container: &Container, item: &Item) -> bool {
+        self.within.as_ref().is_none_or(|within| within.contains_key(&container.item_epk(item)))
     }
 }
 
@@ -45,10 +45,10 @@ pub(super) fn of_headers<'a>(
         return Err(Failure::new(Fault::Gone, text));
     }
     if let Some(key) = headers.partition_key() {
-        let scope = container.key.scope(key)?;
+        let scope = container.key.read_scope(key)?;
         let whole = matches!(scope, KeyScope::Whole(_));
         let partition = if whole { container.key.paths() } else { &[] };
-        let (range, mark) = (container.range(&scope), key.as_bytes().to_vec());
+        let (range, mark) = (container.item_range(&scope), key.as_bytes().to_vec());
         return Ok(ContainerPart { range, mark, partition, within: None });
     }
     if headers.start_epk().is_none() && headers.end_epk().is_none() {
@@ -57,7 +57,9 @@ pub(super) fn of_headers<'a>(
     }
     let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
-        Failure::bad(format!("'{start}' and '{end}' are no range of effective partition keys."))
+        Failure::bad_request(format!(
+            "'{start}' and '{end}' are no range of effective partition keys."
+        ))
     })?;
     let mark = format!("{start}-{end}").into_bytes();
     let (items, exact) = container.epk_range(&range);
@@ -78,19 +80,19 @@ pub(super) fn of_query<'a>(
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
     }
-    if let Some(components) = partition(container, sarg) {
-        let range = container.range(&KeyScope::Whole(components));
+    if let Some(components) = implied_partition(container, sarg) {
+        let range = container.item_range(&KeyScope::Whole(components));
         return Ok(ContainerPart { range, partition: paths, ..part });
     }
     let whole = headers.cross_partition()
         || headers.range_id().is_some()
         || headers.partition_key().is_some();
-    if whole { Ok(part) } else { Err(disabled()) }
+    if whole { Ok(part) } else { Err(cross_partition_disabled()) }
 }
 
 /// Why a query without a partition is not answered.
-pub(super) fn disabled() -> Failure {
-    Failure::bad(
+pub(super) fn cross_partition_disabled() -> Failure {
+    Failure::bad_request(
         "Cross partition query is required but disabled. Please set \
          x-ms-documentdb-query-enablecrosspartition to true, specify \
          x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
@@ -98,14 +100,16 @@ pub(super) fn disabled() -> Failure {
 }
 
 /// The partition key that every item has which a condition keeps.
-fn partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component>> {
+fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component>> {
     let tests = match sarg {
         Sarg::And(tests) => tests.as_slice(),
         one => std::slice::from_ref(one),
     };
     let component = |path: &KeyPath| {
         tests.iter().find_map(|test| match test {
-            Sarg::Test(steps, Test::Equal(value)) if leads(steps, path) => exact(value.as_ref()),
+            Sarg::Test(steps, Test::Equal(value)) if leads_to(steps, path) => {
+                exact_component(value.as_ref())
+            }
             _ => None,
         })
     };
@@ -113,7 +117,7 @@ fn partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component>> {
 }
 
 /// Whether these steps are the path of a partition key.
-pub(super) fn leads(steps: &[Step], path: &KeyPath) -> bool {
+pub(super) fn leads_to(steps: &[Step], path: &KeyPath) -> bool {
     steps.len() == path.parts().len()
         && steps.iter().zip(path.parts()).all(|(step, name)| match step {
             Step::Property(property) => property == name,
@@ -122,10 +126,10 @@ pub(super) fn leads(steps: &[Step], path: &KeyPath) -> bool {
 }
 
 /// The one component that is equal to a value. Numbers may be equal and still have other bits.
-fn exact(value: ValueRef<'_>) -> Option<Component> {
+fn exact_component(value: ValueRef<'_>) -> Option<Component> {
     match value {
         ValueRef::String(_) | ValueRef::Bool(_) | ValueRef::Null => {
-            Some(Component::of(Some(value)))
+            Some(Component::of_value(Some(value)))
         }
         _ => None,
     }

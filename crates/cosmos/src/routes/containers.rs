@@ -28,7 +28,7 @@ const LINKS: [(&str, &str); 5] = [
     ("_conflicts", "conflicts/"),
 ];
 
-fn show(container: &Container) -> Document {
+fn represent(container: &Container) -> Document {
     let mut body = container.options().clone();
     write_ttl(container.default_ttl(), &mut body);
     let database = container.database_number;
@@ -39,72 +39,81 @@ fn show(container: &Container) -> Document {
         stamp: container.version(),
         ts: container.changed_ts(),
     };
-    system.show(body, &LINKS)
+    system.complete_body(body, &LINKS)
 }
 
-fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
-    catalog::all(&door.engine, database).iter().map(show).collect()
+fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
+    catalog::all_containers(&door.engine, database).iter().map(represent).collect()
 }
 
 /// The path below which a container's own resources are.
-pub(crate) fn path(container: &Container) -> [String; 4] {
+pub(crate) fn resource_path(container: &Container) -> [String; 4] {
     let id = container.collection.id.to_string();
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
-fn find<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
+fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
-    catalog::find(&door.engine, &door.containers, database, name)
+    catalog::find_container(&door.engine, &door.containers, database, name)
 }
 
 /// `POST /dbs/{db}/colls`
-pub(crate) async fn create<S: Store>(
+pub(crate) async fn create_container<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let definition = ContainerDefinition::parse(shared::document(body)?)?;
-    let throughput = offers::wanted(request)?;
-    let database = shared::database(door, request)?;
-    if MAX_RESOURCES <= catalog::all(&door.engine, &database).len() {
+    let definition = ContainerDefinition::parse(shared::parse_document(body)?)?;
+    let throughput = offers::requested_throughput(request)?;
+    let database = shared::find_database(door, request)?;
+    if MAX_RESOURCES <= catalog::all_containers(&door.engine, &database).len() {
         let text = format!("The database has {MAX_RESOURCES} containers already.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
     let namespace = Namespace::new(database.name.as_str(), definition.id.as_str());
-    door.engine.create_container(&namespace, definition.engine()).await?;
+    door.engine.create_container(&namespace, definition.engine_definition()).await?;
     let (engine, known) = (&door.engine, &door.containers);
-    let container = catalog::find(engine, known, &database.name, &definition.id)?;
-    let shared = offers::of(door, &database.rid().encode()).is_some();
+    let container = catalog::find_container(engine, known, &database.name, &definition.id)?;
+    let shared = offers::offer_of(door, &database.rid().encode()).is_some();
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
-        offers::create(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
+        offers::create_offer(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
     }
-    Ok(representation::one(201, &show(&container)))
+    Ok(representation::resource_reply(201, &represent(&container)))
 }
 
 /// `GET /dbs/{db}/colls`, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_containers<S: Store>(
     door: &Door<S>,
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = shared::database(door, request)?;
+    let database = shared::find_database(door, request)?;
     let rid = database.rid().encode();
-    queries::list(door, request, asked, &rid, "DocumentCollections", all(door, &database))
+    queries::list_resources(
+        door,
+        request,
+        asked,
+        &rid,
+        "DocumentCollections",
+        represent_all(door, &database),
+    )
 }
 
 /// `GET /dbs/{db}/colls/{c}`
-pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let container = find(door, request)?;
+pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = find_named(door, request)?;
     if shared::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
     }
-    let mut reply = representation::one(200, &show(&container));
-    reply = reply.with("x-ms-alt-content-path", format!("dbs/{}", container.database)).with(
-        "x-ms-documentdb-collection-index-transformation-progress",
-        container.collection.index_progress().to_string(),
-    );
+    let mut reply = representation::resource_reply(200, &represent(&container));
+    reply = reply
+        .with_header("x-ms-alt-content-path", format!("dbs/{}", container.database))
+        .with_header(
+            "x-ms-documentdb-collection-index-transformation-progress",
+            container.collection.index_progress().to_string(),
+        );
     if request.headers.quota_info() {
         let live = door.engine.forecast(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
@@ -118,7 +127,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
             live.documents
         );
         // Nothing but the disk bounds a container.
-        reply = reply.with("x-ms-resource-usage", usage).with(
+        reply = reply.with_header("x-ms-resource-usage", usage).with_header(
             "x-ms-resource-quota",
             "documentSize=-1;documentsSize=-1;documentsCount=-1;collectionSize=-1;",
         );
@@ -127,22 +136,22 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
 }
 
 /// `PUT /dbs/{db}/colls/{c}`
-pub(crate) async fn replace<S: Store>(
+pub(crate) async fn replace_container<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let body = shared::document(body)?;
-    let held = find(door, request)?;
+    let body = shared::parse_document(body)?;
+    let held = find_named(door, request)?;
     // Who asks to change another container than there is now is told that, whatever it would be.
     resources::check_version(request, held.version())?;
-    let definition = ContainerDefinition::replace(body, held.options())?;
-    let version = match shared::expect(request) {
+    let definition = ContainerDefinition::parse_replacement(body, held.options())?;
+    let version = match shared::expected_version(request) {
         Expect::Version(stamp) => Some(stamp),
         Expect::Absent | Expect::Present => None,
     };
     let collection = &held.collection;
-    door.engine.replace_container(collection, definition.engine(), version).await?;
+    door.engine.replace_container(collection, definition.engine_definition(), version).await?;
     let (engine, collection) = (door.engine.clone(), Arc::clone(collection));
     // Answers are the same while indexes are built; a start goes on with what an end left over.
     tokio::spawn(async move {
@@ -150,25 +159,25 @@ pub(crate) async fn replace<S: Store>(
             tracing::warn!(%error, "build the indexes of a container");
         }
     });
-    let container = find(door, request)?;
-    Ok(representation::one(200, &show(&container)))
+    let container = find_named(door, request)?;
+    Ok(representation::resource_reply(200, &represent(&container)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let container = find(door, request)?;
+pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = find_named(door, request)?;
     resources::check_version(request, container.version())?;
     let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
     if !door.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
     }
-    offers::remove(door, &container.rid).await?;
-    let path = path(&container);
+    offers::remove_offer(door, &container.rid).await?;
+    let path = resource_path(&container);
     let path = path.each_ref().map(String::as_str);
     match door.engine.remove_resource(&path, Expect::Present).await {
         Err(error) if !matches!(error.kind, Kind::NotFound(_)) => return Err(error.into()),
         _ => {}
     }
-    door.containers.prune();
-    Ok(resources::removed())
+    door.containers.forget_dropped();
+    Ok(resources::removed_reply())
 }

@@ -16,7 +16,7 @@ use crate::{
     request::Request,
 };
 
-fn show(database: &Database) -> Document {
+fn represent(database: &Database) -> Document {
     let system = SystemProperties {
         rid: database.rid(),
         owner: String::new(),
@@ -25,24 +25,24 @@ fn show(database: &Database) -> Document {
         ts: database.resource.ts,
     };
     let body = doc! { "id": database.name.as_str() };
-    system.show(body, &[("_colls", "colls/"), ("_users", "users/")])
+    system.complete_body(body, &[("_colls", "colls/"), ("_users", "users/")])
 }
 
-fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
-    catalog::databases(&door.engine).iter().map(show).collect()
+fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
+    catalog::all_databases(&door.engine).iter().map(represent).collect()
 }
 
 /// `POST /dbs`
-pub(crate) async fn create<S: Store>(
+pub(crate) async fn create_database<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let id = names::check(shared::document(body)?.get("id"))?;
-    let throughput = offers::wanted(request)?;
-    let databases = catalog::databases(&door.engine);
+    let id = names::check_name(shared::parse_document(body)?.get("id"))?;
+    let throughput = offers::requested_throughput(request)?;
+    let databases = catalog::all_databases(&door.engine);
     if databases.iter().any(|database| database.name == id) {
-        return Err(Failure::exists());
+        return Err(Failure::already_exists());
     }
     if MAX_RESOURCES <= databases.len() {
         let text = format!("The account has {MAX_RESOURCES} databases already.");
@@ -54,40 +54,40 @@ pub(crate) async fn create<S: Store>(
     let made = Database { name: id, number, resource: made };
     if let Some(throughput) = throughput {
         let link = format!("dbs/{}/", made.rid().encode());
-        offers::create(door, &link, &made.rid().encode(), throughput).await?;
+        offers::create_offer(door, &link, &made.rid().encode(), throughput).await?;
     }
-    Ok(representation::one(201, &show(&made)))
+    Ok(representation::resource_reply(201, &represent(&made)))
 }
 
 /// `GET /dbs`, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_databases<S: Store>(
     door: &Door<S>,
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    queries::list(door, request, asked, "", "Databases", all(door))
+    queries::list_resources(door, request, asked, "", "Databases", represent_all(door))
 }
 
 /// `GET /dbs/{db}`
-pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let database = shared::database(door, request)?;
+pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let database = shared::find_database(door, request)?;
     if shared::is_known(request, database.resource.stamp) {
         return Ok(Reply::empty(304));
     }
-    Ok(representation::one(200, &show(&database)))
+    Ok(representation::resource_reply(200, &represent(&database)))
 }
 
 /// `DELETE /dbs/{db}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let database = shared::database(door, request)?;
+pub(crate) async fn delete_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let database = shared::find_database(door, request)?;
     resources::check_version(request, database.resource.stamp)?;
     // The record goes last: until then a second attempt finds what is left.
-    for container in catalog::all(&door.engine, &database) {
+    for container in catalog::all_containers(&door.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
         door.engine.drop_collection(Model::Items, &namespace).await?;
-        offers::remove(door, &container.rid).await?;
+        offers::remove_offer(door, &container.rid).await?;
     }
-    offers::remove(door, &database.rid().encode()).await?;
+    offers::remove_offer(door, &database.rid().encode()).await?;
     match door.engine.remove_resource(&[ROOT, &database.name], Expect::Present).await {
         Ok(()) => {}
         Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
@@ -95,6 +95,6 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Resul
         }
         Err(error) => return Err(error.into()),
     }
-    door.containers.prune();
-    Ok(resources::removed())
+    door.containers.forget_dropped();
+    Ok(resources::removed_reply())
 }

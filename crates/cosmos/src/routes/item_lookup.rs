@@ -16,7 +16,7 @@ use crate::{
 
 /// The name in the link. Items may have ids that no link can carry: the service's gateway does not
 /// reach them by name either, and answers with this status.
-pub(super) fn name<'a>(request: &'a Request) -> Result<&'a str> {
+pub(super) fn item_name<'a>(request: &'a Request) -> Result<&'a str> {
     let id = request.name();
     if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
         let text = "A link cannot name an id with '/', '\\' or '#' in it or a space at its end: use \
@@ -29,35 +29,37 @@ pub(super) fn name<'a>(request: &'a Request) -> Result<&'a str> {
 }
 
 /// The key of the item that a write is about.
-pub(super) async fn find<S: Store>(
+pub(super) async fn find_key<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Container,
     components: &[Component],
 ) -> Result<ItemKey> {
-    let key = container.item_key(components, name(request)?);
-    if rid(request).is_none() || door.engine.item(&container.collection, &key).await?.0.is_some() {
+    let key = container.item_key(components, item_name(request)?);
+    if link_rid(request).is_none()
+        || door.engine.item(&container.collection, &key).await?.0.is_some()
+    {
         return Ok(key);
     }
-    let found = by_rid(door, request, container, components).await?;
+    let found = find_by_rid(door, request, container, components).await?;
     Ok(found.map_or(key, |item| item.key()))
 }
 
-fn rid(request: &Request) -> Option<Rid> {
+fn link_rid(request: &Request) -> Option<Rid> {
     Rid::parse(request.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
 }
 
 /// The live item with the resource id in the link.
-pub(super) async fn by_rid<S: Store>(
+pub(super) async fn find_by_rid<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Container,
     components: &[Component],
 ) -> Result<Option<Item>> {
-    let Some(wanted) = rid(request) else { return Ok(None) };
-    let range = container.range(&KeyScope::Whole(components.to_vec()));
+    let Some(wanted) = link_rid(request) else { return Ok(None) };
+    let range = container.item_range(&KeyScope::Whole(components.to_vec()));
     let mut search = Search { container, wanted, found: None };
-    let context = shared::context(door, request).await;
+    let context = shared::new_context(door, request).await;
     door.engine.scan(&container.collection, &Scan::of(range), &context, &mut search).await?;
     Ok(search.found)
 }
@@ -75,7 +77,7 @@ impl Sink for Search<'_> {
     }
 
     fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        if self.container.renderer.rid(item) != self.wanted {
+        if self.container.renderer.resource_id(item) != self.wanted {
             return Ok(Flow::More);
         }
         self.found = Some(item.clone());

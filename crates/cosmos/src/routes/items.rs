@@ -30,7 +30,7 @@ fn check_triggers(request: &Request) -> Result<()> {
 }
 
 /// The item that a request brings, and its partition key.
-fn incoming(
+fn read_new_item(
     request: &Request,
     container: &Container,
     body: &[u8],
@@ -38,43 +38,43 @@ fn incoming(
     check_triggers(request)?;
     let item = NewItem::parse(body)?;
     container.check_item_id(item.id())?;
-    let components = container.key.of_item(item.fields(), request.headers.partition_key())?;
+    let components = container.key.of_item(item.as_document(), request.headers.partition_key())?;
     Ok((item, components))
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs`
-pub(crate) async fn create<S: Store>(
+pub(crate) async fn create_item<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
-    let (item, components) = incoming(request, container, body)?;
+    let (item, components) = read_new_item(request, container, body)?;
     let key = container.item_key(&components, item.id());
     let stored = item.to_buf();
     let action = match request.operation {
         Operation::UpsertItem => ItemAction::Upsert(stored),
         _ => ItemAction::Create(stored),
     };
-    write(door, request, container, key, action).await
+    write_one(door, request, container, key, action).await
 }
 
 /// `PUT /dbs/{db}/colls/{c}/docs/{id}`
-pub(crate) async fn replace<S: Store>(
+pub(crate) async fn replace_item<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
-    let (item, components) = incoming(request, container, body)?;
-    let key = item_lookup::find(door, request, container, &components).await?;
+    let (item, components) = read_new_item(request, container, body)?;
+    let key = item_lookup::find_key(door, request, container, &components).await?;
     let to = container.item_key(&components, item.id());
-    let action = replacement(&key, to, &item);
-    write(door, request, container, key, action).await
+    let action = replace_action(&key, to, &item);
+    write_one(door, request, container, key, action).await
 }
 
 /// A replace, which may give the item another id.
-pub(super) fn replacement(key: &ItemKey, to: ItemKey, item: &NewItem) -> ItemAction {
+pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> ItemAction {
     match *key == to {
         true => ItemAction::Replace(item.to_buf()),
         false => ItemAction::Move(to, item.to_buf()),
@@ -82,17 +82,17 @@ pub(super) fn replacement(key: &ItemKey, to: ItemKey, item: &NewItem) -> ItemAct
 }
 
 /// `PATCH /dbs/{db}/colls/{c}/docs/{id}`
-pub(crate) async fn patch<S: Store>(
+pub(crate) async fn patch_item<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
-    let components = container.key.whole(request.headers.partition_key())?;
-    let key = item_lookup::find(door, request, container, &components).await?;
+    let components = container.key.whole_key(request.headers.partition_key())?;
+    let key = item_lookup::find_key(door, request, container, &components).await?;
     let action = patch_action(door, request, container, Patch::parse(body)?).await?;
-    write(door, request, container, key, action).await
+    write_one(door, request, container, key, action).await
 }
 
 /// A patch as the engine does it.
@@ -104,24 +104,24 @@ pub(super) async fn patch_action<S: Store>(
 ) -> Result<ItemAction> {
     let condition = match &patch.condition {
         None => None,
-        Some(text) => Some(Condition::new(text, shared::context(door, request).await)?),
+        Some(text) => Some(Condition::new(text, shared::new_context(door, request).await)?),
     };
     let container = Arc::clone(container);
     let keeps_ttl = !patch.touches("ttl");
     let edit = move |item: &Item, default| {
         if let Some(condition) = &condition
-            && !condition.holds(&container.renderer, item)?
+            && !condition.is_met(&container.renderer, item)?
         {
             let message = "the item does not meet the condition";
             return Err(engine::Error::new(engine::Kind::Precondition, message));
         }
-        let patched = patch::apply(&patch, &container.key, item.document());
+        let patched = patch::apply_patch(&patch, &container.key, item.document());
         let stored = patched.map_err(|failure| failure.into_engine())?;
         let lifetime = if keeps_ttl {
             // What it says may be from a time when nobody looked at it.
             engine::Lifetime::of(stored.get("ttl"))
         } else {
-            item::lifetime(default, stored.as_ref())?
+            item::item_lifetime(default, stored.as_ref())?
         };
         Ok((stored, lifetime))
     };
@@ -129,39 +129,40 @@ pub(super) async fn patch_action<S: Store>(
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/docs/{id}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
-    let components = container.key.whole(request.headers.partition_key())?;
-    let key = item_lookup::find(door, request, container, &components).await?;
-    write(door, request, container, key, ItemAction::Delete).await
+    let components = container.key.whole_key(request.headers.partition_key())?;
+    let key = item_lookup::find_key(door, request, container, &components).await?;
+    write_one(door, request, container, key, ItemAction::Delete).await
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs/{id}`
-pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
-    let components = container.key.whole(request.headers.partition_key())?;
-    let key = container.item_key(&components, item_lookup::name(request)?);
+    let components = container.key.whole_key(request.headers.partition_key())?;
+    let key = container.item_key(&components, item_lookup::item_name(request)?);
     let (mut found, seq) = door.engine.item(&container.collection, &key).await?;
     if found.is_none() {
-        found = item_lookup::by_rid(door, request, container, &components).await?;
+        found = item_lookup::find_by_rid(door, request, container, &components).await?;
     }
-    session::check(request.seen, seq)?;
+    session::check_seen(request.seen, seq)?;
     let item = found.ok_or_else(Failure::no_entity)?;
-    let etag = etag::quoted(item.stamp);
+    let etag = etag::quoted_etag(item.stamp);
     let lsn = ("x-ms-item-lsn", item.stamp.to_string());
     if shared::is_known(request, item.stamp) {
-        return Ok(Reply { seq, ..Reply::empty(304) }.tagged(etag).with(lsn.0, lsn.1));
+        return Ok(Reply { seq, ..Reply::empty(304) }.with_etag(etag).with_header(lsn.0, lsn.1));
     }
     let mut body = Vec::new();
-    item::write(&container.renderer, &item, &mut body);
+    item::write_item(&container.renderer, &item, &mut body);
     let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
-    let reply = reply.with_units(Work::PointRead, body.len()).tagged(etag).with(lsn.0, lsn.1);
+    let reply =
+        reply.with_units(Work::PointRead, body.len()).with_etag(etag).with_header(lsn.0, lsn.1);
     Ok(Reply { body, ..reply })
 }
 
 /// Does one write, of the version that the request is about.
-async fn write<S: Store>(
+async fn write_one<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Arc<Container>,
@@ -179,11 +180,12 @@ async fn write<S: Store>(
     };
     let status = if done.created { 201 } else { 200 };
     let reply = Reply { seq, ..Reply::json(status, Vec::new()) };
-    let reply = reply.with_units(Work::Write, item.body.len()).tagged(etag::quoted(item.stamp));
+    let reply =
+        reply.with_units(Work::Write, item.body.len()).with_etag(etag::quoted_etag(item.stamp));
     if request.headers.prefers_minimal() {
         return Ok(reply);
     }
     let mut body = Vec::new();
-    item::write(&container.renderer, &item, &mut body);
+    item::write_item(&container.renderer, &item, &mut body);
     Ok(Reply { body, ..reply })
 }

@@ -24,13 +24,13 @@ impl<S: Store> Door<S> {
 async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     let _one = door.changing.lock().await;
     let mut known = HashSet::new();
-    for database in catalog::databases(&door.engine) {
+    for database in catalog::all_databases(&door.engine) {
         let rid = database.rid().encode();
-        let shared = offers::of(door, &rid).is_some();
-        for container in catalog::all(&door.engine, &database) {
-            if !shared && offers::of(door, &container.rid).is_none() {
+        let shared = offers::offer_of(door, &rid).is_some();
+        for container in catalog::all_containers(&door.engine, &database) {
+            if !shared && offers::offer_of(door, &container.rid).is_none() {
                 let link = format!("dbs/{rid}/colls/{}/", container.rid);
-                offers::create(door, &link, &container.rid, Throughput::default()).await?;
+                offers::create_offer(door, &link, &container.rid, Throughput::default()).await?;
                 let (database, container) = (&container.database, &container.name);
                 tracing::warn!(database, container, "a container had no offer; it has one now");
             }
@@ -41,7 +41,7 @@ async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     for offer in offers::all_resources(door) {
         let owner = offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str());
         if !owner.is_some_and(|owner| known.contains(owner)) {
-            door.engine.remove_resource(&resources::names(&offer), Expect::Present).await?;
+            door.engine.remove_resource(&resources::path_names(&offer), Expect::Present).await?;
             tracing::warn!("an offer had no resource; it is removed");
         }
     }

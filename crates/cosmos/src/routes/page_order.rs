@@ -11,7 +11,7 @@ use crate::{continuation, door::Door, failure::Result, request::Request};
 const BIRTHS: &[u8] = b"births";
 
 /// The place of an item in the order in which items come.
-pub(super) fn place(comes: Comes, item: &Item) -> Cow<'_, [u8]> {
+pub(super) fn order_key(comes: Comes, item: &Item) -> Cow<'_, [u8]> {
     match comes {
         Comes::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
         Comes::ByKey | Comes::AsAsked => Cow::Borrowed(&item.key),
@@ -19,7 +19,7 @@ pub(super) fn place(comes: Comes, item: &Item) -> Cow<'_, [u8]> {
 }
 
 /// In which order a request is answered, and what its continuation token holds.
-pub(super) fn resume<S: Store>(
+pub(super) fn resume_page<S: Store>(
     door: &Door<S>,
     request: &Request,
     about: &[&[u8]],
@@ -27,21 +27,23 @@ pub(super) fn resume<S: Store>(
     let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) else {
         return Ok((Births::WhereFew, None));
     };
-    if let Ok(held) = continuation::open(&door.secret, &[about, &[BIRTHS]].concat(), token) {
+    if let Ok(held) = continuation::open_token(&door.secret, &[about, &[BIRTHS]].concat(), token) {
         return Ok((Births::Always, Some(held)));
     }
-    Ok((Births::Never, Some(continuation::open(&door.secret, about, token)?)))
+    Ok((Births::Never, Some(continuation::open_token(&door.secret, about, token)?)))
 }
 
 /// The token of a page whose items came in this order.
-pub(super) fn seal<S: Store>(
+pub(super) fn seal_page<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
     comes: Comes,
     state: &[u8],
 ) -> String {
     match comes {
-        Comes::ByBirth => continuation::seal(&door.secret, &[about, &[BIRTHS]].concat(), state),
-        Comes::ByKey | Comes::AsAsked => continuation::seal(&door.secret, about, state),
+        Comes::ByBirth => {
+            continuation::seal_token(&door.secret, &[about, &[BIRTHS]].concat(), state)
+        }
+        Comes::ByKey | Comes::AsAsked => continuation::seal_token(&door.secret, about, state),
     }
 }

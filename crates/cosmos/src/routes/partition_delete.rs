@@ -12,17 +12,18 @@ use crate::{
 };
 
 /// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
-    let header = request
-        .headers
-        .partition_key()
-        .ok_or_else(|| Failure::bad("PartitionKey value must be supplied for this operation."))?;
-    let range = container.range(&container.key.scope(header)?);
+    let header = request.headers.partition_key().ok_or_else(|| {
+        Failure::bad_request("PartitionKey value must be supplied for this operation.")
+    })?;
+    let range = container.item_range(&container.key.read_scope(header)?);
     if range.is_all() && !container.key.paths().is_empty() {
-        return Err(Failure::bad("PartitionKey value must be supplied for this operation."));
+        return Err(Failure::bad_request(
+            "PartitionKey value must be supplied for this operation.",
+        ));
     }
-    let context = shared::context(door, request).await;
+    let context = shared::new_context(door, request).await;
     let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
     Ok(Reply::empty(200).with_units(Work::Rows(removed as u64), 0))
 }

@@ -31,32 +31,32 @@ struct PermissionFeed {
 }
 
 impl PermissionFeed {
-    fn find<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
+    fn find_feed<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
-        let database = shared::database(door, request)?;
-        let user = users::find(door, &database, name).ok_or_else(Failure::no_owner)?;
+        let database = shared::find_database(door, request)?;
+        let user = users::find_user(door, &database, name).ok_or_else(Failure::no_owner)?;
         Ok(Self { database, user })
     }
 
-    fn path<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
-        let [root, database, word, user] = users::path(&self.database, &self.user.name);
+    fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
+        let [root, database, word, user] = users::user_path(&self.database, &self.user.name);
         [root, database, word, user, WORD, name]
     }
 
-    fn rid(&self) -> String {
+    fn user_rid(&self) -> String {
         self.user.rid(&self.database).encode()
     }
 
-    fn all<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Vec<Document>> {
-        resources::all(door, &self.path(""))
+    fn represent_all<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Vec<Document>> {
+        resources::siblings_of(door, &self.path_of(""))
             .iter()
-            .map(|held| self.show(door, request, held))
+            .map(|held| self.represent(door, request, held))
             .collect()
     }
 
-    fn named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+    fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
-        let found = resources::find(door, &self.path(name), |held| self.rid_of(held));
+        let found = resources::find_resource(door, &self.path_of(name), |held| self.rid_of(held));
         found.ok_or_else(Failure::no_resource)
     }
 
@@ -69,21 +69,21 @@ impl PermissionFeed {
         }
     }
 
-    fn show<S: Store>(
+    fn represent<S: Store>(
         &self,
         door: &Door<S>,
         request: &Request,
         held: &Resource,
     ) -> Result<Document> {
-        let token = new_token(door, request, &permission::token(held))?;
+        let token = new_token(door, request, &permission::token_of(held))?;
         let system = SystemProperties {
             rid: self.rid_of(held),
-            owner: format!("dbs/{}/users/{}/", self.database.rid().encode(), self.rid()),
+            owner: format!("dbs/{}/users/{}/", self.database.rid().encode(), self.user_rid()),
             word: "permissions",
             stamp: held.stamp,
             ts: held.ts,
         };
-        let mut shown = system.show(resources::body(held), &[]);
+        let mut shown = system.complete_body(resources::kept_body(held), &[]);
         shown.push("_token", token);
         Ok(shown)
     }
@@ -93,7 +93,7 @@ impl PermissionFeed {
 fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Result<String> {
     let asked = request.headers.expiry_seconds();
     let refused = || {
-        Failure::bad(format!(
+        Failure::bad_request(format!(
             "A token lives from {} to {} seconds; '{}' was asked for.",
             auth::limits::MIN_TOKEN_SECONDS,
             auth::limits::MAX_TOKEN_SECONDS,
@@ -107,20 +107,24 @@ fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Resu
 
 /// The id that a write is about and what it keeps. A request whose token could not be made is
 /// refused before it changes anything.
-fn wanted<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<(String, Document)> {
+fn read_request<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<(String, Document)> {
     let wanted = read_body(door, body)?;
     new_token(door, request, &Token { permission: String::new(), version: 0 })?;
     Ok(wanted)
 }
 
 fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)> {
-    let body = shared::document(body)?;
-    let id = names::check(body.get("id"))?;
+    let body = shared::parse_document(body)?;
+    let id = names::check_name(body.get("id"))?;
     let permission = Permission::parse(&body)?;
     if permission.partition.is_none()
         && permission.path.needs_partition(&door.engine, &door.containers)
     {
-        return Err(Failure::bad(
+        return Err(Failure::bad_request(
             "A permission for an item that is named by its id has the item's partition key in \
              'resourcePartitionKey'.",
         ));
@@ -138,50 +142,61 @@ fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)
 }
 
 /// `POST /dbs/{db}/users/{u}/permissions`
-pub(crate) async fn create<S: Store>(
+pub(crate) async fn create_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let (id, kept) = wanted(door, request, body)?;
-    let owner = PermissionFeed::find(door, request)?;
-    let (status, made) = resources::create(door, request, &owner.path(&id), kept).await?;
-    Ok(representation::one(status, &owner.show(door, request, &made)?))
+    let (id, kept) = read_request(door, request, body)?;
+    let owner = PermissionFeed::find_feed(door, request)?;
+    let (status, made) =
+        resources::create_resource(door, request, &owner.path_of(&id), kept).await?;
+    Ok(representation::resource_reply(status, &owner.represent(door, request, &made)?))
 }
 
 /// `PUT /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) async fn replace<S: Store>(
+pub(crate) async fn replace_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let (id, kept) = wanted(door, request, body)?;
-    let owner = PermissionFeed::find(door, request)?;
-    let held = owner.named(door, request)?;
+    let (id, kept) = read_request(door, request, body)?;
+    let owner = PermissionFeed::find_feed(door, request)?;
+    let held = owner.find_named(door, request)?;
     resources::check_id(&held, &id, "permission")?;
-    let made = resources::replace(door, request, &held, kept).await?;
-    Ok(representation::one(200, &owner.show(door, request, &made)?))
+    let made = resources::replace_resource(door, request, &held, kept).await?;
+    Ok(representation::resource_reply(200, &owner.represent(door, request, &made)?))
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_permissions<S: Store>(
     door: &Door<S>,
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = PermissionFeed::find(door, request)?;
-    queries::list(door, request, asked, &owner.rid(), "Permissions", owner.all(door, request)?)
+    let owner = PermissionFeed::find_feed(door, request)?;
+    queries::list_resources(
+        door,
+        request,
+        asked,
+        &owner.user_rid(),
+        "Permissions",
+        owner.represent_all(door, request)?,
+    )
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = PermissionFeed::find(door, request)?;
-    let held = owner.named(door, request)?;
-    Ok(representation::one(200, &owner.show(door, request, &held)?))
+pub(crate) fn read_permission<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = PermissionFeed::find_feed(door, request)?;
+    let held = owner.find_named(door, request)?;
+    Ok(representation::resource_reply(200, &owner.represent(door, request, &held)?))
 }
 
 /// `DELETE /dbs/{db}/users/{u}/permissions/{p}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = PermissionFeed::find(door, request)?;
-    resources::delete(door, request, &*owner.named(door, request)?).await
+pub(crate) async fn delete_permission<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+) -> Result<Reply> {
+    let owner = PermissionFeed::find_feed(door, request)?;
+    resources::delete_resource(door, request, &*owner.find_named(door, request)?).await
 }

@@ -5,11 +5,11 @@ use query::json::{
     select::Select,
 };
 
-use super::container_part::leads;
+use super::container_part::leads_to;
 use crate::{item::SYSTEM, partition_key::KeyPath};
 
 /// The order that an index may have; none when it is about what the server sets.
-pub(super) fn order(plan: &Select) -> Vec<(Vec<String>, bool)> {
+pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
     paths.unwrap_or_default()
 }
@@ -21,25 +21,26 @@ fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
 
 /// What an index may use of a condition: nothing about what the server sets, and nothing about the
 /// values of a partition key, which all items of one partition have in shared.
-pub(super) fn sarg(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
+pub(super) fn stored_condition(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
     match sarg {
         Sarg::All => Sarg::All,
         Sarg::Never => Sarg::Never,
         Sarg::And(all) => {
             let kept: Vec<Sarg> = all
                 .iter()
-                .map(|one| self::sarg(one, partition))
+                .map(|one| self::stored_condition(one, partition))
                 .filter(|one| *one != Sarg::All)
                 .collect();
             if kept.is_empty() { Sarg::All } else { Sarg::And(kept) }
         }
         Sarg::Or(any) => {
-            let kept: Vec<Sarg> = any.iter().map(|one| self::sarg(one, partition)).collect();
+            let kept: Vec<Sarg> =
+                any.iter().map(|one| self::stored_condition(one, partition)).collect();
             if kept.contains(&Sarg::All) { Sarg::All } else { Sarg::Or(kept) }
         }
         Sarg::Test(path, test) => match path.first() {
             Some(Step::Property(name)) if SYSTEM.contains(&name.as_str()) => Sarg::All,
-            _ if partition.iter().any(|key| leads(path, key)) => Sarg::All,
+            _ if partition.iter().any(|key| leads_to(path, key)) => Sarg::All,
             _ => Sarg::Test(path.clone(), test.clone()),
         },
     }
@@ -61,8 +62,8 @@ mod tests {
             ("SELECT * FROM c WHERE c._ts > 1 AND c.n = 2 AND c.pk.x = 1", 2, 2),
         ] {
             let plan = cosmos_sql::compile(query, &[]).unwrap();
-            assert_eq!(tests(&sarg(plan.sarg(), &[])), all, "{query}");
-            assert_eq!(tests(&sarg(plan.sarg(), key.paths())), within, "{query}");
+            assert_eq!(tests(&stored_condition(plan.sarg(), &[])), all, "{query}");
+            assert_eq!(tests(&stored_condition(plan.sarg(), key.paths())), within, "{query}");
         }
     }
 

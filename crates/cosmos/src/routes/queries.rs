@@ -36,24 +36,26 @@ struct ParsedQuery {
 type Asked = (String, Vec<(String, Value)>);
 
 impl ParsedQuery {
-    fn parts(body: &[u8]) -> Result<Asked> {
+    fn read_parts(body: &[u8]) -> Result<Asked> {
         let mut fields = json::parse_document(body, MAX_DEPTH)?;
         let Some(Value::String(text)) = fields.remove("query") else {
-            return Err(Failure::bad("The body of a query has no text 'query'."));
+            return Err(Failure::bad_request("The body of a query has no text 'query'."));
         };
         let parameters = match fields.remove("parameters") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(parameters)) => {
-                parameters.into_iter().map(parameter).collect::<Result<_>>()?
+                parameters.into_iter().map(read_parameter).collect::<Result<_>>()?
             }
-            Some(_) => return Err(Failure::bad("The 'parameters' of a query are no array.")),
+            Some(_) => {
+                return Err(Failure::bad_request("The 'parameters' of a query are no array."));
+            }
         };
         Ok((text, parameters))
     }
 
-    fn read(body: &[u8]) -> Result<Self> {
-        let (text, parameters) = Self::parts(body)?;
-        let plan = compile(&text, &parameters).map_err(|error| refused(&error))?;
+    fn compile_body(body: &[u8]) -> Result<Self> {
+        let (text, parameters) = Self::read_parts(body)?;
+        let plan = compile(&text, &parameters).map_err(|error| query_failure(&error))?;
         let mut about = text.into_bytes();
         for (name, value) in &parameters {
             about.push(0);
@@ -64,15 +66,15 @@ impl ParsedQuery {
     }
 }
 
-fn parameter(value: Value) -> Result<(String, Value)> {
-    let wrong = || Failure::bad("A parameter of a query has a text 'name' and a 'value'.");
+fn read_parameter(value: Value) -> Result<(String, Value)> {
+    let wrong = || Failure::bad_request("A parameter of a query has a text 'name' and a 'value'.");
     let Value::Document(mut fields) = value else { return Err(wrong()) };
     let Some(Value::String(name)) = fields.remove("name") else { return Err(wrong()) };
     Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))
 }
 
 /// A query that cannot be run, as clients expect to be told.
-pub(super) fn refused(error: &SqlError) -> Failure {
+pub(super) fn query_failure(error: &SqlError) -> Failure {
     let (code, message, start, end) = match error {
         SqlError::Unsupported { what } => return Failure::unsupported(what),
         SqlError::Invalid { code, message, start, end } => (code, message, start, end),
@@ -86,12 +88,12 @@ pub(super) fn refused(error: &SqlError) -> Failure {
     );
     json::write_string(message, &mut errors);
     errors.extend_from_slice(b"}]}");
-    Failure::query(String::from_utf8(errors).unwrap_or_default())
+    Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
 }
 
 /// A query whose ORDER BY needs an index that is not there.
 fn no_composite() -> Failure {
-    refused(&SqlError::Invalid {
+    query_failure(&SqlError::Invalid {
         code: "SC2104",
         message: "The order by query does not have a corresponding composite index that it can be \
                   served from."
@@ -101,25 +103,25 @@ fn no_composite() -> Failure {
     })
 }
 
-fn limit(request: &Request) -> Result<PageLimit> {
+fn page_limit(request: &Request) -> Result<PageLimit> {
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     Ok(PageLimit { items, bytes: MAX_PAGE_BYTES })
 }
 
 /// In which order a request is answered, and where it goes on.
-fn resume<S: Store>(
+fn resume_query<S: Store>(
     door: &Door<S>,
     request: &Request,
     about: &[&[u8]],
 ) -> Result<(Births, Option<Resume>)> {
-    let (births, bytes) = page_order::resume(door, request, about)?;
+    let (births, bytes) = page_order::resume_page(door, request, about)?;
     let read = |bytes: Vec<u8>| {
-        Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad("Invalid Continuation Token"))
+        Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad_request("Invalid Continuation Token"))
     };
     Ok((births, bytes.map(read).transpose()?))
 }
 
-fn reply<S: Store>(
+fn page_reply<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
     comes: Comes,
@@ -129,18 +131,18 @@ fn reply<S: Store>(
     // The page is there beside its text, and counts for itself.
     let mut feed = representation::Feed::new(rid, name, &door.settings.memory);
     for value in &page.values {
-        feed.push(|out| json::write(value.as_ref(), out))?;
+        feed.push_entry(|out| json::write(value.as_ref(), out))?;
         if MAX_ANSWER_BYTES < feed.bytes() {
             return Err(Failure::answer_too_large());
         }
     }
     let resume = page.resume.as_ref().map(Resume::to_bytes);
-    let continuation = resume.map(|bytes| page_order::seal(door, about, comes, &bytes));
+    let continuation = resume.map(|bytes| page_order::seal_page(door, about, comes, &bytes));
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
 /// A page of a feed of resources: of all, or of what a query makes of them.
-pub(super) fn list<S: Store>(
+pub(super) fn list_resources<S: Store>(
     door: &Door<S>,
     request: &Request,
     asked: Option<&[u8]>,
@@ -149,13 +151,13 @@ pub(super) fn list<S: Store>(
     resources: Vec<Document>,
 ) -> Result<Reply> {
     match asked {
-        None => representation::page(door, request, rid, name, resources),
-        Some(body) => over(door, request, body, rid, name, resources),
+        None => representation::feed_page(door, request, rid, name, resources),
+        Some(body) => query_resources(door, request, body, rid, name, resources),
     }
 }
 
 /// A query over resources in memory.
-fn over<S: Store>(
+fn query_resources<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
@@ -163,20 +165,20 @@ fn over<S: Store>(
     name: &str,
     mut resources: Vec<Document>,
 ) -> Result<Reply> {
-    let question = ParsedQuery::read(body)?;
+    let question = ParsedQuery::compile_body(body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &question.text];
-    let (_, resume) = resume(door, request, &about)?;
+    let (_, resume) = resume_query(door, request, &about)?;
     let id = |resource: &Document| match resource.get("id") {
         Some(Value::String(id)) => id.clone(),
         _ => String::new(),
     };
     resources.sort_by_key(id);
     let context = query::Context {
-        effort: shared::effort(door, request),
+        effort: shared::new_effort(door, request),
         holding: Holding::of(&door.settings.memory),
         ..query::Context::default()
     };
-    let mut run = Run::new(question.plan, context, resume, limit(request)?);
+    let mut run = Run::new(question.plan, context, resume, page_limit(request)?);
     let mut all = true;
     for resource in &resources {
         let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
@@ -187,30 +189,34 @@ fn over<S: Store>(
         }
     }
     let page = run.finish(all).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, Comes::ByKey, (rid, name), &page)?;
+    let reply = page_reply(door, &about, Comes::ByKey, (rid, name), &page)?;
     let bytes = reply.body.len();
     Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a query
-pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
+pub(crate) async fn query_items<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
     let container = request.container()?;
-    let question = ParsedQuery::read(body)?;
+    let question = ParsedQuery::compile_body(body)?;
     check_order(container, &question.plan)?;
     let part = container_part::of_query(container, request, question.plan.sarg())?;
     let range = part.range.clone();
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &question.text];
-    let (births, resume) = resume(door, request, &about)?;
+    let (births, resume) = resume_query(door, request, &about)?;
     let all = range.is_all() && part.within.is_none();
     if question.plan.scalar_count_only() && all && resume.is_none() {
-        return count(door, request, container, &about).await;
+        return count_items(door, request, container, &about).await;
     }
-    let context = shared::context(door, request).await;
+    let context = shared::new_context(door, request).await;
     let system = question.plan.system();
-    let sarg = pushdown::sarg(question.plan.sarg(), part.partition);
+    let sarg = pushdown::stored_condition(question.plan.sarg(), part.partition);
     let shared = query::Context::clone(&context);
-    let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(request)?);
-    let order = pushdown::order(&question.plan);
+    let run = Run::new(Arc::clone(&question.plan), shared, resume, page_limit(request)?);
+    let order = pushdown::stored_order(&question.plan);
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
     let streams = question.plan.streams();
     let births = if streams { births } else { Births::Never };
@@ -219,50 +225,55 @@ pub(crate) async fn run<S: Store>(door: &Door<S>, request: &Request, body: &[u8]
     let (container, part, comes) = (&*container, &part, Comes::ByKey);
     let mut rows = Rows { run, comes, streams, container, part, system, effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
-    session::check(request.seen, scanned.seq)?;
+    session::check_seen(request.seen, scanned.seq)?;
     let comes = rows.comes;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
+    let reply = page_reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.with_units(Work::Rows(scanned.items), bytes);
     reply.seq = scanned.seq;
     if request.headers.query_metrics() {
-        let metrics = metrics(&scanned, page.values.len(), bytes);
-        reply = reply.with("x-ms-documentdb-query-metrics", metrics);
+        let metrics = metrics_text(&scanned, page.values.len(), bytes);
+        reply = reply.with_header("x-ms-documentdb-query-metrics", metrics);
     }
-    if let Some(used) = indexes_used::header(&request.headers, container, &scanned.indexes) {
-        reply = reply.with("x-ms-cosmos-index-utilization", used);
+    if let Some(used) =
+        indexes_used::utilization_header(&request.headers, container, &scanned.indexes)
+    {
+        reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
 }
 
 /// How many items a container has: that is known without looking at them.
-async fn count<S: Store>(
+async fn count_items<S: Store>(
     door: &Door<S>,
     request: &Request,
     container: &Container,
     about: &[&[u8]],
 ) -> Result<Reply> {
     let seq = door.engine.store().published();
-    session::check(request.seen, seq)?;
+    session::check_seen(request.seen, seq)?;
     let live = door.engine.live(&container.collection).await?;
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
-    let reply = reply(door, about, Comes::ByKey, (&container.rid, "Documents"), &page)?;
+    let reply = page_reply(door, about, Comes::ByKey, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.with_units(Work::Rows(0), bytes);
     reply.seq = seq;
     if request.headers.query_metrics() {
-        reply = reply.with("x-ms-documentdb-query-metrics", metrics(&Scanned::default(), 1, bytes));
+        reply = reply.with_header(
+            "x-ms-documentdb-query-metrics",
+            metrics_text(&Scanned::default(), 1, bytes),
+        );
     }
-    if let Some(used) = indexes_used::header(&request.headers, container, &[]) {
-        reply = reply.with("x-ms-cosmos-index-utilization", used);
+    if let Some(used) = indexes_used::utilization_header(&request.headers, container, &[]) {
+        reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
 }
 
 /// What a query did. Times are left at zero: the machine's clock says nothing about the query.
-fn metrics(scanned: &Scanned, results: usize, bytes: usize) -> String {
+fn metrics_text(scanned: &Scanned, results: usize, bytes: usize) -> String {
     format!(
         "totalExecutionTimeInMs=0.00;queryCompileTimeInMs=0.00;\
          queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;\
@@ -297,12 +308,12 @@ impl Sink for Rows<'_> {
     }
 
     fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        if !self.part.holds(self.container, item) {
+        if !self.part.contains_item(self.container, item) {
             return Ok(Flow::More);
         }
         let renderer = &self.container.renderer;
         let whole = Completed { item, renderer, document: OnceCell::new() };
-        let place = page_order::place(self.comes, item);
+        let place = page_order::order_key(self.comes, item);
         let flow = match self.system {
             System::Nowhere => self.run.row(&place, item.document())?,
             System::Everywhere => self.run.row(&place, whole.whole())?,
@@ -322,7 +333,7 @@ struct Completed<'a> {
 
 impl Whole for Completed<'_> {
     fn whole(&self) -> DocRef<'_> {
-        self.document.get_or_init(|| self.renderer.complete(self.item)).as_ref()
+        self.document.get_or_init(|| self.renderer.complete_document(self.item)).as_ref()
     }
 }
 
@@ -340,13 +351,14 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` for a plan
-pub(crate) fn plan(request: &Request, body: &[u8]) -> Result<Reply> {
+pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
     request.container()?;
-    let (text, parameters) = ParsedQuery::parts(body)?;
+    let (text, parameters) = ParsedQuery::read_parts(body)?;
     let features = request.headers.features().unwrap_or_default();
     let features: Vec<&str> = features.split(',').map(str::trim).collect();
-    let plan = plan_document(&text, &parameters, &features).map_err(|error| refused(&error))?;
-    Ok(Reply::json(200, representation::text(&plan)).with_units(Work::PointRead, 0))
+    let plan =
+        plan_document(&text, &parameters, &features).map_err(|error| query_failure(&error))?;
+    Ok(Reply::json(200, representation::resource_text(&plan)).with_units(Work::PointRead, 0))
 }
 
 #[cfg(test)]
@@ -361,9 +373,9 @@ mod tests {
             r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
             r#""message":"near '\"'"}]}"#
         );
-        assert_eq!(refused(&error).errors.as_deref(), Some(want));
+        assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
         let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
-        assert_eq!(refused(&unsupported).fault.status(), 501);
+        assert_eq!(query_failure(&unsupported).fault.status(), 501);
     }
 
     #[test]
@@ -401,7 +413,7 @@ mod tests {
             ("{}", false),
             ("x", false),
         ] {
-            assert_eq!(ParsedQuery::read(body.as_bytes()).is_ok(), good, "{body}");
+            assert_eq!(ParsedQuery::compile_body(body.as_bytes()).is_ok(), good, "{body}");
         }
     }
 }

@@ -18,12 +18,12 @@ use crate::{
 };
 
 /// `GET /dbs/{db}/colls/{c}/pkranges`
-pub(crate) fn list<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let record = &container.collection.state().record;
-    let etag = etag::quoted(record.created);
+    let etag = etag::quoted_etag(record.created);
     if shared::is_known(request, record.created) {
-        return Ok(Reply::empty(304).with_units(Work::PointRead, 0).tagged(etag));
+        return Ok(Reply::empty(304).with_units(Work::PointRead, 0).with_etag(etag));
     }
     let database = container.database_number;
     let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();
@@ -41,16 +41,16 @@ pub(crate) fn list<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply>
         "parents": array![],
         "_ts": Value::Int64(container.changed_ts()),
     };
-    let text = representation::text(&range);
+    let text = representation::resource_text(&range);
     let mut feed =
         representation::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
-    feed.push(|out| out.extend_from_slice(&text))?;
-    Ok(feed.into_reply().with_units(Work::PointRead, 0).tagged(etag))
+    feed.push_entry(|out| out.extend_from_slice(&text))?;
+    Ok(feed.into_reply().with_units(Work::PointRead, 0).with_etag(etag))
 }
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is of one partition unless it
 /// says otherwise.
-pub(crate) fn conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn list_conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let headers = &request.headers;
     let whole = headers.cross_partition()
@@ -58,7 +58,7 @@ pub(crate) fn conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<R
         || headers.partition_key().is_some();
     if request.operation == Operation::QueryConflicts && !whole && !container.key.paths().is_empty()
     {
-        return Err(container_part::disabled());
+        return Err(container_part::cross_partition_disabled());
     }
     let feed = representation::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
     Ok(feed.into_reply().with_units(Work::PointRead, 0))

@@ -41,27 +41,27 @@ impl Sink for Page<'_> {
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
-        if !self.part.holds(self.container, item) {
+        if !self.part.contains_item(self.container, item) {
             return Ok(Flow::More);
         }
         if !self.last.is_empty() {
             self.more = true;
             return Ok(Flow::Enough);
         }
-        self.feed.push(|out| item::write(&self.container.renderer, item, out))?;
+        self.feed.push_entry(|out| item::write_item(&self.container.renderer, item, out))?;
         if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
-            self.last.extend_from_slice(&page_order::place(self.comes, item));
+            self.last.extend_from_slice(&page_order::order_key(self.comes, item));
         }
         Ok(Flow::More)
     }
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs`
-pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
-    let (births, after) = page_order::resume(door, request, &about)?;
+    let (births, after) = page_order::resume_page(door, request, &about)?;
     let most = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let account = &door.settings.memory;
     let feed = Feed::new(&container.rid, "Documents", account);
@@ -76,11 +76,11 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<
         more: false,
     };
     let scan = Scan { after, births, ..Scan::of(part.range.clone()) };
-    let context = shared::context(door, request).await;
+    let context = shared::new_context(door, request).await;
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
-    session::check(request.seen, scanned.seq)?;
+    session::check_seen(request.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);
-    let continuation = last.map(|last| page_order::seal(door, &about, page.comes, last));
+    let continuation = last.map(|last| page_order::seal_page(door, &about, page.comes, last));
     let reply = page.feed.into_reply();
     let bytes = reply.body.len();
     let reply = reply.with_units(Work::Rows(scanned.items), bytes);

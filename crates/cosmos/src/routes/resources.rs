@@ -17,24 +17,24 @@ use crate::{
 };
 
 /// The resources beside the one with this path, and itself.
-pub(super) fn all<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
+pub(super) fn siblings_of<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
     let parent = path.split_last().map_or(path, |(_, parent)| parent);
     door.engine.resources(parent)
 }
 
 /// The resource with this path. Its name may also be the resource id of one of them.
-pub(super) fn find<S: Store>(
+pub(super) fn find_resource<S: Store>(
     door: &Door<S>,
     path: &[&str],
     rid: impl Fn(&Resource) -> Rid,
 ) -> Option<Arc<Resource>> {
     let name = path.last().copied().unwrap_or_default();
-    let by_id = || all(door, path).into_iter().find(|held| rid(held).encode() == name);
+    let by_id = || siblings_of(door, path).into_iter().find(|held| rid(held).encode() == name);
     door.engine.resource(path).or_else(by_id)
 }
 
 /// What is kept of a resource, behind its id.
-pub(super) fn body(held: &Resource) -> Document {
+pub(super) fn kept_body(held: &Resource) -> Document {
     let mut body = doc! { "id": held.path.last().map_or("", String::as_str) };
     for (name, value) in held.body.fields() {
         body.push(name.clone(), value.clone());
@@ -44,7 +44,7 @@ pub(super) fn body(held: &Resource) -> Document {
 
 /// Makes a resource, or writes over the one that is there where the request is an upsert; says
 /// with which status. Callers hold the door's lock of changes.
-pub(super) async fn create<S: Store>(
+pub(super) async fn create_resource<S: Store>(
     door: &Door<S>,
     request: &Request,
     path: &[&str],
@@ -58,32 +58,32 @@ pub(super) async fn create<S: Store>(
 }
 
 /// Writes over the version of a resource that the request is about.
-pub(super) async fn replace<S: Store>(
+pub(super) async fn replace_resource<S: Store>(
     door: &Door<S>,
     request: &Request,
     held: &Resource,
     kept: Document,
 ) -> Result<Arc<Resource>> {
-    Ok(door.engine.put_resource(&names(held), kept, shared::expect(request)).await?)
+    Ok(door.engine.put_resource(&path_names(held), kept, shared::expected_version(request)).await?)
 }
 
 /// Removes the version of a resource that the request is about.
-pub(super) async fn delete<S: Store>(
+pub(super) async fn delete_resource<S: Store>(
     door: &Door<S>,
     request: &Request,
     held: &Resource,
 ) -> Result<Reply> {
-    door.engine.remove_resource(&names(held), shared::expect(request)).await?;
-    Ok(removed())
+    door.engine.remove_resource(&path_names(held), shared::expected_version(request)).await?;
+    Ok(removed_reply())
 }
 
 /// The answer when a resource has been removed.
-pub(super) fn removed() -> Reply {
+pub(super) fn removed_reply() -> Reply {
     Reply::empty(204).with_units(Work::Write, 0)
 }
 
 /// The path of a resource.
-pub(super) fn names(held: &Resource) -> Vec<&str> {
+pub(super) fn path_names(held: &Resource) -> Vec<&str> {
     held.path.iter().map(String::as_str).collect()
 }
 
@@ -91,14 +91,14 @@ pub(super) fn names(held: &Resource) -> Vec<&str> {
 pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
     match held.path.last() {
         Some(name) if name == id => Ok(()),
-        _ => Err(Failure::bad(format!("The id of a {what} cannot be changed."))),
+        _ => Err(Failure::bad_request(format!("The id of a {what} cannot be changed."))),
     }
 }
 
 /// Refuses a request about another version than this one.
 pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
-    match shared::expect(request) {
-        Expect::Version(wanted) if wanted != stamp => Err(Failure::precondition()),
+    match shared::expected_version(request) {
+        Expect::Version(wanted) if wanted != stamp => Err(Failure::precondition_failed()),
         _ => Ok(()),
     }
 }

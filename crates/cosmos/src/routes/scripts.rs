@@ -27,8 +27,8 @@ struct Kind {
     most: usize,
 }
 
-fn kind(request: &Request) -> Kind {
-    let word = request.link.kind.word();
+fn script_kind(request: &Request) -> Kind {
+    let word = request.link.kind.path_word();
     let (feed, leaf, most) = match request.link.kind {
         link::Resource::Triggers => ("Triggers", Leaf::Trigger, MAX_SCRIPTS),
         link::Resource::Udfs => ("UserDefinedFunctions", Leaf::Udf, MAX_UDFS),
@@ -44,48 +44,57 @@ struct ScriptFeed {
 }
 
 impl ScriptFeed {
-    fn find(request: &Request) -> Result<Self> {
+    fn find_feed(request: &Request) -> Result<Self> {
         let container = Arc::clone(request.container()?);
-        Ok(Self { path: containers::path(&container), container, kind: kind(request) })
+        Ok(Self {
+            path: containers::resource_path(&container),
+            container,
+            kind: script_kind(request),
+        })
     }
 
-    fn path<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
+    fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
         let [root, database, word, id] = self.path.each_ref().map(String::as_str);
         [root, database, word, id, self.kind.word, name]
     }
 
-    fn all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
-        resources::all(door, &self.path("")).iter().map(|held| self.show(held)).collect()
+    fn represent_all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
+        resources::siblings_of(door, &self.path_of(""))
+            .iter()
+            .map(|held| self.represent(held))
+            .collect()
     }
 
-    fn named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+    fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
-        let found = resources::find(door, &self.path(name), |held| self.rid(held));
+        let found =
+            resources::find_resource(door, &self.path_of(name), |held| self.script_rid(held));
         found.ok_or_else(Failure::no_entity)
     }
 
-    fn rid(&self, held: &Resource) -> Rid {
+    fn script_rid(&self, held: &Resource) -> Rid {
         let container = self.container.collection.id;
         Rid::in_container(self.container.database_number, container, held.birth, self.kind.leaf)
     }
 
-    fn show(&self, held: &Resource) -> Document {
+    fn represent(&self, held: &Resource) -> Document {
         let database = Rid::Database(self.container.database_number).encode();
         let system = SystemProperties {
-            rid: self.rid(held),
+            rid: self.script_rid(held),
             owner: format!("dbs/{database}/colls/{}/", self.container.rid),
             word: self.kind.word,
             stamp: held.stamp,
             ts: held.ts,
         };
-        system.show(resources::body(held), &[])
+        system.complete_body(resources::kept_body(held), &[])
     }
 
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
-        let body = shared::document(body)?;
-        let id = names::check(body.get("id"))?;
+        let body = shared::parse_document(body)?;
+        let id = names::check_name(body.get("id"))?;
         let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
-        let code = text("body").ok_or_else(|| Failure::bad("A script has a text 'body'."))?;
+        let code =
+            text("body").ok_or_else(|| Failure::bad_request("A script has a text 'body'."))?;
         let mut kept = doc! { "body": code };
         if self.kind.leaf == Leaf::Trigger {
             for (name, known, usual) in [
@@ -98,7 +107,7 @@ impl ScriptFeed {
                 };
                 if !known.iter().any(|known| known.eq_ignore_ascii_case(given)) {
                     let text = format!("The property '{name}' is one of {}.", known.join(", "));
-                    return Err(Failure::bad(text));
+                    return Err(Failure::bad_request(text));
                 }
                 kept.push(name, Value::String(given.to_owned()));
             }
@@ -106,14 +115,14 @@ impl ScriptFeed {
         Ok((id, kept))
     }
 
-    async fn create<S: Store>(
+    async fn create_within_limit<S: Store>(
         &self,
         door: &Door<S>,
         request: &Request,
         id: &str,
         kept: Document,
     ) -> Result<(u16, Arc<Resource>)> {
-        if self.kind.most <= resources::all(door, &self.path("")).len() {
+        if self.kind.most <= resources::siblings_of(door, &self.path_of("")).len() {
             let text = format!("The container has {} of these already.", self.kind.most);
             return Err(Failure::new(Fault::Forbidden, text));
         }
@@ -122,55 +131,62 @@ impl ScriptFeed {
         if door.engine.resource(&parent).is_none() {
             door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
         }
-        resources::create(door, request, &self.path(id), kept).await
+        resources::create_resource(door, request, &self.path_of(id), kept).await
     }
 }
 
 /// `POST /dbs/{db}/colls/{c}/sprocs` and its like
-pub(crate) async fn create<S: Store>(
+pub(crate) async fn create_script<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let owner = ScriptFeed::find(request)?;
+    let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
-    let (status, made) = owner.create(door, request, &id, kept).await?;
-    Ok(representation::one(status, &owner.show(&made)))
+    let (status, made) = owner.create_within_limit(door, request, &id, kept).await?;
+    Ok(representation::resource_reply(status, &owner.represent(&made)))
 }
 
 /// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) async fn replace<S: Store>(
+pub(crate) async fn replace_script<S: Store>(
     door: &Door<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let owner = ScriptFeed::find(request)?;
+    let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
-    let held = owner.named(door, request)?;
+    let held = owner.find_named(door, request)?;
     resources::check_id(&held, &id, "script")?;
-    let made = resources::replace(door, request, &held, kept).await?;
-    Ok(representation::one(200, &owner.show(&made)))
+    let made = resources::replace_resource(door, request, &held, kept).await?;
+    Ok(representation::resource_reply(200, &owner.represent(&made)))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs` and its like, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_scripts<S: Store>(
     door: &Door<S>,
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = ScriptFeed::find(request)?;
-    queries::list(door, request, asked, &owner.container.rid, owner.kind.feed, owner.all(door))
+    let owner = ScriptFeed::find_feed(request)?;
+    queries::list_resources(
+        door,
+        request,
+        asked,
+        &owner.container.rid,
+        owner.kind.feed,
+        owner.represent_all(door),
+    )
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) fn read<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = ScriptFeed::find(request)?;
-    let held = owner.named(door, request)?;
-    Ok(representation::one(200, &owner.show(&held)))
+pub(crate) fn read_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = ScriptFeed::find_feed(request)?;
+    let held = owner.find_named(door, request)?;
+    Ok(representation::resource_reply(200, &owner.represent(&held)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) async fn delete<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = ScriptFeed::find(request)?;
-    resources::delete(door, request, &*owner.named(door, request)?).await
+pub(crate) async fn delete_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = ScriptFeed::find_feed(request)?;
+    resources::delete_resource(door, request, &*owner.find_named(door, request)?).await
 }

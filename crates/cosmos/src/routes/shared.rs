@@ -24,17 +24,17 @@ use crate::{
 const COUNTER: &[&str] = &["counter"];
 
 /// The database that a link means or lies in.
-pub(crate) fn database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
+pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
     let [owner, _] = &request.link.owners;
     let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
         (Some(name), true) => (name, Failure::no_resource),
         _ => (owner, Failure::no_owner),
     };
-    catalog::database(&door.engine, name).ok_or_else(missing)
+    catalog::find_database(&door.engine, name).ok_or_else(missing)
 }
 
 /// Reads the body of a request about a resource that is no item.
-pub(crate) fn document(body: &[u8]) -> Result<Document> {
+pub(crate) fn parse_document(body: &[u8]) -> Result<Document> {
     Ok(json::parse_document(body, MAX_DEPTH)?)
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
         let (number, expect) = match &held {
             None => (1, Expect::Absent),
             Some(held) => {
-                let number = catalog::number(&held.body).unwrap_or(0);
+                let number = catalog::resource_number(&held.body).unwrap_or(0);
                 (number.saturating_add(1), Expect::Version(held.stamp))
             }
         };
@@ -63,12 +63,12 @@ pub(crate) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
 pub(crate) fn if_match(header: Option<&str>) -> Match {
     match header.map(str::trim) {
         None | Some("" | "*") => Match::Any,
-        Some(etag) => etag::parse(etag).map_or(Match::Nothing, Match::Stamp),
+        Some(etag) => etag::parse_etag(etag).map_or(Match::Nothing, Match::Stamp),
     }
 }
 
 /// Which version a change of a resource is about.
-pub(crate) fn expect(request: &Request) -> Expect {
+pub(crate) fn expected_version(request: &Request) -> Expect {
     match if_match(request.headers.if_match()) {
         Match::Any => Expect::Present,
         Match::Stamp(stamp) => Expect::Version(stamp),
@@ -80,24 +80,24 @@ pub(crate) fn expect(request: &Request) -> Expect {
 /// Whether a client has this version already.
 pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
     let known = request.headers.if_none_match().filter(|etag| !etag.is_empty());
-    known.is_some_and(|etag| etag.trim() == "*" || etag::parse(etag) == Some(stamp))
+    known.is_some_and(|etag| etag.trim() == "*" || etag::parse_etag(etag) == Some(stamp))
 }
 
 /// What an operation may compute. Only what changes nothing ends with its client: half a change would
 /// be left behind, and nobody would know.
-pub(crate) fn effort<S: Store>(door: &Door<S>, request: &Request) -> Arc<Effort> {
+pub(crate) fn new_effort<S: Store>(door: &Door<S>, request: &Request) -> Arc<Effort> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, door.settings.give_way);
     Arc::new(Effort::watched(interrupt).bounded(PAGE_WORK))
 }
 
 /// What stays the same for a whole operation.
-pub(crate) async fn context<S: Store>(door: &Door<S>, request: &Request) -> Arc<Context> {
+pub(crate) async fn new_context<S: Store>(door: &Door<S>, request: &Request) -> Arc<Context> {
     let now = door.engine.now().await;
     Arc::new(Context {
         now_ms: now.ms,
         random: query::expr::Random::new(fastrand::u64(..)),
-        effort: effort(door, request),
+        effort: new_effort(door, request),
         holding: Holding::of(&door.settings.memory),
         ..Context::default()
     })
