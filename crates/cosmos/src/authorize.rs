@@ -1,5 +1,10 @@
-//! Who sends a request, and whether the sender may ask for it. It comes after parsing and before any
-//! body is read, so that strangers cannot make the server hold anything.
+//! Who sends a request, and whether the sender may ask for it. It comes after parsing and before
+//! any body is read, so that strangers cannot make the server hold anything.
+//!
+//! A sender is one of three *principals*: the holder of a key that may do everything, of a key that
+//! only reads, or of a token. The operation's row says what is required (`Requirement`), and
+//! nothing else of the request does, except the resource path and the partition key that a token is
+//! compared with.
 
 use auth::{Authorization, Credential, Denied, Right, Signed, Token, check_entra};
 use engine::Store;
@@ -164,6 +169,7 @@ fn check_permission<S: Store>(
     }
 }
 
+/// The refusal of a sender who is known. The text says what to do about it.
 fn forbidden(text: &'static str) -> Result<()> {
     Err(Failure::new(Fault::Forbidden, text))
 }

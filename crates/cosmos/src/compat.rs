@@ -1,5 +1,7 @@
 //! What works, what differs and what is not there, as `docs/compat/cosmos-nosql.md` has it: words
-//! about rules and routes, and the tables of headers, errors and functions as the code has them.
+//! about rules and routes, and the tables of headers, errors and functions as the code has them. A
+//! test compares the file with what is printed here, so a new header or function cannot be
+//! forgotten.
 
 use std::fmt::Write;
 
@@ -7,6 +9,7 @@ use query::json::functions;
 
 use crate::{failure::Fault, headers::READ};
 
+/// The head of the page, and what holds for time to live.
 const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
 
 Printed from the tables of headers, errors and functions; a test keeps it true.
@@ -31,6 +34,7 @@ what is not there answers an error that names it.
 
 "#;
 
+/// The table of routes.
 const ROUTES: &str = r#"## Routes
 
 | route | | |
@@ -52,6 +56,7 @@ const ROUTES: &str = r#"## Routes
 Links hold names or resource ids; a slash at the end changes nothing.
 "#;
 
+/// What follows the tables: charges, limits, choices, and what is not there.
 const REST: &str = r#"## Request charges
 
 A charge depends on the operation and the data alone, so that it is the same every time. In request
@@ -164,7 +169,7 @@ const IGNORED: &[(&str, &str)] = &[
 const AGGREGATES: [&str; 8] =
     ["AVG", "COUNT", "COUNTIF", "MAKELIST", "MAKESET", "MAX", "MIN", "SUM"];
 
-/// The page.
+/// The page, as Markdown.
 pub fn compat() -> String {
     let mut out = RULES.to_owned();
     out.push_str(ROUTES);
@@ -192,10 +197,12 @@ pub fn compat() -> String {
     out
 }
 
+/// Names in backticks, with commas between.
 fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Appends a line.
 fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to memory does not fail.
     let written = writeln!(out, "{text}");

@@ -34,15 +34,21 @@ pub(crate) async fn run_request<S: Store>(
 ) -> Result<Reply> {
     let row = request.operation.row();
     let began = clock::monotonic();
+    // Held until the response is there: an operation that looks at resources and then changes them
+    // must not see those of another one change in between.
     let _turn = match row.order {
         Order::OneByOne => Some(door.changing.lock().await),
         Order::AtOnce => None,
     };
+    // The only lookup of the container. A failure is kept and not returned, since the route decides
+    // in which order it refuses what is wrong with a request.
     if row.parent == Parent::Container {
         let [database, name] = &request.link.owners;
         let found = catalog::find_container(&door.engine, &door.containers, database, name);
         request.keep_container(found);
     }
+    // A refusal for want of throughput is not measured: it says nothing of how long operations
+    // take.
     let offer = admit_request(door, &request)?;
     let parent = find_parent(door, &request);
     let reply = route_operation(door, &request, body).await;
@@ -54,7 +60,7 @@ pub(crate) async fn run_request<S: Store>(
             reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
         throttle.spend_units(&offer, units);
     }
-    Ok(Reply { parent: parent, ..reply? })
+    Ok(Reply { parent, ..reply? })
 }
 
 /// Refuses a request whose throughput is spent; else returns the offer that it is paid from, if any.
@@ -71,6 +77,7 @@ fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<S
 }
 
 /// What the resource of a request lies in, as its response names it; `None` where responses do not.
+/// It is found before the route runs, because a deletion leaves nothing to look up.
 fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHeaders> {
     match request.operation.row().parent {
         Parent::Account => None,

@@ -1,4 +1,5 @@
-//! The door as the server holds it: one for all connections.
+//! The door as the server holds it: one for all connections. It owns what outlives a request; what
+//! a request does is in `dispatch` and below.
 
 use std::sync::{
     Arc,
@@ -13,7 +14,7 @@ use crate::{
     catalog::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
 };
 
-/// Settings of the door.
+/// Settings of the door. They are the server's; nothing here is read from files or flags.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Name of the account.
@@ -26,11 +27,13 @@ pub struct Settings {
     pub hosts: Option<Hosts>,
     /// What tokens of this server are signed with; the same as long as the data are.
     pub secret: [u8; 32],
-    /// What TLS is spoken with; `None`: it is not.
+    /// What TLS is spoken with; `None` where it is not. Plain text is spoken in any case, on the
+    /// same port.
     pub certificate: Option<Certificate>,
     /// Where requests take the memory that they hold from.
     pub memory: Account,
-    /// The same for clients that have not asked anything yet.
+    /// The same for clients that have not asked anything yet, so that they cannot take what is for
+    /// others.
     pub strangers: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
     pub give_way: fn(),
@@ -40,14 +43,20 @@ pub struct Settings {
     pub pages: Option<Arc<dyn Pages>>,
 }
 
-/// Sums over all connections.
+/// Sums over all connections since the server began. They only grow.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
+    /// Requests whose head was whole, whatever became of them.
     pub(crate) requests: AtomicU64,
+    /// Requests that were refused or failed.
     pub(crate) failures: AtomicU64,
+    /// Failures for want of a valid signature or token, which are among the failures too.
     pub(crate) denied: AtomicU64,
+    /// Refusals for want of throughput, which are among the failures too.
     pub(crate) throttled: AtomicU64,
+    /// Bytes of bodies of requests that were read whole.
     pub(crate) bytes_in: AtomicU64,
+    /// Bytes of bodies of responses, before TLS and framing.
     pub(crate) bytes_out: AtomicU64,
     /// Hundredths of request units.
     pub(crate) request_units: AtomicU64,
@@ -55,19 +64,25 @@ pub(crate) struct Counters {
 
 /// The NoSQL door.
 pub struct Door<S: Store> {
+    /// The engine behind the door; the other door may have the same one.
     pub(crate) engine: Engine<S>,
     pub(crate) settings: Settings,
+    /// What tokens of permissions and continuations are signed with.
     pub(crate) secret: Key,
+    /// Containers that were used lately.
     pub(crate) containers: Containers,
-    /// Changes of databases and containers are made one after the other.
+    /// Changes of databases and containers are made one after the other. The dispatcher takes the
+    /// lock; routes that change resources rely on it.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Sums for the server's metrics.
     pub(crate) counters: Counters,
     /// Wrong signatures, by where they came from.
     pub(crate) guesses: Guesses,
     /// `None`: throughput limits nothing.
     pub(crate) throttle: Option<Throttle>,
-    /// How long requests took, by what they are measured as.
+    /// How long requests took, by their metric.
     pub(crate) latencies: Latencies,
+    /// Connections that are open.
     pub(crate) opened: AtomicI64,
 }
 
@@ -78,7 +93,7 @@ impl<S: Store> std::fmt::Debug for Door<S> {
 }
 
 impl<S: Store> Door<S> {
-    /// A door onto an engine.
+    /// A door onto an engine. It fails where the secret cannot be a key.
     pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::NotAKey> {
         let secret = Key::of(&settings.secret)?;
         let throttle = settings.enforce_throughput.then(Throttle::default);

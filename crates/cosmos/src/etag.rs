@@ -1,11 +1,19 @@
 //! Etags: a resource's last commit in the form that clients know. Different commits have different
-//! etags.
+//! etags, and the same commit has the same one everywhere, so that an etag can be turned back into
+//! the commit that a condition is about.
+//!
+//! ```text
+//! commit 0x0102030405060708   "05060708-0000-0000-0000-040302010000"
+//! ```
+//!
+//! The low half stands first, because it is what changes from one version to the next: people who
+//! compare two etags see the difference at once.
 
-/// Bytes of an etag without its quotes.
+/// Bytes of an etag without its quotes: those of a UUID, whose form the service's etags have.
 pub(crate) const LEN: usize = 36;
 
-/// The text of a commit's etag, without quotes: `xxxxxxxx-0000-0000-0000-xxxxxxxx0000` with the
-/// commit's number spread over the two groups that vary.
+/// The text of a commit's etag, without quotes. It is an array on the stack, because every item
+/// that is read has one.
 pub(crate) fn etag_bytes(stamp: u64) -> [u8; LEN] {
     let mut out = *b"00000000-0000-0000-0000-000000000000";
     // The low half stands first, as it is what changes from one version to the next.
@@ -22,12 +30,13 @@ pub(crate) fn etag_bytes(stamp: u64) -> [u8; LEN] {
     out
 }
 
-/// The same in quotes.
+/// The same in quotes, as headers and `_etag` have it.
 pub(crate) fn quoted_etag(stamp: u64) -> String {
     format!("\"{}\"", String::from_utf8_lossy(&etag_bytes(stamp)))
 }
 
-/// The commit that an etag names, with or without its quotes. `None`: it names none.
+/// The commit that an etag names, with or without its quotes. `None` where it is not an etag of
+/// this server: then no version has it, and a condition on it is not met.
 pub(crate) fn parse_etag(etag: &str) -> Option<u64> {
     let etag = etag.trim().trim_matches('"');
     let group = |range| u32::from_str_radix(etag.get(range)?, 16).ok();

@@ -1,4 +1,6 @@
-//! Headers of requests, typed once. Unknown ones are let pass; what they mean is up to routes.
+//! Headers of requests, typed once. Unknown ones are let pass; what they mean is up to routes. A
+//! new header is a line in the table below: it is read, checked and listed in the documentation by
+//! that.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -115,12 +117,16 @@ impl Headers {
         Ok(found)
     }
 
+    /// The value of a text header. There are ten or so, and comparing that many bytes is quicker
+    /// than hashing a name.
     fn find_text(&self, wanted: Text) -> Option<&str> {
         let (_, value) = self.texts.iter().find(|(text, _)| *text == wanted)?;
         // It was checked when it was kept.
         std::str::from_utf8(value.as_bytes()).ok()
     }
 
+    /// Keeps a text header, which has to be UTF-8. Bytes that are not would otherwise be refused,
+    /// or not, by where they are used.
     fn keep_text(&mut self, text: Text, name: &str, value: HeaderValue) -> Result<()> {
         if std::str::from_utf8(value.as_bytes()).is_err() {
             return Err(Failure::bad_request(format!(
@@ -148,8 +154,7 @@ impl Headers {
         self.is_query() || kind.trim().eq_ignore_ascii_case("application/query+json")
     }
 
-    /// The number of items that a client wants in a page; -1 asks for as many as there may be, which
-    /// is what SDKs send when the application sets nothing.
+    /// The number of items that a client wants in a page; -1 asks for as many as there may be.
     pub(crate) fn page_items(&self) -> Result<Option<usize>> {
         let Some(text) = self.max_items() else { return Ok(None) };
         match text.trim().parse::<i64>() {
@@ -164,9 +169,11 @@ impl Headers {
     }
 }
 
-/// Texts that a request of an official SDK has; more of them only cost another allocation.
+/// How many of the text headers a request of an official SDK has; a request with more costs another
+/// allocation.
 const USUAL_TEXTS: usize = 12;
 
+/// Keeps a boolean header. Anything but true is false, as in the service.
 fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result<()> {
     let given = is_true(value.as_bytes());
     match flag.replace(given) {
@@ -175,6 +182,7 @@ fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result
     }
 }
 
+/// Two values of one header that say different things.
 fn given_twice(name: &str) -> Failure {
     Failure::bad_request(format!("The header {name} is given twice with different values."))
 }

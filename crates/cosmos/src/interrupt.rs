@@ -18,14 +18,17 @@ use query::{Error, Kind, expr::Watch};
 
 use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
 
-/// Number of the error of an operation that ends because the server does.
+/// Number of the error with which an operation ends because the server stops: a client that reads
+/// 503 tries again elsewhere or later.
 pub(crate) const STOPPING: i32 = 2;
 
 /// Why what a connection asked for is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {
+    /// Nobody waits for the response.
     ClientLeft = 1,
+    /// The server stops and has waited for as long as it does.
     Stopping = STOPPING as u8,
 }
 
@@ -33,16 +36,17 @@ pub(crate) enum StopReason {
 /// it.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
-    /// Why what it asked for is to end; 0: it is not.
+    /// Why its requests are to end, as the number of a `StopReason`; 0 while they are not.
     why: AtomicU8,
     /// Where it comes from.
     peer: Option<IpAddr>,
-    /// Whether it was answered while it still sends its request.
+    /// Whether it was answered while it still sent its request. Then closing the connection waits
+    /// for it: see `http/linger`.
     sends: AtomicBool,
 }
 
 impl Client {
-    /// One that came from this address.
+    /// The client that came from this address.
     pub(crate) fn from_peer(peer: Option<IpAddr>) -> Self {
         Self { peer, ..Self::default() }
     }
@@ -52,12 +56,12 @@ impl Client {
         self.peer
     }
 
-    /// What its request computes is of no use any more.
+    /// Ends what its requests compute: it is of no use any more.
     pub(crate) fn stop_requests(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
-    /// It is answered although it has not sent all of its request.
+    /// Notes that it is answered although it has not sent all of its request.
     pub(crate) fn sends_on(&self) {
         self.sends.store(true, Relaxed);
     }
@@ -67,6 +71,8 @@ impl Client {
         self.sends.load(Relaxed)
     }
 
+    /// Fails when the requests are to end. It is one load of an atomic number, because evaluation
+    /// asks often.
     fn check_stopped(&self) -> Result<(), Error> {
         let why = i32::from(self.why.load(Relaxed));
         let text = match why {
@@ -78,7 +84,8 @@ impl Client {
     }
 }
 
-/// Tells a client's requests to end when it is dropped.
+/// Ends a client's requests when it is dropped: however the future of a connection ends, also when
+/// it is just forgotten.
 #[derive(Debug)]
 pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
 
@@ -92,11 +99,13 @@ impl Drop for StopOnDrop {
 #[derive(Debug)]
 pub(crate) struct Interrupt {
     client: Arc<Client>,
+    /// What the server does every few milliseconds of a long evaluation: it lets another thread
+    /// have the worker.
     give_way: fn(),
     /// When it has to end, on the machine's monotonic clock.
     end: Duration,
-    /// When a long evaluation was looked at last, nanoseconds of its thread's time; 0: it rested
-    /// since.
+    /// When a long evaluation was looked at last, in nanoseconds of its thread's time; 0 where it
+    /// has let others run since, because the time until its next look is not all its own.
     looked: AtomicU64,
     /// Nanoseconds that long evaluations took.
     taken: AtomicU64,
@@ -109,7 +118,8 @@ impl Interrupt {
         Self { client, give_way, end, looked: AtomicU64::new(0), taken: AtomicU64::new(0) }
     }
 
-    /// An evaluation that keeps its thread has come this far, by the thread's own time.
+    /// Notes that an evaluation has come this far by its thread's own time, and adds what it took
+    /// since the last look.
     fn note_progress(&self, now: Duration) {
         let now = as_nanos(now).max(1);
         let before = self.looked.swap(now, Relaxed);
@@ -118,11 +128,13 @@ impl Interrupt {
         }
     }
 
+    /// Whether one of the two limits has passed.
     fn is_late(&self, now: Duration) -> bool {
         self.end <= now || as_nanos(EVALUATION_TIME) <= self.taken.load(Relaxed)
     }
 }
 
+/// Nanoseconds that fit into an atomic number; five hundred years are enough.
 fn as_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

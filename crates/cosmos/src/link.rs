@@ -1,5 +1,18 @@
-//! Links: which resource a path means, and how a client may have signed it. Whether the resource
-//! is there, and whether a part is a name or a resource id, is found out later.
+//! Links: which resource a path means, and how a client may have signed it. Whether the resource is
+//! there, and whether a part is a name or a resource id, is found out later.
+//!
+//! ```text
+//! /dbs/{db}                                        a database
+//! /dbs/{db}/colls/{c}                              a container
+//! /dbs/{db}/colls/{c}/docs/{id}                    an item; also pkranges, sprocs, triggers,
+//!                                                  udfs and conflicts in place of docs
+//! /dbs/{db}/colls/{c}/operations/partitionkeydelete
+//! /dbs/{db}/users/{u}/permissions/{p}
+//! /offers/{id}    //addresses/    /_explorer/emulator.pem    /
+//! ```
+//!
+//! A path without the last name is that of the feed of all. Slashes at either end change nothing,
+//! because clients build links from `_self`, which ends with one.
 
 use std::borrow::Cow;
 
@@ -13,27 +26,33 @@ use crate::{
 /// Kinds of resources, as paths name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
+    /// The account document at the root.
     Account,
     Databases,
     Containers,
+    /// Items; the protocol calls them documents.
     Documents,
+    /// Partition key ranges.
     Ranges,
     Procedures,
     Triggers,
     Udfs,
+    /// Conflicts between regions, of which there are none.
     Conflicts,
     Users,
     Permissions,
+    /// Throughput of databases and containers.
     Offers,
     /// What is removed with a partition key.
     PartitionKey,
+    /// Addresses of replicas, which clients in direct mode ask for.
     Addresses,
     /// The certificate that tools ask for.
     Certificate,
 }
 
 impl Resource {
-    /// The word in paths and signatures.
+    /// The word in paths and signatures; empty where a path has none.
     pub(crate) const fn path_word(self) -> &'static str {
         match self {
             Self::Account | Self::Certificate => "",
@@ -53,7 +72,7 @@ impl Resource {
         }
     }
 
-    /// What is named by a word below a container.
+    /// The kind that is named by a word below a container.
     pub(crate) fn in_container(word: &str) -> Option<Self> {
         let all = [
             Self::Documents,
@@ -67,21 +86,23 @@ impl Resource {
     }
 }
 
-/// What a path means.
+/// What a path means. Names are decoded; that of the signature is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     /// The kind of what is meant.
     pub(crate) kind: Resource,
-    /// Names or resource ids of what holds it: the database, then the container or user.
+    /// Names or resource ids of what holds it: the database, then the container or user. Empty
+    /// where the path has none.
     pub(crate) owners: [String; 2],
-    /// Its own name; `None`: the feed of all.
+    /// Its own name; `None` where the path is that of the feed of all.
     pub(crate) name: Option<String>,
-    /// The link that is signed, as it came.
+    /// The link that is signed, as it came: that of the resource, or for a feed that of its owner.
     signed: String,
 }
 
 impl Link {
-    /// Reads a path, without the query behind it.
+    /// Reads a path, without the query string after it. A path that means no resource is 404,
+    /// before anybody asks for a signature: without a kind nothing could be signed.
     pub(crate) fn parse(path: &str) -> Result<Self> {
         let link = path.trim_matches('/');
         if link.is_empty() {
@@ -131,6 +152,7 @@ impl Link {
         }
     }
 
+    /// The parts of a link, decoded.
     fn new(
         kind: Resource,
         [database, owner]: [Option<&str>; 2],
@@ -146,7 +168,9 @@ impl Link {
         Ok(Self { kind, owners, name, signed: signed.to_owned() })
     }
 
-    /// The link as it came, as it is decoded, and the resource id at its end in lower case.
+    /// The texts that a client may have signed: the link as it came, as it is decoded, and the
+    /// resource id at its end in lower case. Which one it is depends on the SDK and its version,
+    /// and on what it encodes; the signature tells.
     pub(crate) fn signed_forms(&self) -> [Option<Cow<'_, str>>; 3] {
         let decoded = decode_part(&self.signed).ok().filter(|text| *text != self.signed);
         // Encoded, an id would be lower case in its escapes too.
@@ -158,10 +182,12 @@ impl Link {
     }
 }
 
+/// A part between two slashes that follow each other is as if it were not there.
 fn not_empty(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
 
+/// Decodes the percent signs of a part, which has to be UTF-8 then.
 fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     if !part.contains('%') {
         return Ok(Cow::Borrowed(part));
@@ -170,6 +196,7 @@ fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     decoded.map_err(|_| Failure::bad_request("The request's path is not UTF-8."))
 }
 
+/// The failure for a path that means nothing here.
 fn unknown_path() -> Failure {
     Failure::new(Fault::NotFound, "There is no resource of that path.")
 }

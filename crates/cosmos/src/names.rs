@@ -1,4 +1,5 @@
-//! Ids of resources that are no items: databases, containers, users, scripts.
+//! Ids of resources other than items: databases, containers, users, scripts. They stand in links
+//! without being encoded, so characters that end a part of a link are refused.
 
 use document::Value;
 
@@ -8,7 +9,8 @@ use crate::{
     rid::Rid,
 };
 
-/// Reads an id that a resource is to be made with.
+/// Reads an id that a resource is to be made with. One that has the form of a resource id which
+/// this server may give is refused: a link with it could mean either resource.
 pub(crate) fn check_name(id: Option<&Value>) -> Result<String> {
     let Some(Value::String(id)) = id else {
         return Err(Failure::bad_request(

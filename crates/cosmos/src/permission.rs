@@ -1,5 +1,9 @@
 //! What a permission allows: with which resource, or which logical partition of it, and whether
-//! that may be changed. Who has it, is found out elsewhere.
+//! that may be changed. Who has it is found out elsewhere.
+//!
+//! A token names its permission and the version that it was made for, and is signed. It holds
+//! nothing of what the permission allows: that is read anew for each request, so that a permission
+//! which is changed or removed ends its tokens at once.
 
 use auth::Token;
 use document::{Document, Value};
@@ -69,6 +73,7 @@ impl Permission {
     }
 }
 
+/// The failure for a partition key that is not one.
 fn bad_key() -> Failure {
     Failure::bad_request(
         "The resourcePartitionKey of a permission is an array with a partition key.",

@@ -1,4 +1,4 @@
-//! Resources that are no items, as clients see them: what is kept, with what the server sets. And
+//! Resources other than items, as clients see them: what is kept, with what the server sets. And
 //! feeds of them, page by page.
 
 use document::{DocRef, Document, Value, ValueRef, json};
@@ -13,17 +13,21 @@ use crate::{
 /// What the server sets in a resource.
 #[derive(Clone, Debug)]
 pub(crate) struct SystemProperties {
+    /// Its resource id.
     pub(crate) rid: Rid,
     /// Link of what it belongs to, by resource ids, with a slash at its end: `dbs/…/`.
     pub(crate) owner: String,
     /// The word before its own id in links.
     pub(crate) word: &'static str,
+    /// The commit of its last change; the etag is made of it.
     pub(crate) stamp: u64,
+    /// The second of its last change.
     pub(crate) ts: i64,
 }
 
 impl SystemProperties {
-    /// The resource as it is shown; `links` are feeds below it.
+    /// The resource as clients see it: its own properties, then those that the server sets. `links`
+    /// are the feeds below it, by the properties that name them.
     pub(crate) fn complete_body(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
         let rid = self.rid.encode();
         body.push("_self", format!("{}{}/{rid}/", self.owner, self.word));
@@ -37,14 +41,15 @@ impl SystemProperties {
     }
 }
 
-/// A resource as text.
+/// A resource as JSON text.
 pub(crate) fn resource_text(resource: &Document) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     json::write(ValueRef::Document(DocRef::Tree(resource)), &mut out);
     out
 }
 
-/// The answer with one resource.
+/// The response with one resource, under the etag that stands in it. It costs a point read, or a
+/// write where it was made.
 pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     let body = resource_text(resource);
     let work = if status == 200 { Work::PointRead } else { Work::Write };
@@ -57,16 +62,19 @@ pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     Reply { body, ..reply }
 }
 
-/// The body of a feed; what its text takes is taken from the account while it grows.
+/// The body of a feed. The memory of its text is taken from the account while it grows, so that a
+/// feed that becomes too large fails before it is whole.
 #[derive(Debug)]
 pub(crate) struct Feed {
+    /// The JSON text so far, without its end.
     text: Vec<u8>,
+    /// How many entries it has.
     count: usize,
     held: Share,
 }
 
 impl Feed {
-    /// One without entries: of what has this resource id, under this name.
+    /// A feed without entries: of the resource with this id, under this name.
     pub(crate) fn new(rid: &str, name: &str, account: &Account) -> Self {
         let mut text = b"{\"_rid\":".to_vec();
         json::write_string(rid, &mut text);
@@ -76,7 +84,7 @@ impl Feed {
         Self { text, count: 0, held: account.share() }
     }
 
-    /// One more entry.
+    /// Appends an entry that `write` writes.
     pub(crate) fn push_entry(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Short> {
         if 0 < self.count {
             self.text.push(b',');
@@ -91,19 +99,21 @@ impl Feed {
         self.count
     }
 
-    /// RequestSummary how long it is.
+    /// About how long it is, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// The answer with it.
+    /// The response with it.
     pub(crate) fn into_reply(mut self) -> Reply {
         self.text.extend_from_slice(format!("],\"_count\":{}}}", self.count).as_bytes());
         Reply { count: Some(self.count), held: self.held, ..Reply::json(200, self.text) }
     }
 }
 
-/// A page of a feed of resources in the order of their ids.
+/// A page of a feed of resources in the order of their ids. The continuation token holds the id of
+/// the last one, so that a page begins at the right place when resources come and go between two
+/// pages.
 pub(crate) fn feed_page<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -130,6 +140,7 @@ pub(crate) fn feed_page<S: Store>(
     Ok(Reply { continuation, ..reply.with_units(Work::PointRead, bytes) })
 }
 
+/// The id of a resource.
 fn resource_id(resource: &Document) -> &str {
     resource.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
 }

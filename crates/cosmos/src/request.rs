@@ -18,12 +18,17 @@ use crate::{
 /// A request without its body. It owns what it holds, so that it may be handed to a task of its own.
 #[derive(Debug)]
 pub(crate) struct Request {
+    /// The HTTP method. The operation has been decided by it; only texts and signatures need it
+    /// further on.
     pub(crate) method: Method,
+    /// Which resource the path means.
     pub(crate) link: Link,
+    /// What the headers say.
     pub(crate) headers: Headers,
     /// What it asks for. Everything that depends on this goes by the operation's row and by nothing
     /// else, so that no two steps can take one request for different things.
     pub(crate) operation: Operation,
+    /// `http` or `https`, for addresses that clients go on with.
     pub(crate) scheme: &'static str,
     /// The newest commit that the client's session has seen. It is read once the sender is known.
     pub(crate) seen: u64,

@@ -1,5 +1,12 @@
-//! Request charges: a number that grows with the bytes and rows an operation handles, and is the
-//! same whenever the same operation meets the same data.
+//! Request units: what an operation costs, a number that grows with the bytes and rows it handles,
+//! and is the same whenever the same operation meets the same data. They are counted in hundredths,
+//! so that sums are exact.
+//!
+//! ```text
+//! a point read of 1.5 KB    50 + 50 * 2         = 1.5 units
+//! a write of 300 bytes      400 + 100 * 1       = 5 units
+//! a query over 100 items    225 + 3 * 100 + 5   = 5.3 units
+//! ```
 
 /// What an operation did.
 #[derive(Clone, Copy, Debug)]
@@ -8,16 +15,17 @@ pub(crate) enum Work {
     PointRead,
     /// Wrote or removed one thing.
     Write,
-    /// Looked at so many rows.
+    /// Looked at this many rows.
     Rows(u64),
 }
 
-/// Hundredths of a unit: a request that was refused or failed.
+/// What a request costs that was refused or failed, in hundredths of a unit.
 pub(crate) fn of_failure() -> u64 {
     hundredths(Work::PointRead, 0)
 }
 
-/// Hundredths of a unit: the base of the operation, and its part for each kilobyte begun.
+/// The cost in hundredths of a unit: the base of the operation, and a part for each kilobyte begun,
+/// of which there is one at least.
 pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
     let kilobytes = (bytes as u64).div_ceil(1024).max(1);
     match work {
@@ -27,7 +35,7 @@ pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
     }
 }
 
-/// A charge as it stands in a header.
+/// Hundredths of a unit as they stand in headers: without digits that say nothing.
 pub(crate) fn units_text(hundredths: u64) -> String {
     let (whole, part) = (hundredths / 100, hundredths % 100);
     match (part / 10, part % 10) {

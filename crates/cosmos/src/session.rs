@@ -1,5 +1,13 @@
 //! Session tokens: which commits a client has seen. The server is one replica of one partition, so
 //! a token is a number; one from the future cannot be served.
+//!
+//! ```text
+//! 0:-1#42          range 0, version -1, commit 42
+//! 0:-1#42#1=40     the same with what each region has; the regions do not count here
+//! 0:-1#42,1:-1#7   several ranges; those of others do not count
+//! ```
+//!
+//! A client sees the future when the server was set back to an older copy of its data.
 
 use crate::{
     failure::{Failure, Fault, Result},
@@ -9,12 +17,12 @@ use crate::{
 /// Id of the one partition key range there is.
 pub(crate) const RANGE: &str = "0";
 
-/// The token for a state of the server.
+/// The token for a state of the server, by its newest commit.
 pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
 
-/// The newest commit that a header's tokens have seen.
+/// The newest commit that a header's tokens have seen; `None` where one of them is damaged.
 fn seen_by(header: &str) -> Option<u64> {
     let mut newest = 0;
     for (at, token) in header.split(',').enumerate() {
@@ -46,7 +54,8 @@ fn seen_by(header: &str) -> Option<u64> {
     Some(newest)
 }
 
-/// Refuses a token that is damaged.
+/// The newest commit that a client has seen; 0 where it says nothing. A damaged token is refused,
+/// since ignoring it would break what the client relies on.
 pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
     match header.map(str::trim) {
         None | Some("") => Ok(0),
@@ -56,7 +65,8 @@ pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
     }
 }
 
-/// Refuses to serve a client that has seen more than there is.
+/// Refuses to serve a client that has seen more than there is, with the sub-status by which SDKs
+/// try again.
 pub(crate) fn check_seen(seen: u64, seq: u64) -> Result<()> {
     if seen <= seq {
         return Ok(());

@@ -1,6 +1,16 @@
 //! Throughput that limits, where the server is told to: a bucket of request units for each offer,
-//! filled every second of the machine's monotonic clock and spent by the charges of answers. It
+//! filled every second of the machine's monotonic clock and spent by the cost of responses. It
 //! finds no offers and answers nothing.
+//!
+//! A response is paid after it was made, so a bucket may go below zero; then requests wait until
+//! the seconds that pass have made up for it. With 400 units a second:
+//!
+//! ```text
+//! second 5   a response of 300: 100 left   one of 100: 0 left   the next: 429
+//! second 6   400 again                     one of 1,001: -601   the next: 429
+//! second 7   -201                          429
+//! second 8   199 left
+//! ```
 
 use std::{
     collections::HashMap,
@@ -19,20 +29,24 @@ pub(crate) struct Allowance {
     pub(crate) units: i64,
 }
 
-/// What limits a container, as it was found in this second.
+/// What limits a container, as it was found in this second. Finding it means a search among all
+/// offers, which would cost more than many a request.
 #[derive(Debug)]
 struct CachedAllowance {
+    /// The second in which it was found.
     second: u64,
     allowance: Option<Allowance>,
 }
 
+/// What is left of an offer's throughput.
 #[derive(Debug)]
 struct Bucket {
     second: u64,
-    /// Hundredths of request units; below nothing when answers cost more than there was.
+    /// Hundredths of request units; below zero where responses cost more than there was.
     left: i64,
 }
 
+/// All that is known of containers and offers.
 #[derive(Debug, Default)]
 struct Meters {
     /// By resource ids of containers.
@@ -46,13 +60,15 @@ struct Meters {
 pub(crate) struct Throttle(Mutex<Meters>);
 
 impl Throttle {
+    /// A poisoned lock is taken all the same: a bucket is right after any panic.
     fn lock_meters(&self) -> MutexGuard<'_, Meters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a request about items of a container may run, by `now` of the monotonic clock: from
-    /// which bucket its answer is paid, or after how many milliseconds it may come again. `find`
-    /// finds what limits the container; it is asked once a second.
+    /// Whether a request about items of a container may run, at `now` of the monotonic clock.
+    /// Returns the bucket that its response is paid from, if any, or after how many milliseconds
+    /// the request may come again. `find` finds what limits the container; it is asked once a
+    /// second.
     pub(crate) fn admit_request(
         &self,
         now: Duration,
@@ -80,7 +96,7 @@ impl Throttle {
         if 0 < bucket.left { Ok(Some(about)) } else { Err(bucket.wait_ms(now, rate)) }
     }
 
-    /// An answer is paid, in hundredths of request units.
+    /// Pays a response, in hundredths of request units.
     pub(crate) fn spend_units(&self, about: &str, charge: u64) {
         if let Some(bucket) = self.lock_meters().buckets.get_mut(about) {
             bucket.left = bucket.left.saturating_sub_unsigned(charge);
@@ -89,7 +105,8 @@ impl Throttle {
 }
 
 impl Meters {
-    /// Forgets what was not asked for lately, when there is much of it.
+    /// Forgets containers and offers that were not asked for lately, when there are many of them. A
+    /// bucket below zero is kept: forgetting it would forgive what is owed.
     fn forget_unused(&mut self, second: u64) {
         if METERS <= self.known.len() {
             self.known.retain(|_, known| known.second == second);
@@ -101,7 +118,8 @@ impl Meters {
 }
 
 impl Bucket {
-    /// Adds what every second since brought; no more than one second's is kept.
+    /// Adds what every second since brought; no more than one second's is kept, so that a client
+    /// cannot save up for a burst.
     fn refill(&mut self, second: u64, rate: i64) {
         let seconds = i64::try_from(second.saturating_sub(self.second)).unwrap_or(i64::MAX);
         self.left = self.left.saturating_add(rate.saturating_mul(seconds)).min(rate);

@@ -1,5 +1,8 @@
 //! The certificate of the server: made by itself where nobody gave one. Where the two texts are
 //! kept is the server's business.
+//!
+//! The same settings serve every connection; they offer HTTP/2 and HTTP/1.1, and ask for no
+//! certificate of the client.
 
 use std::{fmt, sync::Arc};
 
@@ -13,10 +16,10 @@ use tokio_rustls::{
     },
 };
 
-/// What HTTP/2 is called when client and server agree on it.
+/// What HTTP/2 is called when client and server agree on it (ALPN).
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// Why there is no certificate.
+/// Why there is no certificate, for people.
 #[derive(Clone, Debug)]
 pub struct NoCertificate(String);
 
@@ -28,11 +31,12 @@ impl fmt::Display for NoCertificate {
 
 impl std::error::Error for NoCertificate {}
 
+/// The error of any of the steps, as a text.
 fn certificate_error(error: impl fmt::Display) -> NoCertificate {
     NoCertificate(error.to_string())
 }
 
-/// A certificate and its key.
+/// A certificate and its key. It is shown as a name alone, so that no key gets into a log.
 #[derive(Clone)]
 pub struct Certificate {
     certificate: String,
@@ -47,7 +51,7 @@ impl fmt::Debug for Certificate {
 }
 
 impl Certificate {
-    /// Makes one that is signed by itself, for this machine under all its names.
+    /// Makes a certificate that is signed by itself, for this machine under all its names.
     pub fn make_self_signed(machine: &str) -> Result<Self, NoCertificate> {
         let mut names: Vec<String> =
             ["localhost", "127.0.0.1", "::1"].iter().map(|name| (*name).to_owned()).collect();
@@ -62,7 +66,7 @@ impl Certificate {
         Self::from_pem(made.pem(), key.serialize_pem())
     }
 
-    /// Reads both from their texts.
+    /// Reads both from their texts in PEM; they have to fit each other.
     pub fn from_pem(certificate: String, key: String) -> Result<Self, NoCertificate> {
         let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
         let chain = chain.collect::<Result<Vec<_>, _>>().map_err(certificate_error)?;
@@ -80,16 +84,18 @@ impl Certificate {
         Ok(Self { certificate, key, config: Arc::new(config) })
     }
 
-    /// The certificate's text.
+    /// The certificate's text in PEM; clients fetch it to trust the server.
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// The key's text.
+    /// The key's text in PEM. It is for the server, which keeps it beside the data.
     pub fn key(&self) -> &str {
         &self.key
     }
 
+    /// What turns an accepted socket into a stream of TLS. It is made for each connection and
+    /// shares the settings.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
     }

@@ -1,4 +1,5 @@
-//! The body of a batch: an array of operations.
+//! The body of a batch: an array of operations. Names of properties and of operation types are
+//! those of the service; unknown properties are let pass, as it does.
 
 use document::{Document, Value, json};
 
@@ -10,27 +11,37 @@ use crate::{
     patch::Patch,
 };
 
-/// One operation.
+/// One operation of a batch, checked in itself. Whether it fits the container is found out when it
+/// is prepared.
 #[derive(Clone, Debug)]
 pub(crate) struct BatchOperation {
+    /// What is to be done, and with which item.
     pub(crate) action: BatchAction,
+    /// The etag that the item has to have, as the client wrote it.
     pub(crate) if_match: Option<String>,
+    /// The etag that the client has already. It counts for reads alone.
     pub(crate) if_none_match: Option<String>,
-    /// As it would stand in a header; only in bulks.
+    /// The partition key as it would stand in a header. It counts in bulks alone: a batch has one
+    /// key for all its operations, in the header of the request.
     pub(crate) partition_key: Option<String>,
-    /// Leave the item out of the answer.
+    /// Whether the item is left out of the response.
     pub(crate) minimal: bool,
 }
 
-/// What is to be done.
+/// What is to be done with one item.
 #[derive(Clone, Debug)]
 pub(crate) enum BatchAction {
+    /// Write an item that is not there yet.
     Create(NewItem),
+    /// Write an item, whether it is there or not.
     Upsert(NewItem),
     /// The item of this id becomes this one, which may have another id.
     Replace(String, NewItem),
+    /// Change parts of the item of this id.
     Patch(String, Patch),
+    /// Return the item of this id.
     Read(String),
+    /// Remove the item of this id.
     Delete(String),
 }
 
@@ -45,12 +56,15 @@ impl BatchAction {
     }
 }
 
-/// Reads a request's body. An operation that is wrong in itself fails alone.
+/// Reads a request's body. The outer result is about the whole batch. An operation that is wrong in
+/// itself fails alone, as the inner result: in a bulk the others are done all the same, and in a
+/// batch the response says which one was at fault.
 pub(crate) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
     if MAX_BODY_BYTES < body.len() {
         return Err(Failure::too_large());
     }
-    // An array of objects that hold items, or patches of them.
+    // The array and the object of the operation are around an item, and an item's values are two
+    // levels deeper in a patch. `read_item` and `Patch` hold each of them to its own depth later.
     let depth = MAX_DEPTH + BATCH_DEPTH + PATCH_DEPTH;
     let value = match binary::is_binary(body) {
         true => binary::read_value(body, depth, MAX_BODY_BYTES)?,
@@ -72,6 +86,7 @@ pub(crate) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>
     Ok(operations.into_iter().map(read_operation).collect())
 }
 
+/// Reads one operation. Its type counts without regard to case.
 fn read_operation(value: Value) -> Result<BatchOperation> {
     let Value::Document(mut fields) = value else {
         return Err(Failure::bad_request("An operation of a batch is not an object."));
@@ -82,6 +97,7 @@ fn read_operation(value: Value) -> Result<BatchOperation> {
         None | Some(Value::Null) => None,
         Some(body) => Some(body),
     };
+    // The text names the type as the client wrote it.
     let missing = |what: &str| {
         Failure::bad_request(format!("The operation '{kind}' of a batch has no '{what}'."))
     };
@@ -112,6 +128,8 @@ fn read_operation(value: Value) -> Result<BatchOperation> {
     })
 }
 
+/// Reads the item of an operation. It was parsed together with what is around it, so its own depth
+/// is still to be checked.
 fn read_item(body: Value) -> Result<NewItem> {
     if !fits_depth(&body, MAX_DEPTH) {
         return Err(Failure::bad_request(format!(
@@ -124,7 +142,8 @@ fn read_item(body: Value) -> Result<NewItem> {
     }
 }
 
-/// Whether a value has no more than so many levels. What was parsed has not many more.
+/// Whether a value has at most this many levels of objects and arrays. The recursion is bounded,
+/// because what was parsed has only a few levels more.
 fn fits_depth(value: &Value, levels: usize) -> bool {
     let below = levels.checked_sub(1);
     match (value, below) {
@@ -137,6 +156,7 @@ fn fits_depth(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// Takes a property that is a text out of an operation; `null` is the same as none.
 fn take_text(fields: &mut Document, name: &str) -> Result<Option<String>> {
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),

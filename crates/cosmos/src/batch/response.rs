@@ -1,4 +1,8 @@
-//! The answer to a batch: an array with what became of each operation.
+//! The response to a batch: an array with what became of each operation.
+//!
+//! Its items could have a hundred times two megabytes together. So the response has a budget: what
+//! is beyond it is left out of the response to a bulk, operation by operation, and refused as a
+//! whole in a transactional batch that reads.
 
 use std::{
     io::Write,
@@ -13,46 +17,58 @@ use memory::{Account, Share, Short};
 
 use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
-/// RequestSummary what an outcome takes in the answer beside its item.
+/// About how many bytes an outcome takes in the response beside its item; an estimate for the
+/// buffer.
 const OUTCOME_BYTES: usize = 128;
 
-/// The room that is left for items in an answer, and the memory that they take in it.
+/// The bytes that are left for items in a response, and the memory that they take in it. Operations
+/// of a bulk run at the same time and share it.
 #[derive(Debug)]
 pub(crate) struct ResponseBudget {
+    /// Bytes of text that further items may take.
     left: AtomicUsize,
-    /// Stored bytes of the smallest item for which there was none.
+    /// Stored bytes of the smallest item for which there was no room. It never grows, so an item of
+    /// that size or more is not even written as text.
     refused: AtomicUsize,
+    /// What the texts written so far take of the door's memory.
     held: Mutex<Share>,
 }
 
 impl ResponseBudget {
+    /// The budget of a response, with the memory of this account.
     pub(crate) fn new(account: &Account) -> Self {
         Self::with_bytes(MAX_BATCH_ANSWER_BYTES, account)
     }
 
-    /// For what is limited elsewhere, and paid for before it is there.
+    /// A budget without limits, for items whose total was limited and paid for before they were
+    /// read.
     pub(crate) fn unlimited() -> Self {
         Self::with_bytes(usize::MAX, &Account::default())
     }
 
-    /// Takes what it may hold at most, where it is too late for a refusal once it is known.
+    /// Takes the memory that the response may hold at most. A transactional batch that reads does
+    /// so before it writes anything: once its writes are done it is too late to refuse it for want
+    /// of memory.
     pub(crate) fn reserve_all(&self) -> Result<(), Short> {
         self.lock_share().grow(MAX_BATCH_ANSWER_BYTES)
     }
 
+    /// A budget of this many bytes of text.
     fn with_bytes(bytes: usize, account: &Account) -> Self {
         let (left, refused) = (AtomicUsize::new(bytes), AtomicUsize::new(usize::MAX));
         Self { left, refused, held: Mutex::new(account.share()) }
     }
 
-    /// Whether it is worth writing an item of so many stored bytes: not when there was no room for
-    /// one that is no larger, so that a long answer costs no more than it holds.
+    /// Whether it is worth writing an item of this many stored bytes as text: not when there was no
+    /// room for one that is no larger, so that a response costs no more time than it holds bytes.
     pub(crate) fn may_hold(&self, stored: usize) -> bool {
         stored < self.refused.load(Ordering::Relaxed)
     }
 
-    /// ResponseBudget for this text of an item of so many stored bytes, or why it has none.
+    /// Takes room for the text of an item of this many stored bytes, or returns why there is none.
+    /// An empty text is one that was not written because `may_hold` said no.
     pub(crate) fn take_room(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
+        // The subtraction fails where too little is left, and then nothing is taken.
         let less = |left: usize| left.checked_sub(text.len());
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         if text.is_empty() || taken.is_err() {
@@ -62,37 +78,42 @@ impl ResponseBudget {
         Ok(self.lock_share().grow(text.capacity())?)
     }
 
-    /// The answer.
-    pub(crate) fn into_response(&self, status: u16, outcomes: Vec<Outcome>) -> Reply {
+    /// The response with the outcomes. Its memory is that of its body, held until the body has been
+    /// sent.
+    pub(crate) fn build_reply(&self, status: u16, outcomes: Vec<Outcome>) -> Reply {
         let body = write_outcomes(outcomes);
         let mut held = std::mem::take(&mut *self.lock_share());
-        // What was done is told in any case.
+        // What was done is told in any case: a client that is not told would do it again.
         let _ = held.set(body.capacity());
         Reply { held, ..Reply::json(status, body) }
     }
 
+    /// A poisoned lock is taken all the same: the share inside is a number that is right after any
+    /// panic.
     fn lock_share(&self) -> MutexGuard<'_, Share> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What became of an operation.
+/// What became of one operation. All zero and empty is an operation without a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
+    /// The HTTP status that the operation alone would have had.
     pub(crate) status: u16,
+    /// The sub-status that tells failures of one status apart, as in `x-ms-substatus`.
     pub(crate) sub_status: u32,
     /// Hundredths of a request unit.
     pub(crate) request_units: u64,
-    /// Stamp of the version.
+    /// The commit that made the version of the item; its etag is made of it.
     pub(crate) version: Option<u64>,
-    /// The item as text; empty: none.
+    /// The item as JSON text; empty where the response has none.
     pub(crate) body: Vec<u8>,
     /// What went wrong, for people.
     pub(crate) message: Option<String>,
 }
 
 impl Outcome {
-    /// A failed operation.
+    /// The outcome of an operation that failed. It costs nothing by itself.
     pub(crate) fn of_failure(failure: &Failure) -> Self {
         Self {
             status: failure.fault.status(),
@@ -103,7 +124,8 @@ impl Outcome {
     }
 }
 
-/// The body of the answer. Each item is let go as soon as it is written.
+/// The body of the response. It consumes the outcomes, so that the text of each item is freed as
+/// soon as it is copied and the two never lie in memory whole side by side.
 fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
     let mut out = Vec::with_capacity(bytes);
@@ -165,7 +187,7 @@ mod tests {
         room.take_room(&vec![0; 90_000], 1).unwrap();
         assert_eq!(room.take_room(&vec![0; 90_000], 1).unwrap_err().fault.status(), 503);
         let outcome = Outcome { status: 200, body: vec![b'1'; 90_000], ..Outcome::default() };
-        let reply = room.into_response(200, vec![outcome]);
+        let reply = room.build_reply(200, vec![outcome]);
         assert!(90_000 <= reply.body.len() && 90_000 <= account.used());
         drop(reply);
         assert_eq!(account.used(), 0);

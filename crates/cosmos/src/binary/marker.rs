@@ -1,5 +1,6 @@
-//! Markers: the byte that a value begins with, and what it says about those that follow. Lengths,
-//! counts and positions are named by the bytes that they take.
+//! Markers: the byte that a value begins with, and what it says about the bytes after it. Lengths,
+//! counts and positions are named by the number of bytes that they take. The table of bytes is that
+//! of the service's own SDKs; a byte that they do not write is unknown here too.
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,40 +10,49 @@ pub(super) enum Marker {
     /// A whole number within the marker.
     Small(u8),
     Number(Number),
+    /// A text in one of its forms.
     String(Form),
     /// 16 bytes in the order of .NET; a string in JSON.
     Guid,
     /// A length and bytes; a string of base64 in JSON.
     Bytes(usize),
+    /// An array whose values follow, each with a marker of its own.
     Array(Frame),
+    /// An object: a string and a value in turn.
     Object(Frame),
-    /// Numbers of one type: the marker of all, a count.
+    /// An array of numbers of one type: the marker of all, a count of this many bytes, then the
+    /// numbers without markers.
     Numbers(usize),
-    /// Such arrays of one length: the marker of each, of their numbers, both counts.
+    /// An array of such arrays, which all have one length: the marker of each, that of their
+    /// numbers, and both counts of this many bytes.
     Tables(usize),
 }
 
-/// What a number is stored as.
+/// How a number is stored: its type and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
+    /// A whole number of this many bytes, from zero on.
     Unsigned(usize),
+    /// A whole number of this many bytes in two's complement.
     Signed(usize),
+    /// A double that was cut to 32 bits without loss.
     Single,
+    /// A number of 64 bits as IEEE 754 has it.
     Double,
 }
 
-/// What a string is stored as.
+/// How a string is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One that both sides know.
+    /// One that both sides know, by its number in the list of `system`.
     System(u8),
-    /// One of a dictionary that is not in the body.
+    /// One of a dictionary of the client's own. It is not in the body, so it cannot be read.
     Dictionary,
-    /// So many bytes of UTF-8.
+    /// This many bytes of UTF-8.
     Short(usize),
-    /// A length and UTF-8.
+    /// A length of this many bytes, and UTF-8.
     Long(usize),
-    /// The position of an earlier one.
+    /// A position of this many bytes, at which an earlier string stands.
     Earlier(usize),
     /// 32 hexadecimal digits, low half first, with the usual dashes.
     Guid { digits: Digits, quoted: bool },
@@ -54,11 +64,14 @@ pub(super) enum Form {
     Packed { bits: usize, based: bool, width: usize },
 }
 
-/// Characters of four bits.
+/// A set of sixteen characters, so that each takes half a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits {
+    /// Hexadecimal digits in lower case.
     Lower,
+    /// Hexadecimal digits in upper case.
     Upper,
+    /// What a timestamp of ISO 8601 is made of.
     Date,
 }
 
@@ -74,20 +87,21 @@ impl Digits {
     }
 }
 
-/// How long an array or object is.
+/// How the end of an array or object is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
+    /// It holds nothing.
     Empty,
+    /// It holds one value, or one name with its value, and has no length.
     One,
-    /// The length in bytes, and the count where there is one.
-    Long {
-        width: usize,
-        counted: bool,
-    },
+    /// Its length in bytes and, where `counted`, how many values it holds; each takes `width`
+    /// bytes.
+    Long { width: usize, counted: bool },
 }
 
 impl Frame {
-    /// By the distance from the first marker of its kind.
+    /// By the distance from the first marker of its kind: arrays and objects have eight markers
+    /// each, in the same order.
     fn of_distance(distance: u8) -> Self {
         match distance {
             0 => Self::Empty,
@@ -103,7 +117,7 @@ impl Frame {
 }
 
 impl Number {
-    /// Those that arrays of numbers are made of.
+    /// The numbers that arrays of numbers are made of; other markers return `None`.
     pub(super) fn of_array(byte: u8) -> Option<Self> {
         Some(match byte {
             0xcd => Self::Single,
@@ -118,7 +132,7 @@ impl Number {
         })
     }
 
-    /// Those that stand alone.
+    /// The numbers that stand alone: those that arrays are made of, and a few more.
     fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0xc7 => Self::Unsigned(8),
@@ -133,6 +147,7 @@ impl Number {
 }
 
 impl Form {
+    /// A string's form by its marker; `None` where no client writes it.
     fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0x20..=0x3f => Self::System(byte - 0x20),
@@ -166,7 +181,7 @@ impl Form {
 }
 
 impl Marker {
-    /// What a byte says.
+    /// What a byte says; `None` where no client writes it.
     pub(super) fn of_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x00..=0x1f => Self::Small(byte),

@@ -1,5 +1,8 @@
-//! Values, depth-limited: key order kept, a name twice in one object refused, and no more room
-//! taken than text of the allowed size would take.
+//! Values out of the binary form: depth-limited, key order kept, a name twice in one object
+//! refused, and no more room taken than a text of the allowed size would take.
+//!
+//! Reading goes down one level of the program's stack for each level of the value, so `depth`
+//! bounds the stack too. Every value spends from the budget before memory is taken for it.
 
 use std::collections::HashSet;
 
@@ -15,7 +18,7 @@ use super::{
 };
 use crate::failure::{Failure, Result};
 
-/// No value takes less as text, with the comma or bracket behind it.
+/// No value takes less as text: one character, and the comma or bracket after it.
 const LEAST: usize = 2;
 /// Two quotes and a colon around a name.
 const AROUND_NAME: usize = 3;
@@ -26,6 +29,8 @@ const AROUND_NAME: usize = 3;
 pub(super) struct TextBudget(usize);
 
 impl TextBudget {
+    /// Spends bytes of text; a body that has spent all is refused as one that is too large, with
+    /// the same status as a text of that size.
     pub(super) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
         self.0 = self.0.checked_sub(bytes).ok_or_else(Failure::too_large)?;
         Ok(())
@@ -40,13 +45,14 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A reader of a body that may have `room` bytes as text.
     pub(super) fn new(body: &'a [u8], room: usize) -> Self {
-        // Nothing stands behind the outermost value.
+        // Nothing stands after the outermost value, so one byte that is spent for it comes back.
         let room = TextBudget(room.saturating_add(1));
         Self { cursor: Cursor::new(body, FIRST_VALUE), room }
     }
 
-    /// The value that is the whole body.
+    /// Reads the value that is the whole body.
     pub(super) fn read_whole(mut self, depth: usize) -> Result<Value> {
         let value = self.read_value(depth)?;
         if !self.cursor.is_at_end() {
@@ -55,6 +61,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
+    /// Reads the value that begins here; `depth` is how many levels it may have.
     fn read_value(&mut self, depth: usize) -> Result<Value> {
         let start = self.cursor.position();
         let marker = self.cursor.read_marker()?;
@@ -80,6 +87,8 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A value that holds no others. It is a function of its own and never inlined: `read_value`
+    /// calls itself, and what its stack frame holds counts for each level of the value.
     #[inline(never)]
     fn read_scalar(&mut self, marker: Marker, start: usize) -> Result<Value> {
         Ok(match marker {
@@ -101,12 +110,13 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Whole and within `i64` is an int64, anything else the nearest double. What was sent as a
-    /// double stays one.
+    /// Reads a number as JSON would have it: whole and within `i64` it is an int64, anything else
+    /// the nearest double. What was sent as a double stays one.
     fn read_number(&mut self, number: Number) -> Result<Value> {
         let start = self.cursor.position();
         let double = match number {
             Number::Signed(width) => {
+                // Shifting up and down again spreads the sign over the unused bits.
                 let unused = 64 - 8 * width;
                 let raw = self.cursor.read_number(width)?.cast_signed();
                 return Ok(Value::Int64(raw << unused >> unused));
@@ -130,7 +140,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The first three parts are numbers with the lowest byte first, the others are not.
+    /// Reads 16 bytes as .NET writes a GUID: the first three parts are numbers with the lowest byte
+    /// first, the others are not.
     fn read_guid(&mut self) -> Result<String> {
         self.room.spend_bytes(36)?;
         let mut raw = |width| self.cursor.read_number(width);
@@ -139,6 +150,7 @@ impl<'a> Reader<'a> {
         Ok(format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{fifth:012x}"))
     }
 
+    /// Reads an array; `inner` is how deep its values may be.
     fn read_array(&mut self, frame: Frame, inner: usize) -> Result<Vec<Value>> {
         let mut values = Vec::new();
         self.read_each(frame, |reader| {
@@ -148,6 +160,8 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
+    /// Reads an object. Its names are compared when all are there, because an object of many names
+    /// would be searched for each otherwise.
     fn read_object(&mut self, frame: Frame, inner: usize) -> Result<Document> {
         let start = self.cursor.position();
         let mut document = Document::new();
@@ -164,6 +178,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads a name: a string without U+0000, which no stored document can hold in a name.
     fn read_name(&mut self) -> Result<String> {
         let start = self.cursor.position();
         let form = self.cursor.read_string_form()?;
@@ -175,7 +190,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what is in a frame, and checks that it is as long as the frame says.
+    /// Reads what is in a frame by `next`, once for each entry, and checks that it ends where the
+    /// frame says and has as many entries as it says. An entry cannot read beyond the frame: the
+    /// cursor is narrowed to it.
     fn read_each(
         &mut self,
         frame: Frame,
@@ -202,12 +219,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads an array of numbers of one type; `width` is that of its count.
     fn read_numbers(&mut self, width: usize) -> Result<Value> {
         let number = self.number_of_array()?;
         let count = self.cursor.read_length(width)?;
         self.read_row(number, count)
     }
 
+    /// Reads an array of arrays of numbers. Each row spends something even when it is empty, since
+    /// it has no bytes of its own in the body: a few bytes may claim millions of rows.
     fn read_tables(&mut self, width: usize) -> Result<Value> {
         let start = self.cursor.position();
         if self.cursor.read_marker()? != Marker::Numbers(width) {
@@ -224,12 +244,14 @@ impl<'a> Reader<'a> {
         Ok(Value::Array(rows))
     }
 
+    /// Reads the type that all numbers of an array have.
     fn number_of_array(&mut self) -> Result<Number> {
         let start = self.cursor.position();
         let number = Number::of_array(self.cursor.read_byte()?);
         number.ok_or_else(|| invalid("there is no type of numbers", start))
     }
 
+    /// Reads this many numbers of one type.
     fn read_row(&mut self, number: Number, count: usize) -> Result<Value> {
         let mut values = Vec::new();
         for _ in 0..count {
@@ -240,7 +262,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How deep what is in a value may be.
+/// How deep what is in a value may be, where the value itself may have `depth` levels.
 fn inner_depth(depth: usize, start: usize) -> Result<usize> {
     depth.checked_sub(1).ok_or_else(|| invalid("the value is nested too deeply", start))
 }

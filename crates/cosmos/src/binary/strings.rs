@@ -1,4 +1,15 @@
-//! Strings in all their forms.
+//! Strings of the binary form in all their forms. Each spends its length as text before memory is
+//! taken for it, so that no form makes more of a body than text would.
+//!
+//! ```text
+//! short, long    bytes of UTF-8
+//! earlier        the position of a string before this one
+//! system         the number of a string that both sides know
+//! GUID           16 bytes for 36 characters, or 38 with quotes
+//! digits         half a byte for a character
+//! packed         4 to 7 bits for a character
+//! base64         the bytes that the characters stand for
+//! ```
 
 use base64::{
     Engine as _,
@@ -14,7 +25,8 @@ use super::{
 };
 use crate::failure::Result;
 
-/// Reads a string after its marker, which stands at `start`.
+/// Reads a string after its marker, which stands at `start`. A reference has to point before itself
+/// and to a string that is no reference, so that there are no chains and no circles.
 pub(super) fn read_string(
     form: Form,
     start: usize,
@@ -38,7 +50,8 @@ pub(super) fn read_string(
     }
 }
 
-/// A string that stands where it is read.
+/// Reads a string that stands where it is read; `start` is where its marker is, for the text of a
+/// failure.
 fn read_stored(
     form: Form,
     start: usize,
@@ -76,6 +89,7 @@ fn read_stored(
     }
 }
 
+/// Reads this many bytes of UTF-8.
 fn read_plain(
     len: usize,
     start: usize,
@@ -88,6 +102,8 @@ fn read_plain(
     text.map(str::to_owned).map_err(|_| invalid("a string is not UTF-8", start))
 }
 
+/// Reads 32 hexadecimal digits in 16 bytes, low half first, and puts in the usual dashes; `quoted`
+/// ones have quotes that are part of the string.
 fn read_guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<String> {
     let mut text = String::with_capacity(38);
     let quote = if quoted { "\"" } else { "" };
@@ -103,8 +119,9 @@ fn read_guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<St
     Ok(text)
 }
 
-/// The byte after the count of groups says how many characters at the end are padding, or, turned
-/// round, how many are left out.
+/// Reads a string that was base64, stored as the bytes that it stands for. The byte after the count
+/// of groups of four characters says how many characters at the end are padding or, with all bits
+/// turned round, how many are left out.
 fn read_base64(
     width: usize,
     url: bool,
@@ -131,6 +148,8 @@ fn read_base64(
     })
 }
 
+/// Reads `count` characters of half a byte each, low half first. The unused half at the end of an
+/// odd count has to be zero.
 fn read_half_bytes(
     digits: Digits,
     count: usize,
@@ -145,7 +164,8 @@ fn read_half_bytes(
     Ok(halves.take(count).map(|half| char::from(digits.character_of(half))).collect())
 }
 
-/// At most seven bits for each character, the lowest first.
+/// Reads `count` characters of at most seven bits each, the lowest first. Where `based`, a byte
+/// with the lowest character stands before them.
 fn read_packed(
     bits: usize,
     based: bool,
@@ -155,6 +175,8 @@ fn read_packed(
 ) -> Result<String> {
     let base = if based { u16::from(cursor.read_byte()?) } else { 0 };
     let mut bytes = cursor.take_bytes((count * bits).div_ceil(8))?.iter();
+    // A window over the bits: it is filled a byte at a time, and a character takes the lowest bits.
+    // It never holds more than seven bits and one byte, so sixteen are enough.
     let (mut window, mut filled, mut text) = (0_u16, 0, String::with_capacity(count));
     for _ in 0..count {
         if filled < bits {

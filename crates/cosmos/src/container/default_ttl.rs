@@ -1,11 +1,13 @@
-//! A container's default TTL: on the wire a whole number, and absent when it is off.
+//! A container's default TTL: on the wire a whole number of seconds or -1, and absent when TTL is
+//! off.
 
 use document::{Document, Number, Value, json};
 use engine::DefaultTtl;
 
 use crate::failure::{Failure, Result};
 
-/// Takes the default out of a definition.
+/// Takes the default out of a definition, since the engine keeps it apart. `null` is refused and
+/// not taken for absent, as in the service.
 pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     let Some(value) = body.remove("defaultTtl") else {
         // Where the seconds are in each item there still has to be a default.
@@ -34,12 +36,12 @@ pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     }
 }
 
-/// JSON has one kind of number: `20.0` is 20.
+/// Whether a value is a number as JSON has it: `20.0` is 20.
 fn is_whole(value: &Value) -> bool {
     matches!(value, Value::Int64(_) | Value::Double(_))
 }
 
-/// Appends the property, when there is a default.
+/// Appends the property, where there is a default, to a definition that is shown.
 pub(crate) fn write_default(default: DefaultTtl, out: &mut Document) {
     match default {
         DefaultTtl::Off => {}

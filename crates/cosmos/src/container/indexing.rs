@@ -1,5 +1,10 @@
 //! Indexing policies: checked, completed with what holds when nothing is said, and turned into
-//! indexes. Queries give the same answers under every policy.
+//! indexes. Queries return the same under every policy; a policy decides what they cost, and which
+//! orders over several properties are served at all.
+//!
+//! The included and excluded paths become one index over paths, whose rules say which values it
+//! holds; each composite index becomes an index of its own. A policy is completed as the service
+//! completes it: without any path all are included, and the etag is excluded.
 
 use std::collections::HashSet;
 
@@ -13,10 +18,11 @@ use crate::{
     limits::{MAX_COMPOSITE_PATHS, MAX_COMPOSITES, MAX_INDEX_PATHS},
 };
 
-/// How the names of composite indexes begin.
+/// How the names of composite indexes begin in the engine; the place in the policy follows.
 const COMPOSITE: &str = "composite ";
 
-/// Completes the policy of a definition and answers the indexes it asks for.
+/// Completes the policy of a definition and returns the indexes that it asks for. Nothing is
+/// indexed where the mode is `none`, and that is refused where items expire, as in the service.
 pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
     let mut policy = match body.remove("indexingPolicy") {
         None | Some(Value::Null) => Document::new(),
@@ -52,6 +58,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
         }
         fill_missing(&mut policy, &[], &[]);
     } else {
+        // A policy without any paths means all of them; one that names some means only those.
         let untouched =
             policy.get("includedPaths").is_none() && policy.get("excludedPaths").is_none();
         if untouched {
@@ -70,6 +77,8 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
     Ok(indexes)
 }
 
+/// The indexing mode; without one it is `consistent`. `lazy` is taken for what it says and indexed
+/// at once all the same.
 fn read_mode(policy: &Document) -> Result<&'static str> {
     let mode = match policy.get("indexingMode") {
         None | Some(Value::Null) => return Ok("consistent"),
@@ -83,7 +92,7 @@ fn read_mode(policy: &Document) -> Result<&'static str> {
     })
 }
 
-/// Lists of paths that are missing.
+/// Puts in lists of paths where there are none.
 fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     let array = |texts: &[&str]| {
         Value::Array(texts.iter().map(|text| Value::Document(doc! { "path": *text })).collect())
@@ -95,7 +104,8 @@ fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     }
 }
 
-/// The etag is not indexed unless the policy names it.
+/// Excludes the etag, unless the policy names it. The service shows the same in what it completes,
+/// and clients compare.
 fn exclude_etag(policy: &mut Document) -> Result<()> {
     for name in ["includedPaths", "excludedPaths"] {
         let entries = read_list(policy, name)?.unwrap_or_default();
@@ -104,7 +114,7 @@ fn exclude_etag(policy: &mut Document) -> Result<()> {
             let parsed = path_of(entry).ok().and_then(paths::parse_path);
             parsed.is_some_and(|(steps, _)| steps.first().is_some_and(etag))
         };
-        // Whoever has too many paths is told so.
+        // With too many paths nothing is added: the policy is refused for their number afterwards.
         if MAX_INDEX_PATHS <= entries.len() || entries.iter().any(is_etag) {
             return Ok(());
         }
@@ -115,6 +125,7 @@ fn exclude_etag(policy: &mut Document) -> Result<()> {
     Ok(())
 }
 
+/// A list of the policy; `null` is the same as none.
 fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
     match policy.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -123,7 +134,8 @@ fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>
     }
 }
 
-/// Vector and full-text indexes are kept and shown; queries that would need them are refused.
+/// Checks vector and full-text indexes. They are kept and shown; queries that would need them are
+/// refused by name.
 fn check_kept(policy: &Document) -> Result<()> {
     for name in ["vectorIndexes", "fullTextIndexes"] {
         for entry in read_list(policy, name)?.unwrap_or_default() {
@@ -143,7 +155,7 @@ fn check_kept(policy: &Document) -> Result<()> {
     Ok(())
 }
 
-/// Spatial indexes are kept, and nothing asks them.
+/// Spatial indexes are kept, and no query asks them.
 fn check_spatial(policy: &Document) -> Result<()> {
     for entry in read_list(policy, "spatialIndexes")?.unwrap_or_default() {
         let text = path_of(entry)?;
@@ -161,6 +173,7 @@ fn check_spatial(policy: &Document) -> Result<()> {
     Ok(())
 }
 
+/// The path of an entry.
 fn path_of(entry: &Value) -> Result<&str> {
     let path = match entry {
         Value::Document(fields) => fields.get("path").and_then(|path| path.as_ref().as_str()),
@@ -169,6 +182,7 @@ fn path_of(entry: &Value) -> Result<&str> {
     path.ok_or_else(|| Failure::bad_request("An entry of the indexing policy has no text 'path'."))
 }
 
+/// The service's failure for a path that it does not understand.
 fn invalid_path(path: &str) -> Failure {
     Failure::bad_request(format!(
         "The indexing path '{path}' could not be accepted, failed near position '0'. Please \
@@ -176,7 +190,8 @@ fn invalid_path(path: &str) -> Failure {
     ))
 }
 
-/// The included and excluded paths.
+/// The included and excluded paths, as rules for the engine. The root has to be in one of the
+/// lists: without it nobody could tell what holds for a path that is not named.
 fn read_rules(policy: &Document) -> Result<Policy> {
     let mut rules: Vec<PolicyRule> = Vec::new();
     let (mut root, mut twice) = (false, false);
@@ -217,6 +232,7 @@ fn read_rules(policy: &Document) -> Result<Policy> {
     Ok(Policy(rules))
 }
 
+/// The composite indexes, named by their places in the policy.
 fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     let lists = read_list(policy, "compositeIndexes")?.unwrap_or_default();
     if MAX_COMPOSITES < lists.len() {
@@ -242,7 +258,8 @@ fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
-/// The paths of the composite index that the engine knows by this name, as `/path ASC`.
+/// The paths of the composite index that the engine knows by this name, as `/path ASC`: the form in
+/// which clients are told which indexes a query used.
 pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<String>> {
     let at: usize = name.strip_prefix(COMPOSITE)?.parse().ok()?;
     let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return None };
@@ -255,6 +272,8 @@ pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<Stri
     entries.iter().map(spec).collect()
 }
 
+/// The names and the direction of one path of a composite index. It leads to one value: through no
+/// array, and without a wildcard at its end.
 fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
     let text = path_of(entry)?;
     let (steps, end) = paths::parse_path(text).ok_or_else(|| invalid_path(text))?;

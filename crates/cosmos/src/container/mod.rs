@@ -1,5 +1,9 @@
 //! What a container is, as clients define it: read from a request, checked, and kept as it will be
 //! shown. The items in it are not its business.
+//!
+//! A definition is completed before it is kept: what a client leaves out gets the value that the
+//! service would show, so that a client reads the same from both. What this server does not have is
+//! refused by name and never ignored in silence, except for policies that change no result.
 
 mod default_ttl;
 mod indexing;
@@ -20,20 +24,24 @@ pub(crate) use default_ttl::write_default as write_ttl;
 pub(crate) use indexing::composite_paths;
 pub(crate) use policies::keeps_images;
 
-/// Properties that the server sets, whatever a client sends in them.
+/// Properties that the server sets, whatever a client sends in them. SDKs send back what they have
+/// read.
 const SYSTEM: [&str; 9] =
     ["_rid", "_self", "_etag", "_ts", "_docs", "_sprocs", "_triggers", "_udfs", "_conflicts"];
 
-/// A container's definition that may be put into force.
+/// A definition of a container that may be put into force.
 #[derive(Clone, Debug)]
 pub(crate) struct ContainerDefinition {
+    /// The name of the container.
     pub(crate) id: String,
+    /// The same for the engine: TTL, partition key, indexes, and the JSON that is shown.
     engine: engine::Definition,
 }
 
 impl ContainerDefinition {
-    /// Reads the body of a request; `mode` is refused together with TTL, and what this server
-    /// cannot keep is refused by name.
+    /// Reads the body of a request. The order matters in two places: the default TTL is taken out
+    /// first, because `indexingMode` `none` is refused together with it, and the policies come
+    /// last, because they drop what nobody knows.
     pub(crate) fn parse(mut body: Document) -> Result<Self> {
         for name in SYSTEM {
             body.remove(name);
@@ -69,8 +77,9 @@ impl ContainerDefinition {
         Ok(Self { id, engine })
     }
 
-    /// The same for a container that is there: what can only be said at its creation has to be as
-    /// it was.
+    /// The same for a container that is there; `held` is its definition now. What can only be said
+    /// at its creation has to be as it was, because the rows are laid out by it: the partition key,
+    /// the id and the unique keys.
     pub(crate) fn parse_replacement(mut body: Document, held: &Document) -> Result<Self> {
         if !same_key(body.get("partitionKey"), held.get("partitionKey")) {
             return Err(Failure::bad_request(
@@ -103,8 +112,9 @@ impl ContainerDefinition {
     }
 }
 
-/// Bytes of effective partition keys that row keys begin with. Those of the first version have no
-/// fixed length: their beginning stands for them.
+/// How many bytes of effective partition keys row keys begin with. Those of the first version have
+/// no fixed length, so their beginning stands for them; those of a hierarchical key are one hash
+/// for each path.
 pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     match key.kind() {
         _ if key.paths().is_empty() => 0,
@@ -113,7 +123,9 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     }
 }
 
-/// Whether a partition key is the one there is. Clients leave out kind and version.
+/// Whether a partition key is the one there is. Clients leave out kind and version, which are then
+/// what they were; the value that counts when the container has none either is that of its
+/// creation.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
     let (Some(Value::Document(new)), Some(Value::Document(held))) = (new, held) else {
         return says_nothing(new) && says_nothing(held);
@@ -127,7 +139,7 @@ fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
         && agrees("version", Value::Int64(1))
 }
 
-/// Nothing, or a policy that says nothing.
+/// Whether there is no policy, or one that says nothing: empty lists only.
 fn says_nothing(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

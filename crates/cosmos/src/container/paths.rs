@@ -5,7 +5,7 @@ use query::json::sarg::Step;
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// What the end of a path says.
+/// What the end of a path says of the values that it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// `/?`: the value there.
@@ -16,7 +16,9 @@ pub(super) enum End {
     Open,
 }
 
-/// Reads a path. `None`: it is none.
+/// Reads a path into its steps and its end. `None` where it is not a path: it does not begin with a
+/// slash, a part is empty, a wildcard stands in the middle, or it has too many parts. A quoted part
+/// may hold anything but a quote.
 pub(super) fn parse_path(text: &str) -> Option<(Vec<Step>, End)> {
     if text.is_empty() {
         return None;
@@ -59,7 +61,7 @@ pub(super) fn parse_path(text: &str) -> Option<(Vec<Step>, End)> {
     Some((steps, End::Open))
 }
 
-/// Whether what stands behind `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
+/// Whether what stands after `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
 pub(super) fn is_tuple(text: &str) -> bool {
     let Some(names) = text.strip_suffix("}/?") else { return false };
     names.split(',').all(|name| {

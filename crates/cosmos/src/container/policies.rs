@@ -1,4 +1,6 @@
-//! The smaller policies of a container: kept and shown, or refused by name.
+//! The smaller policies of a container: kept and shown, or refused by name. A policy for something
+//! that this server does not have is kept where nothing that is stored or returned depends on it,
+//! and refused where something would.
 
 use document::{Document, Number, Value, doc};
 
@@ -7,7 +9,7 @@ use crate::{
     limits::MAX_RETENTION_MINUTES,
 };
 
-/// Properties that are kept as they came.
+/// Properties that are kept as they came, in the order in which they are shown.
 const KEPT: [&str; 12] = [
     "id",
     "partitionKey",
@@ -22,9 +24,12 @@ const KEPT: [&str; 12] = [
     "clientEncryptionPolicy",
     "analyticalStorageTtl",
 ];
-/// Properties of the service that this server does not have.
+/// Properties of the service that this server does not have, and that would change what requests
+/// do.
 const REFUSED: [&str; 2] = ["materializedViewDefinition", "encryptionScopeId"];
-/// Policies of what this server does not have: lists of paths that are shown as they came.
+/// Policies of what this server does not have, each with its list of paths. They are checked and
+/// shown as they came, so that a template for the service works here; what would use them is an
+/// error that names it.
 const LISTS: [(&str, &str); 3] = [
     ("vectorEmbeddingPolicy", "vectorEmbeddings"),
     ("fullTextPolicy", "fullTextPaths"),
@@ -34,8 +39,9 @@ const LISTS: [(&str, &str); 3] = [
 /// Whether the feed of all versions has previous images; a property of this server.
 const IMAGES: &str = "retainPreviousImages";
 
-/// Checks them and completes what holds when nothing is said. Unknown properties are dropped, as
-/// the service does. Answers how long deleted versions are kept, seconds.
+/// Checks the policies and completes what holds when nothing is said. Unknown properties are
+/// dropped, as the service does, and `null` is the same as absent. Returns for how many seconds
+/// deleted versions are kept for feeds, if they are.
 pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
         if !super::says_nothing(body.get(name)) {
@@ -69,7 +75,7 @@ pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     Ok(retention_s)
 }
 
-/// A policy whose entries name paths.
+/// Checks a policy whose entries name paths.
 fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
     let Some(policy) = find_object(body, name)? else { return Ok(()) };
     let entries = match policy.get(paths) {
@@ -92,7 +98,8 @@ fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
     Err(Failure::bad_request(format!("An entry of '{paths}' has no valid 'path'.")))
 }
 
-/// How long another storage would keep what is analysed; there is none.
+/// Checks how long an analytical store would keep items. There is none here, so any value that the
+/// service takes changes nothing.
 fn check_analytical_ttl(body: &Document) -> Result<()> {
     let seconds = match body.get("analyticalStorageTtl") {
         None | Some(Value::Null) => return Ok(()),
@@ -107,6 +114,7 @@ fn check_analytical_ttl(body: &Document) -> Result<()> {
     }
 }
 
+/// A policy that is an object; `null` is the same as none.
 fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
     match body.get_mut(name) {
         None | Some(Value::Null) => Ok(None),
@@ -115,7 +123,8 @@ fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut 
     }
 }
 
-/// How long deleted versions are kept for feeds, in minutes.
+/// For how long deleted versions are kept for feeds: minutes in the policy, seconds in the result.
+/// Zero means that no versions are kept, as without a policy.
 fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     let Some(policy) = find_object(body, "changeFeedPolicy")? else { return Ok(None) };
     if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
@@ -141,6 +150,8 @@ pub(crate) fn keeps_images(options: &Document) -> bool {
     matches!(policy.get(IMAGES), Some(Value::Bool(true)))
 }
 
+/// The policy for conflicts between regions. With one region there are none; SDKs expect to read
+/// one.
 fn complete_conflict_policy(body: &mut Document) -> Result<()> {
     match find_object(body, "conflictResolutionPolicy")? {
         None => {
@@ -158,6 +169,7 @@ fn complete_conflict_policy(body: &mut Document) -> Result<()> {
     }
 }
 
+/// Checks a policy that a client sent.
 fn conflict_texts(policy: &mut Document) -> Result<()> {
     for name in ["mode", "conflictResolutionPath", "conflictResolutionProcedure"] {
         if !matches!(policy.get(name), None | Some(Value::Null | Value::String(_))) {
@@ -177,6 +189,7 @@ fn conflict_texts(policy: &mut Document) -> Result<()> {
     }
 }
 
+/// How points are taken: on a sphere or in a plane.
 fn complete_geography(body: &mut Document) -> Result<()> {
     match find_object(body, "geospatialConfig")? {
         None => {

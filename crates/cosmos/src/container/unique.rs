@@ -9,7 +9,8 @@ use crate::{
     partition_key::KeyPath,
 };
 
-/// The indexes that hold the keys.
+/// The indexes that hold the unique keys, in the order of the policy. Keys are unique in a logical
+/// partition, as in the service; the engine sees to that.
 pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
     let wrong =
         || Failure::bad_request("The unique key policy is not in the form that is understood.");
@@ -50,6 +51,8 @@ pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
+/// A path of a unique key. `id` may be one; other properties that the server sets may not, because
+/// a client cannot choose their values.
 fn read_path(value: &Value) -> Result<KeyPath> {
     let text = value.as_ref().as_str().unwrap_or_default();
     // Clients may end a path like those of an index.
@@ -58,6 +61,7 @@ fn read_path(value: &Value) -> Result<KeyPath> {
     parsed.ok_or_else(|| Failure::bad_request(format!("The unique key path '{text}' is invalid.")))
 }
 
+/// Whether the server sets the property at a path.
 fn is_system(path: &KeyPath) -> bool {
     let system = ["id", "_rid", "_self", "_etag", "_ts", "_attachments"];
     matches!(path.parts(), [only] if system.contains(&only.as_str()) && only != "id")

@@ -1,5 +1,18 @@
 //! Effective partition keys: where a partition key lies between "" and "FF". Clients compute the
-//! same from the same components, so every bit counts.
+//! same from the same components when they work on ranges of keys, so every bit counts.
+//!
+//! There are three kinds. Version 2 is one hash of all components: 16 bytes whose two highest bits
+//! are zero, which keeps it below "FF". A hierarchical key is one such hash for each component, one
+//! after the other, so that keys with the same first components lie together. Version 1 is a hash
+//! as a number, then the components themselves in a form whose bytes compare as the components do.
+//!
+//! ```text
+//! ["a"]        version 2   one hash                       16 bytes
+//! ["a", 1]     MultiHash   hash of "a", hash of 1         32 bytes
+//! ["a"]        version 1   tag, hash, tag, "a" shifted     any length
+//! ```
+//!
+//! `vectors.txt` has what an official client makes of over a hundred keys.
 
 mod murmur;
 mod range;
@@ -8,12 +21,14 @@ pub(crate) use range::EpkRange;
 
 use crate::partition_key::{Component, HashKind};
 
-/// Characters of a text that the first version looks at.
+/// Characters of a text that the hash of the first version looks at; what is after them does not
+/// count.
 const V1_CHARS: usize = 100;
 /// Bytes of a text that the first version's order keeps.
 const V1_BYTES: usize = 100;
 
-/// The effective partition key of components, as bytes.
+/// The effective partition key of these components, as bytes. No components are the beginning of
+/// all keys.
 pub(crate) fn effective_key(kind: HashKind, components: &[Component]) -> Vec<u8> {
     if components.is_empty() {
         return Vec::new();
@@ -25,7 +40,7 @@ pub(crate) fn effective_key(kind: HashKind, components: &[Component]) -> Vec<u8>
     }
 }
 
-/// The hash of all components, without its two highest bits, which keeps it below "FF".
+/// The hash of all components, without its two highest bits.
 fn hash_v2(components: &[Component]) -> [u8; 16] {
     let mut bytes = Vec::with_capacity(32);
     for component in components {
@@ -35,7 +50,8 @@ fn hash_v2(components: &[Component]) -> [u8; 16] {
     hash.to_be_bytes()
 }
 
-/// The hash as a number, then the components themselves in an order-preserving form.
+/// The key of the first version. The hash is taken of the cut components, and written as if it were
+/// a number among them.
 fn key_v1(components: &[Component]) -> Vec<u8> {
     let components: Vec<Component> = components.iter().map(truncate_text).collect();
     let mut bytes = Vec::with_capacity(32);
@@ -50,6 +66,7 @@ fn key_v1(components: &[Component]) -> Vec<u8> {
     bytes
 }
 
+/// A component as the first version sees it.
 fn truncate_text(component: &Component) -> Component {
     match component {
         Component::String(text) => Component::String(text.chars().take(V1_CHARS).collect()),
@@ -57,7 +74,8 @@ fn truncate_text(component: &Component) -> Component {
     }
 }
 
-/// The byte that says of which type a component is.
+/// The byte that says of which type a component is. The order of the numbers is that of types in
+/// the query language; the gaps are types that no key has.
 fn type_tag(component: &Component) -> u8 {
     match component {
         Component::Undefined => 0,
@@ -69,7 +87,8 @@ fn type_tag(component: &Component) -> u8 {
     }
 }
 
-/// What is hashed of a component.
+/// Appends what is hashed of a component. The byte at the end of a text differs between the
+/// versions: it keeps `["a","b"]` apart from `["ab"]`.
 fn push_hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
     out.push(type_tag(component));
     match component {
@@ -82,7 +101,7 @@ fn push_hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The form of the first version whose bytes compare as the components do.
+/// Appends the form of the first version whose bytes compare as the components do.
 fn push_ordered(component: &Component, out: &mut Vec<u8>) {
     out.push(type_tag(component));
     match component {
@@ -100,10 +119,14 @@ fn push_ordered(component: &Component, out: &mut Vec<u8>) {
     }
 }
 
-/// Eight bits, then seven a byte whose lowest bit says whether another one follows.
+/// Appends a number so that bytes compare as numbers do: the bits of IEEE 754, turned round for
+/// negative ones, eight bits first and then seven a byte, whose lowest bit says whether another
+/// byte follows. Trailing zeros are left out.
 fn ordered_number(number: f64, out: &mut Vec<u8>) {
     const SIGN: u64 = 1 << 63;
     let bits = number.to_bits();
+    // Positive numbers have the sign bit set and negative ones are complemented, which makes the
+    // order of bits that of numbers.
     let mut payload = if bits < SIGN { bits ^ SIGN } else { bits.wrapping_neg() };
     out.push((payload >> 56) as u8);
     payload <<= 8;

@@ -1,4 +1,5 @@
-//! MurmurHash3: the 32 bit form for x86 and the 128 bit form for x64, both with seed 0.
+//! MurmurHash3: the 32 bit form for x86 and the 128 bit form for x64, both with seed 0. Written by
+//! its public description; the effective partition keys in `vectors.txt` test it.
 
 /// The hash of 32 bits.
 pub(super) fn hash_32(data: &[u8]) -> u32 {
@@ -49,13 +50,15 @@ pub(super) fn hash_128(data: &[u8]) -> u128 {
     u128::from(h2) << 64 | u128::from(h1)
 }
 
+/// The mixing at the end of the 128 bit form, by which every bit of the input reaches every bit of
+/// the hash.
 fn final_mix(mut k: u64) -> u64 {
     k = (k ^ (k >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     k = (k ^ (k >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     k ^ (k >> 33)
 }
 
-/// A tail that is shorter than a block, with zeros behind it.
+/// A tail that is shorter than a block, with zeros after it.
 fn pad_block<const N: usize>(tail: &[u8]) -> [u8; N] {
     let mut block = [0; N];
     for (to, from) in block.iter_mut().zip(tail) {

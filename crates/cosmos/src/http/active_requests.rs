@@ -1,4 +1,5 @@
-//! Requests of one connection, counted, so that it is known when the client rests.
+//! The requests of one connection, counted, so that it is known when the client rests. A connection
+//! whose client rests gives up its buffers (see `connection`).
 
 use std::sync::{
     Arc,
@@ -7,18 +8,24 @@ use std::sync::{
 
 use crate::limits::REST_LOOK;
 
-/// How many requests began and ended, and whether something waits to be read by the client.
+/// How many requests began and ended, and whether something waits to be read by the client. Clones
+/// count together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActiveRequests(Arc<Counts>);
 
+/// The counts behind all clones.
 #[derive(Debug, Default)]
 struct Counts {
+    /// Requests that began. The two numbers only grow, so that a request that came and went between
+    /// two looks is seen.
     begun: AtomicU64,
+    /// Requests whose response has been handed on.
     ended: AtomicU64,
+    /// Whether the client has not taken all of what was written last.
     blocked: AtomicBool,
 }
 
-/// A request, until its answer has been handed on.
+/// A request, until its response has been handed on to the connection.
 #[derive(Debug)]
 pub(super) struct ActiveRequest(ActiveRequests);
 
@@ -29,17 +36,19 @@ impl Drop for ActiveRequest {
 }
 
 impl ActiveRequests {
+    /// Counts a request until the result is dropped.
     pub(super) fn begin_request(&self) -> ActiveRequest {
         self.0.begun.fetch_add(1, Relaxed);
         ActiveRequest(self.clone())
     }
 
-    /// Whether the last write was not taken whole.
+    /// Notes whether the last write was not taken whole.
     pub(super) fn set_blocked(&self, blocked: bool) {
         self.0.blocked.store(blocked, Relaxed);
     }
 
-    /// Waits until no request was there for a while; without counts for ever.
+    /// Waits until no request was there for two looks in a row; without counts it waits for ever,
+    /// so that callers need no second case.
     pub(super) async fn wait_for_rest(turns: Option<&Self>) {
         let Some(Self(counts)) = turns else { return std::future::pending().await };
         let mut before = None;

@@ -36,7 +36,8 @@ use crate::{
     session,
 };
 
-/// Whether a request is computed at once.
+/// Whether a request is computed at once. A client of HTTP/2 may ask a hundred things at a time,
+/// and would take the server from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
     /// It is, until it turns out to be long.
@@ -69,7 +70,7 @@ pub(super) async fn answer_request<S: Store>(
         .and_then(|()| check_host(door, &parts, sender))
         .and(link)
         .and_then(|link| Request::parse(parts, link, scheme, Arc::clone(&client)));
-    let task = request.as_ref().map_or(Task::OfConnection, |it| it.operation.row().task);
+    let task = request.as_ref().map_or(Task::Inline, |it| it.operation.row().task);
     let of = Arc::clone(door);
     // In a place of its own: a connection that asks nothing has no room for it.
     let served = Box::pin(async move {
@@ -79,7 +80,7 @@ pub(super) async fn answer_request<S: Store>(
             Pace::InTurn => of.engine.lanes().run_long(served).await,
         }
     });
-    if task == Task::OfConnection {
+    if task == Task::Inline {
         return served.await;
     }
     tokio::spawn(served).await.unwrap_or_else(|_| {
@@ -103,8 +104,9 @@ fn find_page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<
     Some(page)
 }
 
-/// The steps of a request after its head is parsed. Its sender is checked before its body is read, so
-/// that a stranger cannot make the server hold one.
+/// The steps of a request after its head is parsed. Its sender is checked before its body is read,
+/// so that a stranger cannot make the server hold one. Whatever fails on the way becomes a
+/// response, and a response is counted and measured like any other.
 async fn serve_request<S: Store>(
     door: &Arc<Door<S>>,
     client: Arc<Client>,
@@ -125,7 +127,7 @@ async fn serve_request<S: Store>(
         body::check_length(&body)?;
         reading = true;
         let body = body::read_body(&mut body, &mut held).await?;
-        let is_query = request.operation.row().task == Task::OfQuery;
+        let is_query = request.operation.row().task == Task::ForQuery;
         held.grow(parsed_bytes(is_query, &body))?;
         if is_long(is_query, &body) {
             // From here on it has no worker to itself.
@@ -175,6 +177,8 @@ fn check_host<S: Store>(door: &Door<S>, parts: &Parts, sender: Sender) -> Result
     }
 }
 
+/// Counts a failure, and apart from the others what operators look for: refused senders and spent
+/// throughput.
 fn note_failure(counters: &Counters, fault: Fault) {
     counters.failures.fetch_add(1, Ordering::Relaxed);
     match fault {
@@ -188,8 +192,9 @@ fn note_failure(counters: &Counters, fault: Fault) {
     }
 }
 
-/// RequestSummary how many bytes a body takes once it is parsed, in the dearest case: a value for each place in
-/// JSON where one may begin, and the syntax tree of a query beside it.
+/// About how many bytes a body takes once it is parsed, in the dearest case: a value for each place
+/// in JSON where one may begin, and the syntax tree of a query. It is taken from the door's memory
+/// before parsing, because a parser cannot be stopped in the middle.
 fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     if body.len() < SMALL_BODY_BYTES {
         return 0;
@@ -199,7 +204,7 @@ fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     places.saturating_mul(VALUE_BYTES).saturating_add(query)
 }
 
-/// Whether others should not wait while a body is parsed.
+/// Whether a body takes so long to parse that others should not wait for it.
 fn is_long(is_query: bool, body: &[u8]) -> bool {
     let long = if is_query { LONG_QUERY_BYTES } else { LONG_BODY_BYTES };
     long <= body.len()

@@ -1,4 +1,19 @@
-//! One client: what it speaks by how it begins, then one request after the other.
+//! One client over a socket: what it speaks by how it begins, then one request after the other.
+//!
+//! The port serves TLS and plain text, HTTP/1 and HTTP/2. What a client speaks is told by its first
+//! bytes, which are looked at and not taken where that is possible (`protocol`). Only a client
+//! whose first bytes come one by one is read into a buffer that is put before the rest.
+//!
+//! A connection without TLS in HTTP/1 may rest: SDKs keep hundreds of them open for their next
+//! request. While it rests nothing is kept for it but its socket and this future, so hyper's
+//! connection with its buffers is taken apart and made anew when the next bytes come.
+//!
+//! ```text
+//! serve -> Tls     -> serve_tls -> serve_http1 or http2::serve_http2, as agreed
+//!       -> Http1   -> serve_resting: requests, rest, requests, rest ..
+//!       -> Http2   -> http2::serve_http2
+//!       -> Unclear -> serve_slow_start: reads until it is clear
+//! ```
 
 use std::{
     convert::Infallible,
@@ -38,7 +53,8 @@ use crate::{
     tls::{self, Certificate},
 };
 
-/// Serves a client until it leaves or `stop` says so.
+/// Serves a client until it leaves or `stop` says so. It never fails: whatever goes wrong on a
+/// connection is the client's to notice, and concerns no other one.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     stream: TcpStream,
@@ -77,7 +93,7 @@ pub async fn serve<S: Store>(
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// What comes of a handshake, if it is finished in time.
+/// The result of a handshake, if it is finished in time and before the server stops.
 async fn finish_handshake<T, E>(
     handshake: impl Future<Output = Result<T, E>>,
     stop: &mut watch::Receiver<bool>,
@@ -88,7 +104,8 @@ async fn finish_handshake<T, E>(
     }
 }
 
-/// A client that speaks TLS, in which both versions of HTTP may be spoken.
+/// Serves a client that speaks TLS, in which both versions of HTTP may be spoken. The certificate's
+/// settings offer both, and the client chooses.
 async fn serve_tls<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
@@ -98,7 +115,7 @@ async fn serve_tls<S: Store>(
     mut stop: watch::Receiver<bool>,
 ) {
     let accepted = certificate.acceptor().accept(stream);
-    // Who does not finish a handshake has nobody to tell.
+    // A client that does not finish a handshake speaks nothing that it could be told in.
     let Some(stream) = finish_handshake(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(tls::HTTP2) {
@@ -107,7 +124,8 @@ async fn serve_tls<S: Store>(
     }
 }
 
-/// A client whose first bytes come one by one.
+/// Serves a client whose first bytes come one by one. Those that were taken are read again before
+/// the others.
 async fn serve_slow_start<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
@@ -128,8 +146,8 @@ async fn serve_slow_start<S: Store>(
     }
 }
 
-/// Serves a client that may rest between its requests: while it does, nothing is kept for it but its
-/// socket.
+/// Serves a client that may rest between its requests. It ends when the client leaves, or when
+/// `stop` says so while it rests.
 async fn serve_resting<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
@@ -166,7 +184,8 @@ async fn serve_resting<S: Store>(
     }
 }
 
-/// Serves a client until it leaves.
+/// Serves a client in HTTP/1 until it leaves. What it is read from cannot be put aside while it
+/// rests.
 async fn serve_http1<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
@@ -178,7 +197,9 @@ async fn serve_http1<S: Store>(
     let _ = serve_requests(door, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
-/// Answers one request after the other, until the client leaves, or rests where that is asked for.
+/// Answers one request after the other until the client leaves. Where `rest` is given it also ends
+/// when the client rests, and returns the stream with the bytes that were read of the next request:
+/// there are some where the client sends a head slowly.
 async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     door: &Arc<Door<S>>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
@@ -187,7 +208,7 @@ async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'st
     rest: Option<&ActiveRequests>,
 ) -> Option<(T, Bytes)> {
     let client = Arc::new(Client::from_peer(peer));
-    // However it ends.
+    // However this future ends, what the client's requests compute ends with it.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, client) = (Arc::clone(door), Arc::clone(&client));
@@ -205,6 +226,7 @@ async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'st
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
+        // A client that closes its half has left: there is nobody to answer.
         .half_close(false)
         .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);
     tokio::select! {

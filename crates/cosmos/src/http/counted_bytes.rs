@@ -1,10 +1,13 @@
-//! Bytes that count until nobody has any of them any more.
+//! Bytes that count as memory of the door until nobody has any of them any more.
+//!
+//! A response is handed to the connection in parts that share one buffer. The connection may hold a
+//! part for long when its client reads slowly, and the whole buffer lives for as long. So the share
+//! of memory is inside the bytes, and is given back with the last part.
 
 use bytes::Bytes;
 use memory::Share;
 
-/// Bytes with what was taken for them. Connections keep parts of an answer that they have not sent
-/// yet, and each part keeps the whole.
+/// Bytes with what was taken for them.
 struct Held {
     bytes: Vec<u8>,
     _share: Share,
@@ -16,7 +19,8 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// The same bytes, which hold the share.
+/// The same bytes, which hold the share until the last part of them is dropped. Small ones hold
+/// none and cost nothing.
 pub(super) fn count_bytes(bytes: Vec<u8>, share: Share) -> Bytes {
     match share.held() {
         0 => Bytes::from(bytes),

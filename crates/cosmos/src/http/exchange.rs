@@ -29,7 +29,7 @@ pub(super) struct Exchange {
     pub(super) closes: bool,
 }
 
-/// Characters of a client's activity id that are taken over; SDKs send a UUID.
+/// Bytes of a client's activity id that are taken over; SDKs send a UUID of 36.
 const MAX_ACTIVITY_BYTES: usize = 64;
 
 impl Exchange {

@@ -1,5 +1,9 @@
 //! What is wrong with a head whoever sends it: where two readers may see two hosts, or two ends of
 //! the body. What the request means is not decided here.
+//!
+//! A proxy before this server may read a head in one way and the server in another; then a client
+//! can smuggle a request past the checks of the proxy. So a head that can be read in two ways is
+//! refused, and the connection is closed after it. HTTP/2 has no such heads.
 
 use auth::Hosts;
 use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
@@ -17,7 +21,9 @@ pub(super) fn check_head(parts: &Parts) -> Result<()> {
     check_encoding(&parts.headers)
 }
 
-/// Refuses a request for a host that is none of these.
+/// Refuses a request for a host that is none of these. With the key that everybody knows a web page
+/// could have a browser send requests here under a name of its own; the host is what tells them
+/// apart.
 pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     let Some(hosts) = hosts else { return Ok(()) };
     let named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::to_str);
@@ -32,6 +38,7 @@ pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     }
 }
 
+/// Refuses every transfer encoding but one `chunked`, and a length beside it.
 fn check_encoding(headers: &HeaderMap) -> Result<()> {
     let mut encodings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let Some(encoding) = encodings.next() else { return Ok(()) };

@@ -1,4 +1,8 @@
 //! Conversations in HTTP/2: many requests at once, within the limits of HTTP/1.
+//!
+//! What hyper does not bound is bounded here: the number of headers, a client that has many
+//! requests at a time (`FREE_STREAMS`), one that asks nothing for long, and one that takes nothing
+//! of its responses (`UnsentResponses`).
 
 use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc};
 
@@ -30,10 +34,11 @@ use crate::{
     sender::Sender,
 };
 
-/// A request, until its answer has been sent.
+/// A request, until its response has been sent.
 struct Running(Arc<watch::Sender<usize>>);
 
 impl Running {
+    /// Counts a request until the result is dropped.
     fn begin(count: &Arc<watch::Sender<usize>>) -> Self {
         count.send_modify(|count| *count += 1);
         Self(Arc::clone(count))
@@ -46,7 +51,9 @@ impl Drop for Running {
     }
 }
 
-/// Serves requests until the client leaves, has asked nothing for long, or `stop` says so.
+/// Serves requests until the client leaves, has asked nothing for long, or `stop` says so. Requests
+/// that run then are finished within `STOP_TIME`; when the server does not stop, a slow one may
+/// take longer.
 pub(super) async fn serve_http2<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
@@ -59,7 +66,7 @@ pub(super) async fn serve_http2<S: Store>(
     let count = Arc::new(count);
     let client = Arc::new(Client::from_peer(peer));
     let unsent = UnsentResponses::default();
-    // However it ends.
+    // However this future ends, what the client's requests compute ends with it.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, running) = (Arc::clone(door), Running::begin(&count));
@@ -121,6 +128,8 @@ async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     }
 }
 
+/// The response to a request with more headers than HTTP/1 would take. hyper counts their bytes and
+/// not their number.
 fn too_many_headers() -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::default());
     *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;

@@ -1,4 +1,10 @@
 //! How a client begins, which tells what it speaks.
+//!
+//! ```text
+//! 0x16                 a TLS handshake
+//! "PRI "               HTTP/2, whose clients begin with "PRI * HTTP/2.0"
+//! anything else        HTTP/1, or what HTTP/1 refuses
+//! ```
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
@@ -7,16 +13,18 @@ use tokio::{
 
 use crate::limits::HEAD_TIMEOUT;
 
-/// First byte of a TLS handshake.
+/// First byte of a TLS handshake: the type of its record.
 const HANDSHAKE: u8 = 0x16;
-/// What a client of HTTP/2 sends first.
+/// What a client of HTTP/2 sends first. It was chosen by the protocol so that servers of HTTP/1
+/// refuse it.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// So many bytes of it no request of HTTP/1 begins with.
+/// With this many bytes of it no request of HTTP/1 begins: `PRI` could be the start of a method.
 const DECISIVE: usize = 4;
 
 /// What a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
+    /// TLS; what is spoken within is agreed in the handshake.
     Tls,
     Http1,
     Http2,
@@ -25,7 +33,9 @@ pub(super) enum Protocol {
 }
 
 impl Protocol {
-    /// Waits for a client to begin, and looks without taking anything; `None`: it does not.
+    /// Waits for a client to begin, and looks without taking anything, so that whoever reads the
+    /// socket next needs to know nothing of it. `None` where the client does not begin in time, or
+    /// has left.
     pub(super) async fn peek_protocol(stream: &TcpStream) -> Option<Self> {
         let mut first = [0; PREFACE.len()];
         match tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first)).await {
@@ -34,7 +44,9 @@ impl Protocol {
         }
     }
 
-    /// Takes bytes until they tell; `None`: they never do.
+    /// Takes bytes until they tell, and returns them to be read again; `None` where they never do.
+    /// It is for clients that send less than is decisive at first: looking again would return at
+    /// once with the same bytes, over and over.
     pub(super) async fn read_protocol(
         stream: &mut (impl AsyncRead + Unpin),
     ) -> Option<(Self, Vec<u8>)> {
@@ -52,6 +64,7 @@ impl Protocol {
         told.ok().flatten().map(|opening| (opening, first))
     }
 
+    /// What a client speaks that begins with these bytes.
     fn of_first_bytes(first: &[u8]) -> Self {
         let same = first.iter().zip(PREFACE).take_while(|(a, b)| a == b).count();
         match first.first() {

@@ -1,5 +1,5 @@
 //! Requests that somebody else received and whose sender is known there: no signature is asked for,
-//! everything else is as for a request from a socket.
+//! everything else is as for a request from a socket. The portal sends its pages' requests so.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use crate::{
 };
 
 impl<S: Store> Door<S> {
-    /// Answers a request of one who holds a key with this right. A query ends when the future is
-    /// dropped; what changes resources is finished.
+    /// Runs a request for a caller that holds a key with this right, and returns the response. A
+    /// query ends when the future is dropped; what changes resources is finished.
     pub async fn relay(
         self: &Arc<Self>,
         right: Right,

@@ -1,4 +1,6 @@
-//! Answers with their headers.
+//! Responses with their headers. Names and forms are the service's; SDKs hand several of them to
+//! applications (charge, session token, activity id, etag, continuation), so they are set whatever
+//! the operation was.
 
 use std::time::Duration;
 
@@ -11,25 +13,26 @@ use memory::Share;
 use super::counted_bytes;
 use crate::{reply::Reply, request_units, session};
 
-/// What an answer's headers say of its request.
+/// What a response's headers say of its request.
 #[derive(Debug, Default)]
 pub(super) struct RequestSummary {
     /// Its id, for logs.
     pub(super) activity: String,
     /// The newest commit that everybody may know.
     pub(super) known: u64,
-    /// Whether it is about items. Clients that are not told the range of an item's answer read the
-    /// list of ranges before their next request.
+    /// Whether it is about items. Clients that are not told the partition key range of a response
+    /// about items read the list of ranges before their next request.
     pub(super) items: bool,
     /// Address of what was asked for, where the answer holds it.
     pub(super) location: Option<String>,
-    /// How long it took.
+    /// How long it took. People read it; SDKs do not.
     pub(super) took: Duration,
 }
 
+/// The header that names the partition key range of a response about items.
 const RANGE_ID: HeaderName = HeaderName::from_static("x-ms-documentdb-partitionkeyrangeid");
 
-/// Headers that every answer has.
+/// Headers that every response has, with the values of the service's gateway.
 const FIXED: [(&str, &str); 7] = [
     ("x-ms-gatewayversion", "version=2.14.0"),
     ("x-ms-serviceversion", "version=2.14.0.0"),
@@ -40,7 +43,10 @@ const FIXED: [(&str, &str); 7] = [
     ("cache-control", "no-store, no-cache"),
 ];
 
-/// An answer, whose body counts until its last part is forgotten.
+/// The response, whose body counts as memory until its last part is forgotten.
+///
+/// `lsn` and the session token are the commit that the response knows of. A client sends the token
+/// back, and then reads nothing older than what it has seen.
 pub(super) fn build_response(
     reply: Reply,
     about: RequestSummary,
@@ -90,13 +96,14 @@ pub(super) fn build_response(
     response
 }
 
-/// With three digits behind the point.
+/// With three digits after the point.
 fn milliseconds(took: Duration) -> String {
     let us = took.as_micros();
     format!("{}.{:03}", us / 1000, us % 1000)
 }
 
-/// Adds a header; a text that cannot stand in one is left out.
+/// Adds a header; a text that cannot stand in one is left out, because a name with a line break in
+/// it is no reason to fail the whole response.
 fn put_header(headers: &mut HeaderMap, name: &'static str, text: String) {
     if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
         headers.insert(HeaderName::from_static(name), value);

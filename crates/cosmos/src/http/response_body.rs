@@ -1,5 +1,10 @@
-//! The body of an answer on its way: handed on in parts, so that what is not sent yet is known and
+//! The body of a response on its way: handed on in parts, so that what is not sent yet is known and
 //! counted until it is, or nobody wants it any more.
+//!
+//! A part is handed over when the connection has room for it, which in HTTP/2 is when the client
+//! has taken what came before. So the time since a response's last part says how long its client
+//! has taken nothing. The time is counted in looks, of which there are `LOOKS` in the time that a
+//! client has: one clock for all responses of a connection, and no timer for each.
 
 use std::{
     collections::HashMap,
@@ -25,30 +30,37 @@ use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
 /// How often it is looked in the time that a client has to read.
 const LOOKS: u32 = 8;
 
-/// The answers of a connection that have not been sent.
+/// The responses of a connection that have not been sent. Clones are the same ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnsentResponses(Arc<Waiting>);
 
+/// What is known of a connection's responses, behind all clones.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// At which look a part of each was sent last.
+    /// By the number of a response: at which look a part of it was sent last.
     answers: Mutex<HashMap<u64, u64>>,
+    /// The number of the last look.
     look: AtomicU64,
+    /// The number of the last response.
     next: Mutex<u64>,
+    /// How many there are, for those who wait for the first or the last one.
     count: watch::Sender<usize>,
 }
 
 impl Waiting {
+    /// A poisoned lock is taken all the same: an entry is whole or not there.
     fn lock_answers(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes that a part of a response was sent by now.
     fn note_progress(&self, id: u64) {
         self.lock_answers().insert(id, self.look.load(Relaxed));
     }
 }
 
 impl UnsentResponses {
+    /// Counts a response until the result is dropped.
     fn begin_response(&self) -> UnsentResponse {
         let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
         *next += 1;
@@ -57,19 +69,25 @@ impl UnsentResponses {
         UnsentResponse { unsent: self.clone(), id: *next }
     }
 
-    /// Waits until nothing of an answer has been taken for too long.
+    /// Waits until nothing of some response has been taken for too long. Without responses it waits
+    /// for one; it never looks while there are none.
     pub(super) async fn wait_until_stalled(&self) {
         let mut count = self.0.count.subscribe();
         loop {
             if count.wait_for(|count| 0 < *count).await.is_err() {
+                // The counter lives as long as this value, so it never gets here; waiting is right
+                // either way.
                 return std::future::pending().await;
             }
             let none = count.wait_for(|count| *count == 0);
+            // All were sent in the meantime.
             if tokio::time::timeout(WRITE_TIMEOUT / LOOKS, none).await.is_ok() {
                 continue;
             }
             let look = self.0.look.fetch_add(1, Relaxed) + 1;
             let oldest = self.0.lock_answers().values().min().copied();
+            // One look more than there are in the time: a part may have been sent just before the
+            // first of them.
             if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
                 return;
             }
@@ -77,7 +95,7 @@ impl UnsentResponses {
     }
 }
 
-/// One of them.
+/// One of them, until it has been sent or given up.
 #[derive(Debug)]
 struct UnsentResponse {
     unsent: UnsentResponses,
@@ -91,10 +109,13 @@ impl Drop for UnsentResponse {
     }
 }
 
-/// The body of an answer, and what ends with it.
+/// The body of a response, and what ends with it: a count of requests of the connection.
 #[derive(Debug)]
 pub(super) struct ResponseBody<T> {
+    /// What has not been handed on.
     rest: Bytes,
+    /// The response among those that are not sent; `None` where nobody watches, or there is no
+    /// body.
     sending: Option<UnsentResponse>,
     _with: T,
 }
@@ -113,7 +134,7 @@ impl<T> ResponseBody<T> {
     }
 }
 
-/// A body that is there is its first and only frame.
+/// The bytes of a body that is there: they are its first and only frame.
 fn take_whole(mut body: Full<Bytes>) -> Bytes {
     let mut context = Context::from_waker(std::task::Waker::noop());
     match Pin::new(&mut body).poll_frame(&mut context) {
@@ -133,6 +154,8 @@ impl<T: Unpin> Body for ResponseBody<T> {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
+        // The connection asks for a part when it has room for it, so the client has taken
+        // something.
         if let Some(sending) = &self.sending {
             sending.unsent.0.note_progress(sending.id);
         }

@@ -1,9 +1,19 @@
 //! An item's own `ttl`: checked where TTL is on, kept as it came where it is off.
+//!
+//! | container's `defaultTtl` | item's `ttl` | |
+//! |---|---|---|
+//! | absent | anything | kept, and means nothing |
+//! | -1 or seconds | absent | the container's default |
+//! | -1 or seconds | -1 | never expires |
+//! | -1 or seconds | 1..2147483647 | expires after so many seconds |
+//! | -1 or seconds | anything else | refused |
 
 use document::{DocRef, ValueRef, json};
 use engine::{DefaultTtl, Error, ItemWriter, Kind, Lifetime};
 
-/// What an item asks for its life.
+/// The lifetime that an item asks for, under this default of its container. A value that would mean
+/// something else than what stands there is refused where it counts. The engine asks within the
+/// commit, because the default may have changed since the request came.
 pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
     let ttl = item.get("ttl");
     let lifetime = Lifetime::of(ttl);
@@ -15,6 +25,7 @@ pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lif
     }
 }
 
+/// The service's failure, with the value as the client wrote it.
 fn invalid_ttl(value: ValueRef<'_>) -> Error {
     let shown = match value {
         ValueRef::String(text) => text.to_owned(),
@@ -29,7 +40,7 @@ fn invalid_ttl(value: ValueRef<'_>) -> Error {
     )
 }
 
-/// Checks every item of a write.
+/// Checks every item of a write by the rules above.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetimes;
 

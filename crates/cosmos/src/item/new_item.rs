@@ -1,4 +1,5 @@
-//! An item that a client sends: an object with an id, without what the server sets.
+//! An item that a client sends: an object with an id, without what the server sets. Whether it may
+//! be stored in a container is decided by the container's partition key and unique keys.
 
 use document::{DocBuf, DocRef, Document, Value, json};
 
@@ -9,14 +10,14 @@ use crate::{
     limits::{MAX_DEPTH, MAX_ITEM_BYTES, MAX_ITEM_ID_BYTES},
 };
 
-/// An item that may be stored.
+/// An item that may be stored: its form, size, depth and id are right.
 #[derive(Clone, Debug)]
 pub(crate) struct NewItem {
     document: Document,
 }
 
 impl NewItem {
-    /// Reads a request's body.
+    /// Reads a request's body, in either form.
     pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         if MAX_ITEM_BYTES < body.len() {
             return Err(Failure::too_large());
@@ -27,7 +28,8 @@ impl NewItem {
         })
     }
 
-    /// Checks an object.
+    /// Checks an object that has been parsed, and drops what the server sets. Texts are the
+    /// service's.
     pub(crate) fn from_document(mut document: Document) -> Result<Self> {
         // Most items that were never here have none of them.
         if document.fields().iter().any(|(name, _)| SYSTEM.contains(&name.as_str())) {
@@ -64,13 +66,13 @@ impl NewItem {
         DocRef::Tree(&self.document)
     }
 
-    /// As it is stored.
+    /// Its bytes as they are stored.
     pub(crate) fn to_buf(&self) -> DocBuf {
         self.document.to_buf()
     }
 }
 
-/// Refuses an id that no item has.
+/// Refuses an id that no item has: an empty one, or one that is too long.
 pub(crate) fn check_id(id: &str) -> Result<()> {
     if (1..=MAX_ITEM_ID_BYTES).contains(&id.len()) {
         return Ok(());

@@ -1,4 +1,6 @@
-//! A stored item as text: one pass over its bytes, then what the server sets.
+//! A stored item as text: one pass over its bytes, then what the server sets. It is the hottest
+//! code of this crate, so nothing is built that is not written: no tree of the item, and no texts
+//! beside the buffer.
 
 use std::io::Write;
 
@@ -10,17 +12,19 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// What the items of a container have in common.
+/// What the items of a container have in common when they are shown.
 #[derive(Clone, Debug)]
 pub(crate) struct ItemRenderer {
+    /// The number of the database.
     database: u32,
+    /// The number of the container's collection.
     container: u32,
     /// `dbs/…/colls/…/docs/` by resource ids.
     prefix: String,
 }
 
 impl ItemRenderer {
-    /// That of a container.
+    /// The renderer of a container's items.
     pub(crate) fn new(database: u32, container: u32) -> Self {
         let of_database = Rid::Database(database).encode();
         let of_container = Rid::Container { database, container }.encode();
@@ -28,14 +32,16 @@ impl ItemRenderer {
         Self { database, container, prefix }
     }
 
-    /// The resource id of an item.
+    /// The resource id of an item. It is made of the commit of the item's birth, so an item that is
+    /// made again has another one.
     pub(crate) fn resource_id(&self, item: &Item) -> Rid {
         Rid::in_container(self.database, self.container, item.birth, Leaf::Item)
     }
 }
 
 impl ItemRenderer {
-    /// An item with what the server sets, as queries see it.
+    /// An item with what the server sets, as queries see it. Queries that do not read those
+    /// properties are spared it.
     pub(crate) fn complete_document(&self, item: &Item) -> DocBuf {
         let rid = self.resource_id(item).encode();
         let link = format!("{}{rid}/", self.prefix);
@@ -53,7 +59,7 @@ impl ItemRenderer {
     }
 }
 
-/// Appends an item.
+/// Appends an item as JSON. What the server sets stands at the end, as in the service.
 pub(crate) fn write_item(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
     out.reserve(item.body.len() + 256);
     out.push(b'{');

@@ -1,4 +1,9 @@
 //! The one place where a request's method, resource path and headers become an operation.
+//!
+//! The order within it is part of the protocol: which header counts first where several are there,
+//! and which methods a kind of resource has at all. Read-only keys and tokens are let through by
+//! what is decided here, so a request that changes something must never become an operation that
+//! reads.
 
 use http::Method;
 
@@ -9,8 +14,8 @@ use crate::{
 };
 
 impl Operation {
-    /// The operation that a request asks for. HEAD is GET without a body where one resource is read;
-    /// feeds and the smaller resources have no HEAD, as in the service.
+    /// The operation that a request asks for. HEAD is GET without a body where a database, a
+    /// container or an item is read; feeds and the smaller resources have no HEAD.
     pub(crate) fn decide(method: &Method, link: &Link, headers: &Headers) -> Self {
         use Resource as Kind;
         let named = link.name.is_some();
@@ -75,8 +80,9 @@ impl Operation {
         }
     }
 
-    /// What a POST to the feed of items is. The order is the one in which the headers count: official
-    /// clients send a query plan with the headers of a query too, and a batch may carry them.
+    /// What a POST to the feed of items is. The order is the one in which the headers count:
+    /// official clients send a query plan with the headers of a query too, and a batch may carry
+    /// them.
     fn posted_to_items(headers: &Headers) -> Self {
         match headers {
             _ if headers.is_plan() => Self::QueryPlan,
@@ -100,7 +106,8 @@ impl Operation {
         })
     }
 
-    /// A read-only key is told 405 for a GET or HEAD that is not there, and 403 for all else.
+    /// The operation of a method that is not there. A read-only key is told 405 for a GET or HEAD
+    /// of that kind, and 403 for all else, as if the method were there.
     fn not_allowed(kind: Resource, method: &Method) -> Self {
         let access = match *method {
             Method::GET | Method::HEAD => Access::Reads,

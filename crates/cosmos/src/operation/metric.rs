@@ -1,5 +1,5 @@
-//! The names under which the time of operations is measured. Several operations share one where users
-//! would not look at them apart.
+//! The names under which the time of operations is measured. Several operations share one where
+//! users would not look at them apart; what touches items has one each.
 
 macro_rules! metrics {
     ($($metric:ident = $name:literal,)*) => {

@@ -26,13 +26,13 @@ pub(crate) enum Metering {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// In that of its connection: it is short, or one step that is taken whole or not at all.
-    OfConnection,
+    Inline,
     /// In one of its own, because its body is a query: compiling and evaluating it may keep a thread
     /// for long, while the task of the connection has to see that the client leaves.
-    OfQuery,
+    ForQuery,
     /// In one of its own, because it changes resources in several steps, which have to be finished
     /// although the client has gone.
-    OfChange,
+    ForChange,
 }
 
 /// Which operations may run at the same time.
@@ -78,11 +78,18 @@ pub(crate) enum Requirement {
 /// A row of the operation table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
+    /// The name under which its time is measured.
     pub(crate) metric: Metric,
+    /// Whether it changes anything.
     pub(crate) access: Access,
+    /// Whether throughput limits it.
     pub(crate) metering: Metering,
+    /// In which task it runs, and whether its body is a query.
     pub(crate) task: Task,
+    /// Whether it waits for other changes of resources.
     pub(crate) order: Order,
+    /// What its resource lies in.
     pub(crate) parent: Parent,
+    /// What its sender has to show.
     pub(crate) requirement: Requirement,
 }

@@ -1,4 +1,9 @@
-//! The table of operations: one row each.
+//! The table of operations: one row each. What the columns mean stands in `row`.
+//!
+//! Some rows look alike for different reasons. A query of resources has a task of its own because
+//! compiling it may take long, although it runs over a few things in memory. A batch has none,
+//! because it is one commit that is taken whole or not at all. Replacing an offer is one write and
+//! waits for nobody. What touches items is metered, and metered alone.
 
 use super::{
     metric::Metric::{
@@ -13,7 +18,7 @@ use super::{
         Parent::{Account, Container, Database},
         Requirement::{self, AnyCredential, Nothing, Partition, Resource as OfResource, WriteKey},
         Row,
-        Task::{OfChange, OfConnection, OfQuery},
+        Task::{ForChange, ForQuery, Inline},
     },
 };
 use crate::link::Resource;
@@ -58,69 +63,69 @@ macro_rules! operations {
 const OF_CONTAINER: Requirement = Requirement::Container;
 
 operations! {
-    // Operation:       metric,          access, metering, task,         order,    parent,    requirement
-    ReadAccount:        Other,           Reads,  Free,     OfConnection, AtOnce,   Account,   AnyCredential;
-    ReadCertificate:    Other,           Reads,  Free,     OfConnection, AtOnce,   Account,   Nothing;
+    // Operation:       metric,          access, metering, task,       order,    parent,    requirement
+    ReadAccount:        Other,           Reads,  Free,     Inline,     AtOnce,   Account,   AnyCredential;
+    ReadCertificate:    Other,           Reads,  Free,     Inline,     AtOnce,   Account,   Nothing;
 
-    CreateDatabase:     InDatabase,      Writes, Free,     OfChange,     OneByOne, Account,   OfResource;
-    QueryDatabases:     InDatabase,      Reads,  Free,     OfQuery,      AtOnce,   Account,   OfResource;
-    ListDatabases:      InDatabase,      Reads,  Free,     OfConnection, AtOnce,   Account,   OfResource;
-    ReadDatabase:       InDatabase,      Reads,  Free,     OfConnection, AtOnce,   Account,   OfResource;
-    DeleteDatabase:     InDatabase,      Writes, Free,     OfChange,     OneByOne, Account,   OfResource;
+    CreateDatabase:     InDatabase,      Writes, Free,     ForChange,  OneByOne, Account,   OfResource;
+    QueryDatabases:     InDatabase,      Reads,  Free,     ForQuery,   AtOnce,   Account,   OfResource;
+    ListDatabases:      InDatabase,      Reads,  Free,     Inline,     AtOnce,   Account,   OfResource;
+    ReadDatabase:       InDatabase,      Reads,  Free,     Inline,     AtOnce,   Account,   OfResource;
+    DeleteDatabase:     InDatabase,      Writes, Free,     ForChange,  OneByOne, Account,   OfResource;
 
-    CreateContainer:    InContainer,     Writes, Free,     OfChange,     OneByOne, Database,  OF_CONTAINER;
-    QueryContainers:    InContainer,     Reads,  Free,     OfQuery,      AtOnce,   Database,  OF_CONTAINER;
-    ListContainers:     InContainer,     Reads,  Free,     OfConnection, AtOnce,   Database,  OF_CONTAINER;
-    ReadContainer:      InContainer,     Reads,  Free,     OfConnection, AtOnce,   Database,  OF_CONTAINER;
-    ReplaceContainer:   InContainer,     Writes, Free,     OfChange,     OneByOne, Database,  OF_CONTAINER;
-    DeleteContainer:    InContainer,     Writes, Free,     OfChange,     OneByOne, Database,  OF_CONTAINER;
+    CreateContainer:    InContainer,     Writes, Free,     ForChange,  OneByOne, Database,  OF_CONTAINER;
+    QueryContainers:    InContainer,     Reads,  Free,     ForQuery,   AtOnce,   Database,  OF_CONTAINER;
+    ListContainers:     InContainer,     Reads,  Free,     Inline,     AtOnce,   Database,  OF_CONTAINER;
+    ReadContainer:      InContainer,     Reads,  Free,     Inline,     AtOnce,   Database,  OF_CONTAINER;
+    ReplaceContainer:   InContainer,     Writes, Free,     ForChange,  OneByOne, Database,  OF_CONTAINER;
+    DeleteContainer:    InContainer,     Writes, Free,     ForChange,  OneByOne, Database,  OF_CONTAINER;
 
-    CreateItem:         CreateItem,      Writes, Metered,  OfConnection, AtOnce,   Container, Partition;
-    UpsertItem:         UpsertItem,      Writes, Metered,  OfConnection, AtOnce,   Container, Partition;
-    ReadItem:           ReadItem,        Reads,  Metered,  OfConnection, AtOnce,   Container, Partition;
-    ReplaceItem:        ReplaceItem,     Writes, Metered,  OfConnection, AtOnce,   Container, Partition;
-    PatchItem:          PatchItem,       Writes, Metered,  OfConnection, AtOnce,   Container, Partition;
-    DeleteItem:         DeleteItem,      Writes, Metered,  OfConnection, AtOnce,   Container, Partition;
-    QueryItems:         Query,           Reads,  Metered,  OfQuery,      AtOnce,   Container, Partition;
-    QueryPlan:          QueryPlan,       Reads,  Metered,  OfQuery,      AtOnce,   Container, Partition;
-    Batch:              Batch,           Writes, Metered,  OfConnection, AtOnce,   Container, Partition;
-    ListItems:          ReadFeed,        Reads,  Metered,  OfConnection, AtOnce,   Container, Partition;
-    ChangeFeed:         ChangeFeed,      Reads,  Metered,  OfConnection, AtOnce,   Container, Partition;
-    DeletePartition:    DeletePartition, Writes, Metered,  OfChange,     AtOnce,   Container, Partition;
+    CreateItem:         CreateItem,      Writes, Metered,  Inline,     AtOnce,   Container, Partition;
+    UpsertItem:         UpsertItem,      Writes, Metered,  Inline,     AtOnce,   Container, Partition;
+    ReadItem:           ReadItem,        Reads,  Metered,  Inline,     AtOnce,   Container, Partition;
+    ReplaceItem:        ReplaceItem,     Writes, Metered,  Inline,     AtOnce,   Container, Partition;
+    PatchItem:          PatchItem,       Writes, Metered,  Inline,     AtOnce,   Container, Partition;
+    DeleteItem:         DeleteItem,      Writes, Metered,  Inline,     AtOnce,   Container, Partition;
+    QueryItems:         Query,           Reads,  Metered,  ForQuery,   AtOnce,   Container, Partition;
+    QueryPlan:          QueryPlan,       Reads,  Metered,  ForQuery,   AtOnce,   Container, Partition;
+    Batch:              Batch,           Writes, Metered,  Inline,     AtOnce,   Container, Partition;
+    ListItems:          ReadFeed,        Reads,  Metered,  Inline,     AtOnce,   Container, Partition;
+    ChangeFeed:         ChangeFeed,      Reads,  Metered,  Inline,     AtOnce,   Container, Partition;
+    DeletePartition:    DeletePartition, Writes, Metered,  ForChange,  AtOnce,   Container, Partition;
 
-    ListRanges:         Other,           Reads,  Free,     OfConnection, AtOnce,   Container, OF_CONTAINER;
+    ListRanges:         Other,           Reads,  Free,     Inline,     AtOnce,   Container, OF_CONTAINER;
 
-    QueryConflicts:     Other,           Reads,  Free,     OfQuery,      AtOnce,   Container, OfResource;
-    ListConflicts:      Other,           Reads,  Free,     OfConnection, AtOnce,   Container, OfResource;
-    ReadConflict:       Other,           Reads,  Free,     OfConnection, AtOnce,   Container, OfResource;
-    DeleteConflict:     Other,           Writes, Free,     OfConnection, AtOnce,   Container, OfResource;
+    QueryConflicts:     Other,           Reads,  Free,     ForQuery,   AtOnce,   Container, OfResource;
+    ListConflicts:      Other,           Reads,  Free,     Inline,     AtOnce,   Container, OfResource;
+    ReadConflict:       Other,           Reads,  Free,     Inline,     AtOnce,   Container, OfResource;
+    DeleteConflict:     Other,           Writes, Free,     Inline,     AtOnce,   Container, OfResource;
 
-    CreateScript:       Other,           Writes, Free,     OfChange,     OneByOne, Container, OfResource;
-    QueryScripts:       Other,           Reads,  Free,     OfQuery,      AtOnce,   Container, OfResource;
-    ListScripts:        Other,           Reads,  Free,     OfConnection, AtOnce,   Container, OfResource;
-    ReadScript:         Other,           Reads,  Free,     OfConnection, AtOnce,   Container, OfResource;
-    ReplaceScript:      Other,           Writes, Free,     OfChange,     OneByOne, Container, OfResource;
-    DeleteScript:       Other,           Writes, Free,     OfChange,     OneByOne, Container, OfResource;
-    ExecuteProcedure:   Other,           Writes, Free,     OfConnection, AtOnce,   Container, OfResource;
+    CreateScript:       Other,           Writes, Free,     ForChange,  OneByOne, Container, OfResource;
+    QueryScripts:       Other,           Reads,  Free,     ForQuery,   AtOnce,   Container, OfResource;
+    ListScripts:        Other,           Reads,  Free,     Inline,     AtOnce,   Container, OfResource;
+    ReadScript:         Other,           Reads,  Free,     Inline,     AtOnce,   Container, OfResource;
+    ReplaceScript:      Other,           Writes, Free,     ForChange,  OneByOne, Container, OfResource;
+    DeleteScript:       Other,           Writes, Free,     ForChange,  OneByOne, Container, OfResource;
+    ExecuteProcedure:   Other,           Writes, Free,     Inline,     AtOnce,   Container, OfResource;
 
-    CreateUser:         Other,           Writes, Free,     OfChange,     OneByOne, Database,  OfResource;
-    QueryUsers:         Other,           Reads,  Free,     OfQuery,      AtOnce,   Database,  OfResource;
-    ListUsers:          Other,           Reads,  Free,     OfConnection, AtOnce,   Database,  OfResource;
-    ReadUser:           Other,           Reads,  Free,     OfConnection, AtOnce,   Database,  OfResource;
-    ReplaceUser:        Other,           Writes, Free,     OfChange,     OneByOne, Database,  OfResource;
-    DeleteUser:         Other,           Writes, Free,     OfChange,     OneByOne, Database,  OfResource;
+    CreateUser:         Other,           Writes, Free,     ForChange,  OneByOne, Database,  OfResource;
+    QueryUsers:         Other,           Reads,  Free,     ForQuery,   AtOnce,   Database,  OfResource;
+    ListUsers:          Other,           Reads,  Free,     Inline,     AtOnce,   Database,  OfResource;
+    ReadUser:           Other,           Reads,  Free,     Inline,     AtOnce,   Database,  OfResource;
+    ReplaceUser:        Other,           Writes, Free,     ForChange,  OneByOne, Database,  OfResource;
+    DeleteUser:         Other,           Writes, Free,     ForChange,  OneByOne, Database,  OfResource;
 
-    CreatePermission:   Other,           Writes, Free,     OfChange,     OneByOne, Account,   WriteKey;
-    QueryPermissions:   Other,           Reads,  Free,     OfQuery,      AtOnce,   Account,   WriteKey;
-    ListPermissions:    Other,           Reads,  Free,     OfConnection, AtOnce,   Account,   WriteKey;
-    ReadPermission:     Other,           Reads,  Free,     OfConnection, AtOnce,   Account,   WriteKey;
-    ReplacePermission:  Other,           Writes, Free,     OfChange,     OneByOne, Account,   WriteKey;
-    DeletePermission:   Other,           Writes, Free,     OfChange,     OneByOne, Account,   WriteKey;
+    CreatePermission:   Other,           Writes, Free,     ForChange,  OneByOne, Account,   WriteKey;
+    QueryPermissions:   Other,           Reads,  Free,     ForQuery,   AtOnce,   Account,   WriteKey;
+    ListPermissions:    Other,           Reads,  Free,     Inline,     AtOnce,   Account,   WriteKey;
+    ReadPermission:     Other,           Reads,  Free,     Inline,     AtOnce,   Account,   WriteKey;
+    ReplacePermission:  Other,           Writes, Free,     ForChange,  OneByOne, Account,   WriteKey;
+    DeletePermission:   Other,           Writes, Free,     ForChange,  OneByOne, Account,   WriteKey;
 
-    QueryOffers:        Other,           Reads,  Free,     OfQuery,      AtOnce,   Account,   OfResource;
-    ListOffers:         Other,           Reads,  Free,     OfConnection, AtOnce,   Account,   OfResource;
-    ReadOffer:          Other,           Reads,  Free,     OfConnection, AtOnce,   Account,   OfResource;
-    ReplaceOffer:       Other,           Writes, Free,     OfChange,     AtOnce,   Account,   OfResource;
+    QueryOffers:        Other,           Reads,  Free,     ForQuery,   AtOnce,   Account,   OfResource;
+    ListOffers:         Other,           Reads,  Free,     Inline,     AtOnce,   Account,   OfResource;
+    ReadOffer:          Other,           Reads,  Free,     Inline,     AtOnce,   Account,   OfResource;
+    ReplaceOffer:       Other,           Writes, Free,     ForChange,  AtOnce,   Account,   OfResource;
 }
 
 /// The row of a method that a kind of resource does not have: what its allowed methods have in common.
@@ -142,5 +147,5 @@ const fn not_allowed(kind: Resource, access: Access) -> Row {
         | Resource::Offers
         | Resource::Addresses => (Other, Free, Account, OfResource),
     };
-    Row { metric, access, metering, task: OfConnection, order: AtOnce, parent, requirement }
+    Row { metric, access, metering, task: Inline, order: AtOnce, parent, requirement }
 }

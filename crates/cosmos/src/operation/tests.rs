@@ -145,7 +145,7 @@ fn what_reads_is_sent_by_get_or_is_a_query() {
         let row = operation.row();
         let got = matches!(method, Method::GET | Method::HEAD);
         let reads = row.access == Access::Reads;
-        let queries = row.task == Task::OfQuery;
+        let queries = row.task == Task::ForQuery;
         assert_eq!(reads, got || queries, "{method} {path} {combination}: {operation:?}");
     }
 }
@@ -157,9 +157,9 @@ fn rows_agree_with_themselves() {
         let of_items = requirement == Requirement::Partition;
         assert_eq!(metering == Metering::Metered, of_items, "{operation:?}: items are metered");
         assert!(!of_items || parent == Parent::Container, "{operation:?}: it has the throughput");
-        let changes = order == Order::OneByOne || task == Task::OfChange;
+        let changes = order == Order::OneByOne || task == Task::ForChange;
         assert!(!changes || access == Access::Writes, "{operation:?}");
-        let steps = order == Order::AtOnce || task == Task::OfChange;
+        let steps = order == Order::AtOnce || task == Task::ForChange;
         assert!(steps, "{operation:?}: a change of several steps has a task of its own");
     }
 }

@@ -1,4 +1,8 @@
 //! What a container's partition key is made of, and what follows for headers and items.
+//!
+//! A request names a key in a header, and an item holds one at the key's paths. A write has to name
+//! the key that its item holds, so that a proxy or client that routes by the header sends it to the
+//! right place: the service does so, and this server refuses what the service would.
 
 use document::{DocRef, Document, Value};
 
@@ -8,25 +12,30 @@ use crate::{
     partition_key::{Component, KeyPath},
 };
 
-/// How components become an effective partition key.
+/// How components become an effective partition key. Once a container is made it cannot change,
+/// since rows lie by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HashKind {
+    /// The first version: a hash, then the components. It has one path.
     HashV1,
+    /// The second version: one hash. It has one path.
     HashV2,
-    /// One hash a component: what begins alike lies together.
+    /// One hash for each component: what begins alike lies together.
     MultiHash,
 }
 
 /// A container's partition key.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionKeyDefinition {
+    /// The paths in items, the first first; none in a container without a partition key.
     paths: Vec<KeyPath>,
+    /// How their values are hashed.
     kind: HashKind,
     /// Made by a migration: an empty list in a header is an item without the property.
     system: bool,
 }
 
-/// What part of a container a header limits an operation to.
+/// Which part of a container a header limits an operation to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum KeyScope {
     /// One logical partition.
@@ -36,12 +45,14 @@ pub(crate) enum KeyScope {
 }
 
 impl PartitionKeyDefinition {
-    /// A container from before there were partition keys.
+    /// The key of a container from before there were partition keys: all items are one logical
+    /// partition.
     pub(crate) fn without_paths() -> Self {
         Self { paths: Vec::new(), kind: HashKind::HashV2, system: false }
     }
 
-    /// Reads a definition as clients send it.
+    /// Reads a definition as clients send it. Kind and version may be missing: one path is a hash,
+    /// several are a hierarchical key, and a hash without a version is of the first.
     pub(crate) fn parse(definition: &Document) -> Result<Self, Failure> {
         let refused = |text: String| Failure::new(Fault::BadRequest, text);
         let Some(Value::Array(paths)) = definition.get("paths") else {
@@ -97,17 +108,18 @@ impl PartitionKeyDefinition {
         self.kind
     }
 
-    /// The paths.
+    /// The paths in items.
     pub(crate) fn paths(&self) -> &[KeyPath] {
         &self.paths
     }
 
-    /// The key of an item.
+    /// The key that an item holds.
     pub(crate) fn extract_key(&self, item: DocRef<'_>) -> Vec<Component> {
         self.paths.iter().map(|path| Component::of_value(path.find_value(item))).collect()
     }
 
-    /// The key that a header names whole.
+    /// The key that a header names whole. Operations on one item need it, and a prefix of a
+    /// hierarchical key is refused.
     pub(crate) fn whole_key(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
         match header {
             None if self.paths.is_empty() => Ok(Vec::new()),
@@ -126,7 +138,8 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// What a header limits an operation to.
+    /// What a header limits an operation to. A list with more components than the key has paths is
+    /// refused, with the sub-status by which SDKs read the container's definition anew.
     pub(crate) fn read_scope(&self, header: &str) -> Result<KeyScope, Failure> {
         let mut components = Component::parse_all(header).ok_or_else(|| {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))
@@ -145,7 +158,7 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// The key of an item that is written under a header: both have to say the same.
+    /// The key of an item that is written under a header: both have to say the same, bit by bit.
     pub(crate) fn of_item(
         &self,
         item: DocRef<'_>,
@@ -162,7 +175,7 @@ impl PartitionKeyDefinition {
     }
 }
 
-/// Refuses a key that is too long.
+/// Refuses a key that is too long for a row's key.
 pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     if MAX_KEY_BYTES < components.iter().map(Component::counted_bytes).sum() {
         return Err(Failure::new(
@@ -173,6 +186,7 @@ pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A whole number, however JSON writes it.
 fn whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::Int64(value) => Some(*value),

@@ -1,5 +1,5 @@
-//! Partition keys: how a container defines them, what stands in a header, what an item holds.
-//! Where a key lies among all others is `epk`'s business.
+//! Partition keys: their definition in a container, their paths in items, and their components in
+//! headers. Where the hash of a key lies is the business of `epk`.
 
 mod component;
 mod definition;

@@ -4,7 +4,7 @@ use document::{DocRef, ValueRef};
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// A path of property names.
+/// A path to one property: names from the root down, without arrays and wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyPath {
     parts: Vec<String>,
@@ -35,12 +35,13 @@ impl KeyPath {
         (!parts.is_empty()).then_some(Self { parts })
     }
 
-    /// Names from the root on.
+    /// The names from the root down.
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }
 
-    /// What stands there; arrays are not walked into.
+    /// The value at the path; `None` where the item has none. A name on the way that is not an
+    /// object ends the walk.
     pub(crate) fn find_value<'a>(&self, document: DocRef<'a>) -> Option<ValueRef<'a>> {
         let (first, rest) = self.parts.split_first()?;
         let mut found = document.get(first)?;

@@ -1,4 +1,5 @@
-//! A patch applied to an item: all operations or none.
+//! A patch applied to an item: all operations or none. It works on a copy as a tree, which becomes
+//! the new item when everything went well.
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, depth_within, json};
 
@@ -9,7 +10,8 @@ use crate::{
     partition_key::PartitionKeyDefinition,
 };
 
-/// The item after the patch.
+/// The item after the patch. It may be called several times for one request, each time with the
+/// newest version, when other writers come first.
 pub(crate) fn apply_patch(
     patch: &Patch,
     key: &PartitionKeyDefinition,
@@ -19,6 +21,8 @@ pub(crate) fn apply_patch(
     for (at, operation) in patch.operations.iter().enumerate() {
         apply_operation(operation, &mut document).map_err(|text| operation_failure(at, &text))?;
     }
+    // The same key lies elsewhere in the item when a value was moved, so it is the values that are
+    // compared and not the paths.
     if key.extract_key(DocRef::Tree(&document)) != key.extract_key(item) {
         return Err(Failure::bad_request("The partition key of an item cannot be patched."));
     }
@@ -41,8 +45,10 @@ pub(crate) fn apply_patch(
     Ok(stored)
 }
 
+/// The error is the text for the failing operation.
 type Done = std::result::Result<(), String>;
 
+/// Does one operation.
 fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done {
     match operation {
         PatchOperation::Add(path, value) => put_value(document, path, value.clone(), true),
@@ -61,10 +67,12 @@ fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done 
     }
 }
 
+/// The text for a path that leads nowhere.
 fn nothing_there(path: &Pointer) -> String {
     format!("There is nothing at the path '{}' that the operation could change.", path.text())
 }
 
+/// The value at a path, where there is one.
 fn find_existing<'a>(
     document: &'a mut Document,
     path: &'a Pointer,
@@ -77,7 +85,8 @@ fn find_existing<'a>(
     found.ok_or_else(|| nothing_there(path))
 }
 
-/// Puts a value; where that is a place of an array, between its elements or in place of one.
+/// Puts a value. At a place of an array it goes between the elements or in place of one, as
+/// `between` says; the place after the last one is open to both.
 fn put_value(document: &mut Document, path: &Pointer, value: Value, between: bool) -> Done {
     match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.insert(name, value),
@@ -94,6 +103,7 @@ fn put_value(document: &mut Document, path: &Pointer, value: Value, between: boo
     Ok(())
 }
 
+/// Takes the value at a path away.
 fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Value, String> {
     let taken = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.remove(name),
@@ -103,6 +113,8 @@ fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Va
     taken.ok_or_else(|| nothing_there(path))
 }
 
+/// Adds to the number at a path; a property that is not there becomes the number. Whole numbers
+/// stay whole until the sum is beyond them.
 fn increment_number(document: &mut Document, path: &Pointer, by: &Value) -> Done {
     let missing = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get(name).is_none(),

@@ -1,5 +1,14 @@
 //! Patches: read from a request, applied to an item. The condition is a text for the query
 //! language; what it means is not decided here.
+//!
+//! ```text
+//! {"condition": "from c where c.n > 1",
+//!  "operations": [{"op": "set", "path": "/a/b", "value": 1}]}
+//! ```
+//!
+//! A patch is checked as far as possible before an item is looked at. Paths are JSON pointers. The
+//! id and what the server sets cannot be patched, and a patch that would change the partition key
+//! fails as a whole: the item would belong somewhere else.
 
 mod apply;
 mod pointer;
@@ -15,15 +24,16 @@ use crate::{
     limits::{MAX_DEPTH, MAX_PATCH, PATCH_DEPTH},
 };
 
-/// A patch.
+/// A patch whose operations are right in themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Patch {
     /// `from c where …`
     pub(crate) condition: Option<String>,
+    /// What is done, in this order: each operation sees what those before it have left.
     pub(crate) operations: Vec<PatchOperation>,
 }
 
-/// One operation.
+/// One operation on one place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PatchOperation {
     /// Puts a value, between elements of an array.
@@ -32,22 +42,22 @@ pub(crate) enum PatchOperation {
     Set(Pointer, Value),
     /// Puts a value where there is one.
     Replace(Pointer, Value),
+    /// Takes a value away; there has to be one.
     Remove(Pointer),
     /// Adds to a number, or makes it.
     Increment(Pointer, Value),
-    Move {
-        from: Pointer,
-        to: Pointer,
-    },
+    /// Takes a value away and puts it elsewhere, between elements of an array.
+    Move { from: Pointer, to: Pointer },
 }
 
 impl Patch {
-    /// Reads a request's body.
+    /// Reads a request's body. Its depth is that of an item with room for the patch around it; the
+    /// item that comes of it is checked again.
     pub(crate) fn parse(text: &[u8]) -> Result<Self> {
         Self::from_value(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
     }
 
-    /// Whether it is about the property of this name, or something in it.
+    /// Whether it changes the property of this name or something in it, at the root of the item.
     pub(crate) fn touches(&self, name: &str) -> bool {
         self.operations.iter().any(|operation| match operation {
             PatchOperation::Add(path, _)
@@ -61,13 +71,16 @@ impl Patch {
         })
     }
 
-    /// Reads an object, or the array of operations alone.
+    /// Reads an object with operations and a condition, or the array of operations alone; SDKs send
+    /// both forms.
     pub(crate) fn from_value(body: Value) -> Result<Self> {
         let mut body = match body {
             Value::Document(body) => body,
             operations @ Value::Array(_) => doc! { "operations": operations },
             _ => {
-                return Err(Failure::bad_request("A patch is an object or an array of operations."));
+                return Err(Failure::bad_request(
+                    "A patch is an object or an array of operations.",
+                ));
             }
         };
         let condition = match body.remove("condition") {
@@ -90,11 +103,13 @@ impl Patch {
     }
 }
 
-/// A failure of one operation, which has its number in the text.
+/// A failure of one operation, which has its number in the text, as in the service. `at` counts
+/// from zero and the text from one.
 pub(crate) fn operation_failure(at: usize, text: &str) -> Failure {
     Failure::bad_request(format!("For Operation({}): {text}", at + 1))
 }
 
+/// Reads one operation; the error is the text that follows its number.
 fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String> {
     let Value::Document(mut fields) = operation else {
         return Err("It is not an object.".to_owned());
@@ -125,6 +140,7 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
     }
 }
 
+/// Reads the path of an operation, and refuses those that no patch may touch.
 fn read_pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
     let Some(Value::String(text)) = value else { return Err(format!("It has no text '{name}'.")) };
     let pointer = Pointer::parse(&text).ok_or_else(|| format!("The path '{text}' is invalid."))?;

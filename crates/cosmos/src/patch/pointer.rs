@@ -1,16 +1,18 @@
-//! Pointers into an item, and the walk to the place they mean.
+//! JSON pointers into an item (RFC 6901), and the walk to the place that they mean. `~1` stands for
+//! a slash in a name and `~0` for a tilde; `-` is the place after the last element of an array.
 
 use document::{Document, Value};
 
 use crate::limits::MAX_POINTER_PARTS;
 
-/// Names and positions from the root on; never empty.
+/// Names and positions from the root on; never empty, because the whole item is no place of a
+/// patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
     parts: Vec<String>,
 }
 
-/// The place that holds what a pointer means.
+/// The place that holds what a pointer means. The place itself may be empty.
 #[derive(Debug)]
 pub(crate) enum Target<'a> {
     /// A property of this object.
@@ -20,7 +22,7 @@ pub(crate) enum Target<'a> {
 }
 
 impl Pointer {
-    /// Reads `/a/b~1c/0`. `None`: it is no pointer to a part of an item.
+    /// Reads `/a/b~1c/0`. `None` where it is not a pointer to a part of an item.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('/')?;
         let mut parts = Vec::new();
@@ -33,14 +35,17 @@ impl Pointer {
         Some(Self { parts })
     }
 
+    /// The name of the property at the root.
     pub(crate) fn first_name(&self) -> &str {
         self.parts.first().map_or("", String::as_str)
     }
 
+    /// Whether it means a property at the root.
     pub(crate) fn is_one(&self) -> bool {
         self.parts.len() == 1
     }
 
+    /// Whether it means the place of another one, or something in it.
     pub(crate) fn begins_with(&self, other: &Self) -> bool {
         self.parts.starts_with(&other.parts)
     }
@@ -51,8 +56,8 @@ impl Pointer {
         escaped.fold(String::new(), |text, part| text + "/" + &part)
     }
 
-    /// Walks to what holds the place. The end of an array is its length. `None`: there is no such
-    /// object or array.
+    /// Walks to what holds the place. The end of an array is its length. `None` where there is no
+    /// such object or array on the way.
     pub(crate) fn find_target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {
         let (last, before) = self.parts.split_last()?;
         let mut parts = before.iter();
@@ -76,6 +81,7 @@ impl Pointer {
     }
 }
 
+/// A part without escapes; `None` where a tilde stands before anything else than 0 or 1.
 fn unescape_part(part: &str) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut chars = part.chars();

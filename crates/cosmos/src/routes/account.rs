@@ -11,7 +11,7 @@ use crate::{
     request_units::Work,
 };
 
-/// Where clients go on.
+/// `GET /`. It tells a client where to go on, so it is the first request of every SDK.
 pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let endpoint = match (&door.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
@@ -23,7 +23,8 @@ pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Resul
     Ok(Reply::json(200, body).with_units(Work::PointRead, 0))
 }
 
-/// The certificate as text.
+/// `GET /_explorer/emulator.pem`, as the service's emulator has it: scripts fetch it there, without
+/// a signature and before they trust the server.
 pub(crate) fn read_certificate<S: Store>(door: &Door<S>) -> Result<Reply> {
     let certificate = door.settings.certificate.as_ref().ok_or_else(Failure::no_resource)?;
     Ok(Reply {

@@ -1,5 +1,10 @@
 //! The change feed of all versions and deletes: every write and every end of an item, in the order
 //! of commits.
+//!
+//! It begins at a position that the client has, or now; there is no beginning, because versions are
+//! kept for a time only. An item that expires is a delete with `timeToLiveExpired` in its metadata:
+//! nobody writes at that instant, so the engine enters it when the feed is read or at its next
+//! tick, in the order of the instants.
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::{Event, EventKind, Events, Item, Store};
@@ -18,7 +23,7 @@ use crate::{
     session,
 };
 
-/// What is said where no versions are kept.
+/// What is said where no versions are kept; the service's text.
 const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 
@@ -43,12 +48,17 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
     let context = shared::new_context(door, request).await;
     let found = door.engine.events(&container.collection, &wanted, &context).await?;
+    // The container may have stopped keeping versions since it was looked up.
     let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;
     session::check_seen(request.seen, found.seq)?;
     let holds = |event: &&Event| {
+        // A part by effective partition keys is exact only with a look at the item; an event
+        // without either image is for all parts.
         let item = event.after.as_ref().or(event.before.as_ref());
         item.is_none_or(|item| part.contains_item(container, item))
     };
+    // The engine hands over the item before every change; the client reads it where the container's
+    // policy says so.
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
     let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
@@ -59,7 +69,7 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// An event as text, with the item before it where the container keeps `images`.
+/// Writes an event as JSON, with the item before it where the container keeps `images`.
 fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"current\":");
     match &event.after {
@@ -76,6 +86,8 @@ fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec
     out.push(b'}');
 }
 
+/// What the event was. The names are the service's; `crts` is the second of the commit and `lsn`
+/// its number, which is also the position after it in the feed.
 fn event_metadata(container: &Container, event: &Event) -> Document {
     let int = |number: u64| Value::Int64(i64::try_from(number).unwrap_or(i64::MAX));
     let mut metadata = Document::new();
@@ -103,7 +115,8 @@ fn event_metadata(container: &Container, event: &Event) -> Document {
     metadata
 }
 
-/// The partition key by the last names of its paths.
+/// The partition key as an object, by the last names of its paths. A property that the item does
+/// not have is left out.
 fn key_by_name(container: &Container, item: &Item) -> Document {
     let components = container.key.extract_key(item.document());
     let name = |path: &KeyPath| path.parts().last().cloned().unwrap_or_default();

@@ -1,5 +1,13 @@
 //! Batches, which are done whole or not at all, and bulks, of which each operation stands for
 //! itself.
+//!
+//! A batch becomes one unit of the engine: its operations see each other's results, and one commit
+//! holds them all. A bulk runs its operations in *waves*: those of different items at the same
+//! time, those of one item in the order in which they came. Where the first failure is to end a
+//! bulk, a wave is a single operation.
+//!
+//! The response to either is an array in the order of the request, with a status for each
+//! operation; the status of the whole is 207 where one of them failed.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -44,23 +52,30 @@ pub(crate) async fn run_batch<S: Store>(
     let failed = outcomes.iter().any(|outcome| 400 <= outcome.status);
     let status = if failed { 207 } else { 200 };
     let request_units = outcomes.iter().map(|outcome| outcome.request_units).sum();
-    Ok(Reply { request_units, seq, ..room.into_response(status, outcomes) })
+    Ok(Reply { request_units, seq, ..room.build_reply(status, outcomes) })
 }
 
-/// A batch in another binary form begins with a byte that no JSON begins with.
+/// Whether a body is in HybridRow, another binary form: it begins with a byte that no JSON begins
+/// with.
 fn is_hybrid(body: &[u8]) -> bool {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     !binary::is_binary(body) && first.is_some_and(|byte| matches!(byte, 0..0x20 | 0x7f..))
 }
 
-/// An operation as the engine does it, and what its answer needs.
+/// An operation as the engine does it, and what its outcome needs.
 struct Prepared {
+    /// What the engine does.
     write: ItemWrite,
+    /// Whether the item is left out of the outcome.
     minimal: bool,
+    /// The version that the client has already; an operation that reads it says 304.
     if_none_match: Option<u64>,
+    /// Whether it only reads.
     reads: bool,
 }
 
+/// Checks an operation against the container and makes the engine's action of it. `header` is the
+/// partition key that it is done under.
 async fn prepare_operation<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -95,7 +110,7 @@ async fn prepare_operation<S: Store>(
         BatchAction::Delete(id) => (key(&id)?, ItemAction::Delete),
     };
     let reads = matches!(action, ItemAction::Read);
-    // A read asks by the other header.
+    // A read asks by the other header, `if_none_match`, and reads whatever version there is.
     let if_match = match reads {
         true => engine::Match::Any,
         false => shared::if_match(operation.if_match.as_deref()),
@@ -108,8 +123,8 @@ async fn prepare_operation<S: Store>(
     })
 }
 
-/// What became of an operation. A read for which there is no room fails; what was written has been
-/// written, and only its item is left out.
+/// What became of an operation that was done. A read for which there is no room fails; what was
+/// written has been written, and only its item is left out.
 fn outcome_of(
     container: &Container,
     prepared: &Prepared,
@@ -132,6 +147,7 @@ fn outcome_of(
     let mut body = Vec::new();
     if !prepared.minimal || prepared.reads {
         let stored = item.body.len();
+        // Writing the text is most of the work, so it is not begun where it would not fit.
         if room.may_hold(stored) {
             item::write_item(&container.renderer, item, &mut body);
         }
@@ -145,7 +161,8 @@ fn outcome_of(
     Outcome { status, request_units, version: Some(item.stamp), body, ..Outcome::default() }
 }
 
-/// All operations as one unit.
+/// Does all operations as one unit. Failures of the request as a whole are the error; failures of
+/// an operation become outcomes, of which the others say that they depended on it.
 async fn run_atomic<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -178,10 +195,13 @@ async fn run_atomic<S: Store>(
         };
         match next {
             Ok(next) => prepared.push(next),
+            // Nothing has been written yet, so the first operation that is wrong decides.
             Err(failure) => return Ok((rolled_back(count, at, &failure), 0)),
         }
     }
     if prepared.iter().any(|prepared| prepared.reads) {
+        // Once the unit is committed it is too late to find out that the items read do not fit into
+        // memory.
         room.reserve_all()?;
     }
     let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
@@ -208,7 +228,8 @@ async fn run_atomic<S: Store>(
     }
 }
 
-/// The operation at fault, and all others, which failed only because of it.
+/// The outcomes of a batch that failed: that of the operation at fault, and of all others, which
+/// failed only because of it.
 fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
     let dependent = Failure::new(Fault::FailedDependency, "");
     let mut outcomes = vec![Outcome::of_failure(&dependent); count];
@@ -218,8 +239,7 @@ fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
     outcomes
 }
 
-/// Each operation for itself. Those of different items are done at once, those of the same item in
-/// order.
+/// Does each operation for itself, in waves.
 async fn run_bulk<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -231,6 +251,8 @@ async fn run_bulk<S: Store>(
     for operation in operations {
         waiting.push(match operation {
             Ok(mut operation) => {
+                // Each operation of a bulk may have a key of its own. Where the request has one
+                // too, for example because a token is limited to it, all have to be the same.
                 let own = operation.partition_key.take();
                 match (own.as_deref(), request.headers.partition_key()) {
                     // What the whole request is limited to, each operation is.
@@ -246,6 +268,8 @@ async fn run_bulk<S: Store>(
     let (mut outcomes, mut seq, mut stopped) = (Vec::with_capacity(waiting.len()), 0, false);
     let mut waiting = waiting.into_iter().peekable();
     while waiting.peek().is_some() {
+        // A wave takes operations until one is about an item that the wave has already: that one
+        // has to see what the wave leaves.
         let (mut wave, mut keys) = (Vec::new(), HashSet::new());
         // Where the first failure ends it, one goes after the other.
         let most = if request.headers.continue_on_error() { usize::MAX } else { 1 };
@@ -262,6 +286,7 @@ async fn run_bulk<S: Store>(
         }
         let wave = wave.iter().map(|next| run_one(door, container, next, stopped, room));
         for (outcome, known) in join_all(wave).await {
+            // What was in the wave has been done; the rest is not begun.
             stopped |= 400 <= outcome.status && !request.headers.continue_on_error();
             seq = seq.max(known);
             outcomes.push(outcome);
@@ -270,6 +295,8 @@ async fn run_bulk<S: Store>(
     Ok((outcomes, seq))
 }
 
+/// Does one operation of a bulk as a unit of its own, and returns its outcome and the newest commit
+/// that it knows of.
 async fn run_one<S: Store>(
     door: &Door<S>,
     container: &Arc<Container>,

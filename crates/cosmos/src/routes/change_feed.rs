@@ -1,4 +1,9 @@
 //! The change feed, latest version of each item, in the order of commits.
+//!
+//! A position in the feed is the number of a commit. A page holds the items whose last change is
+//! after it, in the order of those changes, so an item that changes often stands where its newest
+//! version is and the older ones are not there. The response's etag is the position after the page,
+//! and the client sends it back in `if-none-match`; a page without items is 304.
 
 use engine::{Changes, Item, Store};
 
@@ -27,11 +32,14 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
+    // Without a position the feed begins with the oldest item; a star asks for what comes from now
+    // on.
     let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
         None | Some("") => (0, false),
         Some("*") => (door.engine.store().published(), true),
         Some(etag) => (parse_position(etag)?, false),
     };
+    // A date counts only where there is no position: SDKs send it again with every page.
     let since_s = match request.headers.if_modified_since() {
         Some(date) if after == 0 && !from_now => parse_date(date)?,
         _ => i64::MIN,
@@ -41,6 +49,7 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     let context = shared::new_context(door, request).await;
     let found = door.engine.changes(&container.collection, &wanted, &context).await?;
     session::check_seen(request.seen, found.seq)?;
+    // SDKs that read both feeds by one piece of code ask for the form of the other one.
     let wrapped = request.headers.wire_format().is_some();
     let items = found.items.iter().filter(|item| part.contains_item(container, item));
     let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
@@ -59,8 +68,8 @@ pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Re
     reply.with_units(Work::Rows(count as u64), 0).with_etag(format!("\"{next}\""))
 }
 
-/// An entry of the feed: the item with its place in the order of changes, or both side by side where
-/// the client asks for the form of the other feed.
+/// Writes an entry of the feed: the item with its place in the order of changes, or both side by
+/// side where the client asks for the form of the other feed.
 fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
     if wrapped {
         text.extend_from_slice(b"{\"current\":");
@@ -70,6 +79,7 @@ fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut V
         let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
         text.extend_from_slice(metadata.as_bytes());
     } else {
+        // The closing brace makes room for one more property.
         text.pop();
         text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
     }
@@ -83,6 +93,7 @@ pub(super) fn parse_position(etag: &str) -> Result<u64> {
     })
 }
 
+/// The second that a date means.
 fn parse_date(date: &str) -> Result<i64> {
     let since = auth::http_date(date).map(|ms| ms.div_euclid(1000));
     since.ok_or_else(|| Failure::bad_request(format!("'{date}' is not a date.")))

@@ -1,4 +1,9 @@
 //! Which part of a container a request is about, by its headers or by what its query asks for.
+//!
+//! A part is a range of row keys. Headers name one by a partition key, by a prefix of a
+//! hierarchical one, by a range of effective partition keys, or not at all. A query that compares
+//! all paths of the partition key with constants names one too, so SDKs need not send a header with
+//! it.
 
 use document::ValueRef;
 use engine::{Item, ItemRange};
@@ -15,8 +20,10 @@ use crate::{
 
 /// The part of a container that a request is about.
 pub(super) struct ContainerPart<'a> {
+    /// The row keys that its items have, and perhaps others: see `within`.
     pub(super) range: ItemRange,
-    /// A text that tells what headers name from others.
+    /// A text that tells what headers name from others. Continuation tokens are sealed with it, so
+    /// that a token for one part is not good for another.
     pub(super) mark: Vec<u8>,
     /// The paths of the partition key, where it is one logical partition.
     pub(super) partition: &'a [KeyPath],
@@ -38,12 +45,16 @@ pub(super) fn of_headers<'a>(
     request: &Request,
 ) -> Result<ContainerPart<'a>> {
     let headers = &request.headers;
+    // There is one range. A client that knows another one has to read the list of ranges anew,
+    // which 410 tells it to do. An id may have that of the container before it.
     if let Some(id) = headers.range_id().map(str::trim).filter(|id| !id.is_empty())
         && id.rsplit(',').next() != Some(session::RANGE)
     {
         let text = format!("There is no partition key range '{id}'.");
         return Err(Failure::new(Fault::Gone, text));
     }
+    // A partition key counts before a range: SDKs send both with some feeds, and the key is the
+    // smaller part.
     if let Some(key) = headers.partition_key() {
         let scope = container.key.read_scope(key)?;
         let whole = matches!(scope, KeyScope::Whole(_));
@@ -55,6 +66,7 @@ pub(super) fn of_headers<'a>(
         let range = ItemRange::all();
         return Ok(ContainerPart { range, mark: Vec::new(), partition: &[], within: None });
     }
+    // One end alone is a range from there on or up to there.
     let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
         Failure::bad_request(format!(
@@ -73,6 +85,7 @@ pub(super) fn of_query<'a>(
     sarg: &Sarg,
 ) -> Result<ContainerPart<'a>> {
     let part = of_headers(container, request)?;
+    // Headers that name a part count before the query's own condition: the client splits the query.
     if part.within.is_some() {
         return Ok(part);
     }
@@ -80,6 +93,8 @@ pub(super) fn of_query<'a>(
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
     }
+    // Here the condition alone makes the range smaller. The mark stays that of the headers, since
+    // the text of the query is part of the token as well.
     if let Some(components) = implied_partition(container, sarg) {
         let range = container.item_range(&KeyScope::Whole(components));
         return Ok(ContainerPart { range, partition: paths, ..part });
@@ -90,7 +105,8 @@ pub(super) fn of_query<'a>(
     if whole { Ok(part) } else { Err(cross_partition_disabled()) }
 }
 
-/// Why a query without a partition is not answered.
+/// Why a query without a partition is not answered: the service refuses it as well, so that nobody
+/// reads all partitions without meaning to.
 pub(super) fn cross_partition_disabled() -> Failure {
     Failure::bad_request(
         "Cross partition query is required but disabled. Please set \
@@ -99,7 +115,8 @@ pub(super) fn cross_partition_disabled() -> Failure {
     )
 }
 
-/// The partition key that every item has which a condition keeps.
+/// The partition key that every item has which a condition keeps; `None` where one of its paths is
+/// not compared with a constant.
 fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component>> {
     let tests = match sarg {
         Sarg::And(tests) => tests.as_slice(),
@@ -125,7 +142,8 @@ pub(super) fn leads_to(steps: &[Step], path: &KeyPath) -> bool {
         })
 }
 
-/// The one component that is equal to a value. Numbers may be equal and still have other bits.
+/// The one component that is equal to a value. Numbers may be equal and still have other bits, by
+/// which clients hash them, so a number names no partition here.
 fn exact_component(value: ValueRef<'_>) -> Option<Component> {
     match value {
         ValueRef::String(_) | ValueRef::Bool(_) | ValueRef::Null => {

@@ -1,12 +1,14 @@
-//! Containers: collections of the engine, with the definition that clients see among their
-//! options.
+//! Containers: collections of the engine, with the definition that clients see among their options.
+//!
+//! Creating one takes two steps, the collection and its offer, and removing one several; `mend`
+//! finishes at the next start what an end of the server leaves between them.
 
 use std::sync::Arc;
 
 use document::Document;
 use engine::{Expect, Kind, Model, Namespace, Space, Store};
 
-use super::{offers, queries, resources, shared};
+use super::{offers, resource_feed, resources, shared};
 use crate::{
     catalog::{self, Container, Database, ROOT},
     container::{ContainerDefinition, write_ttl},
@@ -28,6 +30,7 @@ const LINKS: [(&str, &str); 5] = [
     ("_conflicts", "conflicts/"),
 ];
 
+/// A container as clients see it.
 fn represent(container: &Container) -> Document {
     let mut body = container.options().clone();
     write_ttl(container.default_ttl(), &mut body);
@@ -42,16 +45,21 @@ fn represent(container: &Container) -> Document {
     system.complete_body(body, &LINKS)
 }
 
+/// All containers of a database as clients see them.
 fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
     catalog::all_containers(&door.engine, database).iter().map(represent).collect()
 }
 
-/// The path below which a container's own resources are.
+/// The path below which a container's own resources are, such as its scripts. It has the number of
+/// the collection and not its name, so that a container that is made anew finds nothing of the old
+/// one.
 pub(crate) fn resource_path(container: &Container) -> [String; 4] {
     let id = container.collection.id.to_string();
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
+/// The container at the end of a link. It is looked up under the lock of changes and not carried in
+/// the request, because it is what these operations change.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
@@ -76,6 +84,7 @@ pub(crate) async fn create_container<S: Store>(
     let (engine, known) = (&door.engine, &door.containers);
     let container = catalog::find_container(engine, known, &database.name, &definition.id)?;
     let shared = offers::offer_of(door, &database.rid().encode()).is_some();
+    // A container has an offer of its own unless it shares its database's.
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
         offers::create_offer(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
@@ -89,16 +98,7 @@ pub(crate) fn list_containers<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = shared::find_database(door, request)?;
-    let rid = database.rid().encode();
-    queries::list_resources(
-        door,
-        request,
-        asked,
-        &rid,
-        "DocumentCollections",
-        represent_all(door, &database),
-    )
+    resource_feed::list_in_database(door, request, asked, "DocumentCollections", represent_all)
 }
 
 /// `GET /dbs/{db}/colls/{c}`
@@ -118,6 +118,8 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
         let live = door.engine.forecast(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
         let (store, id) = (door.engine.store(), container.collection.id);
+        // What was written lately may not have been counted where it is stored, so the live items
+        // are the least.
         let held = [Space::Rows(id), Space::Index(id)].map(|space| store.space_bytes(space));
         // What was written lately may not have been counted where it is stored.
         let all = held.iter().sum::<u64>().div_ceil(1024).max(kilobytes);
@@ -135,7 +137,8 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
     Ok(reply)
 }
 
-/// `PUT /dbs/{db}/colls/{c}`
+/// `PUT /dbs/{db}/colls/{c}`. The new TTL is in force when it is answered; indexes are built
+/// afterwards.
 pub(crate) async fn replace_container<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -143,7 +146,8 @@ pub(crate) async fn replace_container<S: Store>(
 ) -> Result<Reply> {
     let body = shared::parse_document(body)?;
     let held = find_named(door, request)?;
-    // Who asks to change another container than there is now is told that, whatever it would be.
+    // A client that asks to change another version than there is now is told that first, whatever
+    // the change would be.
     resources::check_version(request, held.version())?;
     let definition = ContainerDefinition::parse_replacement(body, held.options())?;
     let version = match shared::expected_version(request) {
@@ -153,7 +157,8 @@ pub(crate) async fn replace_container<S: Store>(
     let collection = &held.collection;
     door.engine.replace_container(collection, definition.engine_definition(), version).await?;
     let (engine, collection) = (door.engine.clone(), Arc::clone(collection));
-    // Answers are the same while indexes are built; a start goes on with what an end left over.
+    // Queries return the same while indexes are built. A start goes on with what an end of the
+    // server left over.
     tokio::spawn(async move {
         if let Err(error) = engine.transform_indexes(&collection).await {
             tracing::warn!(%error, "build the indexes of a container");

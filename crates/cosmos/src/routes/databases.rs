@@ -1,10 +1,10 @@
-//! Databases: small resources with a number for their resource ids. Their containers are collections
-//! of the engine.
+//! Databases: small resources with a number for their resource ids. Their containers are
+//! collections of the engine.
 
-use document::{Document, Value, doc};
+use document::{Document, doc};
 use engine::{Expect, Kind, Model, Namespace, Store};
 
-use super::{offers, queries, resources, shared};
+use super::{offers, resource_feed, resources, shared};
 use crate::{
     catalog::{self, Database, ROOT},
     door::Door,
@@ -16,6 +16,7 @@ use crate::{
     request::Request,
 };
 
+/// A database as clients see it.
 fn represent(database: &Database) -> Document {
     let system = SystemProperties {
         rid: database.rid(),
@@ -28,11 +29,13 @@ fn represent(database: &Database) -> Document {
     system.complete_body(body, &[("_colls", "colls/"), ("_users", "users/")])
 }
 
+/// All databases as clients see them.
 fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     catalog::all_databases(&door.engine).iter().map(represent).collect()
 }
 
-/// `POST /dbs`
+/// `POST /dbs`. Without a throughput it has no offer, and each of its containers has one of its
+/// own.
 pub(crate) async fn create_database<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -48,10 +51,8 @@ pub(crate) async fn create_database<S: Store>(
         let text = format!("The account has {MAX_RESOURCES} databases already.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
-    let number = shared::next_number(door).await?;
-    let body = doc! { "number": Value::Int64(i64::from(number)) };
-    let made = door.engine.put_resource(&[ROOT, &id], body, Expect::Absent).await?;
-    let made = Database { name: id, number, resource: made };
+    let (number, resource) = resources::create_numbered(door, &[ROOT, &id]).await?;
+    let made = Database { name: id, number, resource };
     if let Some(throughput) = throughput {
         let link = format!("dbs/{}/", made.rid().encode());
         offers::create_offer(door, &link, &made.rid().encode(), throughput).await?;
@@ -65,7 +66,7 @@ pub(crate) fn list_databases<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    queries::list_resources(door, request, asked, "", "Databases", represent_all(door))
+    resource_feed::list_resources(door, request, asked, "", "Databases", represent_all(door))
 }
 
 /// `GET /dbs/{db}`
@@ -77,11 +78,11 @@ pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Resu
     Ok(representation::resource_reply(200, &represent(&database)))
 }
 
-/// `DELETE /dbs/{db}`
+/// `DELETE /dbs/{db}`, with all that it holds.
 pub(crate) async fn delete_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let database = shared::find_database(door, request)?;
     resources::check_version(request, database.resource.stamp)?;
-    // The record goes last: until then a second attempt finds what is left.
+    // The database itself goes last: until then a second attempt finds what is left.
     for container in catalog::all_containers(&door.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
         door.engine.drop_collection(Model::Items, &namespace).await?;

@@ -1,5 +1,8 @@
-//! Which indexes a query read, in the two forms that clients decode. What could have been read is not
-//! worked out: the lists of potential indexes are empty.
+//! Which indexes a query read, in the two forms that clients decode. What could have been read is
+//! not worked out: the lists of potential indexes are empty.
+//!
+//! The first version is base64 of a JSON object, the second a JSON object with percent signs. Both
+//! come in one header, and the client says which it reads.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
@@ -9,7 +12,8 @@ use query::json::sarg::Step;
 
 use crate::{catalog::Container, container, headers::Headers, representation};
 
-/// The header of an answer to a client that asks for it.
+/// The header of a response to a client that asks for it. The second version counts where both are
+/// asked for.
 pub(super) fn utilization_header(
     headers: &Headers,
     container: &Container,
@@ -33,7 +37,7 @@ pub(super) fn utilization_header(
     })
 }
 
-/// A path as policies write it.
+/// A path as policies write it; names with other characters than letters and digits are quoted.
 fn policy_path(steps: &[Step]) -> String {
     let mut text = String::new();
     for step in steps {
@@ -54,15 +58,18 @@ fn policy_path(steps: &[Step]) -> String {
     text + "/?"
 }
 
+/// A JSON array of objects.
 fn document_list<T>(all: Vec<T>, entry: impl Fn(T) -> Document) -> Value {
     Value::Array(all.into_iter().map(|one| Value::Document(entry(one))).collect())
 }
 
+/// A JSON array of texts.
 fn text_list(all: Vec<String>) -> Value {
     Value::Array(all.into_iter().map(Value::String).collect())
 }
 
-/// The form of the first version.
+/// The form of the first version. "High" and the precise sets say that the index was used for all
+/// of the condition that it could serve.
 fn version_1(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
     representation::resource_text(&doc! {
         "UtilizedSingleIndexes": document_list(single, |spec| doc! {

@@ -1,5 +1,5 @@
 //! The item that a link means: by its id, or by its resource id, for which the logical partition is
-//! walked. Few clients name items so.
+//! walked. Few clients name items so: those that follow the `_self` of an item.
 
 use engine::{Comes, Flow, Item, ItemKey, Scan, Sink, Store};
 
@@ -15,8 +15,9 @@ use crate::{
 };
 
 /// The name in the link. Items may have ids that no link can carry: the service's gateway does not
-/// reach them by name either, and answers with this status.
-pub(super) fn item_name<'a>(request: &'a Request) -> Result<&'a str> {
+/// reach them by name either, and answers with this status. They are reached by queries, in
+/// batches, and by their resource id.
+pub(super) fn item_name(request: &Request) -> Result<&str> {
     let id = request.name();
     if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
         let text = "A link cannot name an id with '/', '\\' or '#' in it or a space at its end: use \
@@ -28,7 +29,8 @@ pub(super) fn item_name<'a>(request: &'a Request) -> Result<&'a str> {
     Ok(id)
 }
 
-/// The key of the item that a write is about.
+/// The key of the item that a write is about. The item at the name counts first; only a name that
+/// has the form of a resource id and is not there is searched for.
 pub(super) async fn find_key<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -45,6 +47,7 @@ pub(super) async fn find_key<S: Store>(
     Ok(found.map_or(key, |item| item.key()))
 }
 
+/// The resource id in the link, where it has the form of one.
 fn link_rid(request: &Request) -> Option<Rid> {
     Rid::parse(request.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
 }
@@ -64,6 +67,7 @@ pub(super) async fn find_by_rid<S: Store>(
     Ok(search.found)
 }
 
+/// A walk that ends at the item with a resource id.
 struct Search<'a> {
     container: &'a Container,
     wanted: Rid,

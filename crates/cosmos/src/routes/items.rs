@@ -1,4 +1,8 @@
 //! Operations on one item: create, upsert, read, replace, patch, delete.
+//!
+//! They go the same way: check the request against the container, build the row's key from
+//! partition key and id, have the engine do one unit, and write the item that came of it. The
+//! engine decides whether the item is there; nothing is looked up before a write.
 
 use std::sync::Arc;
 
@@ -20,7 +24,8 @@ use crate::{
     session,
 };
 
-/// Refuses what would run a trigger.
+/// Refuses what would run a trigger. A client that names one relies on what it does, so ignoring it
+/// would be worse than a refusal.
 fn check_triggers(request: &Request) -> Result<()> {
     let named = [request.headers.pre_triggers(), request.headers.post_triggers()];
     if named.iter().flatten().any(|names| !names.trim().is_empty()) {
@@ -42,7 +47,8 @@ fn read_new_item(
     Ok((item, components))
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs`
+/// `POST /dbs/{db}/colls/{c}/docs`, as a creation or as an upsert. The operation says which of the
+/// two; the response says by its status whether an upsert made the item.
 pub(crate) async fn create_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -59,7 +65,8 @@ pub(crate) async fn create_item<S: Store>(
     write_one(door, request, container, key, action).await
 }
 
-/// `PUT /dbs/{db}/colls/{c}/docs/{id}`
+/// `PUT /dbs/{db}/colls/{c}/docs/{id}`. The body may have another id than the link: the item then
+/// moves, and keeps its resource id.
 pub(crate) async fn replace_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -73,7 +80,7 @@ pub(crate) async fn replace_item<S: Store>(
     write_one(door, request, container, key, action).await
 }
 
-/// A replace, which may give the item another id.
+/// A replace, which may give the item another id: then it moves to another key in one unit.
 pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> ItemAction {
     match *key == to {
         true => ItemAction::Replace(item.to_buf()),
@@ -81,7 +88,8 @@ pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> Item
     }
 }
 
-/// `PATCH /dbs/{db}/colls/{c}/docs/{id}`
+/// `PATCH /dbs/{db}/colls/{c}/docs/{id}`. The partition key comes from the header alone, since the
+/// body has no item.
 pub(crate) async fn patch_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -95,7 +103,8 @@ pub(crate) async fn patch_item<S: Store>(
     write_one(door, request, container, key, action).await
 }
 
-/// A patch as the engine does it.
+/// A patch as the engine does it: a function of the item's newest version. The engine calls it
+/// within the write, and again where another writer came first.
 pub(super) async fn patch_action<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -117,6 +126,8 @@ pub(super) async fn patch_action<S: Store>(
         }
         let patched = patch::apply_patch(&patch, &container.key, item.document());
         let stored = patched.map_err(|failure| failure.into_engine())?;
+        // A patch that does not touch `ttl` keeps the lifetime as it is. What stands in the item
+        // may be a value from a time when TTL was off and nobody checked it.
         let lifetime = if keeps_ttl {
             // What it says may be from a time when nobody looked at it.
             engine::Lifetime::of(stored.get("ttl"))
@@ -137,7 +148,8 @@ pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> 
     write_one(door, request, container, key, ItemAction::Delete).await
 }
 
-/// `GET /dbs/{db}/colls/{c}/docs/{id}`
+/// `GET /dbs/{db}/colls/{c}/docs/{id}`. A client that has seen a newer commit than the read is told
+/// to come again, before it is told that there is no such item.
 pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let components = container.key.whole_key(request.headers.partition_key())?;
@@ -161,7 +173,8 @@ pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Re
     Ok(Reply { body, ..reply })
 }
 
-/// Does one write, of the version that the request is about.
+/// Does one write, of the version that the request is about, and responds with the item that came
+/// of it.
 async fn write_one<S: Store>(
     door: &Door<S>,
     request: &Request,

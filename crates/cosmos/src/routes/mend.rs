@@ -1,5 +1,9 @@
-//! What an end of the server between two steps of a change left behind, mended at a start: a container
-//! has an offer of its own or shares its database's, and every offer has a resource.
+//! What an end of the server between two steps of a change left undone, finished at a start: a
+//! container has an offer of its own or shares its database's, and every offer has a resource.
+//!
+//! Creating a container makes its collection first and its offer second; removing one goes the same
+//! way. So after an end in between there is a container without an offer or an offer without a
+//! resource, and never a response that promised otherwise.
 
 use std::collections::HashSet;
 
@@ -19,7 +23,7 @@ impl<S: Store> Door<S> {
     }
 }
 
-/// Gives containers without an offer the least one, and removes offers of what is gone: neither can
+/// Gives containers without an offer the least one, and removes offers of what is gone. Neither can
 /// come to be by requests, and no creation without its offer was ever acknowledged.
 async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     let _one = door.changing.lock().await;

@@ -1,5 +1,19 @@
 //! The routes: one file for each kind of resource or operation, each a function of the door, the
 //! request and its body. Which route serves an operation stands in `dispatch`.
+//!
+//! | file | what it serves |
+//! |---|---|
+//! | `account` | the account document and the certificate |
+//! | `databases`, `containers`, `users`, `permissions`, `scripts`, `offers` | one kind of resource each |
+//! | `items` | one item: create, upsert, read, replace, patch, delete |
+//! | `batches` | several operations on items in one request |
+//! | `queries`, `read_feed`, `change_feed`, `all_versions` | many items, page by page |
+//! | `partition_delete` | all items under a partition key |
+//! | `ranges` | partition key ranges, and conflicts |
+//!
+//! The other files are what several of these do alike: `resources` keeps small resources,
+//! `resource_feed` lists them, `container_part` finds out which items a request is about,
+//! `page_order` in which order they come, `pushdown` what an index may know of a query.
 
 pub(crate) mod account;
 mod all_versions;
@@ -15,12 +29,14 @@ pub(crate) mod items;
 mod mend;
 pub(crate) mod offers;
 mod page_order;
+mod parsed_query;
 pub(crate) mod partition_delete;
 pub(crate) mod permissions;
 mod pushdown;
 pub(crate) mod queries;
 pub(crate) mod ranges;
 pub(crate) mod read_feed;
+mod resource_feed;
 mod resources;
 pub(crate) mod scripts;
 mod shared;

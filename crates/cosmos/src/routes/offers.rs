@@ -1,12 +1,16 @@
-//! Offers: the throughput of databases and containers. It is kept, shown and changed; what it limits
-//! is measured elsewhere.
+//! Offers: the throughput of databases and containers. It is kept, shown and changed; what it
+//! limits is measured elsewhere (`throttle`).
+//!
+//! An offer is a resource of its own, with the resource id of what it is for. A throughput is set
+//! by hand, in steps of 100 request units a second, or it scales by itself up to a figure in steps
+//! of 1,000; scaling changes nothing here but what is shown and the limit.
 
 use std::sync::Arc;
 
 use document::{Document, Number, Value, doc, json};
 use engine::{Expect, Resource, Store};
 
-use super::{queries, resources, shared};
+use super::{resource_feed, resources, shared};
 use crate::{
     catalog::Container,
     door::Door,
@@ -39,6 +43,7 @@ impl Default for Throughput {
 }
 
 impl Throughput {
+    /// As offers keep and show it.
     fn to_content(self) -> Document {
         match self {
             Self::Manual(units) => doc! {
@@ -59,6 +64,7 @@ impl Throughput {
         }
     }
 
+    /// Refuses what is outside of the bounds or between two steps.
     fn check_bounds(self) -> Result<Self> {
         let (units, least, step) = match self {
             Self::Manual(units) => (units, MIN_THROUGHPUT, 100),
@@ -73,7 +79,8 @@ impl Throughput {
         )))
     }
 
-    /// What the body of an offer asks for.
+    /// What the body of an offer asks for. Settings of autoscale count before a figure: SDKs send
+    /// the figure that they have read along with them.
     fn of_content(content: Option<&Value>) -> Result<Self> {
         let Some(Value::Document(content)) = content else {
             return Err(Failure::bad_request("The offer has no object 'content'."));
@@ -92,7 +99,7 @@ impl Throughput {
         }
     }
 
-    /// What the settings of autoscale ask for.
+    /// What the settings of autoscale ask for; `None` where they name no throughput.
     fn of_autoscale(settings: &Document) -> Result<Option<Self>> {
         let most = match settings.get("maxThroughput") {
             None | Some(Value::Null) => return Ok(None),
@@ -118,6 +125,7 @@ impl Throughput {
     }
 }
 
+/// A whole number, however JSON writes it.
 fn whole_number(value: &Value) -> Option<i64> {
     Number::of(value.as_ref())?.to_i64_exact()
 }
@@ -134,14 +142,15 @@ pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughpu
     Throughput::Manual(units).check_bounds().map(Some)
 }
 
-/// Makes the offer of a resource. Callers hold the door's lock of changes.
+/// Makes the offer of a resource, whose link and resource id these are. Callers hold the door's
+/// lock of changes.
 pub(crate) async fn create_offer<S: Store>(
     door: &Door<S>,
     link: &str,
     rid: &str,
     throughput: Throughput,
 ) -> Result<()> {
-    let number = shared::next_number(door).await?;
+    let number = resources::next_number(door).await?;
     let body = doc! {
         "number": Value::Int64(i64::from(number)),
         "resource": link,
@@ -158,7 +167,8 @@ pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
     door.engine.resources(&[ROOT])
 }
 
-/// The offer of the resource with this id.
+/// The offer of the resource with this id. It is searched for among all: there are as many as
+/// containers, and few operations ask.
 pub(crate) fn offer_of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
     let is_own = |offer: &Arc<Resource>| {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
@@ -178,12 +188,14 @@ pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) ->
     Some(Allowance { about, units })
 }
 
-/// Removes the offer of a resource.
+/// Removes the offer of a resource, if it has one.
 pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
     let Some(offer) = offer_of(door, rid) else { return Ok(()) };
     Ok(door.engine.remove_resource(&resources::path_names(&offer), Expect::Present).await?)
 }
 
+/// An offer as clients see it. Its type says "Invalid" and its version "V2", as those of the
+/// service do.
 fn represent(offer: &Resource) -> Document {
     let id = offer.path.last().map_or("", String::as_str);
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);
@@ -201,6 +213,7 @@ fn represent(offer: &Resource) -> Document {
     }
 }
 
+/// All offers as clients see them, in the order of their ids.
 fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     let mut all: Vec<Document> = all_resources(door).iter().map(|offer| represent(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
@@ -208,6 +221,7 @@ fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     all
 }
 
+/// The offer at the end of a link, by its resource id: offers have no names.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
     let id = request.name();
     if Rid::parse(id).is_none() {
@@ -222,10 +236,10 @@ pub(crate) fn list_offers<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    queries::list_resources(door, request, asked, "", "Offers", represent_all(door))
+    resource_feed::list_resources(door, request, asked, "", "Offers", represent_all(door))
 }
 
-/// `GET /offers/{rid}`
+/// `GET /offers/{rid}`. SDKs read from the header how low the throughput may be set.
 pub(crate) fn read_offer<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     Ok(representation::resource_reply(200, &represent(&*find_named(door, request)?))
         .with_header("x-ms-cosmos-min-throughput", "400"))

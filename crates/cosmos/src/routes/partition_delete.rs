@@ -1,4 +1,5 @@
-//! Everything under a partition key is removed.
+//! The removal of everything under a partition key. It is done when it is answered; the service
+//! does it in the background.
 
 use engine::Store;
 
@@ -11,7 +12,8 @@ use crate::{
     request_units::Work,
 };
 
-/// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`
+/// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. A prefix of a hierarchical key is
+/// allowed; an empty one would be the whole container, which nobody means.
 pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let header = request.headers.partition_key().ok_or_else(|| {

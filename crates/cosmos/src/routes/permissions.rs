@@ -1,4 +1,7 @@
 //! Permissions of a user: each read of one gives a token for its resource.
+//!
+//! A token is not kept: it is made for the response and lives as long as the request asks for. So
+//! reading is as much as being given the right, and needs a key that may do everything.
 
 use std::sync::Arc;
 
@@ -7,7 +10,7 @@ use document::{Document, doc};
 use engine::{Resource, Store};
 
 use super::{
-    queries, resources, shared,
+    resource_feed, resources, shared,
     users::{self, User},
 };
 use crate::{
@@ -22,15 +25,17 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// Part of the paths of permissions behind their user.
+/// Part of the paths of permissions after their user.
 const WORD: &str = "permission";
 
+/// The permissions of one user.
 struct PermissionFeed {
     database: Database,
     user: User,
 }
 
 impl PermissionFeed {
+    /// The feed that a link means or lies in.
     fn find_feed<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
         let database = shared::find_database(door, request)?;
@@ -38,15 +43,18 @@ impl PermissionFeed {
         Ok(Self { database, user })
     }
 
+    /// The path of the permission of this name.
     fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
         let [root, database, word, user] = users::user_path(&self.database, &self.user.name);
         [root, database, word, user, WORD, name]
     }
 
+    /// The resource id of the user.
     fn user_rid(&self) -> String {
         self.user.rid(&self.database).encode()
     }
 
+    /// All of them as clients see them, each with a new token.
     fn represent_all<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Vec<Document>> {
         resources::siblings_of(door, &self.path_of(""))
             .iter()
@@ -54,12 +62,14 @@ impl PermissionFeed {
             .collect()
     }
 
+    /// The permission at the end of a link, by name or resource id.
     fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found = resources::find_resource(door, &self.path_of(name), |held| self.rid_of(held));
         found.ok_or_else(Failure::no_resource)
     }
 
+    /// The resource id of a permission, which is made of the commit of its birth.
     fn rid_of(&self, held: &Resource) -> Rid {
         Rid::Leaf {
             database: self.database.number,
@@ -69,6 +79,7 @@ impl PermissionFeed {
         }
     }
 
+    /// A permission as clients see it, with a token.
     fn represent<S: Store>(
         &self,
         door: &Door<S>,
@@ -89,7 +100,8 @@ impl PermissionFeed {
     }
 }
 
-/// A token that lives as long as a request asks for.
+/// A token that lives for as long as a request asks for, or for the default time where it does not
+/// say.
 fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Result<String> {
     let asked = request.headers.expiry_seconds();
     let refused = || {
@@ -117,6 +129,7 @@ fn read_request<S: Store>(
     Ok(wanted)
 }
 
+/// Reads and checks the body of a write.
 fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)> {
     let body = shared::parse_document(body)?;
     let id = names::check_name(body.get("id"))?;
@@ -175,7 +188,7 @@ pub(crate) fn list_permissions<S: Store>(
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
     let owner = PermissionFeed::find_feed(door, request)?;
-    queries::list_resources(
+    resource_feed::list_resources(
         door,
         request,
         asked,

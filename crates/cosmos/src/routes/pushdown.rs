@@ -1,4 +1,5 @@
-//! What indexes can know of a query: what is stored. What the server sets in an item is not.
+//! Predicate pushdown: what indexes can know of a query. They hold what is stored, so a condition
+//! or an order on what the server sets is not for them.
 
 use query::json::{
     sarg::{Sarg, Step},
@@ -8,7 +9,7 @@ use query::json::{
 use super::container_part::leads_to;
 use crate::{item::SYSTEM, partition_key::KeyPath};
 
-/// The order that an index may have; none when it is about what the server sets.
+/// The order that an index may have; none where it is about what the server sets.
 pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
     paths.unwrap_or_default()
@@ -20,7 +21,9 @@ fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
 }
 
 /// What an index may use of a condition: nothing about what the server sets, and nothing about the
-/// values of a partition key, which all items of one partition have in shared.
+/// values of a partition key, which all items of one partition have in common. What is left out
+/// becomes "all"; the whole condition is asked of every item in any case, so leaving out is always
+/// right.
 pub(super) fn stored_condition(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
     match sarg {
         Sarg::All => Sarg::All,

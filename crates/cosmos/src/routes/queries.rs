@@ -1,23 +1,37 @@
-//! Queries: of items, over the engine; of other resources, over what is in memory. With one
-//! partition key range the server answers every query whole.
+//! Queries of items, over the engine, page by page; and plans, which tell a client how to put the
+//! pages of several partitions together. With one partition key range the server answers every
+//! query whole, so a client may send the query as it is.
+//!
+//! A page goes four steps: the text is compiled, the part of the container is found, the engine's
+//! scan feeds rows into a `Run`, and what the run has becomes the response. The engine chooses how
+//! to scan by what the query can do with an index (`pushdown`); that changes what a page costs and
+//! never what it holds.
+//!
+//! A page ends at a number of items, at 4 MB, or where it has taken long and the query may end
+//! anywhere. Its continuation holds the place of the last row in the order of the results; there is
+//! nothing of a query on the server between two pages.
 
 use std::{cell::OnceCell, sync::Arc};
 
-use cosmos_sql::{SqlError, compile, plan_document};
-use document::{DocBuf, DocRef, Document, Value, json};
+use cosmos_sql::{SqlError, plan_document};
+use document::{DocBuf, DocRef, Value, json};
 use engine::{Births, Comes, Flow, Item, Scan, Scanned, Sink, Store};
 use query::{
-    expr::{Effort, Holding},
+    expr::Effort,
     json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
-use super::{container_part, indexes_used, page_order, pushdown, shared};
+use super::{
+    container_part, indexes_used, page_order,
+    parsed_query::{ParsedQuery, query_failure},
+    pushdown, shared,
+};
 use crate::{
     catalog::Container,
     door::Door,
     failure::{Failure, Result},
     item::ItemRenderer,
-    limits::{MAX_ANSWER_BYTES, MAX_DEPTH, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
+    limits::{MAX_ANSWER_BYTES, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
     reply::Reply,
     representation,
     request::Request,
@@ -25,73 +39,8 @@ use crate::{
     session,
 };
 
-/// What a client asks.
-struct ParsedQuery {
-    plan: Arc<Select>,
-    /// What a continuation of it is good for.
-    text: Vec<u8>,
-}
-
-/// The text of a query, and its parameters.
-type Asked = (String, Vec<(String, Value)>);
-
-impl ParsedQuery {
-    fn read_parts(body: &[u8]) -> Result<Asked> {
-        let mut fields = json::parse_document(body, MAX_DEPTH)?;
-        let Some(Value::String(text)) = fields.remove("query") else {
-            return Err(Failure::bad_request("The body of a query has no text 'query'."));
-        };
-        let parameters = match fields.remove("parameters") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(parameters)) => {
-                parameters.into_iter().map(read_parameter).collect::<Result<_>>()?
-            }
-            Some(_) => {
-                return Err(Failure::bad_request("The 'parameters' of a query are no array."));
-            }
-        };
-        Ok((text, parameters))
-    }
-
-    fn compile_body(body: &[u8]) -> Result<Self> {
-        let (text, parameters) = Self::read_parts(body)?;
-        let plan = compile(&text, &parameters).map_err(|error| query_failure(&error))?;
-        let mut about = text.into_bytes();
-        for (name, value) in &parameters {
-            about.push(0);
-            about.extend_from_slice(name.as_bytes());
-            json::write(value.as_ref(), &mut about);
-        }
-        Ok(Self { plan: Arc::new(plan), text: about })
-    }
-}
-
-fn read_parameter(value: Value) -> Result<(String, Value)> {
-    let wrong = || Failure::bad_request("A parameter of a query has a text 'name' and a 'value'.");
-    let Value::Document(mut fields) = value else { return Err(wrong()) };
-    let Some(Value::String(name)) = fields.remove("name") else { return Err(wrong()) };
-    Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))
-}
-
-/// A query that cannot be run, as clients expect to be told.
-pub(super) fn query_failure(error: &SqlError) -> Failure {
-    let (code, message, start, end) = match error {
-        SqlError::Unsupported { what } => return Failure::unsupported(what),
-        SqlError::Invalid { code, message, start, end } => (code, message, start, end),
-    };
-    let mut errors = b"{\"errors\":[{\"severity\":\"Error\",".to_vec();
-    errors.extend_from_slice(
-        format!(
-            "\"location\":{{\"start\":{start},\"end\":{end}}},\"code\":\"{code}\",\"message\":"
-        )
-        .as_bytes(),
-    );
-    json::write_string(message, &mut errors);
-    errors.extend_from_slice(b"}]}");
-    Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
-}
-
-/// A query whose ORDER BY needs an index that is not there.
+/// The failure for a query whose ORDER BY needs an index that is not there, with the service's
+/// code.
 fn no_composite() -> Failure {
     query_failure(&SqlError::Invalid {
         code: "SC2104",
@@ -103,13 +52,14 @@ fn no_composite() -> Failure {
     })
 }
 
-fn page_limit(request: &Request) -> Result<PageLimit> {
+/// Where a page ends at the latest.
+pub(super) fn page_limit(request: &Request) -> Result<PageLimit> {
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     Ok(PageLimit { items, bytes: MAX_PAGE_BYTES })
 }
 
 /// In which order a request is answered, and where it goes on.
-fn resume_query<S: Store>(
+pub(super) fn resume_query<S: Store>(
     door: &Door<S>,
     request: &Request,
     about: &[&[u8]],
@@ -121,7 +71,8 @@ fn resume_query<S: Store>(
     Ok((births, bytes.map(read).transpose()?))
 }
 
-fn page_reply<S: Store>(
+/// The response with a page. `rid` and `name` are those of the feed that the query is over.
+pub(super) fn page_reply<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
     comes: Comes,
@@ -132,6 +83,8 @@ fn page_reply<S: Store>(
     let mut feed = representation::Feed::new(rid, name, &door.settings.memory);
     for value in &page.values {
         feed.push_entry(|out| json::write(value.as_ref(), out))?;
+        // A page is bounded by what its rows take as they are stored; as text, escapes can make
+        // several times as much of them.
         if MAX_ANSWER_BYTES < feed.bytes() {
             return Err(Failure::answer_too_large());
         }
@@ -141,59 +94,6 @@ fn page_reply<S: Store>(
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
-/// A page of a feed of resources: of all, or of what a query makes of them.
-pub(super) fn list_resources<S: Store>(
-    door: &Door<S>,
-    request: &Request,
-    asked: Option<&[u8]>,
-    rid: &str,
-    name: &str,
-    resources: Vec<Document>,
-) -> Result<Reply> {
-    match asked {
-        None => representation::feed_page(door, request, rid, name, resources),
-        Some(body) => query_resources(door, request, body, rid, name, resources),
-    }
-}
-
-/// A query over resources in memory.
-fn query_resources<S: Store>(
-    door: &Door<S>,
-    request: &Request,
-    body: &[u8],
-    rid: &str,
-    name: &str,
-    mut resources: Vec<Document>,
-) -> Result<Reply> {
-    let question = ParsedQuery::compile_body(body)?;
-    let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &question.text];
-    let (_, resume) = resume_query(door, request, &about)?;
-    let id = |resource: &Document| match resource.get("id") {
-        Some(Value::String(id)) => id.clone(),
-        _ => String::new(),
-    };
-    resources.sort_by_key(id);
-    let context = query::Context {
-        effort: shared::new_effort(door, request),
-        holding: Holding::of(&door.settings.memory),
-        ..query::Context::default()
-    };
-    let mut run = Run::new(question.plan, context, resume, page_limit(request)?);
-    let mut all = true;
-    for resource in &resources {
-        let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
-        let flow = flow.map_err(engine::Error::from)?;
-        if flow == Flow::Enough {
-            all = false;
-            break;
-        }
-    }
-    let page = run.finish(all).map_err(engine::Error::from)?;
-    let reply = page_reply(door, &about, Comes::ByKey, (rid, name), &page)?;
-    let bytes = reply.body.len();
-    Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))
-}
-
 /// `POST /dbs/{db}/colls/{c}/docs` with a query
 pub(crate) async fn query_items<S: Store>(
     door: &Door<S>,
@@ -201,31 +101,41 @@ pub(crate) async fn query_items<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
-    let question = ParsedQuery::compile_body(body)?;
-    check_order(container, &question.plan)?;
-    let part = container_part::of_query(container, request, question.plan.sarg())?;
+    let parsed = ParsedQuery::compile_body(body)?;
+    // This is known without a row, and told before the part is looked for, as in the service.
+    check_order(container, &parsed.plan)?;
+    let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
-    let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &question.text];
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &parsed.text];
     let (births, resume) = resume_query(door, request, &about)?;
+    // A count of everything is known without a walk: the engine keeps it, and knows what has
+    // expired by now.
     let all = range.is_all() && part.within.is_none();
-    if question.plan.scalar_count_only() && all && resume.is_none() {
+    if parsed.plan.scalar_count_only() && all && resume.is_none() {
         return count_items(door, request, container, &about).await;
     }
     let context = shared::new_context(door, request).await;
-    let system = question.plan.system();
-    let sarg = pushdown::stored_condition(question.plan.sarg(), part.partition);
+    let system = parsed.plan.system();
+    // From here on `sarg` is only what an index may use. The run asks the whole condition of every
+    // row.
+    let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
     let shared = query::Context::clone(&context);
-    let run = Run::new(Arc::clone(&question.plan), shared, resume, page_limit(request)?);
-    let order = pushdown::stored_order(&question.plan);
+    let run = Run::new(Arc::clone(&parsed.plan), shared, resume, page_limit(request)?);
+    let order = pushdown::stored_order(&parsed.plan);
+    // Where the engine walks in the query's own order a page can begin in the middle of it;
+    // otherwise the walk begins after the last row of the page before.
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
-    let streams = question.plan.streams();
+    let streams = parsed.plan.streams();
+    // Only results that come in the order of items show that order.
     let births = if streams { births } else { Births::Never };
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
     let effort = &context.effort;
-    let (container, part, comes) = (&*container, &part, Comes::ByKey);
+    let (container, part, comes) = (container, &part, Comes::ByKey);
     let mut rows = Rows { run, comes, streams, container, part, system, effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check_seen(request.seen, scanned.seq)?;
+    // The engine may have chosen another order than the one that was expected: the token is for the
+    // order in which items came.
     let comes = rows.comes;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
     let reply = page_reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
@@ -244,7 +154,8 @@ pub(crate) async fn query_items<S: Store>(
     Ok(reply)
 }
 
-/// How many items a container has: that is known without looking at them.
+/// How many items a container has: that is known without looking at them. The response has the same
+/// headers as that of any other query.
 async fn count_items<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -272,7 +183,8 @@ async fn count_items<S: Store>(
     Ok(reply)
 }
 
-/// What a query did. Times are left at zero: the machine's clock says nothing about the query.
+/// What a query did, in the form of the service. Times are left at zero: the machine's clock says
+/// nothing about the query, and responses would differ from run to run.
 fn metrics_text(scanned: &Scanned, results: usize, bytes: usize) -> String {
     format!(
         "totalExecutionTimeInMs=0.00;queryCompileTimeInMs=0.00;\
@@ -288,20 +200,27 @@ fn metrics_text(scanned: &Scanned, results: usize, bytes: usize) -> String {
 
 /// Rows from the engine into a query.
 struct Rows<'a> {
+    /// The query, which collects the page.
     run: Run,
+    /// The order in which items come, as the engine has told.
     comes: Comes,
     /// Whether its results come in the order of items.
     streams: bool,
+    /// The container that is queried.
     container: &'a Container,
+    /// The part of it that the request is about.
     part: &'a container_part::ContainerPart<'a>,
     /// Where the query reads what the server sets.
     system: System,
+    /// How much the page has computed.
     effort: &'a Effort,
 }
 
 impl Sink for Rows<'_> {
     fn begin(&mut self, comes: Comes) -> std::result::Result<(), engine::Error> {
         self.comes = comes;
+        // A scan may begin again, when something changed under it: what the run has so far is
+        // forgotten.
         self.run.begin();
         self.run.set_sorted(comes == Comes::AsAsked || self.streams);
         Ok(())
@@ -312,6 +231,8 @@ impl Sink for Rows<'_> {
             return Ok(Flow::More);
         }
         let renderer = &self.container.renderer;
+        // Completing an item costs a copy of it, so it is done only where the query reads what the
+        // server sets.
         let whole = Completed { item, renderer, document: OnceCell::new() };
         let place = page_order::order_key(self.comes, item);
         let flow = match self.system {
@@ -342,7 +263,9 @@ fn is_long(run: &Run, effort: &Effort) -> bool {
     run.can_stop() && PAGE_END <= effort.done()
 }
 
-/// ORDER BY over several properties needs an index that has them in this order, or turned round.
+/// Refuses an ORDER BY over several properties without an index that has them in this order, or
+/// turned round. Any other order could be sorted, but the service refuses it, and a query that
+/// works here has to work there.
 fn check_order(container: &Container, plan: &Select) -> Result<()> {
     let Some(paths) = plan.order_paths().filter(|paths| 1 < paths.len()) else { return Ok(()) };
     let state = container.collection.state();
@@ -350,7 +273,8 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
     if served { Ok(()) } else { Err(no_composite()) }
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs` for a plan
+/// `POST /dbs/{db}/colls/{c}/docs` for a plan: a document that says how results of several ranges
+/// are merged. What a client says it cannot do is never asked of it.
 pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
     request.container()?;
     let (text, parameters) = ParsedQuery::read_parts(body)?;
@@ -363,20 +287,9 @@ pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use cosmos_sql::compile;
 
-    #[test]
-    fn refused_queries_say_where() {
-        let error =
-            SqlError::Invalid { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
-        let want = concat!(
-            r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
-            r#""message":"near '\"'"}]}"#
-        );
-        assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
-        let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
-        assert_eq!(query_failure(&unsupported).fault.status(), 501);
-    }
+    use super::*;
 
     #[test]
     fn a_page_that_takes_long_ends_where_the_next_one_can_go_on() {

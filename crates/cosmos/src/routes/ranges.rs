@@ -1,4 +1,4 @@
-//! Partition key ranges: one, for ever. And conflicts, of which there are none.
+//! Partition key ranges: one, for ever. And conflicts between regions, of which there are none.
 
 use document::{Value, array, doc};
 use engine::Store;
@@ -17,7 +17,9 @@ use crate::{
     session,
 };
 
-/// `GET /dbs/{db}/colls/{c}/pkranges`
+/// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read it once for each container and keep it by its
+/// etag, which is therefore that of the container's creation: a change of the definition changes no
+/// range.
 pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let record = &container.collection.state().record;
@@ -49,7 +51,7 @@ pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result
 }
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is of one partition unless it
-/// says otherwise.
+/// says otherwise. What it asks does not matter, since there is nothing to find.
 pub(crate) fn list_conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let headers = &request.headers;

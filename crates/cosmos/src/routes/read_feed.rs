@@ -1,4 +1,4 @@
-//! All items of a container or a part of it, page by page.
+//! All items of a container or a part of it, page by page: the read feed.
 
 use engine::{Comes, Error, Flow, Item, Scan, Sink, Store};
 use memory::Account;
@@ -17,22 +17,26 @@ use crate::{
     session,
 };
 
-/// A page that is being filled.
+/// A page that is being filled by the engine's scan.
 struct Page<'a> {
     container: &'a Container,
     part: &'a container_part::ContainerPart<'a>,
     account: &'a Account,
+    /// How many items it has at the most.
     most: usize,
     feed: Feed,
+    /// The order in which items come.
     comes: Comes,
-    /// Place of the last item.
+    /// Place of the last item, once the page is full; empty before.
     last: Vec<u8>,
-    /// Whether there is one behind it.
+    /// Whether there is an item after it: without one the page is the last, and has no
+    /// continuation.
     more: bool,
 }
 
 impl Sink for Page<'_> {
     fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+        // A scan may begin again, when something changed under it: the page begins anew as well.
         self.comes = comes;
         self.feed = Feed::new(&self.container.rid, "Documents", self.account);
         self.last.clear();
@@ -44,6 +48,7 @@ impl Sink for Page<'_> {
         if !self.part.contains_item(self.container, item) {
             return Ok(Flow::More);
         }
+        // The page was full with the item before, and here is one more.
         if !self.last.is_empty() {
             self.more = true;
             return Ok(Flow::Enough);
@@ -60,13 +65,14 @@ impl Sink for Page<'_> {
 pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
+    // A token is for this container, a read feed, and the part that the headers name.
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
     let (births, after) = page_order::resume_page(door, request, &about)?;
     let most = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let account = &door.settings.memory;
     let feed = Feed::new(&container.rid, "Documents", account);
     let mut page = Page {
-        container: container,
+        container,
         part: &part,
         account,
         most,

@@ -1,12 +1,13 @@
 //! Stored procedures, triggers and user-defined functions as resources: they are kept and shown,
-//! not run.
+//! not run. So tools that set up a container work, and what would run a script is an error that
+//! says so.
 
 use std::sync::Arc;
 
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{containers, queries, resources, shared};
+use super::{containers, resource_feed, resources, shared};
 use crate::{
     catalog::Container,
     door::Door,
@@ -21,12 +22,17 @@ use crate::{
 
 /// What differs between the three kinds.
 struct Kind {
+    /// The word in paths.
     word: &'static str,
+    /// The name of the feed in JSON.
     feed: &'static str,
+    /// The type in resource ids.
     leaf: Leaf,
+    /// How many of them a container may have.
     most: usize,
 }
 
+/// The kind that a request is about.
 fn script_kind(request: &Request) -> Kind {
     let word = request.link.kind.path_word();
     let (feed, leaf, most) = match request.link.kind {
@@ -37,6 +43,7 @@ fn script_kind(request: &Request) -> Kind {
     Kind { word, feed, leaf, most }
 }
 
+/// The scripts of one kind in a container.
 struct ScriptFeed {
     container: Arc<Container>,
     path: [String; 4],
@@ -44,6 +51,7 @@ struct ScriptFeed {
 }
 
 impl ScriptFeed {
+    /// The feed that a link means or lies in.
     fn find_feed(request: &Request) -> Result<Self> {
         let container = Arc::clone(request.container()?);
         Ok(Self {
@@ -53,11 +61,13 @@ impl ScriptFeed {
         })
     }
 
+    /// The path of the script of this name.
     fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
         let [root, database, word, id] = self.path.each_ref().map(String::as_str);
         [root, database, word, id, self.kind.word, name]
     }
 
+    /// All of them as clients see them.
     fn represent_all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
         resources::siblings_of(door, &self.path_of(""))
             .iter()
@@ -65,6 +75,7 @@ impl ScriptFeed {
             .collect()
     }
 
+    /// The script at the end of a link, by name or resource id.
     fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found =
@@ -72,11 +83,13 @@ impl ScriptFeed {
         found.ok_or_else(Failure::no_entity)
     }
 
+    /// The resource id of a script, which is made of the commit of its birth.
     fn script_rid(&self, held: &Resource) -> Rid {
         let container = self.container.collection.id;
         Rid::in_container(self.container.database_number, container, held.birth, self.kind.leaf)
     }
 
+    /// A script as clients see it.
     fn represent(&self, held: &Resource) -> Document {
         let database = Rid::Database(self.container.database_number).encode();
         let system = SystemProperties {
@@ -89,6 +102,7 @@ impl ScriptFeed {
         system.complete_body(resources::kept_body(held), &[])
     }
 
+    /// Reads and checks the body of a write. A trigger says when it would run.
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
         let body = shared::parse_document(body)?;
         let id = names::check_name(body.get("id"))?;
@@ -115,6 +129,7 @@ impl ScriptFeed {
         Ok((id, kept))
     }
 
+    /// Makes a script, unless the container has as many as it may have.
     async fn create_within_limit<S: Store>(
         &self,
         door: &Door<S>,
@@ -126,7 +141,8 @@ impl ScriptFeed {
             let text = format!("The container has {} of these already.", self.kind.most);
             return Err(Failure::new(Fault::Forbidden, text));
         }
-        // What is below a container's path is removed with the record there.
+        // What is below a container's path is removed with the resource at the path, so there has
+        // to be one.
         let parent = self.path.each_ref().map(String::as_str);
         if door.engine.resource(&parent).is_none() {
             door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
@@ -168,7 +184,7 @@ pub(crate) fn list_scripts<S: Store>(
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
-    queries::list_resources(
+    resource_feed::list_resources(
         door,
         request,
         asked,

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use document::{Document, Value, doc, json};
-use engine::{Expect, Kind, Match, Store};
+use document::{Document, json};
+use engine::{Expect, Match, Store};
 use query::{
     Context,
     expr::{Effort, Holding},
@@ -14,16 +14,14 @@ use crate::{
     catalog::{self, Database},
     door::Door,
     etag,
-    failure::{Failure, Fault, Result},
+    failure::{Failure, Result},
     interrupt::Interrupt,
-    limits::{MAX_DEPTH, MAX_TRIES, PAGE_WORK},
+    limits::{MAX_DEPTH, PAGE_WORK},
     request::Request,
 };
 
-/// Path of the counter that small resources are numbered with.
-const COUNTER: &[&str] = &["counter"];
-
-/// The database that a link means or lies in.
+/// The database that a link means or lies in. Which failure says that it is missing depends on
+/// that: 404 for itself, 404 with sub-status 1003 for what it should hold.
 pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
     let [owner, _] = &request.link.owners;
     let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
@@ -33,33 +31,13 @@ pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Resu
     catalog::find_database(&door.engine, name).ok_or_else(missing)
 }
 
-/// Reads the body of a request about a resource that is no item.
+/// Reads the body of a request about a resource other than an item.
 pub(crate) fn parse_document(body: &[u8]) -> Result<Document> {
     Ok(json::parse_document(body, MAX_DEPTH)?)
 }
 
-/// A number that no other resource had or will have. Callers hold the door's lock of changes.
-pub(crate) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
-    for _ in 0..MAX_TRIES {
-        let held = door.engine.resource(COUNTER);
-        let (number, expect) = match &held {
-            None => (1, Expect::Absent),
-            Some(held) => {
-                let number = catalog::resource_number(&held.body).unwrap_or(0);
-                (number.saturating_add(1), Expect::Version(held.stamp))
-            }
-        };
-        let body = doc! { "number": Value::Int64(i64::from(number)) };
-        match door.engine.put_resource(COUNTER, body, expect).await {
-            Ok(_) => return Ok(number),
-            Err(error) if matches!(error.kind, Kind::Precondition | Kind::Exists(_)) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Failure::new(Fault::RetryWith, "Too many resources are made at once."))
-}
-
-/// Which version a write of an item is about.
+/// Which version a write of an item is about. A text that is not an etag is that of no version, so
+/// the condition is not met.
 pub(crate) fn if_match(header: Option<&str>) -> Match {
     match header.map(str::trim) {
         None | Some("" | "*") => Match::Any,
@@ -77,21 +55,22 @@ pub(crate) fn expected_version(request: &Request) -> Expect {
     }
 }
 
-/// Whether a client has this version already.
+/// Whether a client has this version already, so that 304 is enough.
 pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
     let known = request.headers.if_none_match().filter(|etag| !etag.is_empty());
     known.is_some_and(|etag| etag.trim() == "*" || etag::parse_etag(etag) == Some(stamp))
 }
 
-/// What an operation may compute. Only what changes nothing ends with its client: half a change would
-/// be left behind, and nobody would know.
+/// What an operation may compute. Only what changes nothing ends with its client: half a change
+/// would be left, and nobody would know.
 pub(crate) fn new_effort<S: Store>(door: &Door<S>, request: &Request) -> Arc<Effort> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, door.settings.give_way);
     Arc::new(Effort::watched(interrupt).bounded(PAGE_WORK))
 }
 
-/// What stays the same for a whole operation.
+/// What stays the same for a whole operation: its time, its random numbers, what it may compute and
+/// the memory that it may take. Functions of the current time return one value in all of a page.
 pub(crate) async fn new_context<S: Store>(door: &Door<S>, request: &Request) -> Arc<Context> {
     let now = door.engine.now().await;
     Arc::new(Context {

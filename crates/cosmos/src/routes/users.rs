@@ -1,11 +1,12 @@
-//! Users of a database: names that permissions hang on.
+//! Users of a database: names that permissions hang on. They have no password and sign nothing; an
+//! application hands their tokens to people.
 
 use std::sync::Arc;
 
-use document::{Document, Value, doc};
+use document::{Document, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{queries, resources, shared};
+use super::{resource_feed, resources, shared};
 use crate::{
     catalog::{self, Database, ROOT},
     door::Door,
@@ -17,18 +18,22 @@ use crate::{
     rid::Rid,
 };
 
-/// Part of the paths of users behind their database.
+/// Part of the paths of users after their database.
 const WORD: &str = "user";
 
-/// A user.
+/// A user of a database.
 #[derive(Clone, Debug)]
 pub(super) struct User {
+    /// The name, which no other user of the database has.
     pub(super) name: String,
+    /// The number that the resource id is made of.
     pub(super) number: u32,
+    /// The resource as the engine keeps it, with its version.
     resource: Arc<Resource>,
 }
 
 impl User {
+    /// The user that a resource is; `None` where it is something else below a database.
     fn of_resource(resource: Arc<Resource>) -> Option<Self> {
         let [_, _, word, name] = resource.path.as_slice() else { return None };
         if word != WORD {
@@ -38,6 +43,7 @@ impl User {
         Some(Self { name: name.clone(), number, resource })
     }
 
+    /// The resource id.
     pub(super) fn rid(&self, database: &Database) -> Rid {
         Rid::User { database: database.number, user: self.number }
     }
@@ -52,15 +58,18 @@ pub(super) fn find_user<S: Store>(door: &Door<S>, database: &Database, name: &st
     all_users(door, database).into_iter().find(|user| user.rid(database) == wanted)
 }
 
+/// The path of the user of this name.
 pub(super) fn user_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
     [ROOT, &database.name, WORD, name]
 }
 
+/// All users of a database.
 fn all_users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
     let all = door.engine.resources(&[ROOT, &database.name, WORD]);
     all.into_iter().filter_map(User::of_resource).collect()
 }
 
+/// A user as clients see it.
 fn represent(database: &Database, user: &User) -> Document {
     let system = SystemProperties {
         rid: user.rid(database),
@@ -72,10 +81,12 @@ fn represent(database: &Database, user: &User) -> Document {
     system.complete_body(doc! { "id": user.name.as_str() }, &[("_permissions", "permissions/")])
 }
 
+/// All users of a database as clients see them.
 fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
     all_users(door, database).iter().map(|user| represent(database, user)).collect()
 }
 
+/// The user at the end of a link, and its database.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
     let database = shared::find_database(door, request)?;
     let name = request.name();
@@ -83,15 +94,9 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, 
     Ok((database, user))
 }
 
-async fn put_user<S: Store>(
-    door: &Door<S>,
-    database: &Database,
-    name: &str,
-    expect: Expect,
-) -> Result<User> {
-    let number = shared::next_number(door).await?;
-    let body = doc! { "number": Value::Int64(i64::from(number)) };
-    let resource = door.engine.put_resource(&user_path(database, name), body, expect).await?;
+/// Makes a user of this name.
+async fn put_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Result<User> {
+    let (number, resource) = resources::create_numbered(door, &user_path(database, name)).await?;
     Ok(User { name: name.to_owned(), number, resource })
 }
 
@@ -105,12 +110,13 @@ pub(crate) async fn create_user<S: Store>(
     let upsert = request.headers.is_upsert();
     let database = shared::find_database(door, request)?;
     match find_user(door, &database, &id) {
+        // A user has nothing but a name, so writing it over changes nothing.
         Some(held) if upsert => {
             Ok(representation::resource_reply(200, &represent(&database, &held)))
         }
         Some(_) => Err(Failure::already_exists()),
         None => {
-            let made = put_user(door, &database, &id, Expect::Absent).await?;
+            let made = put_user(door, &database, &id).await?;
             Ok(representation::resource_reply(201, &represent(&database, &made)))
         }
     }
@@ -122,15 +128,7 @@ pub(crate) fn list_users<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = shared::find_database(door, request)?;
-    queries::list_resources(
-        door,
-        request,
-        asked,
-        &database.rid().encode(),
-        "Users",
-        represent_all(door, &database),
-    )
+    resource_feed::list_in_database(door, request, asked, "Users", represent_all)
 }
 
 /// `GET /dbs/{db}/users/{u}`
@@ -139,7 +137,8 @@ pub(crate) fn read_user<S: Store>(door: &Door<S>, request: &Request) -> Result<R
     Ok(representation::resource_reply(200, &represent(&database, &user)))
 }
 
-/// `PUT /dbs/{db}/users/{u}`: the only property is the id, and another one is another user.
+/// `PUT /dbs/{db}/users/{u}`: the only property is the id, and another one is another user, without
+/// the permissions of the first.
 pub(crate) async fn replace_user<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -157,7 +156,7 @@ pub(crate) async fn replace_user<S: Store>(
             &represent(&database, &User { resource, ..held }),
         ));
     }
-    let made = put_user(door, &database, &id, Expect::Absent).await?;
+    let made = put_user(door, &database, &id).await?;
     door.engine.remove_resource(&user_path(&database, &held.name), Expect::Present).await?;
     Ok(representation::resource_reply(200, &represent(&database, &made)))
 }
