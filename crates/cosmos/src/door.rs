@@ -39,7 +39,7 @@ pub struct Settings {
     pub give_way: fn(),
     /// Whether requests about items are limited by the throughput of offers.
     pub enforce_throughput: bool,
-    /// Pages beside the resources; `None`: there are none.
+    /// Pages that are served besides resources; `None` where there are none.
     pub pages: Option<Arc<dyn Pages>>,
 }
 

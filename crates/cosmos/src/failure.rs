@@ -23,7 +23,7 @@ pub(crate) enum Fault {
     PartitionKey,
     /// The client means a container that was made anew under the same name.
     Recreated,
-    /// There is no signature, or a wrong one.
+    /// The signature is missing or wrong.
     Unauthorized,
     /// The sender is known and may not do this; also a date that is too far from the server's.
     Forbidden,
@@ -39,20 +39,20 @@ pub(crate) enum Fault {
     Timeout,
     /// There is one of that name, or with that unique key, already.
     Conflict,
-    /// There is no such partition key range. SDKs read the list of ranges anew.
+    /// The partition key range does not exist. SDKs read the list of ranges anew.
     Gone,
     /// The item has another version than the one that the request is about, or does not meet the
     /// condition of a patch.
     PreconditionFailed,
     /// The request, or the item that it would make, is too large.
     TooLarge,
-    /// The answer would be: ask for less at once.
+    /// The response would be too large; the client asks for less at once.
     AnswerTooLarge,
     /// The body is compressed.
     UnsupportedMediaType,
     /// The operation of a batch failed only because another one did.
     FailedDependency,
-    /// It came for a host that is none of this server's.
+    /// The request names a host that does not belong to this server.
     Misdirected,
     /// The throughput is spent.
     TooManyRequests,
@@ -133,7 +133,7 @@ impl Fault {
         }
     }
 
-    /// Status of the answer.
+    /// HTTP status of the response.
     pub(crate) const fn status(self) -> u16 {
         self.table_row().0
     }

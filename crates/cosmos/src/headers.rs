@@ -141,8 +141,8 @@ impl Headers {
         Ok(())
     }
 
-    /// Whether the answer to a write may leave out the item. SDKs ask so with their option for the
-    /// response to writes (`EnableContentResponseOnWrite` in .NET), which saves most of the answer.
+    /// Whether the response to a write may leave out the item. SDKs ask so with their option for the
+    /// response to writes (`EnableContentResponseOnWrite` in .NET), which saves most of the bytes.
     pub(crate) fn prefers_minimal(&self) -> bool {
         self.prefer().is_some_and(|prefer| prefer.eq_ignore_ascii_case("return=minimal"))
     }
@@ -173,7 +173,7 @@ impl Headers {
 /// allocation.
 const USUAL_TEXTS: usize = 12;
 
-/// Keeps a boolean header. Anything but true is false, as in the service.
+/// Keeps a boolean header. Anything but true is false.
 fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result<()> {
     let given = is_true(value.as_bytes());
     match flag.replace(given) {

@@ -11,6 +11,7 @@
 //!
 //! What users may rely on stands in `docs/compat/cosmos-nosql.md`, which is printed from the tables
 //! in this crate ([`compat()`]).
+
 mod account;
 mod authorize;
 mod batch;

@@ -93,7 +93,7 @@ pub(crate) const MAX_STREAMS: u32 = 100;
 /// This many of them run at once; further ones wait for their turn with what is long, so that one
 /// client cannot take all processors.
 pub(crate) const FREE_STREAMS: usize = 8;
-/// A head has to arrive within this long after the answer before it: clients keep connections for
+/// A head has to arrive within this long after the response before it: clients keep connections for
 /// their next request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);
 /// A body has to arrive within this long.
@@ -123,13 +123,13 @@ pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
 pub(crate) const MAX_FIRST_BYTES: usize = 2 * MAX_HEAD_BYTES;
 /// What a connection takes besides, as soon as something has come.
 pub(crate) const BUFFERS_BYTES: usize = 16 * 1024;
-/// A client that reads nothing of an answer is given up after this long.
+/// A client that reads nothing of a response is given up after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What a client has to read in that time to count as reading.
 pub(crate) const STEADY_BYTES: usize = 64 * 1024;
-/// Bytes of an answer that are handed to the connection at once.
+/// Bytes of a response that are handed to the connection at once.
 pub(crate) const ANSWER_PART_BYTES: usize = 64 * 1024;
-/// Bytes of an answer: some results of a page have more bytes as text than they are stored in.
+/// Bytes of a response: some results of a page have more bytes as text than they are stored in.
 pub(crate) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a body that take long enough to be parsed that others should not wait for it.
 pub(crate) const LONG_BODY_BYTES: usize = 256 * 1024;

@@ -1,4 +1,4 @@
-//! What a browser asks this door for that is no resource: whoever opens the door may have pages
+//! Pages that a browser asks this door for. Code that opens the door may have pages
 //! served by it too, such as those of a data explorer, so that pages and data have one origin. This
 //! door knows nothing of them, and asks for no signature.
 
@@ -7,7 +7,7 @@ use std::{fmt, future::Future, pin::Pin};
 use bytes::Bytes;
 use http::{Response, request::Parts};
 
-/// An answer that is on its way.
+/// A response that is on its way.
 pub type PageAnswer = Pin<Box<dyn Future<Output = Response<Bytes>> + Send>>;
 
 /// Pages that are served beside resources.

@@ -1,5 +1,5 @@
 //! What a permission allows: with which resource, or which logical partition of it, and whether
-//! that may be changed. Who has it is found out elsewhere.
+//! that may be changed. Its user is found out elsewhere.
 //!
 //! A token names its permission and the version that it was made for, and is signed. It holds
 //! nothing of what the permission allows: that is read anew for each request, so that a permission

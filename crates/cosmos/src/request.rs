@@ -32,7 +32,7 @@ pub(crate) struct Request {
     pub(crate) scheme: &'static str,
     /// The newest commit that the client's session has seen. It is read once the sender is known.
     pub(crate) seen: u64,
-    /// For whom it is answered.
+    /// The client that waits for the response.
     pub(crate) client: Arc<Client>,
     /// The host of a request in HTTP/2, which has no header for it.
     authority: Option<Authority>,

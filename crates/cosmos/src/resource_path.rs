@@ -11,7 +11,7 @@ use crate::{
 
 /// The path of a resource: from the database down, each part with its kind and its name. The last
 /// name is empty where the path is that of a feed, so a feed lies in what it is a feed of and in no
-/// resource beside it.
+/// other resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourcePath(Vec<(Resource, String)>);
 

@@ -1,6 +1,6 @@
 //! Throughput that limits, where the server is told to: a bucket of request units for each offer,
 //! filled every second of the machine's monotonic clock and spent by the cost of responses. It
-//! finds no offers and answers nothing.
+//! neither finds offers nor makes responses.
 //!
 //! A response is paid after it was made, so a bucket may go below zero; then requests wait until
 //! the seconds that pass have made up for it. With 400 units a second:
@@ -141,7 +141,7 @@ mod tests {
         Some(Allowance { about: about.to_owned(), units })
     }
 
-    /// Asks for container `c` at so many milliseconds and pays so many units.
+    /// Asks for container `c` at this many milliseconds and pays `charge` units.
     fn ask(throttle: &Throttle, ms: u64, units: i64, charge: u64) -> Result<(), u64> {
         let admitted = throttle.admit_request(Duration::from_millis(ms), "c", || of("c", units))?;
         throttle.spend_units(&admitted.unwrap(), charge * 100);

@@ -89,7 +89,7 @@ impl Certificate {
         &self.certificate
     }
 
-    /// The key's text in PEM. It is for the server, which keeps it beside the data.
+    /// The key's text in PEM. It is for the server, which keeps it with the data.
     pub fn key(&self) -> &str {
         &self.key
     }

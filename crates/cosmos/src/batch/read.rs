@@ -73,6 +73,7 @@ pub(crate) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>
     let Value::Array(operations) = value else {
         return Err(Failure::bad_request("The body of a batch is an array of operations."));
     };
+    // Both bounds are the service's, with its texts.
     if operations.is_empty() {
         return Err(Failure::bad_request("Batch request has no operations."));
     }

@@ -17,7 +17,7 @@ use memory::{Account, Share, Short};
 
 use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
-/// About how many bytes an outcome takes in the response beside its item; an estimate for the
+/// About how many bytes an outcome takes in the response besides its item; an estimate for the
 /// buffer.
 const OUTCOME_BYTES: usize = 128;
 
@@ -62,6 +62,7 @@ impl ResponseBudget {
     /// Whether it is worth writing an item of this many stored bytes as text: not when there was no
     /// room for one that is no larger, so that a response costs no more time than it holds bytes.
     pub(crate) fn may_hold(&self, stored: usize) -> bool {
+        // An answer that is out of date costs one text that does not fit.
         stored < self.refused.load(Ordering::Relaxed)
     }
 

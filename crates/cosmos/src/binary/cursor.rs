@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
         Ok(self.take_bytes(1)?.first().copied().unwrap_or_default())
     }
 
-    /// Reads the next marker, or fails where the byte is none.
+    /// Reads the next marker, or fails where the byte is not a marker.
     pub(super) fn read_marker(&mut self) -> Result<Marker> {
         let at = self.at;
         let byte = self.read_byte()?;
@@ -83,7 +83,7 @@ impl<'a> Cursor<'a> {
         Ok(std::mem::replace(&mut self.bytes, within))
     }
 
-    /// Goes on behind a narrower part that has ended.
+    /// Goes on after a narrower part that has ended.
     pub(super) fn widen(&mut self, bytes: &'a [u8]) {
         self.bytes = bytes;
     }

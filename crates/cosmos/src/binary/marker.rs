@@ -60,7 +60,7 @@ pub(super) enum Form {
     Base64 { width: usize, url: bool },
     /// A count and half a byte for each character.
     Digits(Digits),
-    /// A count, the lowest character if it is not U+0000, and so many bits for each.
+    /// A count, the lowest character if it is not U+0000, and this many bits for each.
     Packed { bits: usize, based: bool, width: usize },
 }
 

@@ -26,7 +26,7 @@ use super::{
 use crate::failure::Result;
 
 /// Reads a string after its marker, which stands at `start`. A reference has to point before itself
-/// and to a string that is no reference, so that there are no chains and no circles.
+/// and to a string that is not a reference, so that there are no chains and no circles.
 pub(super) fn read_string(
     form: Form,
     start: usize,
@@ -121,7 +121,8 @@ fn read_guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<St
 
 /// Reads a string that was base64, stored as the bytes that it stands for. The byte after the count
 /// of groups of four characters says how many characters at the end are padding or, with all bits
-/// turned round, how many are left out.
+/// turned round, how many are left out. A wrong end is refused: it would make other characters than
+/// the client had.
 fn read_base64(
     width: usize,
     url: bool,
@@ -165,7 +166,8 @@ fn read_half_bytes(
 }
 
 /// Reads `count` characters of at most seven bits each, the lowest first. Where `based`, a byte
-/// with the lowest character stands before them.
+/// with the lowest character stands before them. What is not ASCII is refused, since no client
+/// packs it.
 fn read_packed(
     bits: usize,
     based: bool,

@@ -191,7 +191,8 @@ fn invalid_path(path: &str) -> Failure {
 }
 
 /// The included and excluded paths, as rules for the engine. The root has to be in one of the
-/// lists: without it nobody could tell what holds for a path that is not named.
+/// lists: without it nobody could tell what holds for a path that is not named. A path that occurs
+/// twice, in one list or in both, is refused: the rules would say two things of it.
 fn read_rules(policy: &Document) -> Result<Policy> {
     let mut rules: Vec<PolicyRule> = Vec::new();
     let (mut root, mut twice) = (false, false);
@@ -232,7 +233,8 @@ fn read_rules(policy: &Document) -> Result<Policy> {
     Ok(Policy(rules))
 }
 
-/// The composite indexes, named by their places in the policy.
+/// The composite indexes, named by their places in the policy. Each has from two paths up to the
+/// limit, and none of them twice.
 fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     let lists = read_list(policy, "compositeIndexes")?.unwrap_or_default();
     if MAX_COMPOSITES < lists.len() {

@@ -114,7 +114,8 @@ fn check_analytical_ttl(body: &Document) -> Result<()> {
     }
 }
 
-/// A policy that is an object; `null` is the same as none.
+/// A policy that is an object; `null` is the same as none. Anything else than an object is refused
+/// by the name of the property.
 fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
     match body.get_mut(name) {
         None | Some(Value::Null) => Ok(None),

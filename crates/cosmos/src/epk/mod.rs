@@ -28,7 +28,8 @@ const V1_CHARS: usize = 100;
 const V1_BYTES: usize = 100;
 
 /// The effective partition key of these components, as bytes. No components are the beginning of
-/// all keys.
+/// all keys. It depends on the bits of the components alone: `1` and `1.0` are one number, `0` and
+/// `-0` are two.
 pub(crate) fn effective_key(kind: HashKind, components: &[Component]) -> Vec<u8> {
     if components.is_empty() {
         return Vec::new();

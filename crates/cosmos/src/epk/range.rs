@@ -30,9 +30,10 @@ impl EpkRange {
     }
 
     /// The range of the first `len` bytes of keys in which all keys of this one lie; and whether
-    /// that range holds no others, of keys that are no longer than that. Row keys hold only so many
+    /// that range holds no others, of keys that are no longer than that. Row keys hold only that many
     /// bytes, so what is found in an inexact range is to be looked at again.
     pub(crate) fn of_beginnings(&self, len: usize) -> (Self, bool) {
+        // An end that is no longer than the beginnings says the same of them as of whole keys.
         let beginning = |key: &[u8]| key.get(..len).map(<[u8]>::to_vec);
         let exact = self.min.len() <= len && self.max.as_ref().is_none_or(|max| max.len() <= len);
         let min = beginning(&self.min).unwrap_or_else(|| self.min.clone());

@@ -1,4 +1,4 @@
-//! One request, whoever brought it: parsed, authorized, its body read, run and answered, and counted
+//! One request, from a socket or from the portal: parsed, authorized, its body read, run and answered, and counted
 //! on the way. How its bytes came is not known here.
 
 use std::{
@@ -46,7 +46,7 @@ pub(super) enum Pace {
     InTurn,
 }
 
-/// Answers a request. Its operation says whether it runs in a task of its own: a change of resources
+/// Returns the response to a request. The operation says whether it runs in a task of its own: a change of resources
 /// that takes several steps is finished although its client has gone, and a query may keep its thread
 /// for long while another one sees whether the client is still there.
 pub(super) async fn answer_request<S: Store>(
@@ -93,7 +93,7 @@ pub(super) async fn answer_request<S: Store>(
     })
 }
 
-/// A page that is no resource, for a client that has come to this door itself; the portal has pages of
+/// Returns a static page, for a client that has come to this door itself; the portal has pages of
 /// its own.
 fn find_page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<PageAnswer> {
     let pages = door.settings.pages.as_ref().filter(|_| sender == Sender::Signs)?;
@@ -169,7 +169,7 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
     }
 }
 
-/// Refuses a host that is none of the server's. The portal has checked the host of what it relays.
+/// Refuses a host that does not belong to the server. The portal has checked the host of what it relays.
 fn check_host<S: Store>(door: &Door<S>, parts: &Parts, sender: Sender) -> Result<()> {
     match sender {
         Sender::Signs => head::check_host(parts, door.settings.hosts.as_ref()),

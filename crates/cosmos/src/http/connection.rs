@@ -93,7 +93,8 @@ pub async fn serve<S: Store>(
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// The result of a handshake, if it is finished in time and before the server stops.
+/// The result of a handshake, if it is finished in time and before the server stops. `None` where
+/// it was not, and then there is nothing to say to the client: it may not speak TLS at all.
 async fn finish_handshake<T, E>(
     handshake: impl Future<Output = Result<T, E>>,
     stop: &mut watch::Receiver<bool>,
@@ -197,7 +198,7 @@ async fn serve_http1<S: Store>(
     let _ = serve_requests(door, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
-/// Answers one request after the other until the client leaves. Where `rest` is given it also ends
+/// Serves one request after the other until the client leaves. Where `rest` is given it also ends
 /// when the client rests, and returns the stream with the bytes that were read of the next request:
 /// there are some where the client sends a head slowly.
 async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(

@@ -1,4 +1,4 @@
-//! What is wrong with a head whoever sends it: where two readers may see two hosts, or two ends of
+//! What is wrong with a head, independent of its sender: where two readers may see two hosts, or two ends of
 //! the body. What the request means is not decided here.
 //!
 //! A proxy before this server may read a head in one way and the server in another; then a client
@@ -21,7 +21,7 @@ pub(super) fn check_head(parts: &Parts) -> Result<()> {
     check_encoding(&parts.headers)
 }
 
-/// Refuses a request for a host that is none of these. With the key that everybody knows a web page
+/// Refuses a request for a host that is not in the list. With the key that everybody knows a web page
 /// could have a browser send requests here under a name of its own; the host is what tells them
 /// apart.
 pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
@@ -38,7 +38,7 @@ pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     }
 }
 
-/// Refuses every transfer encoding but one `chunked`, and a length beside it.
+/// Refuses every transfer encoding but one `chunked`, and a length together with it.
 fn check_encoding(headers: &HeaderMap) -> Result<()> {
     let mut encodings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let Some(encoding) = encodings.next() else { return Ok(()) };

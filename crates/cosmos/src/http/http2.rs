@@ -112,12 +112,13 @@ pub(super) async fn serve_http2<S: Store>(
     tokio::select! {
         _ = connection => {}
         () = unsent.wait_until_stalled() => {}
-        // It does not answer.
+        // The client does not react to the goodbye.
         () = wait_until_quiet(running) => {}
     }
 }
 
-/// Waits until nothing has been asked for as long as a head may take.
+/// Waits until nothing has been asked for as long as a head may take. It is over sooner when the
+/// conversation has ended.
 async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     loop {
         let ended = running.wait_for(|count| *count == 0).await.is_err();

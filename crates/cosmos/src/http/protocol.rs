@@ -33,7 +33,7 @@ pub(super) enum Protocol {
 }
 
 impl Protocol {
-    /// Waits for a client to begin, and looks without taking anything, so that whoever reads the
+    /// Waits for a client to begin, and looks without taking anything, so that the code that reads the
     /// socket next needs to know nothing of it. `None` where the client does not begin in time, or
     /// has left.
     pub(super) async fn peek_protocol(stream: &TcpStream) -> Option<Self> {

@@ -23,7 +23,7 @@ pub(super) struct RequestSummary {
     /// Whether it is about items. Clients that are not told the partition key range of a response
     /// about items read the list of ranges before their next request.
     pub(super) items: bool,
-    /// Address of what was asked for, where the answer holds it.
+    /// Address of what was asked for, where the response holds it.
     pub(super) location: Option<String>,
     /// How long it took. People read it; SDKs do not.
     pub(super) took: Duration,

@@ -27,7 +27,7 @@ use tokio::{
 use super::active_requests::ActiveRequests;
 use crate::limits::{BUFFERS_BYTES, STEADY_BYTES, WRITE_TIMEOUT};
 
-/// Whether the first head of a client is whole. It is told by whoever reads heads, and asked by the
+/// Whether the first head of a client is whole. The code that reads heads sets it, and it is asked by the
 /// stream below.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstHead(Arc<AtomicBool>);
@@ -64,7 +64,7 @@ pub struct Stream<T> {
     passed: usize,
     /// What comes first when it is read again.
     first: Bytes,
-    /// Who wants to know whether a write waits for the client.
+    /// Told whether a write waits for the client.
     turns: Option<ActiveRequests>,
 }
 
@@ -160,7 +160,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         stranger.sent += buffer.filled().len() - before;
         let sent = stranger.sent;
         if stranger.most < sent || stranger.share.set(sent + BUFFERS_BYTES).is_err() {
-            // What was read is taken back, so that nobody sees bytes beside an error.
+            // What was read is taken back, so that nobody sees bytes together with an error.
             buffer.set_filled(before);
             let text = "a first request that is too large, or too many at once";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));

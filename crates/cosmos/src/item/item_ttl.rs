@@ -5,15 +5,15 @@
 //! | absent | anything | kept, and means nothing |
 //! | -1 or seconds | absent | the container's default |
 //! | -1 or seconds | -1 | never expires |
-//! | -1 or seconds | 1..2147483647 | expires after so many seconds |
+//! | -1 or seconds | 1..2147483647 | expires after that many seconds |
 //! | -1 or seconds | anything else | refused |
 
 use document::{DocRef, ValueRef, json};
 use engine::{DefaultTtl, Error, ItemWriter, Kind, Lifetime};
 
 /// The lifetime that an item asks for, under this default of its container. A value that would mean
-/// something else than what stands there is refused where it counts. The engine asks within the
-/// commit, because the default may have changed since the request came.
+/// something else than what stands there is refused where it counts. The engine asks while
+/// it writes, because the default may have changed since the request came.
 pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
     let ttl = item.get("ttl");
     let lifetime = Lifetime::of(ttl);

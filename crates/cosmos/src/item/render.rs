@@ -1,6 +1,6 @@
 //! A stored item as text: one pass over its bytes, then what the server sets. It is the hottest
 //! code of this crate, so nothing is built that is not written: no tree of the item, and no texts
-//! beside the buffer.
+//! besides the buffer.
 
 use std::io::Write;
 

@@ -1,9 +1,9 @@
 //! The table of operations: one row each. What the columns mean stands in `row`.
 //!
 //! Some rows look alike for different reasons. A query of resources has a task of its own because
-//! compiling it may take long, although it runs over a few things in memory. A batch has none,
-//! because it is one commit that is taken whole or not at all. Replacing an offer is one write and
-//! waits for nobody. What touches items is metered, and metered alone.
+//! compiling it may take long, although it runs over a few things in memory. A batch has none: a
+//! transactional one is one commit, and an operation of a bulk is one too. Replacing an offer is one
+//! write and waits for nobody. Operations on items are metered, and no others are.
 
 use super::{
     metric::Metric::{

@@ -15,7 +15,7 @@ use crate::limits::{KEY_TEXT_BYTES, MAX_HEADER_KEYS};
 /// One component. JSON has more kinds of values than a key: objects and arrays count as missing.
 #[derive(Clone, Debug)]
 pub(crate) enum Component {
-    /// The item has no such property, or one that is no scalar.
+    /// The item has no such property, or one that is not a scalar.
     Undefined,
     Null,
     Bool(bool),

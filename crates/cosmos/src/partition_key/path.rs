@@ -11,7 +11,7 @@ pub(crate) struct KeyPath {
 }
 
 impl KeyPath {
-    /// Reads `/a/"b c"/d`. `None`: it is no path to one property.
+    /// Reads `/a/"b c"/d`. `None` where it is not a path to one property.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -52,7 +52,7 @@ impl KeyPath {
     }
 }
 
-/// The part up to the closing quote, and what is behind.
+/// The part up to the closing quote, and what follows it.
 fn quoted_part(text: &str) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut chars = text.char_indices();

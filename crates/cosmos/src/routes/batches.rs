@@ -30,7 +30,9 @@ use crate::{
     request_units::{Work, hundredths},
 };
 
-/// `POST /dbs/{db}/colls/{c}/docs` with a batch
+/// `POST /dbs/{db}/colls/{c}/docs` with a batch. 200 where all operations went well and 207 where
+/// one failed; the failure of the request as a whole is for a body that is no array of operations,
+/// or for more than a response can hold.
 pub(crate) async fn run_batch<S: Store>(
     door: &Door<S>,
     request: &Request,

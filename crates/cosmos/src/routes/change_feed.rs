@@ -20,7 +20,8 @@ use crate::{
     session,
 };
 
-/// `GET /dbs/{db}/colls/{c}/docs` with `a-im`
+/// `GET /dbs/{db}/colls/{c}/docs` with `a-im` 200 with the items that changed, or 304 where none
+/// did; the etag goes on either way.
 pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let mode = request.headers.a_im().unwrap_or_default();
     if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {

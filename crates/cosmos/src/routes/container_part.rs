@@ -89,7 +89,7 @@ pub(super) fn of_query<'a>(
     if part.within.is_some() {
         return Ok(part);
     }
-    let (headers, paths) = (&request.headers, container.key.paths());
+    let paths = container.key.paths();
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
     }
@@ -99,10 +99,17 @@ pub(super) fn of_query<'a>(
         let range = container.item_range(&KeyScope::Whole(components));
         return Ok(ContainerPart { range, partition: paths, ..part });
     }
-    let whole = headers.cross_partition()
+    if may_be_whole(container, request) { Ok(part) } else { Err(cross_partition_disabled()) }
+}
+
+/// Whether a query may be about the whole container: its headers say so, or name a part of it, or the
+/// container is one logical partition.
+pub(super) fn may_be_whole(container: &Container, request: &Request) -> bool {
+    let headers = &request.headers;
+    headers.cross_partition()
         || headers.range_id().is_some()
-        || headers.partition_key().is_some();
-    if whole { Ok(part) } else { Err(cross_partition_disabled()) }
+        || headers.partition_key().is_some()
+        || container.key.paths().is_empty()
 }
 
 /// Why a query without a partition is not answered: the service refuses it as well, so that nobody

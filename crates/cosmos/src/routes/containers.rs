@@ -66,7 +66,8 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Contain
     catalog::find_container(&door.engine, &door.containers, database, name)
 }
 
-/// `POST /dbs/{db}/colls`
+/// `POST /dbs/{db}/colls`. 201; 409 where the name is taken, 403 where the database has too many,
+/// 404 where there is no such database.
 pub(crate) async fn create_container<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -101,7 +102,8 @@ pub(crate) fn list_containers<S: Store>(
     resource_feed::list_in_database(door, request, asked, "DocumentCollections", represent_all)
 }
 
-/// `GET /dbs/{db}/colls/{c}`
+/// `GET /dbs/{db}/colls/{c}` 200 or 304. The headers say how far indexes have been built and, where
+/// the client asks for it, how many items there are and how many kilobytes they take.
 pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = find_named(door, request)?;
     if shared::is_known(request, container.version()) {
@@ -137,8 +139,8 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
     Ok(reply)
 }
 
-/// `PUT /dbs/{db}/colls/{c}`. The new TTL is in force when it is answered; indexes are built
-/// afterwards.
+/// `PUT /dbs/{db}/colls/{c}`. The new TTL is in force when the response is sent; indexes are built
+/// afterwards. 200 with the definition as it is now.
 pub(crate) async fn replace_container<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -168,7 +170,8 @@ pub(crate) async fn replace_container<S: Store>(
     Ok(representation::resource_reply(200, &represent(&container)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}`
+/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection goes first: from then on the container is gone
+/// for everybody, and what is left of it means nothing.
 pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = find_named(door, request)?;
     resources::check_version(request, container.version())?;

@@ -12,8 +12,8 @@ use query::json::sarg::Step;
 
 use crate::{catalog::Container, container, headers::Headers, representation};
 
-/// The header of a response to a client that asks for it. The second version counts where both are
-/// asked for.
+/// The value of the header for a client that asks for it; `None` for all others. The second version
+/// counts where both are asked for.
 pub(super) fn utilization_header(
     headers: &Headers,
     container: &Container,

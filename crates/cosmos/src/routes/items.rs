@@ -48,7 +48,9 @@ fn read_new_item(
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs`, as a creation or as an upsert. The operation says which of the
-/// two; the response says by its status whether an upsert made the item.
+/// two; the response says by its status whether an upsert made the item. 201 where the item was
+/// made and 200 where an upsert wrote over one; 409 where a creation meets an item of that id, or
+/// either meets another item with its unique key.
 pub(crate) async fn create_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -66,7 +68,8 @@ pub(crate) async fn create_item<S: Store>(
 }
 
 /// `PUT /dbs/{db}/colls/{c}/docs/{id}`. The body may have another id than the link: the item then
-/// moves, and keeps its resource id.
+/// moves, and keeps its resource id. 404 where there is no item at the link, 409 where there is one
+/// at the new id, 412 where it has another version than the one in `if-match`.
 pub(crate) async fn replace_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -89,7 +92,9 @@ pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> Item
 }
 
 /// `PATCH /dbs/{db}/colls/{c}/docs/{id}`. The partition key comes from the header alone, since the
-/// body has no item.
+/// body has no item. 412 where the item does not meet the condition of the patch, or has another
+/// version; 400 with the number of the operation that cannot be done. Either way the item stays as
+/// it was.
 pub(crate) async fn patch_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -139,7 +144,8 @@ pub(super) async fn patch_action<S: Store>(
     Ok(ItemAction::Patch(Arc::new(edit)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}/docs/{id}`
+/// `DELETE /dbs/{db}/colls/{c}/docs/{id}`. 204 and no body; 404 where there is no item, which an
+/// expired one is too, although its row may still be there.
 pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
@@ -149,7 +155,8 @@ pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> 
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs/{id}`. A client that has seen a newer commit than the read is told
-/// to come again, before it is told that there is no such item.
+/// to come again, before it is told that there is no such item. 304 where the client has this
+/// version already.
 pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let components = container.key.whole_key(request.headers.partition_key())?;

@@ -16,7 +16,7 @@ use super::{
 use crate::{catalog, door::Door, failure};
 
 impl<S: Store> Door<S> {
-    /// Mends what an end of the server between two steps of a change left behind. The server calls it
+    /// Mends what an end of the server between two steps of a change left undone. The server calls it
     /// before the door serves anybody, so that no request meets half a change.
     pub async fn mend(&self) -> Result<(), String> {
         mend_offers(self).await.map_err(|failure| failure.text.into_owned())

@@ -230,7 +230,8 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resourc
     door.engine.resource(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
-/// `GET /offers`, or `POST` with a query
+/// `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by a query for
+/// `offerResourceId`.
 pub(crate) fn list_offers<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -245,7 +246,7 @@ pub(crate) fn read_offer<S: Store>(door: &Door<S>, request: &Request) -> Result<
         .with_header("x-ms-cosmos-min-throughput", "400"))
 }
 
-/// `PUT /offers/{rid}`
+/// `PUT /offers/{rid}`. 200; what it limits follows within a second, see `throttle`.
 pub(crate) async fn replace_offer<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -12,7 +12,7 @@ use engine::{Births, Comes, Item, Store};
 
 use crate::{continuation, door::Door, failure::Result, request::Request};
 
-/// What tokens of pages in the order of births are for, beside everything else.
+/// What tokens of pages in the order of births are for, in addition to everything else.
 const BIRTHS: &[u8] = b"births";
 
 /// The place of an item in the order in which items come: what a token holds of the last one.

@@ -1,4 +1,4 @@
-//! The removal of everything under a partition key. It is done when it is answered; the service
+//! The removal of everything under a partition key. It is done before the response is sent; the service
 //! does it in the background.
 
 use engine::Store;
@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. A prefix of a hierarchical key is
-/// allowed; an empty one would be the whole container, which nobody means.
+/// allowed; an empty one would be the whole container, which nobody means. 200, whether there was
+/// an item or not.
 pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let header = request.headers.partition_key().ok_or_else(|| {

@@ -154,7 +154,8 @@ fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)
     Ok((id, kept))
 }
 
-/// `POST /dbs/{db}/users/{u}/permissions`
+/// `POST /dbs/{db}/users/{u}/permissions`. 201 with a token; where the name is taken 409, or 200
+/// for an upsert.
 pub(crate) async fn create_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -167,7 +168,8 @@ pub(crate) async fn create_permission<S: Store>(
     Ok(representation::resource_reply(status, &owner.represent(door, request, &made)?))
 }
 
-/// `PUT /dbs/{db}/users/{u}/permissions/{p}`
+/// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Tokens that were given out before
+/// end, because they are for the version before.
 pub(crate) async fn replace_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -181,7 +183,8 @@ pub(crate) async fn replace_permission<S: Store>(
     Ok(representation::resource_reply(200, &owner.represent(door, request, &made)?))
 }
 
-/// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query
+/// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query. Each permission comes with a new
+/// token.
 pub(crate) fn list_permissions<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -198,14 +201,14 @@ pub(crate) fn list_permissions<S: Store>(
     )
 }
 
-/// `GET /dbs/{db}/users/{u}/permissions/{p}`
+/// `GET /dbs/{db}/users/{u}/permissions/{p}`. It is how an application gets a token for its user.
 pub(crate) fn read_permission<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let owner = PermissionFeed::find_feed(door, request)?;
     let held = owner.find_named(door, request)?;
     Ok(representation::resource_reply(200, &owner.represent(door, request, &held)?))
 }
 
-/// `DELETE /dbs/{db}/users/{u}/permissions/{p}`
+/// `DELETE /dbs/{db}/users/{u}/permissions/{p}`. 204. Its tokens are 403 from then on.
 pub(crate) async fn delete_permission<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -79,7 +79,7 @@ pub(super) fn page_reply<S: Store>(
     (rid, name): (&str, &str),
     page: &Page,
 ) -> Result<Reply> {
-    // The page is there beside its text, and counts for itself.
+    // The values of the page are still there while its text is written; they are counted apart.
     let mut feed = representation::Feed::new(rid, name, &door.settings.memory);
     for value in &page.values {
         feed.push_entry(|out| json::write(value.as_ref(), out))?;
@@ -94,7 +94,8 @@ pub(super) fn page_reply<S: Store>(
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs` with a query
+/// `POST /dbs/{db}/colls/{c}/docs` with a query 200 with a page, which may be empty although there
+/// are further ones; 400 with the place of the error where the text does not compile.
 pub(crate) async fn query_items<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -23,11 +23,13 @@ use crate::{
 pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let record = &container.collection.state().record;
+    // Not the etag of the definition, which changes while the range does not.
     let etag = etag::quoted_etag(record.created);
     if shared::is_known(request, record.created) {
         return Ok(Reply::empty(304).with_units(Work::PointRead, 0).with_etag(etag));
     }
     let database = container.database_number;
+    // The service numbers the first range of a container with 2.
     let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();
     let of_database = Rid::Database(database).encode();
     let range = doc! {
@@ -54,12 +56,9 @@ pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result
 /// says otherwise. What it asks does not matter, since there is nothing to find.
 pub(crate) fn list_conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
-    let headers = &request.headers;
-    let whole = headers.cross_partition()
-        || headers.range_id().is_some()
-        || headers.partition_key().is_some();
-    if request.operation == Operation::QueryConflicts && !whole && !container.key.paths().is_empty()
-    {
+    let asks = request.operation == Operation::QueryConflicts;
+    // A query that may not cross partitions is refused here as one of items would be.
+    if asks && !container_part::may_be_whole(container, request) {
         return Err(container_part::cross_partition_disabled());
     }
     let feed = representation::Feed::new(&container.rid, "Conflicts", &door.settings.memory);

@@ -61,7 +61,7 @@ impl Sink for Page<'_> {
     }
 }
 
-/// `GET /dbs/{db}/colls/{c}/docs`
+/// `GET /dbs/{db}/colls/{c}/docs` 200 with a page in the order of `page_order`.
 pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;

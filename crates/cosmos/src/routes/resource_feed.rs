@@ -56,12 +56,14 @@ fn query_resources<S: Store>(
 ) -> Result<Reply> {
     let parsed = ParsedQuery::compile_body(body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &parsed.text];
+    // Resources have one order, that of their ids.
     let (_, resume) = resume_query(door, request, &about)?;
     let id = |resource: &Document| match resource.get("id") {
         Some(Value::String(id)) => id.clone(),
         _ => String::new(),
     };
     resources.sort_by_key(id);
+    // The context has no time, so functions of the current time return zero in these queries.
     let context = query::Context {
         effort: shared::new_effort(door, request),
         holding: Holding::of(&door.settings.memory),
@@ -73,6 +75,7 @@ fn query_resources<S: Store>(
         let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
         let flow = flow.map_err(engine::Error::from)?;
         if flow == Flow::Enough {
+            // The page is full; the run knows the place where the next one begins.
             all = false;
             break;
         }

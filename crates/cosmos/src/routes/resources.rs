@@ -24,7 +24,7 @@ use crate::{
 /// Path of the counter that small resources are numbered with.
 const COUNTER: &[&str] = &["counter"];
 
-/// The resource with this path and all beside it: those with the same path but for the last name.
+/// The resources with this path but for the last name: its siblings and itself.
 pub(super) fn siblings_of<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
     let parent = path.split_last().map_or(path, |(_, parent)| parent);
     door.engine.resources(parent)

@@ -151,7 +151,8 @@ impl ScriptFeed {
     }
 }
 
-/// `POST /dbs/{db}/colls/{c}/sprocs` and its like
+/// `POST /dbs/{db}/colls/{c}/sprocs` and its like. 201; where the name is taken 409, or 200 for an
+/// upsert; 403 where the container has too many.
 pub(crate) async fn create_script<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -163,7 +164,7 @@ pub(crate) async fn create_script<S: Store>(
     Ok(representation::resource_reply(status, &owner.represent(&made)))
 }
 
-/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like
+/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 200; the id cannot be changed.
 pub(crate) async fn replace_script<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -201,7 +202,7 @@ pub(crate) fn read_script<S: Store>(door: &Door<S>, request: &Request) -> Result
     Ok(representation::resource_reply(200, &owner.represent(&held)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like
+/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 204.
 pub(crate) async fn delete_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     resources::delete_resource(door, request, &*owner.find_named(door, request)?).await

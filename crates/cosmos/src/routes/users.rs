@@ -100,7 +100,7 @@ async fn put_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> 
     Ok(User { name: name.to_owned(), number, resource })
 }
 
-/// `POST /dbs/{db}/users`
+/// `POST /dbs/{db}/users`. 201; where the name is taken 409, or 200 for an upsert.
 pub(crate) async fn create_user<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -138,7 +138,7 @@ pub(crate) fn read_user<S: Store>(door: &Door<S>, request: &Request) -> Result<R
 }
 
 /// `PUT /dbs/{db}/users/{u}`: the only property is the id, and another one is another user, without
-/// the permissions of the first.
+/// the permissions of the first. 409 where the other id is taken.
 pub(crate) async fn replace_user<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -161,7 +161,7 @@ pub(crate) async fn replace_user<S: Store>(
     Ok(representation::resource_reply(200, &represent(&database, &made)))
 }
 
-/// `DELETE /dbs/{db}/users/{u}`
+/// `DELETE /dbs/{db}/users/{u}`. 204. The user's permissions go with it, and so do their tokens.
 pub(crate) async fn delete_user<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let (_, user) = find_named(door, request)?;
     resources::delete_resource(door, request, &user.resource).await
