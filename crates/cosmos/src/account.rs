@@ -1,11 +1,16 @@
-//! The account document. It names an address, which clients go on with.
+//! The account document. It names the one region there is and the address of this server, which
+//! SDKs go on with: whatever address an application was given, the SDK sends its further requests
+//! to those of `writableLocations` and `readableLocations`.
 
 use document::{DocRef, Value, ValueRef, array, doc, json};
 
-/// Name of the one region there is.
+/// Name of the one region there is. SDKs compare it with the preferred regions that an application
+/// sets; any real name will do, and the emulator of the service uses this one.
 const REGION: &str = "South Central US";
 
-/// What clients may ask of queries, as they read it: a text of JSON.
+/// What the query engine of the server can do, as SDKs read it: a text of JSON within the document.
+/// SDKs that plan queries themselves hand it to their planner; the figures are those of the
+/// service.
 const QUERY_ENGINE: &str = concat!(
     r#"{"maxSqlQueryInputLength":262144,"maxJoinsPerSqlQuery":10,"maxLogicalAndPerSqlQuery":2000,"#,
     r#""maxLogicalOrPerSqlQuery":2000,"maxUdfRefPerSqlQuery":10,"maxInExpressionItemsCount":16000,"#,
@@ -16,8 +21,9 @@ const QUERY_ENGINE: &str = concat!(
     r#""sqlDisableOptimizationFlags":0,"sqlAllowTop":true,"enableSpatialIndexing":true}"#,
 );
 
-/// The document for clients that go on at this address.
-pub(crate) fn document(account: &str, endpoint: &str) -> Vec<u8> {
+/// Returns the document as JSON, for clients that go on at `endpoint`, which ends with a slash. It
+/// has no `_etag`, as in the service.
+pub(crate) fn account_document(account: &str, endpoint: &str) -> Vec<u8> {
     let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint }];
     let document = doc! {
         "_self": "",
@@ -59,7 +65,7 @@ mod tests {
 
     #[test]
     fn clients_are_sent_to_the_address() {
-        let text = document("localhost", "https://[::1]:8081/");
+        let text = account_document("localhost", "https://[::1]:8081/");
         let found = json::parse_document(&text, 5).unwrap();
         for name in ["writableLocations", "readableLocations"] {
             let shown = json::to_string(found.get(name).unwrap().as_ref());

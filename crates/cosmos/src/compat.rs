@@ -1,5 +1,7 @@
 //! What works, what differs and what is not there, as `docs/compat/cosmos-nosql.md` has it: words
-//! about rules and routes, and the tables of headers, errors and functions as the code has them.
+//! about rules and routes, and the tables of headers, errors and functions as the code has them. A
+//! test compares the file with what is printed here, so a new header or function cannot be
+//! forgotten.
 
 use std::fmt::Write;
 
@@ -7,6 +9,7 @@ use query::json::functions;
 
 use crate::{failure::Fault, headers::READ};
 
+/// The head of the page, and what holds for time to live.
 const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
 
 Printed from the tables of headers, errors and functions; a test keeps it true.
@@ -31,6 +34,7 @@ what is not there answers an error that names it.
 
 "#;
 
+/// The table of routes.
 const ROUTES: &str = r#"## Routes
 
 | route | | |
@@ -52,6 +56,7 @@ const ROUTES: &str = r#"## Routes
 Links hold names or resource ids; a slash at the end changes nothing.
 "#;
 
+/// What follows the tables: charges, limits, choices, and what is not there.
 const REST: &str = r#"## Request charges
 
 A charge depends on the operation and the data alone, so that it is the same every time. In request
@@ -164,39 +169,41 @@ const IGNORED: &[(&str, &str)] = &[
 const AGGREGATES: [&str; 8] =
     ["AVG", "COUNT", "COUNTIF", "MAKELIST", "MAKESET", "MAX", "MIN", "SUM"];
 
-/// The page.
+/// The page, as Markdown.
 pub fn compat() -> String {
     let mut out = RULES.to_owned();
     out.push_str(ROUTES);
     out.push_str("\n## Headers of requests\n\nRead: ");
-    out.push_str(&listed(READ.iter().copied()));
+    out.push_str(&quoted_list(READ.iter().copied()));
     out.push_str(".\n\nKnown, and without effect:\n\n| header | because |\n|---|---|\n");
     for (names, why) in IGNORED {
-        line(&mut out, format_args!("| {names} | {why} |"));
+        push_line(&mut out, format_args!("| {names} | {why} |"));
     }
     out.push_str("\n## Errors\n\n| status | sub-status | code |\n|--:|--:|---|\n");
     for fault in Fault::ALL {
         let (status, sub_status) = (fault.status(), fault.sub_status());
-        line(&mut out, format_args!("| {status} | {sub_status} | {} |", fault.code()));
+        push_line(&mut out, format_args!("| {status} | {sub_status} | {} |", fault.code()));
     }
     out.push_str("\n## Functions of the query language\n\nWork: ");
     let mut names: Vec<&str> = functions::all().map(|function| function.name).collect();
     names.sort_unstable();
-    out.push_str(&listed(names.into_iter()));
+    out.push_str(&quoted_list(names.into_iter()));
     out.push_str(".\n\nAggregates that work: ");
-    out.push_str(&listed(AGGREGATES.into_iter()));
+    out.push_str(&quoted_list(AGGREGATES.into_iter()));
     out.push_str(".\n\nNot yet (an error names them): ");
-    out.push_str(&listed(functions::LATER.iter().copied()));
+    out.push_str(&quoted_list(functions::LATER.iter().copied()));
     out.push_str(", ORDER BY RANK, user-defined functions.\n\n");
     out.push_str(REST);
     out
 }
 
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+/// Names in backticks, with commas between.
+fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+/// Appends a line.
+fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to memory does not fail.
     let written = writeln!(out, "{text}");
     debug_assert!(written.is_ok());

@@ -1,163 +1,178 @@
-//! Which route answers which request.
+//! From an authorized request to its response: metering, measurement, and the route of its operation.
+//!
+//! The steps are in this order for a reason. Operations that change resources wait for each other
+//! before the container is looked up, so that none of them works on a container that the one before
+//! it has removed. Throughput is asked before the route runs, and paid when its response is there,
+//! because nobody knows the cost before: a response may cost more than there was, and the next
+//! requests wait until that is made up for. The owner is named in a response that went well only.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Store;
 
 use crate::{
-    call::Call,
-    charge, containers as known,
+    catalog,
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
-    measured::Measured,
-    reply::{Owner, Reply},
+    operation::{Metering, Operation, Order, Parent},
+    reply::{ParentHeaders, Reply},
+    request::Request,
+    request_units,
     routes::{
-        account, batches, changes, containers, databases, feeds, offers, partition, permissions,
-        points, queries, ranges, users,
+        account, batches, change_feed, containers, databases, items, offers, partition_delete,
+        permissions, queries, ranges, read_feed, scripts, users,
     },
 };
 
-/// Answers a request that its sender may make.
-pub(crate) async fn run<S: Store>(
-    door: &std::sync::Arc<Door<S>>,
-    call: Call<'_>,
+/// Runs a request whose sender may make it.
+pub(crate) async fn run_request<S: Store>(
+    door: &Arc<Door<S>>,
+    mut request: Request,
     body: Bytes,
 ) -> Result<Reply> {
-    let metered = admit(door, &call)?;
+    let row = request.operation.row();
     let began = clock::monotonic();
-    let reply = route(door, &call, body).await;
-    let took = clock::monotonic().saturating_sub(began);
-    door.latencies.observe(Measured::of(&call) as usize, took);
-    if let (Some(throttle), Some(about)) = (&door.throttle, metered) {
-        let charge = reply.as_ref().map_or_else(|_| charge::of_failure(), |reply| reply.charge);
-        throttle.spend(&about, charge);
+    // Held until the response is there: an operation that looks at resources and then changes them
+    // must not see those of another one change in between.
+    let _turn = match row.order {
+        Order::OneByOne => Some(door.changing.lock().await),
+        Order::AtOnce => None,
+    };
+    // The only lookup of the container. A failure is kept and not returned, since the route decides
+    // in which order it refuses what is wrong with a request.
+    if row.parent == Parent::Container {
+        let [database, name] = &request.link.owners;
+        let found = catalog::find_container(&door.engine, &door.containers, database, name);
+        request.keep_container(found);
     }
-    let reply = reply?;
-    Ok(Reply { owner: owner(door, &call), ..reply })
+    // A refusal for want of throughput is not measured: it says nothing of how long operations
+    // take.
+    let offer = admit_request(door, &request)?;
+    let parent = find_parent(door, &request);
+    let reply = route_operation(door, &request, body).await;
+    let took = clock::monotonic().saturating_sub(began);
+    door.latencies.observe(row.metric as usize, took);
+    if let (Some(throttle), Some(offer)) = (&door.throttle, offer) {
+        // A failed operation has cost something too.
+        let units =
+            reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
+        throttle.spend_units(&offer, units);
+    }
+    Ok(Reply { parent, ..reply? })
 }
 
-/// Refuses a request about items whose throughput is spent; else says from whose it is paid.
-fn admit<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Option<String>> {
-    let Some(throttle) = &door.throttle else { return Ok(None) };
-    if !matches!(call.link.kind, Resource::Documents | Resource::PartitionKey) {
-        return Ok(None);
-    }
-    let [database, name] = &call.link.owners;
-    let Ok(container) = known::find(&door.engine, &door.containers, database, name) else {
+/// Refuses a request whose throughput is spent; else returns the offer that it is paid from, if any.
+/// What a container that is not there would cost is not asked: its route refuses the request.
+fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<String>> {
+    let (Some(throttle), Metering::Metered) = (&door.throttle, request.operation.row().metering)
+    else {
         return Ok(None);
     };
-    let find = || offers::allowance(door, &container);
-    let admitted = throttle.admit(clock::monotonic(), &container.rid, find);
+    let Some(container) = request.found_container() else { return Ok(None) };
+    let find = || offers::find_allowance(door, container);
+    let admitted = throttle.admit_request(clock::monotonic(), &container.rid, find);
     admitted.map_err(Failure::throttled)
 }
 
-/// What the resource of a request lies in.
-fn owner<S: Store>(door: &Door<S>, call: &Call<'_>) -> Option<Owner> {
-    let [database, name] = &call.link.owners;
-    match call.link.kind {
-        Resource::Containers | Resource::Users => {
-            let found = known::database(&door.engine, database)?;
-            Owner::new(&format!("dbs/{}", found.name), &found.rid().encode())
+/// What the resource of a request lies in, as its response names it; `None` where responses do not.
+/// It is found before the route runs, because a deletion leaves nothing to look up.
+fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHeaders> {
+    match request.operation.row().parent {
+        Parent::Account => None,
+        Parent::Database => {
+            let [database, _] = &request.link.owners;
+            let found = catalog::find_database(&door.engine, database)?;
+            ParentHeaders::new(&format!("dbs/{}", found.name), &found.rid().encode())
         }
-        Resource::Documents
-        | Resource::Ranges
-        | Resource::PartitionKey
-        | Resource::Conflicts
-        | Resource::Procedures
-        | Resource::Triggers
-        | Resource::Udfs => {
-            let found = known::find(&door.engine, &door.containers, database, name);
-            found.ok()?.owner.clone()
-        }
-        _ => None,
+        Parent::Container => request.found_container()?.parent.clone(),
     }
 }
 
-async fn route<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result<Reply> {
-    let named = call.link.name.is_some();
-    let asks = call.asks();
-    match (call.link.kind, call.verb.as_str(), named) {
-        (Resource::Account, "GET" | "HEAD", _) => account::read(door, call),
-        (Resource::Certificate, "GET", _) => account::certificate(door),
-        (Resource::Databases, "POST", false) if asks => databases::list(door, call, Some(&body)),
-        (Resource::Databases, "POST", false) => databases::create(door, call, &body).await,
-        (Resource::Databases, "GET", false) => databases::list(door, call, None),
-        (Resource::Databases, "GET" | "HEAD", true) => databases::read(door, call),
-        (Resource::Databases, "DELETE", true) => databases::delete(door, call).await,
-        (Resource::Containers, "POST", false) if asks => containers::list(door, call, Some(&body)),
-        (Resource::Containers, "POST", false) => containers::create(door, call, &body).await,
-        (Resource::Containers, "GET", false) => containers::list(door, call, None),
-        (Resource::Containers, "GET" | "HEAD", true) => containers::read(door, call).await,
-        (Resource::Containers, "PUT", true) => containers::replace(door, call, &body).await,
-        (Resource::Containers, "DELETE", true) => containers::delete(door, call).await,
-        (Resource::Documents, ..) => items(door, call, body).await,
-        (Resource::Ranges, "GET", false) => ranges::list(door, call),
-        (Resource::PartitionKey, "POST", _) => partition::delete(door, call).await,
-        (Resource::Offers, "POST", false) if asks => offers::list(door, call, Some(&body)),
-        (Resource::Offers, "GET", false) => offers::list(door, call, None),
-        (Resource::Offers, "GET", true) => offers::read(door, call),
-        (Resource::Offers, "PUT", true) => offers::replace(door, call, &body).await,
-        (Resource::Users, "POST", false) if asks => users::list(door, call, Some(&body)),
-        (Resource::Users, "POST", false) => users::create(door, call, &body).await,
-        (Resource::Users, "GET", false) => users::list(door, call, None),
-        (Resource::Users, "GET", true) => users::read(door, call),
-        (Resource::Users, "PUT", true) => users::replace(door, call, &body).await,
-        (Resource::Users, "DELETE", true) => users::delete(door, call).await,
-        (Resource::Permissions, "POST", false) if asks => {
-            permissions::list(door, call, Some(&body))
-        }
-        (Resource::Permissions, "POST", false) | (Resource::Permissions, "PUT", true) => {
-            permissions::write(door, call, &body).await
-        }
-        (Resource::Permissions, "GET", false) => permissions::list(door, call, None),
-        (Resource::Permissions, "GET", true) => permissions::read(door, call),
-        (Resource::Permissions, "DELETE", true) => permissions::delete(door, call).await,
-        (Resource::Procedures | Resource::Triggers | Resource::Udfs, ..) => {
-            scripts(door, call, &body).await
-        }
-        (Resource::Conflicts, "GET" | "POST", false) => ranges::conflicts(door, call),
-        (Resource::Conflicts, "GET" | "DELETE", true) => Err(Failure::no_entity()),
-        (Resource::Addresses, ..) => Err(Failure::bad(
+/// The one place that knows which route serves which operation.
+async fn route_operation<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: Bytes,
+) -> Result<Reply> {
+    use Operation as Op;
+    let body = &*body;
+    match request.operation {
+        Op::ReadAccount => account::read_account(door, request),
+        Op::ReadCertificate => account::read_certificate(door),
+
+        Op::CreateDatabase => databases::create_database(door, request, body).await,
+        Op::QueryDatabases => databases::list_databases(door, request, Some(body)),
+        Op::ListDatabases => databases::list_databases(door, request, None),
+        Op::ReadDatabase => databases::read_database(door, request),
+        Op::DeleteDatabase => databases::delete_database(door, request).await,
+
+        Op::CreateContainer => containers::create_container(door, request, body).await,
+        Op::QueryContainers => containers::list_containers(door, request, Some(body)),
+        Op::ListContainers => containers::list_containers(door, request, None),
+        Op::ReadContainer => containers::read_container(door, request).await,
+        Op::ReplaceContainer => containers::replace_container(door, request, body).await,
+        Op::DeleteContainer => containers::delete_container(door, request).await,
+
+        Op::CreateItem | Op::UpsertItem => items::create_item(door, request, body).await,
+        Op::ReadItem => items::read_item(door, request).await,
+        Op::ReplaceItem => items::replace_item(door, request, body).await,
+        Op::PatchItem => items::patch_item(door, request, body).await,
+        Op::DeleteItem => items::delete_item(door, request).await,
+        Op::QueryItems => queries::query_items(door, request, body).await,
+        Op::QueryPlan => queries::plan_query(request, body),
+        Op::Batch => batches::run_batch(door, request, body).await,
+        Op::ListItems => read_feed::read_items(door, request).await,
+        Op::ChangeFeed => change_feed::read_changes(door, request).await,
+        Op::DeletePartition => partition_delete::delete_partition(door, request).await,
+        Op::ListRanges => ranges::list_ranges(door, request),
+
+        Op::QueryConflicts | Op::ListConflicts => ranges::list_conflicts(door, request),
+        Op::ReadConflict | Op::DeleteConflict => Err(Failure::no_entity()),
+
+        Op::CreateScript => scripts::create_script(door, request, body).await,
+        Op::QueryScripts => scripts::list_scripts(door, request, Some(body)),
+        Op::ListScripts => scripts::list_scripts(door, request, None),
+        Op::ReadScript => scripts::read_script(door, request),
+        Op::ReplaceScript => scripts::replace_script(door, request, body).await,
+        Op::DeleteScript => scripts::delete_script(door, request).await,
+        Op::ExecuteProcedure => Err(Failure::unsupported("The execution of stored procedures")),
+
+        Op::CreateUser => users::create_user(door, request, body).await,
+        Op::QueryUsers => users::list_users(door, request, Some(body)),
+        Op::ListUsers => users::list_users(door, request, None),
+        Op::ReadUser => users::read_user(door, request),
+        Op::ReplaceUser => users::replace_user(door, request, body).await,
+        Op::DeleteUser => users::delete_user(door, request).await,
+
+        Op::CreatePermission => permissions::create_permission(door, request, body).await,
+        Op::QueryPermissions => permissions::list_permissions(door, request, Some(body)),
+        Op::ListPermissions => permissions::list_permissions(door, request, None),
+        Op::ReadPermission => permissions::read_permission(door, request),
+        Op::ReplacePermission => permissions::replace_permission(door, request, body).await,
+        Op::DeletePermission => permissions::delete_permission(door, request).await,
+
+        Op::QueryOffers => offers::list_offers(door, request, Some(body)),
+        Op::ListOffers => offers::list_offers(door, request, None),
+        Op::ReadOffer => offers::read_offer(door, request),
+        Op::ReplaceOffer => offers::replace_offer(door, request, body).await,
+
+        Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
+    }
+}
+
+/// Clients in direct mode ask for addresses of replicas; the text names the setting of each SDK that
+/// has the mode, because "not allowed" would not tell anybody what to do.
+fn refuse_method(kind: Resource, request: &Request) -> Failure {
+    match kind {
+        Resource::Addresses => Failure::bad_request(
             "This server is reached through its gateway only: set the connection mode Gateway in \
              the client's options (.NET: ConnectionMode.Gateway, Java: gatewayMode()).",
-        )),
-        _ => Err(not_allowed(call)),
-    }
-}
-
-fn not_allowed(call: &Call<'_>) -> Failure {
-    let text = format!("There is no {} of this resource.", call.verb);
-    Failure::new(Fault::MethodNotAllowed, text)
-}
-
-/// Items: what a POST means is in its headers.
-async fn items<S: Store>(door: &Door<S>, call: &Call<'_>, body: Bytes) -> Result<Reply> {
-    let headers = &call.headers;
-    match (call.verb.as_str(), call.link.name.is_some()) {
-        ("POST", false) if headers.is_plan => queries::plan(door, call, &body),
-        ("POST", false) if headers.is_batch => batches::run(door, call, &body).await,
-        ("POST", false) if call.asks() => queries::run(door, call, &body).await,
-        ("POST", false) => points::create(door, call, &body).await,
-        ("GET", false) if headers.a_im.is_some() => changes::read(door, call).await,
-        ("GET", false) => feeds::read(door, call).await,
-        ("GET" | "HEAD", true) => points::read(door, call).await,
-        ("PUT", true) => points::replace(door, call, &body).await,
-        ("PATCH", true) => points::patch(door, call, &body).await,
-        ("DELETE", true) => points::delete(door, call).await,
-        _ => Err(not_allowed(call)),
-    }
-}
-
-async fn scripts<S: Store>(door: &Door<S>, call: &Call<'_>, body: &Bytes) -> Result<Reply> {
-    match (call.verb.as_str(), call.link.name.is_some()) {
-        ("POST", false) if call.asks() => crate::routes::scripts::list(door, call, Some(body)),
-        ("POST", false) | ("PUT", true) => crate::routes::scripts::write(door, call, body).await,
-        ("GET", false) => crate::routes::scripts::list(door, call, None),
-        ("GET", true) => crate::routes::scripts::read(door, call),
-        ("DELETE", true) => crate::routes::scripts::delete(door, call).await,
-        ("POST", true) if call.link.kind == Resource::Procedures => {
-            Err(Failure::unsupported("The execution of stored procedures"))
+        ),
+        _ => {
+            let text = format!("There is no {} of this resource.", request.method);
+            Failure::new(Fault::MethodNotAllowed, text)
         }
-        _ => Err(not_allowed(call)),
     }
 }

@@ -1,4 +1,5 @@
-//! The door as the server holds it: one for all connections.
+//! The door as the server holds it: one for all connections. It owns what outlives a request; what
+//! a request does is in `dispatch` and below.
 
 use std::sync::{
     Arc,
@@ -10,10 +11,10 @@ use engine::{Distribution, Engine, Latencies, Store};
 use memory::Account;
 
 use crate::{
-    containers::Containers, http::Certificate, measured::Measured, pages::Pages, throttle::Throttle,
+    catalog::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
 };
 
-/// Settings of the door.
+/// Settings of the door. They are the server's; nothing here is read from files or flags.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Name of the account.
@@ -26,48 +27,62 @@ pub struct Settings {
     pub hosts: Option<Hosts>,
     /// What tokens of this server are signed with; the same as long as the data are.
     pub secret: [u8; 32],
-    /// What TLS is spoken with; `None`: it is not.
+    /// What TLS is spoken with; `None` where it is not. Plain text is spoken in any case, on the
+    /// same port.
     pub certificate: Option<Certificate>,
     /// Where requests take the memory that they hold from.
     pub memory: Account,
-    /// The same for clients that have not asked anything yet.
+    /// The same for clients that have not asked anything yet, so that they cannot take what is for
+    /// others.
     pub strangers: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
     pub give_way: fn(),
     /// Whether requests about items are limited by the throughput of offers.
     pub enforce_throughput: bool,
-    /// Pages beside the resources; `None`: there are none.
+    /// Pages that are served besides resources; `None` where there are none.
     pub pages: Option<Arc<dyn Pages>>,
 }
 
-/// Sums over all connections.
+/// Sums over all connections since the server began. They only grow.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
+    /// Requests whose head was whole, whatever became of them.
     pub(crate) requests: AtomicU64,
+    /// Requests that were refused or failed.
     pub(crate) failures: AtomicU64,
+    /// Failures for want of a valid signature or token, which are among the failures too.
     pub(crate) denied: AtomicU64,
+    /// Refusals for want of throughput, which are among the failures too.
     pub(crate) throttled: AtomicU64,
+    /// Bytes of bodies of requests that were read whole.
     pub(crate) bytes_in: AtomicU64,
+    /// Bytes of bodies of responses, before TLS and framing.
     pub(crate) bytes_out: AtomicU64,
     /// Hundredths of request units.
-    pub(crate) charge: AtomicU64,
+    pub(crate) request_units: AtomicU64,
 }
 
 /// The NoSQL door.
 pub struct Door<S: Store> {
+    /// The engine behind the door; the other door may have the same one.
     pub(crate) engine: Engine<S>,
     pub(crate) settings: Settings,
+    /// What tokens of permissions and continuations are signed with.
     pub(crate) secret: Key,
+    /// Containers that were used lately.
     pub(crate) containers: Containers,
-    /// Changes of databases and containers are made one after the other.
+    /// Changes of databases and containers are made one after the other. The dispatcher takes the
+    /// lock; routes that change resources rely on it.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Sums for the server's metrics.
     pub(crate) counters: Counters,
     /// Wrong signatures, by where they came from.
     pub(crate) guesses: Guesses,
     /// `None`: throughput limits nothing.
     pub(crate) throttle: Option<Throttle>,
-    /// How long requests took, by what they are measured as.
+    /// How long requests took, by their metric.
     pub(crate) latencies: Latencies,
+    /// Connections that are open.
     pub(crate) opened: AtomicI64,
 }
 
@@ -78,7 +93,7 @@ impl<S: Store> std::fmt::Debug for Door<S> {
 }
 
 impl<S: Store> Door<S> {
-    /// A door onto an engine.
+    /// A door onto an engine. It fails where the secret cannot be a key.
     pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::NotAKey> {
         let secret = Key::of(&settings.secret)?;
         let throttle = settings.enforce_throughput.then(Throttle::default);
@@ -91,15 +106,9 @@ impl<S: Store> Door<S> {
             changing: tokio::sync::Mutex::default(),
             counters: Counters::default(),
             guesses: Guesses::default(),
-            latencies: Latencies::new(Measured::ALL.len()),
+            latencies: Latencies::new(Metric::ALL.len()),
             opened: AtomicI64::new(0),
         }))
-    }
-
-    /// Mends what an end of the server between two steps of a change left behind. Called before it
-    /// answers anybody.
-    pub async fn mend(&self) -> Result<(), String> {
-        crate::routes::mend::offers(self).await.map_err(|failure| failure.text.into_owned())
     }
 
     /// The engine behind it.
@@ -118,16 +127,16 @@ impl<S: Store> Door<S> {
             ("throttled", "Requests beyond their throughput", read(&counters.throttled)),
             ("bytes_in", "Bytes of bodies of requests", read(&counters.bytes_in)),
             ("bytes_out", "Bytes of bodies of answers", read(&counters.bytes_out)),
-            ("request_units", "Request units of answers", read(&counters.charge) / 100),
+            ("request_units", "Request units of answers", read(&counters.request_units) / 100),
         ]
     }
 
-    /// How long requests took, those that came, by what they are.
+    /// How long requests took, by metric; a metric without requests is left out.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
-        let read = |(kind, name): &(Measured, &'static str)| {
-            Some((*name, self.latencies.read(*kind as usize)?))
+        let read = |(metric, name): &(Metric, &'static str)| {
+            Some((*name, self.latencies.read(*metric as usize)?))
         };
-        Measured::ALL.iter().filter_map(read).filter(|(_, of)| of.count() > 0).collect()
+        Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.count() > 0).collect()
     }
 
     /// Connections that are open.

@@ -1,12 +1,20 @@
 //! Etags: a resource's last commit in the form that clients know. Different commits have different
-//! etags.
+//! etags, and the same commit has the same one everywhere, so that an etag can be turned back into
+//! the commit that a condition is about.
+//!
+//! ```text
+//! commit 0x0102030405060708   "05060708-0000-0000-0000-040302010000"
+//! ```
+//!
+//! The low half stands first, because it is what changes from one version to the next: people who
+//! compare two etags see the difference at once.
 
-/// Bytes of an etag without its quotes.
+/// Bytes of an etag without its quotes: those of a UUID, whose form the service's etags have.
 pub(crate) const LEN: usize = 36;
 
-/// The text of a commit's etag, without quotes: `xxxxxxxx-0000-0000-0000-xxxxxxxx0000` with the
-/// commit's number spread over the two groups that vary.
-pub(crate) fn text(stamp: u64) -> [u8; LEN] {
+/// The text of a commit's etag, without quotes. It is an array on the stack, because every item
+/// that is read has one.
+pub(crate) fn etag_bytes(stamp: u64) -> [u8; LEN] {
     let mut out = *b"00000000-0000-0000-0000-000000000000";
     // The low half stands first, as it is what changes from one version to the next.
     let digits =
@@ -22,18 +30,19 @@ pub(crate) fn text(stamp: u64) -> [u8; LEN] {
     out
 }
 
-/// The same in quotes.
-pub(crate) fn quoted(stamp: u64) -> String {
-    format!("\"{}\"", String::from_utf8_lossy(&text(stamp)))
+/// The same in quotes, as headers and `_etag` have it.
+pub(crate) fn quoted_etag(stamp: u64) -> String {
+    format!("\"{}\"", String::from_utf8_lossy(&etag_bytes(stamp)))
 }
 
-/// The commit that an etag names, with or without its quotes. `None`: it names none.
-pub(crate) fn parse(etag: &str) -> Option<u64> {
+/// The commit that an etag names, with or without its quotes. `None` where it is not an etag of
+/// this server: then no version has it, and a condition on it is not met.
+pub(crate) fn parse_etag(etag: &str) -> Option<u64> {
     let etag = etag.trim().trim_matches('"');
     let group = |range| u32::from_str_radix(etag.get(range)?, 16).ok();
     let (low, high) = (group(0..8)?, group(24..32)?);
     let stamp = u64::from(high.swap_bytes()) << 32 | u64::from(low);
-    (etag.as_bytes() == text(stamp)).then_some(stamp)
+    (etag.as_bytes() == etag_bytes(stamp)).then_some(stamp)
 }
 
 #[cfg(test)]
@@ -42,13 +51,13 @@ mod tests {
 
     #[test]
     fn etags_come_back() {
-        assert_eq!(quoted(0x1234_5678), "\"12345678-0000-0000-0000-000000000000\"");
-        assert_eq!(quoted(0x0102_0304_0506_0708), "\"05060708-0000-0000-0000-040302010000\"");
+        assert_eq!(quoted_etag(0x1234_5678), "\"12345678-0000-0000-0000-000000000000\"");
+        assert_eq!(quoted_etag(0x0102_0304_0506_0708), "\"05060708-0000-0000-0000-040302010000\"");
         for stamp in [0, 1, 0xffff_ffff, 1 << 32, 1 << 63, u64::MAX] {
-            let etag = quoted(stamp);
+            let etag = quoted_etag(stamp);
             assert_eq!(etag.len(), LEN + 2);
-            assert_eq!(parse(&etag), Some(stamp));
-            assert_eq!(parse(etag.trim_matches('"')), Some(stamp));
+            assert_eq!(parse_etag(&etag), Some(stamp));
+            assert_eq!(parse_etag(etag.trim_matches('"')), Some(stamp));
         }
     }
 
@@ -65,7 +74,7 @@ mod tests {
             "+2345678-0000-0000-0000-000000000000",
             "日本日本日本日本日本日本",
         ] {
-            assert_eq!(parse(text), None, "{text}");
+            assert_eq!(parse_etag(text), None, "{text}");
         }
     }
 }

@@ -1,6 +1,8 @@
-//! Headers of requests, typed once. Unknown ones are let pass; what they mean is up to routes.
+//! Headers of requests, typed once. Unknown ones are let pass; what they mean is up to routes. A
+//! new header is a line in the table below: it is read, checked and listed in the documentation by
+//! that.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
     failure::{Failure, Result},
@@ -9,40 +11,43 @@ use crate::{
 
 macro_rules! headers {
     (texts { $($text:ident = $text_name:literal,)* } flags { $($flag:ident = $flag_name:literal,)* }) => {
-        /// The headers that are read.
+        /// The names of the headers that are read.
         pub(crate) const READ: &[&str] = &[$($text_name,)* $($flag_name,)*];
 
-        /// What a request's headers say.
-        #[derive(Clone, Debug, Default)]
-        pub(crate) struct Headers<'a> {
-            $(pub(crate) $text: Option<&'a str>,)*
-            $(pub(crate) $flag: bool,)*
+        /// Which text a value is. In the table above a header's field and its accessor share a name.
+        #[allow(non_camel_case_types, reason = "the table has one name for the text and its accessor")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Text {
+            $($text,)*
         }
 
-        impl<'a> Headers<'a> {
-            /// Reads them in one pass. One that comes twice has to say the same twice: who stands in
-            /// between may have looked at the other one.
-            pub(crate) fn read(map: &'a HeaderMap) -> Result<Self> {
-                let mut found = Self::default();
-                for (name, value) in map {
-                    match name.as_str() {
-                        $($text_name => {
-                            let text = text(name.as_str(), value)?;
-                            if found.$text.replace(text).is_some_and(|before| before != text) {
-                                return Err(twice(name.as_str()));
-                            }
-                        })*
-                        $($flag_name => {
-                            found.$flag = is_true(value.as_bytes());
-                            let all = map.get_all(name);
-                            if all.iter().any(|other| is_true(other.as_bytes()) != found.$flag) {
-                                return Err(twice(name.as_str()));
-                            }
-                        })*
-                        _ => {}
-                    }
+        /// What a request's headers say. It owns the values, which are moved out of the request's head
+        /// and not copied.
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct Headers {
+            /// Those texts that are there; a request has some ten of them, so a search is short.
+            texts: Vec<(Text, HeaderValue)>,
+            $($flag: Option<bool>,)*
+        }
+
+        #[allow(dead_code, reason = "some headers are only checked")]
+        impl Headers {
+            $(#[doc = concat!("The header `", $text_name, "`.")]
+            pub(crate) fn $text(&self) -> Option<&str> {
+                self.find_text(Text::$text)
+            })*
+            $(#[doc = concat!("Whether the header `", $flag_name, "` is true.")]
+            pub(crate) fn $flag(&self) -> bool {
+                self.$flag == Some(true)
+            })*
+
+            /// Keeps one header; unknown ones are let pass.
+            fn keep(&mut self, name: &str, value: HeaderValue) -> Result<()> {
+                match name {
+                    $($text_name => self.keep_text(Text::$text, name, value),)*
+                    $($flag_name => keep_flag(&mut self.$flag, name, &value),)*
+                    _ => Ok(()),
                 }
-                Ok(found)
             }
         }
     };
@@ -95,50 +100,100 @@ headers! {
     }
 }
 
-impl Headers<'_> {
-    /// Whether the answer to a write may leave out its body.
-    pub(crate) fn minimal(&self) -> bool {
-        self.prefer.is_some_and(|prefer| prefer.eq_ignore_ascii_case("return=minimal"))
+impl Headers {
+    /// Reads all headers in one pass. A header that comes twice has to say the same twice, because a
+    /// proxy between client and server may have looked at the other value: it could let through what
+    /// this server then takes for something else.
+    pub(crate) fn read(map: HeaderMap) -> Result<Self> {
+        let mut found = Self { texts: Vec::with_capacity(USUAL_TEXTS), ..Self::default() };
+        let mut current: Option<HeaderName> = None;
+        for (name, value) in map {
+            // A further value of one name comes without the name.
+            current = name.or(current);
+            if let Some(name) = &current {
+                found.keep(name.as_str(), value)?;
+            }
+        }
+        Ok(found)
     }
 
-    /// Whether the body is a query.
-    pub(crate) fn asks(&self) -> bool {
-        let kind = self.content_type.unwrap_or_default().split(';').next().unwrap_or_default();
-        self.is_query || kind.trim().eq_ignore_ascii_case("application/query+json")
+    /// The value of a text header. There are ten or so, and comparing that many bytes is quicker
+    /// than hashing a name.
+    fn find_text(&self, wanted: Text) -> Option<&str> {
+        let (_, value) = self.texts.iter().find(|(text, _)| *text == wanted)?;
+        // It was checked when it was kept.
+        std::str::from_utf8(value.as_bytes()).ok()
     }
 
-    /// Items of a page that are asked for; -1 asks for as many as there may be.
-    pub(crate) fn page(&self) -> Result<Option<usize>> {
-        let Some(text) = self.max_items else { return Ok(None) };
+    /// Keeps a text header, which has to be UTF-8. Bytes that are not would otherwise be refused,
+    /// or not, by where they are used.
+    fn keep_text(&mut self, text: Text, name: &str, value: HeaderValue) -> Result<()> {
+        if std::str::from_utf8(value.as_bytes()).is_err() {
+            return Err(Failure::bad_request(format!(
+                "The value of the header {name} is not UTF-8."
+            )));
+        }
+        match self.texts.iter().find(|(held, _)| *held == text) {
+            Some((_, held)) if *held != value => return Err(given_twice(name)),
+            Some(_) => {}
+            None => self.texts.push((text, value)),
+        }
+        Ok(())
+    }
+
+    /// Whether the response to a write may leave out the item. SDKs ask so with their option for the
+    /// response to writes (`EnableContentResponseOnWrite` in .NET), which saves most of the bytes.
+    pub(crate) fn prefers_minimal(&self) -> bool {
+        self.prefer().is_some_and(|prefer| prefer.eq_ignore_ascii_case("return=minimal"))
+    }
+
+    /// Whether the body is a query. Clients say so in one of two ways, and some in both: by a header
+    /// of its own, or by the media type of the body.
+    pub(crate) fn has_query(&self) -> bool {
+        let kind = self.content_type().unwrap_or_default().split(';').next().unwrap_or_default();
+        self.is_query() || kind.trim().eq_ignore_ascii_case("application/query+json")
+    }
+
+    /// The number of items that a client wants in a page; -1 asks for as many as there may be.
+    pub(crate) fn page_items(&self) -> Result<Option<usize>> {
+        let Some(text) = self.max_items() else { return Ok(None) };
         match text.trim().parse::<i64>() {
             Ok(-1) => Ok(Some(MAX_PAGE_ITEMS)),
             Ok(count @ 1..) => {
                 Ok(Some(usize::try_from(count).unwrap_or(MAX_PAGE_ITEMS).min(MAX_PAGE_ITEMS)))
             }
-            _ => Err(Failure::bad(format!(
+            _ => Err(Failure::bad_request(format!(
                 "Invalid value '{text}' specified for header x-ms-max-item-count."
             ))),
         }
     }
 }
 
-fn twice(name: &str) -> Failure {
-    Failure::bad(format!("The header {name} is given twice with different values."))
+/// How many of the text headers a request of an official SDK has; a request with more costs another
+/// allocation.
+const USUAL_TEXTS: usize = 12;
+
+/// Keeps a boolean header. Anything but true is false.
+fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result<()> {
+    let given = is_true(value.as_bytes());
+    match flag.replace(given) {
+        Some(before) if before != given => Err(given_twice(name)),
+        _ => Ok(()),
+    }
 }
 
-fn text<'a>(name: &str, value: &'a http::HeaderValue) -> Result<&'a str> {
-    std::str::from_utf8(value.as_bytes())
-        .map_err(|_| Failure::bad(format!("The value of the header {name} is not UTF-8.")))
+/// Two values of one header that say different things.
+fn given_twice(name: &str) -> Failure {
+    Failure::bad_request(format!("The header {name} is given twice with different values."))
 }
 
+/// SDKs write booleans in the case of their language: `True` in Python and .NET, `true` elsewhere.
 fn is_true(value: &[u8]) -> bool {
     value.trim_ascii().eq_ignore_ascii_case(b"true")
 }
 
 #[cfg(test)]
 mod tests {
-    use http::{HeaderValue, header::HeaderName};
-
     use super::*;
 
     fn map(pairs: &[(&'static str, &[u8])]) -> HeaderMap {
@@ -157,12 +212,15 @@ mod tests {
             ("x-ms-documentdb-partitionkey", "[\"é\"]".as_bytes()),
             ("x-ms-unknown", b"\xff"),
         ]);
-        let headers = Headers::read(&map).unwrap();
-        assert_eq!((headers.is_query, headers.atomic, headers.is_upsert), (true, true, false));
-        assert_eq!(headers.partition_key, Some("[\"é\"]"));
-        assert_eq!(headers.session, None);
+        let headers = Headers::read(map).unwrap();
+        assert_eq!(
+            (headers.is_query(), headers.atomic(), headers.is_upsert()),
+            (true, true, false)
+        );
+        assert_eq!(headers.partition_key(), Some("[\"é\"]"));
+        assert_eq!(headers.session(), None);
         let broken = self::map(&[("x-ms-session-token", b"\xff")]);
-        assert!(Headers::read(&broken).unwrap_err().text.contains("x-ms-session-token"));
+        assert!(Headers::read(broken).unwrap_err().text.contains("x-ms-session-token"));
     }
 
     #[test]
@@ -179,7 +237,7 @@ mod tests {
             for text in [one, other] {
                 map.append(HeaderName::from_static(name), HeaderValue::from_static(text));
             }
-            assert_eq!(Headers::read(&map).is_ok(), good, "{name} {one} {other}");
+            assert_eq!(Headers::read(map).is_ok(), good, "{name} {one} {other}");
         }
     }
 
@@ -190,8 +248,8 @@ mod tests {
             ("Application/Query+JSON; charset=utf-8", true),
             ("application/json", false),
         ] {
-            let headers = Headers { content_type: Some(kind), ..Headers::default() };
-            assert_eq!(headers.asks(), want, "{kind}");
+            let headers = Headers::read(map(&[("content-type", kind.as_bytes())])).unwrap();
+            assert_eq!(headers.has_query(), want, "{kind}");
         }
         for (text, want) in [
             (None, Ok(None)),
@@ -203,8 +261,9 @@ mod tests {
             (Some("x"), Err(400)),
             (Some("99999999999999999999"), Err(400)),
         ] {
-            let headers = Headers { max_items: text, ..Headers::default() };
-            let found = headers.page().map_err(|failure| failure.fault.status());
+            let pair = text.map(|text: &str| ("x-ms-max-item-count", text.as_bytes()));
+            let headers = Headers::read(map(pair.as_slice())).unwrap();
+            let found = headers.page_items().map_err(|failure| failure.fault.status());
             assert_eq!(found, want, "{text:?}");
         }
     }

@@ -1,43 +1,57 @@
 //! The NoSQL door: the Azure Cosmos DB REST API over the engine. The only crate that knows that
 //! protocol.
+//!
+//! A request takes three steps. `http` reads its head and `request` parses it, which decides its
+//! operation (`operation`). `authorize` finds out who sends it and whether the sender may. Then its
+//! body is read and `dispatch` runs the operation's route (`routes`). `http` writes the response.
+//!
+//! Below these are the nouns of the protocol: links, headers, resource ids, etags, session and
+//! continuation tokens, partition keys and their hashes, container definitions, batches, patches.
+//! Each is a module that knows nothing of the others above it, and none of them does any I/O.
+//!
+//! What users may rely on stands in `docs/compat/cosmos-nosql.md`, which is printed from the tables
+//! in this crate ([`compat()`]).
 
 mod account;
+mod authorize;
 mod batch;
 mod binary;
-mod call;
-mod charge;
+mod catalog;
 mod compat;
 mod container;
-mod containers;
 mod continuation;
 mod dispatch;
 mod door;
 mod epk;
 mod etag;
 mod failure;
-mod grant;
 mod headers;
 mod http;
+mod interrupt;
 mod item;
 mod limits;
 mod link;
-mod measured;
 mod names;
 mod operation;
 mod pages;
 mod partition_key;
 mod patch;
 mod permission;
-mod place;
 mod reply;
+mod representation;
+mod request;
+mod request_units;
+mod resource_path;
 mod rid;
 mod routes;
+mod sender;
 mod session;
-mod shown;
 mod throttle;
+mod tls;
 
 pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
 pub use door::{Door, Settings};
-pub use http::{Certificate, NoCertificate, Stream, serve};
+pub use http::{Stream, serve};
 pub use pages::{PageAnswer, Pages};
+pub use tls::{Certificate, NoCertificate};

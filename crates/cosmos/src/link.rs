@@ -1,5 +1,18 @@
-//! Links: which resource a path means, and how a client may have signed it. Whether the resource
-//! is there, and whether a part is a name or a resource id, is found out later.
+//! Links: which resource a path means, and how a client may have signed it. Whether the resource is
+//! there, and whether a part is a name or a resource id, is found out later.
+//!
+//! ```text
+//! /dbs/{db}                                        a database
+//! /dbs/{db}/colls/{c}                              a container
+//! /dbs/{db}/colls/{c}/docs/{id}                    an item; also pkranges, sprocs, triggers,
+//!                                                  udfs and conflicts in place of docs
+//! /dbs/{db}/colls/{c}/operations/partitionkeydelete
+//! /dbs/{db}/users/{u}/permissions/{p}
+//! /offers/{id}    //addresses/    /_explorer/emulator.pem    /
+//! ```
+//!
+//! A path without the last name is that of the feed of all. Slashes at either end change nothing,
+//! because clients build links from `_self`, which ends with one.
 
 use std::borrow::Cow;
 
@@ -13,28 +26,34 @@ use crate::{
 /// Kinds of resources, as paths name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
+    /// The account document at the root.
     Account,
     Databases,
     Containers,
+    /// Items; the protocol calls them documents.
     Documents,
+    /// Partition key ranges.
     Ranges,
     Procedures,
     Triggers,
     Udfs,
+    /// Conflicts between regions, of which there are none.
     Conflicts,
     Users,
     Permissions,
+    /// Throughput of databases and containers.
     Offers,
     /// What is removed with a partition key.
     PartitionKey,
+    /// Addresses of replicas, which clients in direct mode ask for.
     Addresses,
     /// The certificate that tools ask for.
     Certificate,
 }
 
 impl Resource {
-    /// The word in paths and signatures.
-    pub(crate) const fn word(self) -> &'static str {
+    /// The word in paths and signatures; empty where a path has none.
+    pub(crate) const fn path_word(self) -> &'static str {
         match self {
             Self::Account | Self::Certificate => "",
             Self::Databases => "dbs",
@@ -53,7 +72,7 @@ impl Resource {
         }
     }
 
-    /// What is named by a word below a container.
+    /// The kind that is named by a word below a container.
     pub(crate) fn in_container(word: &str) -> Option<Self> {
         let all = [
             Self::Documents,
@@ -63,26 +82,28 @@ impl Resource {
             Self::Udfs,
             Self::Conflicts,
         ];
-        all.into_iter().find(|kind| kind.word() == word)
+        all.into_iter().find(|kind| kind.path_word() == word)
     }
 }
 
-/// What a path means.
+/// What a path means. Names are decoded; that of the signature is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Link<'a> {
+pub(crate) struct Link {
     /// The kind of what is meant.
     pub(crate) kind: Resource,
-    /// Names or resource ids of what holds it: the database, then the container or user.
-    pub(crate) owners: [Cow<'a, str>; 2],
-    /// Its own name; `None`: the feed of all.
-    pub(crate) name: Option<Cow<'a, str>>,
-    /// The link that is signed, as it came.
-    signed: &'a str,
+    /// Names or resource ids of what holds it: the database, then the container or user. Empty
+    /// where the path has none.
+    pub(crate) owners: [String; 2],
+    /// Its own name; `None` where the path is that of the feed of all.
+    pub(crate) name: Option<String>,
+    /// The link that is signed, as it came: that of the resource, or for a feed that of its owner.
+    signed: String,
 }
 
-impl<'a> Link<'a> {
-    /// Reads a path, without the query behind it.
-    pub(crate) fn parse(path: &'a str) -> Result<Self> {
+impl Link {
+    /// Reads a path, without the query string after it. A path that means no resource is 404,
+    /// before anybody asks for a signature: without a kind nothing could be signed.
+    pub(crate) fn parse(path: &str) -> Result<Self> {
         let link = path.trim_matches('/');
         if link.is_empty() {
             return Self::new(Resource::Account, [None, None], None, "");
@@ -93,13 +114,13 @@ impl<'a> Link<'a> {
         let mut parts: [&str; 7] = [""; 7];
         let mut count = 0;
         for part in link.split('/') {
-            *parts.get_mut(count).ok_or_else(unknown)? = part;
+            *parts.get_mut(count).ok_or_else(unknown_path)? = part;
             count += 1;
         }
         // What is signed for a feed is the link of its owner.
         let owner = |word: &str| link.strip_suffix(word).unwrap_or(link).trim_end_matches('/');
         let [first, db, second, owned, third, leaf, _] = parts;
-        let named = |name: &'a str| Some(name).filter(|name| !name.is_empty());
+        let named = not_empty;
         let kind = match (first, count) {
             ("dbs", 1..=2) => Resource::Databases,
             ("offers", 1..=2) => Resource::Offers,
@@ -113,9 +134,9 @@ impl<'a> Link<'a> {
                 Resource::PartitionKey
             }
             ("dbs", 5..=6) if second == "colls" => {
-                Resource::in_container(third).ok_or_else(unknown)?
+                Resource::in_container(third).ok_or_else(unknown_path)?
             }
-            _ => return Err(unknown()),
+            _ => return Err(unknown_path()),
         };
         match (kind, count) {
             (Resource::PartitionKey, _) => {
@@ -131,42 +152,52 @@ impl<'a> Link<'a> {
         }
     }
 
+    /// The parts of a link, decoded.
     fn new(
         kind: Resource,
-        [database, owner]: [Option<&'a str>; 2],
-        name: Option<&'a str>,
-        signed: &'a str,
+        [database, owner]: [Option<&str>; 2],
+        name: Option<&str>,
+        signed: &str,
     ) -> Result<Self> {
-        let decoded = |part: Option<&'a str>| match part {
-            None => Ok(Cow::Borrowed("")),
-            Some(part) => decode(part),
+        let decoded = |part: Option<&str>| match part {
+            None => Ok(String::new()),
+            Some(part) => decode_part(part).map(Cow::into_owned),
         };
         let owners = [decoded(database)?, decoded(owner)?];
-        let name = name.map(decode).transpose()?;
-        Ok(Self { kind, owners, name, signed })
+        let name = name.map(|name| decode_part(name).map(Cow::into_owned)).transpose()?;
+        Ok(Self { kind, owners, name, signed: signed.to_owned() })
     }
 
-    /// The link as it came, as it is decoded, and the resource id at its end in lower case.
-    pub(crate) fn signed(&self) -> [Option<Cow<'a, str>>; 3] {
-        let decoded = decode(self.signed).ok().filter(|text| *text != self.signed);
+    /// The texts that a client may have signed: the link as it came, as it is decoded, and the
+    /// resource id at its end in lower case. Which one it is depends on the SDK and its version,
+    /// and on what it encodes; the signature tells.
+    pub(crate) fn signed_forms(&self) -> [Option<Cow<'_, str>>; 3] {
+        let decoded = decode_part(&self.signed).ok().filter(|text| *text != self.signed);
         // Encoded, an id would be lower case in its escapes too.
-        let whole = decoded.as_deref().unwrap_or(self.signed);
+        let whole = decoded.as_deref().unwrap_or(&self.signed);
         let last = whole.rsplit('/').next().unwrap_or_default();
         let is_id = Rid::parse(last).is_some() || self.kind == Resource::Offers;
         let last = is_id.then(|| Cow::Owned(last.to_ascii_lowercase()));
-        [Some(Cow::Borrowed(self.signed)), decoded, last]
+        [Some(Cow::Borrowed(&self.signed)), decoded, last]
     }
 }
 
-fn decode(part: &str) -> Result<Cow<'_, str>> {
+/// A part between two slashes that follow each other is as if it were not there.
+fn not_empty(name: &str) -> Option<&str> {
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// Decodes the percent signs of a part, which has to be UTF-8 then.
+fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     if !part.contains('%') {
         return Ok(Cow::Borrowed(part));
     }
     let decoded = percent_decode_str(part).decode_utf8();
-    decoded.map_err(|_| Failure::bad("The request's path is not UTF-8."))
+    decoded.map_err(|_| Failure::bad_request("The request's path is not UTF-8."))
 }
 
-fn unknown() -> Failure {
+/// The failure for a path that means nothing here.
+fn unknown_path() -> Failure {
     Failure::new(Fault::NotFound, "There is no resource of that path.")
 }
 
@@ -228,7 +259,8 @@ mod tests {
             ("/dbs/AQAAAA==/colls", vec!["dbs/AQAAAA==", "aqaaaa=="]),
             ("/offers/AbCd", vec!["offers/AbCd", "abcd"]),
         ] {
-            let found: Vec<_> = Link::parse(path).unwrap().signed().into_iter().flatten().collect();
+            let link = Link::parse(path).unwrap();
+            let found: Vec<_> = link.signed_forms().into_iter().flatten().collect();
             assert_eq!(found, want, "{path}");
         }
     }

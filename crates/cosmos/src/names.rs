@@ -1,4 +1,5 @@
-//! Ids of resources that are no items: databases, containers, users, scripts.
+//! Ids of resources other than items: databases, containers, users, scripts. They stand in links
+//! without being encoded, so characters that end a part of a link are refused.
 
 use document::Value;
 
@@ -8,24 +9,25 @@ use crate::{
     rid::Rid,
 };
 
-/// Reads an id that a resource is to be made with.
-pub(crate) fn check(id: Option<&Value>) -> Result<String> {
+/// Reads an id that a resource is to be made with. One that has the form of a resource id which
+/// this server may give is refused: a link with it could mean either resource.
+pub(crate) fn check_name(id: Option<&Value>) -> Result<String> {
     let Some(Value::String(id)) = id else {
-        return Err(Failure::bad(
+        return Err(Failure::bad_request(
             "The input name is missing or not a text. Ensure to provide a unique non-empty string.",
         ));
     };
     let fits = !id.is_empty() && id.chars().count() <= MAX_NAME_CHARS;
     let allowed = !id.contains(['/', '\\', '?', '#', '\0', '\r', '\n']) && !id.ends_with(' ');
     if Rid::parse(id).is_some_and(Rid::may_be_given) {
-        return Err(Failure::bad(format!(
+        return Err(Failure::bad_request(format!(
             "The input name '{id}' is invalid. It has the form of a resource id of this server."
         )));
     }
     if fits && allowed {
         return Ok(id.clone());
     }
-    Err(Failure::bad(format!(
+    Err(Failure::bad_request(format!(
         "The input name '{id}' is invalid. Ensure to provide a unique non-empty string of up to \
          '{MAX_NAME_CHARS}' characters without '/', '\\', '?', '#' and without a space at its end."
     )))
@@ -57,9 +59,9 @@ mod tests {
             ("dGVzdA==", true),
             ("AAAAAQ", true),
         ] {
-            assert_eq!(check(Some(&id.into())).is_ok(), good, "{id}");
+            assert_eq!(check_name(Some(&id.into())).is_ok(), good, "{id}");
         }
-        check(None).unwrap_err();
-        check(Some(&Value::Int64(1))).unwrap_err();
+        check_name(None).unwrap_err();
+        check_name(Some(&Value::Int64(1))).unwrap_err();
     }
 }

@@ -1,5 +1,9 @@
 //! What a permission allows: with which resource, or which logical partition of it, and whether
-//! that may be changed. Who has it, is found out elsewhere.
+//! that may be changed. Its user is found out elsewhere.
+//!
+//! A token names its permission and the version that it was made for, and is signed. It holds
+//! nothing of what the permission allows: that is read anew for each request, so that a permission
+//! which is changed or removed ends its tokens at once.
 
 use auth::Token;
 use document::{Document, Value};
@@ -9,7 +13,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     limits::MAX_KEY_PATHS,
     partition_key::{self, Component},
-    place::Place,
+    resource_path::ResourcePath,
 };
 
 /// What separates the parts of the path in a token; no name has it.
@@ -20,8 +24,8 @@ const SEPARATOR: &str = "/";
 pub(crate) struct Permission {
     /// Whether more than reading.
     pub(crate) writes: bool,
-    /// The resource, with all that lies in it.
-    pub(crate) place: Place,
+    /// The path of the resource; the permission is for all that lies below it too.
+    pub(crate) path: ResourcePath,
     /// The logical partition that it is limited to.
     pub(crate) partition: Option<Vec<Component>>,
 }
@@ -33,10 +37,14 @@ impl Permission {
         let writes = match text("permissionMode") {
             Some(mode) if mode.eq_ignore_ascii_case("read") => false,
             Some(mode) if mode.eq_ignore_ascii_case("all") => true,
-            _ => return Err(Failure::bad("The permissionMode of a permission is Read or All.")),
+            _ => {
+                return Err(Failure::bad_request(
+                    "The permissionMode of a permission is Read or All.",
+                ));
+            }
         };
-        let place = text("resource").and_then(Place::parse).ok_or_else(|| {
-            Failure::bad(
+        let path = text("resource").and_then(ResourcePath::parse).ok_or_else(|| {
+            Failure::bad_request(
                 "The resource of a permission is the link of a database, of a container, or of \
                  something in a container.",
             )
@@ -50,7 +58,7 @@ impl Permission {
             }
             Some(_) => return Err(bad_key()),
         };
-        Ok(Self { writes, place, partition })
+        Ok(Self { writes, path, partition })
     }
 
     /// What a token allows: as long as its permission is the one it was made for.
@@ -65,12 +73,15 @@ impl Permission {
     }
 }
 
+/// The failure for a partition key that is not one.
 fn bad_key() -> Failure {
-    Failure::bad("The resourcePartitionKey of a permission is an array with a partition key.")
+    Failure::bad_request(
+        "The resourcePartitionKey of a permission is an array with a partition key.",
+    )
 }
 
 /// What a token for a permission is made of.
-pub(crate) fn token(held: &Resource) -> Token {
+pub(crate) fn token_of(held: &Resource) -> Token {
     Token { permission: held.path.join(SEPARATOR), version: held.stamp }
 }
 

@@ -1,12 +1,20 @@
 //! Resource ids: short base64 texts that say what a resource belongs to, and never come again for
-//! another one.
+//! another one. Clients take them apart: SDKs cut the id of a container out of those of its items.
+//!
+//! ```text
+//! 4 bytes    database
+//! 8 bytes    database, container or user (its first bit says which)
+//! 16 bytes   the same, then a number of 60 bits and a type of 4 bits
+//! ```
+//!
+//! The number of an item is the commit of its birth.
 
 use base64::{
     Engine as _, alphabet,
     engine::general_purpose::{GeneralPurpose, PAD},
 };
 
-/// Bits of the last number that are left for it beside the type.
+/// Bits of the last number that are left for it; the type has the others.
 const NUMBER_BITS: u32 = 60;
 
 /// The usual alphabet with `-` in place of `/`, which separates the parts of a link.
@@ -22,18 +30,23 @@ const BASE64: GeneralPurpose = {
 /// What lies in a container or belongs to a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaf {
+    /// An item.
     Item,
     /// Of a user, and so of no other type.
     Permission,
+    /// A partition key range.
     Range,
+    /// A user-defined function.
     Udf,
+    /// A trigger.
     Trigger,
+    /// A stored procedure.
     Procedure,
 }
 
 impl Leaf {
-    /// The upper half of an id's last byte.
-    const fn tag(self) -> u8 {
+    /// The upper half of an id's last byte. The numbers are the service's, since SDKs look at them.
+    const fn type_tag(self) -> u8 {
         match self {
             Self::Item | Self::Permission => 0,
             Self::Range => 5,
@@ -44,9 +57,10 @@ impl Leaf {
     }
 }
 
-/// The id of a resource.
+/// The id of a resource, as its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rid {
+    /// A database, by its number.
     Database(u32),
     Container {
         database: u32,
@@ -69,14 +83,14 @@ pub(crate) enum Rid {
 const CONTAINER: u32 = 1 << 31;
 
 impl Rid {
-    /// As clients see it.
+    /// The text that clients see.
     pub(crate) fn encode(self) -> String {
         let (bytes, len) = self.bytes();
         BASE64.encode(bytes.get(..len).unwrap_or_default())
     }
 
-    /// Appends the same.
-    pub(crate) fn write(self, out: &mut Vec<u8>) {
+    /// Appends the same text, without an allocation: every item that is read has two of them.
+    pub(crate) fn write_text(self, out: &mut Vec<u8>) {
         let (bytes, len) = self.bytes();
         let mut text = [0; 24];
         let bytes = bytes.get(..len).unwrap_or_default();
@@ -84,6 +98,7 @@ impl Rid {
         out.extend(text.iter().take(written));
     }
 
+    /// The bytes of the id, and how many of them count.
     fn bytes(self) -> ([u8; 16], usize) {
         let mut bytes = [0; 16];
         let (database, owner, last, len) = match self {
@@ -92,7 +107,7 @@ impl Rid {
             Self::User { database, user } => (database, user & !CONTAINER, 0, 8),
             Self::Leaf { database, owner, number, leaf } => {
                 let number = number & ((1 << NUMBER_BITS) - 1);
-                (database, owner, number | u64::from(leaf.tag()) << NUMBER_BITS, 16)
+                (database, owner, number | u64::from(leaf.type_tag()) << NUMBER_BITS, 16)
             }
         };
         // Owners are written with the high byte first, so that the bit is the first one.
@@ -108,7 +123,8 @@ impl Rid {
         Self::Leaf { database, owner: container | CONTAINER, number, leaf }
     }
 
-    /// Whether this server may have given it, or may give it yet: databases are numbered from one on.
+    /// Whether this server may have given it, or may give it yet. Databases are numbered from one
+    /// on, so an id with a large number is a text that only looks like one, and may be a name.
     pub(crate) fn may_be_given(self) -> bool {
         let (Self::Database(database)
         | Self::Container { database, .. }
@@ -117,7 +133,7 @@ impl Rid {
         database < 1 << 24
     }
 
-    /// Reads an id. `None`: it is none.
+    /// Reads an id; `None` where the text is not one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if 24 < text.len() {
             return None;
@@ -180,7 +196,7 @@ mod tests {
             assert!(!text.contains('/'), "{text}");
             assert_eq!(Rid::parse(&text), Some(rid), "{text}");
             let mut written = Vec::new();
-            rid.write(&mut written);
+            rid.write_text(&mut written);
             assert_eq!(written, text.as_bytes());
         }
     }

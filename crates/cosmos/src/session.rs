@@ -1,5 +1,13 @@
 //! Session tokens: which commits a client has seen. The server is one replica of one partition, so
 //! a token is a number; one from the future cannot be served.
+//!
+//! ```text
+//! 0:-1#42          range 0, version -1, commit 42
+//! 0:-1#42#1=40     the same with what each region has; the regions do not count here
+//! 0:-1#42,1:-1#7   several ranges; those of others do not count
+//! ```
+//!
+//! A client sees the future when the server was set back to an older copy of its data.
 
 use crate::{
     failure::{Failure, Fault, Result},
@@ -9,13 +17,13 @@ use crate::{
 /// Id of the one partition key range there is.
 pub(crate) const RANGE: &str = "0";
 
-/// The token for a state of the server.
-pub(crate) fn token(seq: u64) -> String {
+/// The token for a state of the server, by its newest commit.
+pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
 
-/// The newest commit that a header's tokens have seen.
-fn seen(header: &str) -> Option<u64> {
+/// The newest commit that a header's tokens have seen; `None` where one of them is damaged.
+fn seen_by(header: &str) -> Option<u64> {
     let mut newest = 0;
     for (at, token) in header.split(',').enumerate() {
         if at == MAX_SESSION_TOKENS {
@@ -46,18 +54,20 @@ fn seen(header: &str) -> Option<u64> {
     Some(newest)
 }
 
-/// Refuses a token that is damaged.
-pub(crate) fn parse(header: Option<&str>) -> Result<u64> {
+/// The newest commit that a client has seen; 0 where it says nothing. A damaged token is refused,
+/// since ignoring it would break what the client relies on.
+pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
     match header.map(str::trim) {
         None | Some("") => Ok(0),
-        Some(header) => seen(header).ok_or_else(|| {
-            Failure::bad(format!("The session token provided '{header}' is invalid."))
+        Some(header) => seen_by(header).ok_or_else(|| {
+            Failure::bad_request(format!("The session token provided '{header}' is invalid."))
         }),
     }
 }
 
-/// Refuses to serve a client that has seen more than there is.
-pub(crate) fn check(seen: u64, seq: u64) -> Result<()> {
+/// Refuses to serve a client that has seen more than there is, with the sub-status by which SDKs
+/// try again.
+pub(crate) fn check_seen(seen: u64, seq: u64) -> Result<()> {
     if seen <= seq {
         return Ok(());
     }
@@ -92,15 +102,18 @@ mod tests {
             (Some(","), None),
             (Some("0:-1#99999999999999999999"), None),
         ] {
-            assert_eq!(parse(header).ok(), want, "{header:?}");
+            assert_eq!(parse_tokens(header).ok(), want, "{header:?}");
         }
-        assert!(parse(Some(&"0:1,".repeat(2000))).is_err());
-        assert_eq!(parse(Some(&token(u64::from(u32::MAX)))).ok(), Some(u64::from(u32::MAX)));
+        assert!(parse_tokens(Some(&"0:1,".repeat(2000))).is_err());
+        assert_eq!(
+            parse_tokens(Some(&session_token(u64::from(u32::MAX)))).ok(),
+            Some(u64::from(u32::MAX))
+        );
     }
 
     #[test]
     fn the_future_cannot_be_read() {
-        assert!(check(5, 5).is_ok());
-        assert_eq!(check(6, 5).unwrap_err().fault.sub_status(), 1002);
+        assert!(check_seen(5, 5).is_ok());
+        assert_eq!(check_seen(6, 5).unwrap_err().fault.sub_status(), 1002);
     }
 }

@@ -1,6 +1,16 @@
 //! Throughput that limits, where the server is told to: a bucket of request units for each offer,
-//! filled every second of the machine's monotonic clock and spent by the charges of answers. It
-//! finds no offers and answers nothing.
+//! filled every second of the machine's monotonic clock and spent by the cost of responses. It
+//! neither finds offers nor makes responses.
+//!
+//! A response is paid after it was made, so a bucket may go below zero; then requests wait until
+//! the seconds that pass have made up for it. With 400 units a second:
+//!
+//! ```text
+//! second 5   a response of 300: 100 left   one of 100: 0 left   the next: 429
+//! second 6   400 again                     one of 1,001: -601   the next: 429
+//! second 7   -201                          429
+//! second 8   199 left
+//! ```
 
 use std::{
     collections::HashMap,
@@ -19,24 +29,28 @@ pub(crate) struct Allowance {
     pub(crate) units: i64,
 }
 
-/// What limits a container, as it was found in this second.
+/// What limits a container, as it was found in this second. Finding it means a search among all
+/// offers, which would cost more than many a request.
 #[derive(Debug)]
-struct Known {
+struct CachedAllowance {
+    /// The second in which it was found.
     second: u64,
     allowance: Option<Allowance>,
 }
 
+/// What is left of an offer's throughput.
 #[derive(Debug)]
 struct Bucket {
     second: u64,
-    /// Hundredths of request units; below nothing when answers cost more than there was.
+    /// Hundredths of request units; below zero where responses cost more than there was.
     left: i64,
 }
 
+/// All that is known of containers and offers.
 #[derive(Debug, Default)]
 struct Meters {
     /// By resource ids of containers.
-    known: HashMap<String, Known>,
+    known: HashMap<String, CachedAllowance>,
     /// By what offers are for.
     buckets: HashMap<String, Bucket>,
 }
@@ -46,28 +60,30 @@ struct Meters {
 pub(crate) struct Throttle(Mutex<Meters>);
 
 impl Throttle {
-    fn meters(&self) -> MutexGuard<'_, Meters> {
+    /// A poisoned lock is taken all the same: a bucket is right after any panic.
+    fn lock_meters(&self) -> MutexGuard<'_, Meters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a request about items of a container may run, by `now` of the monotonic clock: from
-    /// which bucket its answer is paid, or after how many milliseconds it may come again. `find`
-    /// finds what limits the container; it is asked once a second.
-    pub(crate) fn admit(
+    /// Whether a request about items of a container may run, at `now` of the monotonic clock.
+    /// Returns the bucket that its response is paid from, if any, or after how many milliseconds
+    /// the request may come again. `find` finds what limits the container; it is asked once a
+    /// second.
+    pub(crate) fn admit_request(
         &self,
         now: Duration,
         container: &str,
         find: impl FnOnce() -> Option<Allowance>,
     ) -> Result<Option<String>, u64> {
         let second = now.as_secs();
-        let mut meters = self.meters();
+        let mut meters = self.lock_meters();
         let known = meters.known.get(container).filter(|known| known.second == second);
         let allowance = match known {
             Some(known) => known.allowance.clone(),
             None => {
                 let allowance = find();
-                meters.prune(second);
-                let known = Known { second, allowance: allowance.clone() };
+                meters.forget_unused(second);
+                let known = CachedAllowance { second, allowance: allowance.clone() };
                 meters.known.insert(container.to_owned(), known);
                 allowance
             }
@@ -76,21 +92,22 @@ impl Throttle {
         let rate = units.saturating_mul(100).max(1);
         let bucket = meters.buckets.entry(about.clone());
         let bucket = bucket.or_insert(Bucket { second, left: rate });
-        bucket.fill(second, rate);
+        bucket.refill(second, rate);
         if 0 < bucket.left { Ok(Some(about)) } else { Err(bucket.wait_ms(now, rate)) }
     }
 
-    /// An answer is paid, in hundredths of request units.
-    pub(crate) fn spend(&self, about: &str, charge: u64) {
-        if let Some(bucket) = self.meters().buckets.get_mut(about) {
+    /// Pays a response, in hundredths of request units.
+    pub(crate) fn spend_units(&self, about: &str, charge: u64) {
+        if let Some(bucket) = self.lock_meters().buckets.get_mut(about) {
             bucket.left = bucket.left.saturating_sub_unsigned(charge);
         }
     }
 }
 
 impl Meters {
-    /// Forgets what was not asked for lately, when there is much of it.
-    fn prune(&mut self, second: u64) {
+    /// Forgets containers and offers that were not asked for lately, when there are many of them. A
+    /// bucket below zero is kept: forgetting it would forgive what is owed.
+    fn forget_unused(&mut self, second: u64) {
         if METERS <= self.known.len() {
             self.known.retain(|_, known| known.second == second);
         }
@@ -101,8 +118,9 @@ impl Meters {
 }
 
 impl Bucket {
-    /// Adds what every second since brought; no more than one second's is kept.
-    fn fill(&mut self, second: u64, rate: i64) {
+    /// Adds what every second since brought; no more than one second's is kept, so that a client
+    /// cannot save up for a burst.
+    fn refill(&mut self, second: u64, rate: i64) {
         let seconds = i64::try_from(second.saturating_sub(self.second)).unwrap_or(i64::MAX);
         self.left = self.left.saturating_add(rate.saturating_mul(seconds)).min(rate);
         self.second = second;
@@ -123,10 +141,10 @@ mod tests {
         Some(Allowance { about: about.to_owned(), units })
     }
 
-    /// Asks for container `c` at so many milliseconds and pays so many units.
+    /// Asks for container `c` at this many milliseconds and pays `charge` units.
     fn ask(throttle: &Throttle, ms: u64, units: i64, charge: u64) -> Result<(), u64> {
-        let admitted = throttle.admit(Duration::from_millis(ms), "c", || of("c", units))?;
-        throttle.spend(&admitted.unwrap(), charge * 100);
+        let admitted = throttle.admit_request(Duration::from_millis(ms), "c", || of("c", units))?;
+        throttle.spend_units(&admitted.unwrap(), charge * 100);
         Ok(())
     }
 
@@ -156,12 +174,12 @@ mod tests {
         let throttle = Throttle::default();
         let now = Duration::from_secs(1);
         let admit = |container: &str, about: &str| {
-            throttle.admit(now, container, || of(about, 400)).map(|about| about.unwrap())
+            throttle.admit_request(now, container, || of(about, 400)).map(|about| about.unwrap())
         };
-        throttle.spend(&admit("a", "db").unwrap(), 40_000);
+        throttle.spend_units(&admit("a", "db").unwrap(), 40_000);
         assert_eq!(admit("b", "db"), Err(1_000));
         assert_eq!(admit("c", "c"), Ok("c".to_owned()));
-        assert_eq!(throttle.admit(now, "free", || None), Ok(None));
+        assert_eq!(throttle.admit_request(now, "free", || None), Ok(None));
     }
 
     #[test]
@@ -179,9 +197,9 @@ mod tests {
         for at in 0..3 * METERS as u64 {
             let name = at.to_string();
             let now = Duration::from_secs(at);
-            throttle.admit(now, &name, || of(&name, 400)).unwrap();
+            throttle.admit_request(now, &name, || of(&name, 400)).unwrap();
         }
-        let meters = throttle.meters();
+        let meters = throttle.lock_meters();
         assert!(meters.known.len() <= METERS && meters.buckets.len() <= METERS);
     }
 }

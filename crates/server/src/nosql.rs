@@ -146,7 +146,7 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
         let text = |path: &Path| {
             sealed::read_text(path).map_err(|error| failed(&path.display().to_string(), error))
         };
-        Certificate::read(text(certificate)?, text(key)?).map_err(|error| wrong(&error))
+        Certificate::from_pem(text(certificate)?, text(key)?).map_err(|error| wrong(&error))
     };
     match (&config.tls_cert, &config.tls_key) {
         (Some(certificate), Some(key)) => {
@@ -165,7 +165,7 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
             Failure::Refused(Refused::Unusable(text))
         });
     }
-    let made = Certificate::make(&node_name()).map_err(|error| wrong(&error))?;
+    let made = Certificate::make_self_signed(&node_name()).map_err(|error| wrong(&error))?;
     if let Some(folder) = folder {
         // The certificate goes last: it says that both are there.
         sealed::write_text(folder, KEY, made.key()).map_err(|error| wrong(&error))?;

@@ -4,7 +4,7 @@
 use document::{Document, Value, json};
 use fastrand::Rng;
 
-use super::{FIRST, read, system::system};
+use super::{FIRST, read_value, system::system_string};
 use crate::limits::MAX_ITEM_BYTES;
 
 const DEPTH: usize = 12;
@@ -121,7 +121,7 @@ impl Writer {
             0 | 1 => {
                 let number = self.random.u8(..32);
                 self.out.push(0x20 + number);
-                system(number).to_owned()
+                system_string(number).to_owned()
             }
             2 => self.guid(),
             3 => self.base64(),
@@ -344,7 +344,7 @@ fn what_is_written_is_read() {
     for seed in 0..8_000 {
         let (body, want) = random(seed);
         check(&want, &format!("seed {seed}"));
-        assert_eq!(read(&body, DEPTH, MAX_ITEM_BYTES), Ok(want), "seed {seed}");
+        assert_eq!(read_value(&body, DEPTH, MAX_ITEM_BYTES), Ok(want), "seed {seed}");
     }
 }
 
@@ -353,7 +353,7 @@ fn the_room_is_never_more_than_the_text() {
     for seed in 0..2_000 {
         let (body, want) = random(seed);
         let text = json::to_string(want.as_ref()).len();
-        assert!(read(&body, DEPTH, text).is_ok(), "seed {seed}");
+        assert!(read_value(&body, DEPTH, text).is_ok(), "seed {seed}");
     }
 }
 
@@ -362,10 +362,10 @@ fn a_part_is_refused() {
     for seed in 0..2_000 {
         let (body, _) = random(seed);
         for end in 0..body.len() {
-            assert!(read(&body[..end], DEPTH, MAX_ITEM_BYTES).is_err(), "seed {seed}, {end}");
+            assert!(read_value(&body[..end], DEPTH, MAX_ITEM_BYTES).is_err(), "seed {seed}, {end}");
         }
         let more = [&body[..], &[0]].concat();
-        assert!(read(&more, DEPTH, MAX_ITEM_BYTES).is_err(), "seed {seed}");
+        assert!(read_value(&more, DEPTH, MAX_ITEM_BYTES).is_err(), "seed {seed}");
     }
 }
 
@@ -383,7 +383,7 @@ fn damage_is_refused_or_read() {
                 _ => body.insert(at.min(body.len()), random.u8(..)),
             }
         }
-        match read(&body, DEPTH, MAX_ITEM_BYTES) {
+        match read_value(&body, DEPTH, MAX_ITEM_BYTES) {
             Ok(value) => {
                 good += 1;
                 check(&value, &format!("seed {seed}"));

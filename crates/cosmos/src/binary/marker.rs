@@ -1,5 +1,6 @@
-//! Markers: the byte that a value begins with, and what it says about those that follow. Lengths,
-//! counts and positions are named by the bytes that they take.
+//! Markers: the byte that a value begins with, and what it says about the bytes after it. Lengths,
+//! counts and positions are named by the number of bytes that they take. The table of bytes is that
+//! of the service's own SDKs; a byte that they do not write is unknown here too.
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,40 +10,49 @@ pub(super) enum Marker {
     /// A whole number within the marker.
     Small(u8),
     Number(Number),
+    /// A text in one of its forms.
     String(Form),
     /// 16 bytes in the order of .NET; a string in JSON.
     Guid,
     /// A length and bytes; a string of base64 in JSON.
     Bytes(usize),
+    /// An array whose values follow, each with a marker of its own.
     Array(Frame),
+    /// An object: a string and a value in turn.
     Object(Frame),
-    /// Numbers of one type: the marker of all, a count.
+    /// An array of numbers of one type: the marker of all, a count of this many bytes, then the
+    /// numbers without markers.
     Numbers(usize),
-    /// Such arrays of one length: the marker of each, of their numbers, both counts.
+    /// An array of such arrays, which all have one length: the marker of each, that of their
+    /// numbers, and both counts of this many bytes.
     Tables(usize),
 }
 
-/// What a number is stored as.
+/// How a number is stored: its type and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
+    /// A whole number of this many bytes, from zero on.
     Unsigned(usize),
+    /// A whole number of this many bytes in two's complement.
     Signed(usize),
+    /// A double that was cut to 32 bits without loss.
     Single,
+    /// A number of 64 bits as IEEE 754 has it.
     Double,
 }
 
-/// What a string is stored as.
+/// How a string is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One that both sides know.
+    /// One that both sides know, by its number in the list of `system`.
     System(u8),
-    /// One of a dictionary that is not in the body.
+    /// One of a dictionary of the client's own. It is not in the body, so it cannot be read.
     Dictionary,
-    /// So many bytes of UTF-8.
+    /// This many bytes of UTF-8.
     Short(usize),
-    /// A length and UTF-8.
+    /// A length of this many bytes, and UTF-8.
     Long(usize),
-    /// The position of an earlier one.
+    /// A position of this many bytes, at which an earlier string stands.
     Earlier(usize),
     /// 32 hexadecimal digits, low half first, with the usual dashes.
     Guid { digits: Digits, quoted: bool },
@@ -50,21 +60,24 @@ pub(super) enum Form {
     Base64 { width: usize, url: bool },
     /// A count and half a byte for each character.
     Digits(Digits),
-    /// A count, the lowest character if it is not U+0000, and so many bits for each.
+    /// A count, the lowest character if it is not U+0000, and this many bits for each.
     Packed { bits: usize, based: bool, width: usize },
 }
 
-/// Characters of four bits.
+/// A set of sixteen characters, so that each takes half a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits {
+    /// Hexadecimal digits in lower case.
     Lower,
+    /// Hexadecimal digits in upper case.
     Upper,
+    /// What a timestamp of ISO 8601 is made of.
     Date,
 }
 
 impl Digits {
     /// The character of the low half of a byte.
-    pub(super) fn of(self, half: u8) -> u8 {
+    pub(super) fn character_of(self, half: u8) -> u8 {
         let all = match self {
             Self::Lower => b"0123456789abcdef",
             Self::Upper => b"0123456789ABCDEF",
@@ -74,21 +87,22 @@ impl Digits {
     }
 }
 
-/// How long an array or object is.
+/// How the end of an array or object is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
+    /// It holds nothing.
     Empty,
+    /// It holds one value, or one name with its value, and has no length.
     One,
-    /// The length in bytes, and the count where there is one.
-    Long {
-        width: usize,
-        counted: bool,
-    },
+    /// Its length in bytes and, where `counted`, how many values it holds; each takes `width`
+    /// bytes.
+    Long { width: usize, counted: bool },
 }
 
 impl Frame {
-    /// By the distance from the first marker of its kind.
-    fn of(distance: u8) -> Self {
+    /// By the distance from the first marker of its kind: arrays and objects have eight markers
+    /// each, in the same order.
+    fn of_distance(distance: u8) -> Self {
         match distance {
             0 => Self::Empty,
             1 => Self::One,
@@ -103,7 +117,7 @@ impl Frame {
 }
 
 impl Number {
-    /// Those that arrays of numbers are made of.
+    /// The numbers that arrays of numbers are made of; other markers return `None`.
     pub(super) fn of_array(byte: u8) -> Option<Self> {
         Some(match byte {
             0xcd => Self::Single,
@@ -118,8 +132,8 @@ impl Number {
         })
     }
 
-    /// Those that stand alone.
-    fn of(byte: u8) -> Option<Self> {
+    /// The numbers that stand alone: those that arrays are made of, and a few more.
+    fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0xc7 => Self::Unsigned(8),
             0xc8 => Self::Unsigned(1),
@@ -133,7 +147,8 @@ impl Number {
 }
 
 impl Form {
-    fn of(byte: u8) -> Option<Self> {
+    /// A string's form by its marker; `None` where no client writes it.
+    fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0x20..=0x3f => Self::System(byte - 0x20),
             0x40..=0x67 => Self::Dictionary,
@@ -166,11 +181,11 @@ impl Form {
 }
 
 impl Marker {
-    /// What a byte says.
-    pub(super) fn of(byte: u8) -> Option<Self> {
+    /// What a byte says; `None` where no client writes it.
+    pub(super) fn of_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x00..=0x1f => Self::Small(byte),
-            0x20..=0xc6 => Self::String(Form::of(byte)?),
+            0x20..=0xc6 => Self::String(Form::of_marker(byte)?),
             0xd0 => Self::Null,
             0xd1 => Self::Bool(false),
             0xd2 => Self::Bool(true),
@@ -178,13 +193,13 @@ impl Marker {
             0xdd => Self::Bytes(1),
             0xde => Self::Bytes(2),
             0xdf => Self::Bytes(4),
-            0xe0..=0xe7 => Self::Array(Frame::of(byte - 0xe0)),
-            0xe8..=0xef => Self::Object(Frame::of(byte - 0xe8)),
+            0xe0..=0xe7 => Self::Array(Frame::of_distance(byte - 0xe0)),
+            0xe8..=0xef => Self::Object(Frame::of_distance(byte - 0xe8)),
             0xf0 => Self::Numbers(1),
             0xf1 => Self::Numbers(2),
             0xf2 => Self::Tables(1),
             0xf3 => Self::Tables(2),
-            _ => Self::Number(Number::of(byte)?),
+            _ => Self::Number(Number::of_marker(byte)?),
         })
     }
 }

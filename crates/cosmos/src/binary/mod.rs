@@ -1,5 +1,15 @@
-//! JSON in the binary form of this protocol, which clients may send items in: a byte that says so,
-//! then one value. Only read; answers are text.
+//! JSON in the binary form of this protocol, which clients may send items and batches in: a byte
+//! that says so, then one value. It is only read; responses are text, which every client reads.
+//!
+//! SDKs write it where their binary encoding is switched on. Each value begins with a marker, a
+//! byte that says its type and how its length is given (`marker`). Strings have some ten forms,
+//! among them references to earlier strings and packed forms for digits, dates and base64
+//! (`strings`).
+//!
+//! The danger of the form is that little can stand for much: a reference of two bytes may repeat a
+//! long string, and an array of arrays of numbers has no bytes for its empty rows. So reading
+//! spends a budget of bytes as text (`TextBudget`), which is the limit that the same body would
+//! have as text.
 
 mod cursor;
 #[cfg(test)]
@@ -15,7 +25,8 @@ use document::{Document, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The byte before the value. No JSON text, and no batch in another form, begins with it.
+/// The byte before the value. No JSON text begins with it, and no batch in HybridRow does, so the
+/// first byte of a body tells its form.
 const FIRST: u8 = 0x80;
 
 /// Whether a body is in this form.
@@ -23,15 +34,15 @@ pub(crate) fn is_binary(body: &[u8]) -> bool {
     body.first() == Some(&FIRST)
 }
 
-/// One value that is the whole body; `depth` counts nested objects and arrays, `room` are the bytes
-/// that it may have as text.
-pub(crate) fn read(body: &[u8], depth: usize, room: usize) -> Result<Value> {
-    reader::Reader::new(body, room).whole(depth)
+/// Reads one value that is the whole body. `depth` is how deep objects and arrays may be nested,
+/// `room` the bytes that the value may have as text.
+pub(crate) fn read_value(body: &[u8], depth: usize, room: usize) -> Result<Value> {
+    reader::Reader::new(body, room).read_whole(depth)
 }
 
 /// The same for a body that has to be an object.
 pub(crate) fn read_document(body: &[u8], depth: usize, room: usize) -> Result<Document> {
-    match read(body, depth, room)? {
+    match read_value(body, depth, room)? {
         Value::Document(document) => Ok(document),
         _ => Err(invalid("the value is not an object", FIRST_VALUE)),
     }
@@ -40,7 +51,7 @@ pub(crate) fn read_document(body: &[u8], depth: usize, room: usize) -> Result<Do
 /// Where the value begins.
 const FIRST_VALUE: usize = 1;
 
-/// A body that is wrong at this byte.
+/// The failure for a body that is wrong at this byte. The position is for people who write clients.
 fn invalid(what: &str, at: usize) -> Failure {
-    Failure::bad(format!("The input content is invalid binary JSON: {what} at byte {at}"))
+    Failure::bad_request(format!("The input content is invalid binary JSON: {what} at byte {at}"))
 }

@@ -1,4 +1,15 @@
-//! Strings in all their forms.
+//! Strings of the binary form in all their forms. Each spends its length as text before memory is
+//! taken for it, so that no form makes more of a body than text would.
+//!
+//! ```text
+//! short, long    bytes of UTF-8
+//! earlier        the position of a string before this one
+//! system         the number of a string that both sides know
+//! GUID           16 bytes for 36 characters, or 38 with quotes
+//! digits         half a byte for a character
+//! packed         4 to 7 bits for a character
+//! base64         the bytes that the characters stand for
+//! ```
 
 use base64::{
     Engine as _,
@@ -9,101 +20,118 @@ use super::{
     cursor::Cursor,
     invalid,
     marker::{Digits, Form},
-    reader::Room,
-    system::system,
+    reader::TextBudget,
+    system::system_string,
 };
 use crate::failure::Result;
 
-/// Reads a string after its marker, which stands at `start`.
-pub(super) fn read(
+/// Reads a string after its marker, which stands at `start`. A reference has to point before itself
+/// and to a string that is not a reference, so that there are no chains and no circles.
+pub(super) fn read_string(
     form: Form,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut Room,
+    room: &mut TextBudget,
 ) -> Result<String> {
     match form {
         Form::Earlier(width) => {
-            let at = cursor.length(width)?;
+            let at = cursor.read_length(width)?;
             let wrong = || invalid("a reference is to no earlier string", start);
             if !(super::FIRST_VALUE..start).contains(&at) {
                 return Err(wrong());
             }
-            let mut earlier = cursor.earlier(at, start);
-            match earlier.form()? {
+            let mut earlier = cursor.look_back(at, start);
+            match earlier.read_string_form()? {
                 Form::Earlier(_) => Err(wrong()),
-                form => stored(form, at, &mut earlier, room),
+                form => read_stored(form, at, &mut earlier, room),
             }
         }
-        form => stored(form, start, cursor, room),
+        form => read_stored(form, start, cursor, room),
     }
 }
 
-/// A string that stands where it is read.
-fn stored(form: Form, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) -> Result<String> {
+/// Reads a string that stands where it is read; `start` is where its marker is, for the text of a
+/// failure.
+fn read_stored(
+    form: Form,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+    room: &mut TextBudget,
+) -> Result<String> {
     match form {
         Form::System(number) => {
-            let text = system(number);
-            room.spend(text.len())?;
+            let text = system_string(number);
+            room.spend_bytes(text.len())?;
             Ok(text.to_owned())
         }
-        Form::Short(len) => plain(len, start, cursor, room),
+        Form::Short(len) => read_plain(len, start, cursor, room),
         Form::Long(width) => {
-            let len = cursor.length(width)?;
-            plain(len, start, cursor, room)
+            let len = cursor.read_length(width)?;
+            read_plain(len, start, cursor, room)
         }
         Form::Guid { digits, quoted } => {
-            room.spend(36)?;
-            guid(digits, quoted, cursor)
+            room.spend_bytes(36)?;
+            read_guid(digits, quoted, cursor)
         }
-        Form::Base64 { width, url } => base64(width, url, start, cursor, room),
+        Form::Base64 { width, url } => read_base64(width, url, start, cursor, room),
         Form::Digits(digits) => {
-            let count = cursor.length(1)?;
-            room.spend(count)?;
-            halves(digits, count, start, cursor)
+            let count = cursor.read_length(1)?;
+            room.spend_bytes(count)?;
+            read_half_bytes(digits, count, start, cursor)
         }
         Form::Packed { bits, based, width } => {
-            let count = cursor.length(width)?;
-            room.spend(count)?;
-            packed(bits, based, count, start, cursor)
+            let count = cursor.read_length(width)?;
+            room.spend_bytes(count)?;
+            read_packed(bits, based, count, start, cursor)
         }
         Form::Dictionary => Err(invalid("a string of a dictionary is not supported", start)),
         Form::Earlier(_) => Err(invalid("a reference is to a reference", start)),
     }
 }
 
-fn plain(len: usize, start: usize, cursor: &mut Cursor<'_>, room: &mut Room) -> Result<String> {
-    let bytes = cursor.take(len)?;
-    room.spend(len)?;
+/// Reads this many bytes of UTF-8.
+fn read_plain(
+    len: usize,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+    room: &mut TextBudget,
+) -> Result<String> {
+    let bytes = cursor.take_bytes(len)?;
+    room.spend_bytes(len)?;
     let text = std::str::from_utf8(bytes);
     text.map(str::to_owned).map_err(|_| invalid("a string is not UTF-8", start))
 }
 
-fn guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<String> {
+/// Reads 32 hexadecimal digits in 16 bytes, low half first, and puts in the usual dashes; `quoted`
+/// ones have quotes that are part of the string.
+fn read_guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<String> {
     let mut text = String::with_capacity(38);
     let quote = if quoted { "\"" } else { "" };
     text.push_str(quote);
-    for (at, byte) in cursor.take(16)?.iter().enumerate() {
+    for (at, byte) in cursor.take_bytes(16)?.iter().enumerate() {
         if matches!(at, 4 | 6 | 8 | 10) {
             text.push('-');
         }
-        text.push(char::from(digits.of(*byte)));
-        text.push(char::from(digits.of(byte >> 4)));
+        text.push(char::from(digits.character_of(*byte)));
+        text.push(char::from(digits.character_of(byte >> 4)));
     }
     text.push_str(quote);
     Ok(text)
 }
 
-/// The byte after the count of groups says how many characters at the end are padding, or, turned
-/// round, how many are left out.
-fn base64(
+/// Reads a string that was base64, stored as the bytes that it stands for. The byte after the count
+/// of groups of four characters says how many characters at the end are padding or, with all bits
+/// turned round, how many are left out. A wrong end is refused: it would make other characters than
+/// the client had.
+fn read_base64(
     width: usize,
     url: bool,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut Room,
+    room: &mut TextBudget,
 ) -> Result<String> {
-    let groups = cursor.length(width)?;
-    let end = cursor.byte()?;
+    let groups = cursor.read_length(width)?;
+    let end = cursor.read_byte()?;
     let (missing, padded) = match end {
         0..=2 => (usize::from(end), true),
         _ => (usize::from(!end), false),
@@ -111,8 +139,8 @@ fn base64(
     if 2 < missing || 3 * groups < missing {
         return Err(invalid("a string of base64 has a wrong end", start));
     }
-    let bytes = cursor.take(3 * groups - missing)?;
-    room.spend(4 * groups - if padded { 0 } else { missing })?;
+    let bytes = cursor.take_bytes(3 * groups - missing)?;
+    room.spend_bytes(4 * groups - if padded { 0 } else { missing })?;
     Ok(match (url, padded) {
         (false, true) => STANDARD.encode(bytes),
         (false, false) => STANDARD_NO_PAD.encode(bytes),
@@ -121,25 +149,36 @@ fn base64(
     })
 }
 
-fn halves(digits: Digits, count: usize, start: usize, cursor: &mut Cursor<'_>) -> Result<String> {
-    let bytes = cursor.take(count.div_ceil(2))?;
+/// Reads `count` characters of half a byte each, low half first. The unused half at the end of an
+/// odd count has to be zero.
+fn read_half_bytes(
+    digits: Digits,
+    count: usize,
+    start: usize,
+    cursor: &mut Cursor<'_>,
+) -> Result<String> {
+    let bytes = cursor.take_bytes(count.div_ceil(2))?;
     if count % 2 == 1 && bytes.last().is_some_and(|last| 0xf < *last) {
         return Err(invalid("a packed string has a character too much", start));
     }
     let halves = bytes.iter().flat_map(|byte| [*byte, byte >> 4]);
-    Ok(halves.take(count).map(|half| char::from(digits.of(half))).collect())
+    Ok(halves.take(count).map(|half| char::from(digits.character_of(half))).collect())
 }
 
-/// At most seven bits for each character, the lowest first.
-fn packed(
+/// Reads `count` characters of at most seven bits each, the lowest first. Where `based`, a byte
+/// with the lowest character stands before them. What is not ASCII is refused, since no client
+/// packs it.
+fn read_packed(
     bits: usize,
     based: bool,
     count: usize,
     start: usize,
     cursor: &mut Cursor<'_>,
 ) -> Result<String> {
-    let base = if based { u16::from(cursor.byte()?) } else { 0 };
-    let mut bytes = cursor.take((count * bits).div_ceil(8))?.iter();
+    let base = if based { u16::from(cursor.read_byte()?) } else { 0 };
+    let mut bytes = cursor.take_bytes((count * bits).div_ceil(8))?.iter();
+    // A window over the bits: it is filled a byte at a time, and a character takes the lowest bits.
+    // It never holds more than seven bits and one byte, so sixteen are enough.
     let (mut window, mut filled, mut text) = (0_u16, 0, String::with_capacity(count));
     for _ in 0..count {
         if filled < bits {

@@ -1,5 +1,7 @@
-//! Strings that both sides know: one marker each, in this order.
+//! Strings that both sides know, one marker each. The order is the list in the service's SDKs: a
+//! string moved here would be read as another one.
 
+/// The strings by their numbers.
 const SYSTEM: [&str; 32] = [
     "$s",
     "$t",
@@ -35,7 +37,7 @@ const SYSTEM: [&str; 32] = [
     "_id",
 ];
 
-/// The string with this number.
-pub(super) fn system(number: u8) -> &'static str {
+/// The string with this number, which is below 32.
+pub(super) fn system_string(number: u8) -> &'static str {
     SYSTEM.get(usize::from(number)).copied().unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use document::{Value, json};
 
-use super::{FIRST, is_binary, read, read_document};
+use super::{FIRST, is_binary, read_document, read_value};
 
 const ROOM: usize = 1 << 20;
 
@@ -14,7 +14,7 @@ fn body(hex: &str) -> Vec<u8> {
 }
 
 fn round(hex: &str) -> String {
-    match read(&body(hex), 128, ROOM) {
+    match read_value(&body(hex), 128, ROOM) {
         Ok(value) => json::to_string(value.as_ref()),
         Err(failure) => failure.text.into_owned(),
     }
@@ -201,7 +201,7 @@ fn damaged_values() {
         ("7b018001", "a packed string is not ASCII", 1),
         ("7b01ff01", "a packed string is not ASCII", 1),
     ] {
-        let found = read(&body(hex), 128, ROOM).map_err(|failure| failure.text.into_owned());
+        let found = read_value(&body(hex), 128, ROOM).map_err(|failure| failure.text.into_owned());
         assert_eq!(found, Err(wrong(what, at)), "{hex}");
     }
     assert!(read_document(&body("e0"), 128, ROOM).is_err());
@@ -213,12 +213,12 @@ fn depth_is_limited_exactly() {
     for (hex, depth) in
         [("e0", 1), ("e8", 1), ("e1e0", 2), ("e92ce8", 2), ("f0d700", 1), ("f2f0d70000", 2)]
     {
-        assert!(read(&body(hex), depth, ROOM).is_ok(), "{hex}");
-        assert!(read(&body(hex), depth - 1, ROOM).is_err(), "{hex}");
+        assert!(read_value(&body(hex), depth, ROOM).is_ok(), "{hex}");
+        assert!(read_value(&body(hex), depth - 1, ROOM).is_err(), "{hex}");
     }
     for (depth, good) in [(127, true), (128, false), (1_000_000, false)] {
         let arrays = body(&format!("{}e0", "e1".repeat(depth)));
-        assert_eq!(read(&arrays, 128, 1 << 22).is_ok(), good, "{depth}");
+        assert_eq!(read_value(&arrays, 128, 1 << 22).is_ok(), good, "{depth}");
     }
 }
 
@@ -240,7 +240,7 @@ fn what_is_small_cannot_become_large() {
         ("numbers", &numbers, 120_001, true),
         ("tables", &tables, 1 << 20, false),
     ] {
-        let found = read(body, 3, room);
+        let found = read_value(body, 3, room);
         assert_eq!(found.is_ok(), good, "{what} in {room}");
         assert!(found.is_ok() || found.is_err_and(|failure| failure.fault.status() == 413));
     }
@@ -249,5 +249,5 @@ fn what_is_small_cannot_become_large() {
 #[test]
 fn only_an_object_is_a_document() {
     assert_eq!(read_document(&body("e92c8161"), 1, 11).unwrap().len(), 1);
-    assert_eq!(read(&body("8161"), 0, 3), Ok(Value::String("a".to_owned())));
+    assert_eq!(read_value(&body("8161"), 0, 3), Ok(Value::String("a".to_owned())));
 }

@@ -1,5 +1,10 @@
 //! Indexing policies: checked, completed with what holds when nothing is said, and turned into
-//! indexes. Queries give the same answers under every policy.
+//! indexes. Queries return the same under every policy; a policy decides what they cost, and which
+//! orders over several properties are served at all.
+//!
+//! The included and excluded paths become one index over paths, whose rules say which values it
+//! holds; each composite index becomes an index of its own. A policy is completed as the service
+//! completes it: without any path all are included, and the etag is excluded.
 
 use std::collections::HashSet;
 
@@ -13,19 +18,22 @@ use crate::{
     limits::{MAX_COMPOSITE_PATHS, MAX_COMPOSITES, MAX_INDEX_PATHS},
 };
 
-/// How the names of composite indexes begin.
+/// How the names of composite indexes begin in the engine; the place in the policy follows.
 const COMPOSITE: &str = "composite ";
 
-/// Completes the policy of a definition and answers the indexes it asks for.
-pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
+/// Completes the policy of a definition and returns the indexes that it asks for. Nothing is
+/// indexed where the mode is `none`, and that is refused where items expire, as in the service.
+pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
     let mut policy = match body.remove("indexingPolicy") {
         None | Some(Value::Null) => Document::new(),
         Some(Value::Document(policy)) => policy,
-        Some(_) => return Err(Failure::bad("The property 'indexingPolicy' is not an object.")),
+        Some(_) => {
+            return Err(Failure::bad_request("The property 'indexingPolicy' is not an object."));
+        }
     };
-    let mode = mode(&policy)?;
+    let mode = read_mode(&policy)?;
     if mode == "none" && default != DefaultTtl::Off {
-        return Err(Failure::bad(
+        return Err(Failure::bad_request(
             "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection",
         ));
     }
@@ -33,7 +41,7 @@ pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<I
     let automatic = match policy.get("automatic") {
         None | Some(Value::Null) => mode != "none",
         Some(Value::Bool(automatic)) => *automatic,
-        Some(_) => return Err(Failure::bad("The property 'automatic' is not a boolean.")),
+        Some(_) => return Err(Failure::bad_request("The property 'automatic' is not a boolean.")),
     };
     // As the service has it: nothing is indexed by hand where indexes are kept up to date.
     policy.insert("automatic", automatic || mode == "consistent");
@@ -42,43 +50,50 @@ pub(super) fn complete(body: &mut Document, default: DefaultTtl) -> Result<Vec<I
     let mut indexes = Vec::new();
     if mode == "none" {
         let named =
-            |name| list(&policy, name).map(|list| list.is_some_and(|list| !list.is_empty()));
+            |name| read_list(&policy, name).map(|list| list.is_some_and(|list| !list.is_empty()));
         if named("compositeIndexes")? {
-            return Err(Failure::bad("There is no composite index where indexingMode is 'none'."));
+            return Err(Failure::bad_request(
+                "There is no composite index where indexingMode is 'none'.",
+            ));
         }
-        fill(&mut policy, &[], &[]);
+        fill_missing(&mut policy, &[], &[]);
     } else {
+        // A policy without any paths means all of them; one that names some means only those.
         let untouched =
             policy.get("includedPaths").is_none() && policy.get("excludedPaths").is_none();
         if untouched {
-            fill(&mut policy, &["/*"], &[]);
+            fill_missing(&mut policy, &["/*"], &[]);
         } else {
-            fill(&mut policy, &[], &[]);
+            fill_missing(&mut policy, &[], &[]);
         }
         exclude_etag(&mut policy)?;
-        let rules = rules(&policy)?;
+        let rules = read_rules(&policy)?;
         if rules.0.iter().any(|rule| rule.included) {
             indexes.push(IndexSpec::wild("paths", rules));
         }
-        indexes.extend(composites(&policy)?);
+        indexes.extend(read_composites(&policy)?);
     }
     body.insert("indexingPolicy", policy);
     Ok(indexes)
 }
 
-fn mode(policy: &Document) -> Result<&'static str> {
+/// The indexing mode; without one it is `consistent`. `lazy` is taken for what it says and indexed
+/// at once all the same.
+fn read_mode(policy: &Document) -> Result<&'static str> {
     let mode = match policy.get("indexingMode") {
         None | Some(Value::Null) => return Ok("consistent"),
         Some(mode) => mode.as_ref().as_str().unwrap_or_default(),
     };
     let known = ["consistent", "lazy", "none"];
     known.into_iter().find(|known| mode.eq_ignore_ascii_case(known)).ok_or_else(|| {
-        Failure::bad(format!("The indexing mode '{mode}' is not one of consistent, lazy and none."))
+        Failure::bad_request(format!(
+            "The indexing mode '{mode}' is not one of consistent, lazy and none."
+        ))
     })
 }
 
-/// Lists of paths that are missing.
-fn fill(policy: &mut Document, included: &[&str], excluded: &[&str]) {
+/// Puts in lists of paths where there are none.
+fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     let array = |texts: &[&str]| {
         Value::Array(texts.iter().map(|text| Value::Document(doc! { "path": *text })).collect())
     };
@@ -89,16 +104,17 @@ fn fill(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     }
 }
 
-/// The etag is not indexed unless the policy names it.
+/// Excludes the etag, unless the policy names it. The service shows the same in what it completes,
+/// and clients compare.
 fn exclude_etag(policy: &mut Document) -> Result<()> {
     for name in ["includedPaths", "excludedPaths"] {
-        let entries = list(policy, name)?.unwrap_or_default();
+        let entries = read_list(policy, name)?.unwrap_or_default();
         let etag = |step: &Step| matches!(step, Step::Property(name) if name == "_etag");
         let is_etag = |entry: &Value| {
-            let parsed = path_of(entry).ok().and_then(paths::parse);
+            let parsed = path_of(entry).ok().and_then(paths::parse_path);
             parsed.is_some_and(|(steps, _)| steps.first().is_some_and(etag))
         };
-        // Whoever has too many paths is told so.
+        // With too many paths nothing is added: the policy is refused for their number afterwards.
         if MAX_INDEX_PATHS <= entries.len() || entries.iter().any(is_etag) {
             return Ok(());
         }
@@ -109,89 +125,95 @@ fn exclude_etag(policy: &mut Document) -> Result<()> {
     Ok(())
 }
 
-fn list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
+/// A list of the policy; `null` is the same as none.
+fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
     match policy.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Array(values)) => Ok(Some(values)),
-        Some(_) => Err(Failure::bad(format!("The property '{name}' is not an array."))),
+        Some(_) => Err(Failure::bad_request(format!("The property '{name}' is not an array."))),
     }
 }
 
-/// Vector and full-text indexes are kept and shown; queries that would need them are refused.
+/// Checks vector and full-text indexes. They are kept and shown; queries that would need them are
+/// refused by name.
 fn check_kept(policy: &Document) -> Result<()> {
     for name in ["vectorIndexes", "fullTextIndexes"] {
-        for entry in list(policy, name)?.unwrap_or_default() {
+        for entry in read_list(policy, name)?.unwrap_or_default() {
             let text = path_of(entry)?;
-            paths::parse(text).ok_or_else(|| invalid(text))?;
+            paths::parse_path(text).ok_or_else(|| invalid_path(text))?;
         }
     }
     let kinds = ["flat", "quantizedFlat", "diskANN"];
-    for entry in list(policy, "vectorIndexes")?.unwrap_or_default() {
+    for entry in read_list(policy, "vectorIndexes")?.unwrap_or_default() {
         let Value::Document(fields) = entry else { continue };
         let kind = fields.get("type").and_then(|kind| kind.as_ref().as_str());
         if !kind.is_some_and(|kind| kinds.iter().any(|known| kind.eq_ignore_ascii_case(known))) {
             let text = format!("The type of a vector index is one of {}.", kinds.join(", "));
-            return Err(Failure::bad(text));
+            return Err(Failure::bad_request(text));
         }
     }
     Ok(())
 }
 
-/// Spatial indexes are kept, and nothing asks them.
+/// Spatial indexes are kept, and no query asks them.
 fn check_spatial(policy: &Document) -> Result<()> {
-    for entry in list(policy, "spatialIndexes")?.unwrap_or_default() {
+    for entry in read_list(policy, "spatialIndexes")?.unwrap_or_default() {
         let text = path_of(entry)?;
-        paths::parse(text).ok_or_else(|| invalid(text))?;
+        paths::parse_path(text).ok_or_else(|| invalid_path(text))?;
         let Value::Document(fields) = entry else { continue };
-        let types = list(fields, "types")?.unwrap_or_default();
+        let types = read_list(fields, "types")?.unwrap_or_default();
         let known = ["Point", "LineString", "Polygon", "MultiPolygon"];
         if types
             .iter()
             .any(|kind| !kind.as_ref().as_str().is_some_and(|kind| known.contains(&kind)))
         {
-            return Err(Failure::bad("The type of a spatial index is not known."));
+            return Err(Failure::bad_request("The type of a spatial index is not known."));
         }
     }
     Ok(())
 }
 
+/// The path of an entry.
 fn path_of(entry: &Value) -> Result<&str> {
     let path = match entry {
         Value::Document(fields) => fields.get("path").and_then(|path| path.as_ref().as_str()),
         _ => None,
     };
-    path.ok_or_else(|| Failure::bad("An entry of the indexing policy has no text 'path'."))
+    path.ok_or_else(|| Failure::bad_request("An entry of the indexing policy has no text 'path'."))
 }
 
-fn invalid(path: &str) -> Failure {
-    Failure::bad(format!(
+/// The service's failure for a path that it does not understand.
+fn invalid_path(path: &str) -> Failure {
+    Failure::bad_request(format!(
         "The indexing path '{path}' could not be accepted, failed near position '0'. Please \
          ensure that the path is a valid path."
     ))
 }
 
-/// The included and excluded paths.
-fn rules(policy: &Document) -> Result<Policy> {
+/// The included and excluded paths, as rules for the engine. The root has to be in one of the
+/// lists: without it nobody could tell what holds for a path that is not named. A path that occurs
+/// twice, in one list or in both, is refused: the rules would say two things of it.
+fn read_rules(policy: &Document) -> Result<Policy> {
     let mut rules: Vec<PolicyRule> = Vec::new();
     let (mut root, mut twice) = (false, false);
     let mut seen: HashSet<&str> = HashSet::new();
     for (name, included) in [("includedPaths", true), ("excludedPaths", false)] {
-        let entries = list(policy, name)?.unwrap_or_default();
+        let entries = read_list(policy, name)?.unwrap_or_default();
         if MAX_INDEX_PATHS < entries.len() {
             let text = format!("The property '{name}' has more than {MAX_INDEX_PATHS} paths.");
-            return Err(Failure::bad(text));
+            return Err(Failure::bad_request(text));
         }
         for entry in entries {
             let text = path_of(entry)?;
             // A tuple of array elements adds nothing that the rule for its array does not hold.
             let (steps, end) = match text.split_once("/[]/{") {
                 Some((array, tuple)) if included => {
-                    let parsed = paths::parse(array).filter(|_| paths::is_tuple(tuple));
-                    let (mut steps, _) = parsed.ok_or_else(|| invalid(text))?;
+                    let parsed = paths::parse_path(array).filter(|_| paths::is_tuple(tuple));
+                    let (mut steps, _) = parsed.ok_or_else(|| invalid_path(text))?;
                     steps.push(Step::Elements);
                     (steps, End::Below)
                 }
-                _ => paths::parse(text).ok_or_else(|| invalid(text))?,
+                _ => paths::parse_path(text).ok_or_else(|| invalid_path(text))?,
             };
             twice |= !seen.insert(text);
             root |= steps.is_empty();
@@ -200,10 +222,10 @@ fn rules(policy: &Document) -> Result<Policy> {
         }
     }
     if twice {
-        return Err(Failure::bad("A path occurs twice in the indexing policy."));
+        return Err(Failure::bad_request("A path occurs twice in the indexing policy."));
     }
     if !root && !rules.is_empty() {
-        return Err(Failure::bad(
+        return Err(Failure::bad_request(
             "The special mandatory indexing path \"/\" is not provided in any of the path type \
              sets. Please provide this path in one of the sets.",
         ));
@@ -211,36 +233,39 @@ fn rules(policy: &Document) -> Result<Policy> {
     Ok(Policy(rules))
 }
 
-fn composites(policy: &Document) -> Result<Vec<IndexSpec>> {
-    let lists = list(policy, "compositeIndexes")?.unwrap_or_default();
+/// The composite indexes, named by their places in the policy. Each has from two paths up to the
+/// limit, and none of them twice.
+fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
+    let lists = read_list(policy, "compositeIndexes")?.unwrap_or_default();
     if MAX_COMPOSITES < lists.len() {
         let text = format!("There are more than {MAX_COMPOSITES} composite indexes.");
-        return Err(Failure::bad(text));
+        return Err(Failure::bad_request(text));
     }
     let mut found = Vec::new();
     for (at, entries) in lists.iter().enumerate() {
         let Value::Array(entries) = entries else {
-            return Err(Failure::bad("A composite index is not an array of paths."));
+            return Err(Failure::bad_request("A composite index is not an array of paths."));
         };
         if !(2..=MAX_COMPOSITE_PATHS).contains(&entries.len()) {
             let text = format!("A composite index has 2 to {MAX_COMPOSITE_PATHS} paths.");
-            return Err(Failure::bad(text));
+            return Err(Failure::bad_request(text));
         }
         let paths = entries.iter().map(composite_path).collect::<Result<Vec<_>>>()?;
         let twice = |at: usize| paths.iter().skip(at + 1).any(|(path, _)| *path == paths[at].0);
         if (0..paths.len()).any(twice) {
-            return Err(Failure::bad("A path occurs twice in a composite index."));
+            return Err(Failure::bad_request("A path occurs twice in a composite index."));
         }
         found.push(IndexSpec::tuple(format!("{COMPOSITE}{at}"), &paths, false));
     }
     Ok(found)
 }
 
-/// The paths of the composite index that the engine knows by this name, as `/path ASC`.
-pub(crate) fn composite(options: &Document, name: &str) -> Option<Vec<String>> {
+/// The paths of the composite index that the engine knows by this name, as `/path ASC`: the form in
+/// which clients are told which indexes a query used.
+pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<String>> {
     let at: usize = name.strip_prefix(COMPOSITE)?.parse().ok()?;
     let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return None };
-    let lists = list(policy, "compositeIndexes").ok()??;
+    let lists = read_list(policy, "compositeIndexes").ok()??;
     let Value::Array(entries) = lists.get(at)? else { return None };
     let spec = |entry: &Value| {
         let (_, descending) = composite_path(entry).ok()?;
@@ -249,16 +274,18 @@ pub(crate) fn composite(options: &Document, name: &str) -> Option<Vec<String>> {
     entries.iter().map(spec).collect()
 }
 
+/// The names and the direction of one path of a composite index. It leads to one value: through no
+/// array, and without a wildcard at its end.
 fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
     let text = path_of(entry)?;
-    let (steps, end) = paths::parse(text).ok_or_else(|| invalid(text))?;
+    let (steps, end) = paths::parse_path(text).ok_or_else(|| invalid_path(text))?;
     let names = steps.into_iter().map(|step| match step {
         Step::Property(name) => Some(name),
         Step::Elements => None,
     });
     let names: Option<Vec<String>> = names.collect();
     let names = names.filter(|names| !names.is_empty() && end == End::Open);
-    let names = names.ok_or_else(|| invalid(text))?;
+    let names = names.ok_or_else(|| invalid_path(text))?;
     let order = match entry {
         Value::Document(fields) => fields.get("order").map(Value::as_ref),
         _ => None,
@@ -270,7 +297,7 @@ fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
             Some("descending") => true,
             _ => {
                 let text = "The order of a composite path is ascending or descending.";
-                return Err(Failure::bad(text));
+                return Err(Failure::bad_request(text));
             }
         },
     };

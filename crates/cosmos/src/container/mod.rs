@@ -1,10 +1,14 @@
 //! What a container is, as clients define it: read from a request, checked, and kept as it will be
 //! shown. The items in it are not its business.
+//!
+//! A definition is completed before it is kept: what a client leaves out gets the value that the
+//! service would show, so that a client reads the same from both. What this server does not have is
+//! refused by name and never ignored in silence, except for policies that change no result.
 
+mod default_ttl;
 mod indexing;
 mod paths;
 mod policies;
-mod ttl;
 mod unique;
 
 use document::{Document, Value};
@@ -13,51 +17,58 @@ use engine::Partition;
 use crate::{
     failure::{Failure, Result},
     names,
-    partition_key::{self, Kind},
+    partition_key::{HashKind, PartitionKeyDefinition},
 };
 
-pub(crate) use indexing::composite;
+pub(crate) use default_ttl::write_default as write_ttl;
+pub(crate) use indexing::composite_paths;
 pub(crate) use policies::keeps_images;
-pub(crate) use ttl::write as write_ttl;
 
-/// Properties that the server sets, whatever a client sends in them.
+/// Properties that the server sets, whatever a client sends in them. SDKs send back what they have
+/// read.
 const SYSTEM: [&str; 9] =
     ["_rid", "_self", "_etag", "_ts", "_docs", "_sprocs", "_triggers", "_udfs", "_conflicts"];
 
-/// A container's definition that may be put into force.
+/// A definition of a container that may be put into force.
 #[derive(Clone, Debug)]
-pub(crate) struct Definition {
+pub(crate) struct ContainerDefinition {
+    /// The name of the container.
     pub(crate) id: String,
+    /// The same for the engine: TTL, partition key, indexes, and the JSON that is shown.
     engine: engine::Definition,
 }
 
-impl Definition {
-    /// Reads the body of a request; `mode` is refused together with TTL, and what this server
-    /// cannot keep is refused by name.
+impl ContainerDefinition {
+    /// Reads the body of a request. The order matters in two places: the default TTL is taken out
+    /// first, because `indexingMode` `none` is refused together with it, and the policies come
+    /// last, because they drop what nobody knows.
     pub(crate) fn parse(mut body: Document) -> Result<Self> {
         for name in SYSTEM {
             body.remove(name);
         }
-        let id = names::check(body.get("id"))?;
-        let default = ttl::parse(&mut body)?;
+        let id = names::check_name(body.get("id"))?;
+        let default = default_ttl::take_default(&mut body)?;
         let key = match body.get_mut("partitionKey") {
             None | Some(Value::Null) => {
                 body.remove("partitionKey");
-                partition_key::Definition::none()
+                PartitionKeyDefinition::without_paths()
             }
             Some(Value::Document(key)) => {
-                let parsed = partition_key::Definition::parse(key)?;
+                let parsed = PartitionKeyDefinition::parse(key)?;
                 if key.get("kind").is_none() {
-                    let kind = if parsed.kind() == Kind::MultiHash { "MultiHash" } else { "Hash" };
+                    let kind =
+                        if parsed.kind() == HashKind::MultiHash { "MultiHash" } else { "Hash" };
                     key.push("kind", kind);
                 }
                 parsed
             }
-            Some(_) => return Err(Failure::bad("The property 'partitionKey' is not an object.")),
+            Some(_) => {
+                return Err(Failure::bad_request("The property 'partitionKey' is not an object."));
+            }
         };
-        let mut indexes = indexing::complete(&mut body, default)?;
-        indexes.extend(unique::read(&body)?);
-        let retention_s = policies::check(&mut body)?;
+        let mut indexes = indexing::complete_policy(&mut body, default)?;
+        indexes.extend(unique::read_unique_keys(&body)?);
+        let retention_s = policies::check_policies(&mut body)?;
         let partition = Partition {
             hash_bytes: hash_bytes(&key),
             values: u8::try_from(key.paths().len()).unwrap_or(u8::MAX),
@@ -66,11 +77,12 @@ impl Definition {
         Ok(Self { id, engine })
     }
 
-    /// The same for a container that is there: what can only be said at its creation has to be as
-    /// it was.
-    pub(crate) fn replace(mut body: Document, held: &Document) -> Result<Self> {
+    /// The same for a container that is there; `held` is its definition now. What can only be said
+    /// at its creation has to be as it was, because the rows are laid out by it: the partition key,
+    /// the id and the unique keys.
+    pub(crate) fn parse_replacement(mut body: Document, held: &Document) -> Result<Self> {
         if !same_key(body.get("partitionKey"), held.get("partitionKey")) {
-            return Err(Failure::bad(
+            return Err(Failure::bad_request(
                 "Document collection partition key cannot be changed. Make a new container with \
                  the partition key that is wanted.",
             ));
@@ -80,17 +92,17 @@ impl Definition {
         }
         let new = Self::parse(body)?;
         if new.options().get("id") != held.get("id") {
-            return Err(Failure::bad("The id of a container cannot be changed."));
+            return Err(Failure::bad_request("The id of a container cannot be changed."));
         }
         let (unique, before) = (new.options().get("uniqueKeyPolicy"), held.get("uniqueKeyPolicy"));
-        if unique != before && !(empty(unique) && empty(before)) {
-            return Err(Failure::bad("The unique keys of a container cannot be changed."));
+        if unique != before && !(says_nothing(unique) && says_nothing(before)) {
+            return Err(Failure::bad_request("The unique keys of a container cannot be changed."));
         }
         Ok(new)
     }
 
     /// What the engine keeps.
-    pub(crate) fn engine(&self) -> &engine::Definition {
+    pub(crate) fn engine_definition(&self) -> &engine::Definition {
         &self.engine
     }
 
@@ -100,20 +112,23 @@ impl Definition {
     }
 }
 
-/// Bytes of effective partition keys that row keys begin with. Those of the first version have no
-/// fixed length: their beginning stands for them.
-pub(crate) fn hash_bytes(key: &partition_key::Definition) -> u8 {
+/// How many bytes of effective partition keys row keys begin with. Those of the first version have
+/// no fixed length, so their beginning stands for them; those of a hierarchical key are one hash
+/// for each path.
+pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     match key.kind() {
         _ if key.paths().is_empty() => 0,
-        Kind::HashV1 | Kind::HashV2 => 16,
-        Kind::MultiHash => u8::try_from(16 * key.paths().len()).unwrap_or(u8::MAX),
+        HashKind::HashV1 | HashKind::HashV2 => 16,
+        HashKind::MultiHash => u8::try_from(16 * key.paths().len()).unwrap_or(u8::MAX),
     }
 }
 
-/// Whether a partition key is the one there is. Clients leave out kind and version.
+/// Whether a partition key is the one there is. Clients leave out kind and version, which are then
+/// what they were; the value that counts when the container has none either is that of its
+/// creation.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
     let (Some(Value::Document(new)), Some(Value::Document(held))) = (new, held) else {
-        return empty(new) && empty(held);
+        return says_nothing(new) && says_nothing(held);
     };
     let agrees = |name: &str, implied: Value| {
         let held = held.get(name).cloned().unwrap_or(implied);
@@ -124,8 +139,8 @@ fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
         && agrees("version", Value::Int64(1))
 }
 
-/// Nothing, or a policy that says nothing.
-fn empty(value: Option<&Value>) -> bool {
+/// Whether there is no policy, or one that says nothing: empty lists only.
+fn says_nothing(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,
         Some(Value::Document(fields)) => fields.fields().iter().all(|(_, value)| match value {

@@ -5,7 +5,7 @@ use query::json::sarg::Step;
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// What the end of a path says.
+/// What the end of a path says of the values that it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// `/?`: the value there.
@@ -16,8 +16,10 @@ pub(super) enum End {
     Open,
 }
 
-/// Reads a path. `None`: it is none.
-pub(super) fn parse(text: &str) -> Option<(Vec<Step>, End)> {
+/// Reads a path into its steps and its end. `None` where it is not a path: it does not begin with a
+/// slash, a part is empty, a wildcard stands in the middle, or it has too many parts. A quoted part
+/// may hold anything but a quote.
+pub(super) fn parse_path(text: &str) -> Option<(Vec<Step>, End)> {
     if text.is_empty() {
         return None;
     }
@@ -59,11 +61,11 @@ pub(super) fn parse(text: &str) -> Option<(Vec<Step>, End)> {
     Some((steps, End::Open))
 }
 
-/// Whether what stands behind `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
+/// Whether what stands after `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
 pub(super) fn is_tuple(text: &str) -> bool {
     let Some(names) = text.strip_suffix("}/?") else { return false };
     names.split(',').all(|name| {
-        let parsed = parse(&format!("/{}", name.trim()));
+        let parsed = parse_path(&format!("/{}", name.trim()));
         parsed.is_some_and(|(steps, end)| {
             let properties = steps.iter().all(|step| matches!(step, Step::Property(_)));
             end == End::Open && !steps.is_empty() && properties
@@ -94,10 +96,10 @@ mod tests {
             ("/\"a", None),
             ("/[]/{a, b}/?", None),
         ] {
-            assert_eq!(parse(text), want, "{text}");
+            assert_eq!(parse_path(text), want, "{text}");
         }
-        assert_eq!(parse(&"/a".repeat(1000)), None);
-        assert_eq!(parse(""), None);
+        assert_eq!(parse_path(&"/a".repeat(1000)), None);
+        assert_eq!(parse_path(""), None);
         for (text, good) in [
             ("a, b/c}/?", true),
             ("a}/?", true),

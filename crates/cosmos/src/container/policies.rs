@@ -1,4 +1,6 @@
-//! The smaller policies of a container: kept and shown, or refused by name.
+//! The smaller policies of a container: kept and shown, or refused by name. A policy for something
+//! that this server does not have is kept where nothing that is stored or returned depends on it,
+//! and refused where something would.
 
 use document::{Document, Number, Value, doc};
 
@@ -7,7 +9,7 @@ use crate::{
     limits::MAX_RETENTION_MINUTES,
 };
 
-/// Properties that are kept as they came.
+/// Properties that are kept as they came, in the order in which they are shown.
 const KEPT: [&str; 12] = [
     "id",
     "partitionKey",
@@ -22,9 +24,12 @@ const KEPT: [&str; 12] = [
     "clientEncryptionPolicy",
     "analyticalStorageTtl",
 ];
-/// Properties of the service that this server does not have.
+/// Properties of the service that this server does not have, and that would change what requests
+/// do.
 const REFUSED: [&str; 2] = ["materializedViewDefinition", "encryptionScopeId"];
-/// Policies of what this server does not have: lists of paths that are shown as they came.
+/// Policies of what this server does not have, each with its list of paths. They are checked and
+/// shown as they came, so that a template for the service works here; what would use them is an
+/// error that names it.
 const LISTS: [(&str, &str); 3] = [
     ("vectorEmbeddingPolicy", "vectorEmbeddings"),
     ("fullTextPolicy", "fullTextPaths"),
@@ -34,11 +39,12 @@ const LISTS: [(&str, &str); 3] = [
 /// Whether the feed of all versions has previous images; a property of this server.
 const IMAGES: &str = "retainPreviousImages";
 
-/// Checks them and completes what holds when nothing is said. Unknown properties are dropped, as
-/// the service does. Answers how long deleted versions are kept, seconds.
-pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
+/// Checks the policies and completes what holds when nothing is said. Unknown properties are
+/// dropped, as the service does, and `null` is the same as absent. Returns for how many seconds
+/// deleted versions are kept for feeds, if they are.
+pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
-        if !super::empty(body.get(name)) {
+        if !super::says_nothing(body.get(name)) {
             return Err(Failure::unsupported(&format!("The property '{name}'")));
         }
     }
@@ -48,15 +54,17 @@ pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
         Some(Value::Array(_)) => {
             return Err(Failure::unsupported("The property 'computedProperties'"));
         }
-        Some(_) => return Err(Failure::bad("The property 'computedProperties' is not an array.")),
+        Some(_) => {
+            return Err(Failure::bad_request("The property 'computedProperties' is not an array."));
+        }
     }
     for (name, paths) in LISTS {
         check_paths(body, name, paths)?;
     }
-    analytics(body)?;
-    let retention_s = feed(body)?;
-    conflicts(body)?;
-    geography(body)?;
+    check_analytical_ttl(body)?;
+    let retention_s = read_retention(body)?;
+    complete_conflict_policy(body)?;
+    complete_geography(body)?;
     let mut kept = Document::new();
     for name in KEPT {
         if let Some(value) = body.remove(name).filter(|value| !matches!(value, Value::Null)) {
@@ -67,28 +75,32 @@ pub(super) fn check(body: &mut Document) -> Result<Option<i64>> {
     Ok(retention_s)
 }
 
-/// A policy whose entries name paths.
+/// Checks a policy whose entries name paths.
 fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
-    let Some(policy) = object(body, name)? else { return Ok(()) };
+    let Some(policy) = find_object(body, name)? else { return Ok(()) };
     let entries = match policy.get(paths) {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::Array(entries)) => entries,
-        Some(_) => return Err(Failure::bad(format!("The property '{paths}' is not an array."))),
+        Some(_) => {
+            return Err(Failure::bad_request(format!("The property '{paths}' is not an array.")));
+        }
     };
     let is_path = |entry: &Value| match entry {
-        Value::Document(fields) => {
-            fields.get("path").and_then(|path| path.as_ref().as_str()).and_then(super::paths::parse)
-        }
+        Value::Document(fields) => fields
+            .get("path")
+            .and_then(|path| path.as_ref().as_str())
+            .and_then(super::paths::parse_path),
         _ => None,
     };
     if entries.iter().all(|entry| is_path(entry).is_some()) {
         return Ok(());
     }
-    Err(Failure::bad(format!("An entry of '{paths}' has no valid 'path'.")))
+    Err(Failure::bad_request(format!("An entry of '{paths}' has no valid 'path'.")))
 }
 
-/// How long another storage would keep what is analysed; there is none.
-fn analytics(body: &Document) -> Result<()> {
+/// Checks how long an analytical store would keep items. There is none here, so any value that the
+/// service takes changes nothing.
+fn check_analytical_ttl(body: &Document) -> Result<()> {
     let seconds = match body.get("analyticalStorageTtl") {
         None | Some(Value::Null) => return Ok(()),
         Some(seconds) => Number::of(seconds.as_ref()).and_then(|seconds| seconds.to_i64_exact()),
@@ -96,25 +108,28 @@ fn analytics(body: &Document) -> Result<()> {
     match seconds {
         Some(-1 | 0) => Ok(()),
         Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(()),
-        _ => Err(Failure::bad(
+        _ => Err(Failure::bad_request(
             "The property 'analyticalStorageTtl' is not -1, 0 or a number of seconds.",
         )),
     }
 }
 
-fn object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
+/// A policy that is an object; `null` is the same as none. Anything else than an object is refused
+/// by the name of the property.
+fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
     match body.get_mut(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Document(policy)) => Ok(Some(policy)),
-        Some(_) => Err(Failure::bad(format!("The property '{name}' is not an object."))),
+        Some(_) => Err(Failure::bad_request(format!("The property '{name}' is not an object."))),
     }
 }
 
-/// How long deleted versions are kept for feeds, in minutes.
-fn feed(body: &mut Document) -> Result<Option<i64>> {
-    let Some(policy) = object(body, "changeFeedPolicy")? else { return Ok(None) };
+/// For how long deleted versions are kept for feeds: minutes in the policy, seconds in the result.
+/// Zero means that no versions are kept, as without a policy.
+fn read_retention(body: &mut Document) -> Result<Option<i64>> {
+    let Some(policy) = find_object(body, "changeFeedPolicy")? else { return Ok(None) };
     if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
-        return Err(Failure::bad(format!("The property '{IMAGES}' is not a boolean.")));
+        return Err(Failure::bad_request(format!("The property '{IMAGES}' is not a boolean.")));
     }
     let minutes = match policy.get("retentionDuration") {
         None => return Ok(None),
@@ -123,7 +138,7 @@ fn feed(body: &mut Document) -> Result<Option<i64>> {
     match minutes {
         Some(0) => Ok(None),
         Some(minutes @ 1..=MAX_RETENTION_MINUTES) => Ok(Some(minutes * 60)),
-        _ => Err(Failure::bad(format!(
+        _ => Err(Failure::bad_request(format!(
             "The property 'retentionDuration' is not a number of minutes up to \
              {MAX_RETENTION_MINUTES}."
         ))),
@@ -136,8 +151,10 @@ pub(crate) fn keeps_images(options: &Document) -> bool {
     matches!(policy.get(IMAGES), Some(Value::Bool(true)))
 }
 
-fn conflicts(body: &mut Document) -> Result<()> {
-    match object(body, "conflictResolutionPolicy")? {
+/// The policy for conflicts between regions. With one region there are none; SDKs expect to read
+/// one.
+fn complete_conflict_policy(body: &mut Document) -> Result<()> {
+    match find_object(body, "conflictResolutionPolicy")? {
         None => {
             body.insert(
                 "conflictResolutionPolicy",
@@ -153,10 +170,11 @@ fn conflicts(body: &mut Document) -> Result<()> {
     }
 }
 
+/// Checks a policy that a client sent.
 fn conflict_texts(policy: &mut Document) -> Result<()> {
     for name in ["mode", "conflictResolutionPath", "conflictResolutionProcedure"] {
         if !matches!(policy.get(name), None | Some(Value::Null | Value::String(_))) {
-            return Err(Failure::bad(format!("The property '{name}' is not a text.")));
+            return Err(Failure::bad_request(format!("The property '{name}' is not a text.")));
         }
     }
     match policy.get("mode").and_then(|mode| mode.as_ref().as_str()) {
@@ -166,21 +184,22 @@ fn conflict_texts(policy: &mut Document) -> Result<()> {
         }
         Some(mode) if mode.eq_ignore_ascii_case("LastWriterWins") => Ok(()),
         Some(mode) if mode.eq_ignore_ascii_case("Custom") => Ok(()),
-        Some(mode) => Err(Failure::bad(format!(
+        Some(mode) => Err(Failure::bad_request(format!(
             "The conflict resolution mode '{mode}' is not LastWriterWins or Custom."
         ))),
     }
 }
 
-fn geography(body: &mut Document) -> Result<()> {
-    match object(body, "geospatialConfig")? {
+/// How points are taken: on a sphere or in a plane.
+fn complete_geography(body: &mut Document) -> Result<()> {
+    match find_object(body, "geospatialConfig")? {
         None => {
             body.insert("geospatialConfig", doc! { "type": "Geography" });
             Ok(())
         }
         Some(config) => match config.get("type").and_then(|kind| kind.as_ref().as_str()) {
             Some("Geography" | "Geometry") => Ok(()),
-            _ => Err(Failure::bad("The geospatial type is not Geography or Geometry.")),
+            _ => Err(Failure::bad_request("The geospatial type is not Geography or Geometry.")),
         },
     }
 }

@@ -9,13 +9,13 @@ fn document(text: &str) -> Document {
     json::parse_document(text.as_bytes(), 20).unwrap()
 }
 
-fn parse(more: &str) -> Result<Definition> {
-    Definition::parse(document(&format!(
+fn parse(more: &str) -> Result<ContainerDefinition> {
+    ContainerDefinition::parse(document(&format!(
         r#"{{"id":"c","partitionKey":{{"paths":["/pk"],"version":2}}{more}}}"#
     )))
 }
 
-fn shown(definition: &Definition) -> String {
+fn shown(definition: &ContainerDefinition) -> String {
     json::to_string(ValueRef::Document(document::DocRef::Tree(definition.options())))
 }
 
@@ -38,7 +38,7 @@ fn the_twelve_values_of_a_default() {
     ] {
         let found = parse(&format!(r#","defaultTtl":{value}"#));
         match want {
-            Some(want) => assert_eq!(found.unwrap().engine().default, want, "{value}"),
+            Some(want) => assert_eq!(found.unwrap().engine_definition().default, want, "{value}"),
             None => {
                 let failure = found.unwrap_err();
                 assert_eq!(failure.fault.status(), 400, "{value}");
@@ -46,7 +46,7 @@ fn the_twelve_values_of_a_default() {
             }
         }
     }
-    assert_eq!(parse("").unwrap().engine().default, DefaultTtl::Off);
+    assert_eq!(parse("").unwrap().engine_definition().default, DefaultTtl::Off);
 }
 
 #[test]
@@ -61,7 +61,8 @@ fn what_is_not_said_is_completed() {
     );
     let found = parse(r#","_rid":"x","_ts":1,"unknown":1"#).unwrap();
     assert_eq!(shown(&found), want);
-    let names: Vec<&str> = found.engine().indexes.iter().map(|index| index.name.as_str()).collect();
+    let names: Vec<&str> =
+        found.engine_definition().indexes.iter().map(|index| index.name.as_str()).collect();
     assert_eq!(names, ["paths"]);
 }
 
@@ -83,8 +84,13 @@ fn the_etag_is_not_indexed_unless_it_is_named() {
         let found = parse(&format!(r#","indexingPolicy":{policy}"#)).unwrap();
         let (shown, want) = (shown(&found), format!(r#""excludedPaths":{excluded}"#));
         assert!(shown.contains(&want), "{policy}: {shown}");
-        let again = Definition::replace(document(&shown), found.options()).unwrap();
-        assert_eq!(again.engine().indexes, found.engine().indexes, "{policy}");
+        let again =
+            ContainerDefinition::parse_replacement(document(&shown), found.options()).unwrap();
+        assert_eq!(
+            again.engine_definition().indexes,
+            found.engine_definition().indexes,
+            "{policy}"
+        );
         assert_eq!(again.options(), found.options(), "{policy}");
     }
 }
@@ -120,7 +126,7 @@ fn policies() {
         (r#"{"vectorIndexes":[]}"#, Ok(1)),
     ] {
         let found = parse(&format!(r#","indexingPolicy":{policy}"#));
-        let found = found.map(|found| found.engine().indexes.len());
+        let found = found.map(|found| found.engine_definition().indexes.len());
         assert_eq!(found.map_err(|failure| failure.fault.status()), want, "{policy}");
     }
 }
@@ -181,8 +187,11 @@ fn other_properties() {
     }
     let many = [r#"{"paths":["/a"]}"#; 11].join(",");
     assert!(parse(&format!(r#","uniqueKeyPolicy":{{"uniqueKeys":[{many}]}}"#)).is_err());
-    assert!(Definition::parse(document(r#"{"id":"c"}"#)).is_ok(), "from before partition keys");
-    assert!(Definition::parse(document(r#"{"id":"c","partitionKey":1}"#)).is_err());
+    assert!(
+        ContainerDefinition::parse(document(r#"{"id":"c"}"#)).is_ok(),
+        "from before partition keys"
+    );
+    assert!(ContainerDefinition::parse(document(r#"{"id":"c","partitionKey":1}"#)).is_err());
 }
 
 #[test]
@@ -210,7 +219,7 @@ fn what_cannot_be_changed() {
     let unique = r#","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]}]}"#;
     let held = parse(unique).unwrap();
     let replace = |text: &str| {
-        let found = Definition::replace(document(text), held.options());
+        let found = ContainerDefinition::parse_replacement(document(text), held.options());
         found.map_or_else(|failure| failure.text.into_owned(), |_| "fine".to_owned())
     };
     let key = r#""partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}"#;
@@ -226,5 +235,5 @@ fn what_cannot_be_changed() {
     }
     let plain = parse("").unwrap();
     let text = format!(r#"{{"id":"c",{key},"uniqueKeyPolicy":{{"uniqueKeys":[]}}}}"#);
-    assert!(Definition::replace(document(&text), plain.options()).is_ok());
+    assert!(ContainerDefinition::parse_replacement(document(&text), plain.options()).is_ok());
 }

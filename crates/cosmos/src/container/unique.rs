@@ -9,9 +9,11 @@ use crate::{
     partition_key::KeyPath,
 };
 
-/// The indexes that hold the keys.
-pub(super) fn read(body: &Document) -> Result<Vec<IndexSpec>> {
-    let wrong = || Failure::bad("The unique key policy is not in the form that is understood.");
+/// The indexes that hold the unique keys, in the order of the policy. Keys are unique in a logical
+/// partition, as in the service; the engine sees to that.
+pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
+    let wrong =
+        || Failure::bad_request("The unique key policy is not in the form that is understood.");
     let keys = match body.get("uniqueKeyPolicy") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Document(policy)) => match policy.get("uniqueKeys") {
@@ -23,7 +25,7 @@ pub(super) fn read(body: &Document) -> Result<Vec<IndexSpec>> {
     };
     if MAX_UNIQUE_KEYS < keys.len() {
         let text = format!("There are more than {MAX_UNIQUE_KEYS} unique keys.");
-        return Err(Failure::bad(text));
+        return Err(Failure::bad_request(text));
     }
     let mut seen: Vec<Vec<KeyPath>> = Vec::new();
     let mut count = 0;
@@ -32,14 +34,14 @@ pub(super) fn read(body: &Document) -> Result<Vec<IndexSpec>> {
         let Value::Document(key) = key else { return Err(wrong()) };
         let Some(Value::Array(paths)) = key.get("paths") else { return Err(wrong()) };
         count += paths.len();
-        let parsed = paths.iter().map(path).collect::<Result<Vec<_>>>()?;
+        let parsed = paths.iter().map(read_path).collect::<Result<Vec<_>>>()?;
         let twice = (0..parsed.len()).any(|at| parsed[at + 1..].contains(&parsed[at]));
         if parsed.is_empty() || twice || seen.contains(&parsed) {
             return Err(wrong());
         }
         if MAX_UNIQUE_PATHS < count {
             let text = format!("The unique keys have more than {MAX_UNIQUE_PATHS} paths.");
-            return Err(Failure::bad(text));
+            return Err(Failure::bad_request(text));
         }
         let names: Vec<(Vec<String>, bool)> =
             parsed.iter().map(|path| (path.parts().to_vec(), false)).collect();
@@ -49,14 +51,17 @@ pub(super) fn read(body: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
-fn path(value: &Value) -> Result<KeyPath> {
+/// A path of a unique key. `id` may be one; other properties that the server sets may not, because
+/// a client cannot choose their values.
+fn read_path(value: &Value) -> Result<KeyPath> {
     let text = value.as_ref().as_str().unwrap_or_default();
     // Clients may end a path like those of an index.
     let text = text.strip_suffix("/?").unwrap_or(text);
     let parsed = KeyPath::parse(text).filter(|path| !is_system(path));
-    parsed.ok_or_else(|| Failure::bad(format!("The unique key path '{text}' is invalid.")))
+    parsed.ok_or_else(|| Failure::bad_request(format!("The unique key path '{text}' is invalid.")))
 }
 
+/// Whether the server sets the property at a path.
 fn is_system(path: &KeyPath) -> bool {
     let system = ["id", "_rid", "_self", "_etag", "_ts", "_attachments"];
     matches!(path.parts(), [only] if system.contains(&only.as_str()) && only != "id")

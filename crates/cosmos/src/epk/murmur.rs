@@ -1,4 +1,5 @@
-//! MurmurHash3: the 32 bit form for x86 and the 128 bit form for x64, both with seed 0.
+//! MurmurHash3: the 32 bit form for x86 and the 128 bit form for x64, both with seed 0. Written by
+//! its public description; the effective partition keys in `vectors.txt` test it.
 
 /// The hash of 32 bits.
 pub(super) fn hash_32(data: &[u8]) -> u32 {
@@ -10,7 +11,7 @@ pub(super) fn hash_32(data: &[u8]) -> u32 {
         let h = (h ^ scramble(u32::from_le_bytes(*block))).rotate_left(13);
         h.wrapping_mul(5).wrapping_add(0xe654_6b64)
     });
-    h ^= scramble(u32::from_le_bytes(padded(tail)));
+    h ^= scramble(u32::from_le_bytes(pad_block(tail)));
     // Lengths are far below 4 GB; the algorithm takes them modulo 2^32 anyway.
     h ^= data.len() as u32;
     h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -37,26 +38,28 @@ pub(super) fn hash_128(data: &[u8]) -> u128 {
         h2 = (h2 ^ scramble_2(k2)).rotate_left(31).wrapping_add(h1);
         h2 = h2.wrapping_mul(5).wrapping_add(0x3849_5ab5);
     }
-    let (k1, k2) = halves(&padded(tail));
+    let (k1, k2) = halves(&pad_block(tail));
     h1 ^= scramble_1(k1) ^ data.len() as u64;
     h2 ^= scramble_2(k2) ^ data.len() as u64;
     h1 = h1.wrapping_add(h2);
     h2 = h2.wrapping_add(h1);
-    h1 = mixed(h1);
-    h2 = mixed(h2);
+    h1 = final_mix(h1);
+    h2 = final_mix(h2);
     h1 = h1.wrapping_add(h2);
     h2 = h2.wrapping_add(h1);
     u128::from(h2) << 64 | u128::from(h1)
 }
 
-fn mixed(mut k: u64) -> u64 {
+/// The mixing at the end of the 128 bit form, by which every bit of the input reaches every bit of
+/// the hash.
+fn final_mix(mut k: u64) -> u64 {
     k = (k ^ (k >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     k = (k ^ (k >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     k ^ (k >> 33)
 }
 
-/// A tail that is shorter than a block, with zeros behind it.
-fn padded<const N: usize>(tail: &[u8]) -> [u8; N] {
+/// A tail that is shorter than a block, with zeros after it.
+fn pad_block<const N: usize>(tail: &[u8]) -> [u8; N] {
     let mut block = [0; N];
     for (to, from) in block.iter_mut().zip(tail) {
         *to = *from;

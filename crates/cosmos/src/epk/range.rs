@@ -1,33 +1,39 @@
 //! Ranges of effective partition keys, as clients ask for them: from an inclusive to an exclusive
-//! end, in hexadecimal digits.
+//! end, in hexadecimal digits. SDKs send such a range when they split a query or a feed for several
+//! workers.
 
-/// A part of a container: from `min` to before `max`.
+/// A part of a container: the keys from `min` on and before `max`. Keys compare as bytes do, and a
+/// key that begins like another one and is longer comes after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EpkRange {
+    /// The first key that may be in it.
     pub(crate) min: Vec<u8>,
     /// `None`: to the end.
     pub(crate) max: Option<Vec<u8>>,
 }
 
 impl EpkRange {
-    /// Reads the two ends; `None`: they are not ends of a range.
+    /// Reads the two ends; `None` where they are not hexadecimal digits in pairs. "FF" is the end
+    /// of all keys and not a key of one byte.
     pub(crate) fn parse(min: &str, max: &str) -> Option<Self> {
-        let min = bytes(min)?;
+        let min = parse_hex(min)?;
         let max = match max {
             "FF" | "ff" => None,
-            max => Some(bytes(max)?),
+            max => Some(parse_hex(max)?),
         };
         Some(Self { min, max })
     }
 
     /// Whether a key is in it.
-    pub(crate) fn holds(&self, key: &[u8]) -> bool {
+    pub(crate) fn contains_key(&self, key: &[u8]) -> bool {
         self.min.as_slice() <= key && self.max.as_ref().is_none_or(|max| key < max.as_slice())
     }
 
-    /// The range of the keys' first bytes, so many, in which all keys of this one are; and whether
-    /// all of that range are in this one, for keys that are no longer.
+    /// The range of the first `len` bytes of keys in which all keys of this one lie; and whether
+    /// that range holds no others, of keys that are no longer than that. Row keys hold only that many
+    /// bytes, so what is found in an inexact range is to be looked at again.
     pub(crate) fn of_beginnings(&self, len: usize) -> (Self, bool) {
+        // An end that is no longer than the beginnings says the same of them as of whole keys.
         let beginning = |key: &[u8]| key.get(..len).map(<[u8]>::to_vec);
         let exact = self.min.len() <= len && self.max.as_ref().is_none_or(|max| max.len() <= len);
         let min = beginning(&self.min).unwrap_or_else(|| self.min.clone());
@@ -39,15 +45,16 @@ impl EpkRange {
         (Self { min, max }, exact)
     }
 
-    /// What has exactly this key, or begins with it where `prefix` says so.
+    /// The range of all keys that begin with this one.
     pub(crate) fn of_key(key: Vec<u8>) -> Self {
-        let max = successor(key.clone());
+        let max = next_key(key.clone());
         Self { min: key, max }
     }
 }
 
-/// The next key of the same length; `None`: there is none.
-fn successor(mut key: Vec<u8>) -> Option<Vec<u8>> {
+/// The smallest key after all those that begin with this one; `None` where there is none, because
+/// all bytes are at their highest.
+fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
     while let Some(last) = key.pop() {
         if let Some(next) = last.checked_add(1) {
             key.push(next);
@@ -57,8 +64,8 @@ fn successor(mut key: Vec<u8>) -> Option<Vec<u8>> {
     None
 }
 
-/// Pairs of hexadecimal digits.
-fn bytes(text: &str) -> Option<Vec<u8>> {
+/// Reads pairs of hexadecimal digits.
+fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let digit =
         |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let pair = |pair: &[u8]| match pair {
@@ -113,7 +120,7 @@ mod tests {
             (&[1, 2, 3], false),
             (&[2], false),
         ] {
-            assert_eq!(range.holds(key), want, "{key:?}");
+            assert_eq!(range.contains_key(key), want, "{key:?}");
         }
     }
 

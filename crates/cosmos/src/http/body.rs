@@ -1,4 +1,8 @@
 //! Bodies of requests: whole, within a limit and a time.
+//!
+//! Memory is taken as bytes arrive and never because a header claims a length: a client that says
+//! two megabytes and sends nothing holds nothing. A refused request is still read to its end, since
+//! a client that is cut off while it sends loses the response.
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -13,14 +17,15 @@ use crate::{
 /// The body of a request.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// It may not have come yet.
+    /// It comes over a socket and may not be there yet.
     Arriving(Incoming),
-    /// It is there.
+    /// It is there: the portal hands over requests that it has read itself.
     Whole(Bytes),
 }
 
-/// Reads a body; what it holds is taken as it arrives.
-pub(super) async fn read(body: &mut Body, held: &mut Share) -> Result<Bytes> {
+/// Reads a body. What it holds is taken from `held` as it arrives; a body that arrives too slowly
+/// is 408.
+pub(super) async fn read_body(body: &mut Body, held: &mut Share) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,
         Body::Whole(bytes) if MAX_BODY_BYTES < bytes.len() => return Err(Failure::too_large()),
@@ -33,13 +38,14 @@ pub(super) async fn read(body: &mut Body, held: &mut Share) -> Result<Bytes> {
         return Ok(Bytes::new());
     }
     let slow = |_| Failure::new(Fault::Timeout, "The request's body took too long to arrive.");
-    tokio::time::timeout(BODY_TIMEOUT, collect(body, held)).await.map_err(slow)?
+    tokio::time::timeout(BODY_TIMEOUT, collect_frames(body, held)).await.map_err(slow)?
 }
 
-/// Reads what a client still sends of a request that is refused, and forgets it. Many clients do not
-/// look at an answer before they have sent everything, and would find the connection reset instead.
-/// Who sends nothing for a while is answered at once. Whether all has come is the answer.
-pub(super) async fn discard(body: &mut Body) -> bool {
+/// Reads what a client still sends of a request that is refused, and forgets it. Many clients do
+/// not look at a response before they have sent everything, and would find the connection reset
+/// instead. A client that sends nothing for a while is answered at once. Returns whether all has
+/// come.
+pub(super) async fn discard_body(body: &mut Body) -> bool {
     let Body::Arriving(body) = body else { return true };
     let all = async {
         let mut discarded = 0;
@@ -50,38 +56,42 @@ pub(super) async fn discard(body: &mut Body) -> bool {
             }
         }
     };
-    // Who has not sent it by then is answered all the same.
+    // A client that has not sent it by then is answered all the same.
     let _ = tokio::time::timeout(BODY_TIMEOUT, all).await;
     body.is_end_stream()
 }
 
 /// How long a body is at least, as a header claims.
-fn claimed(body: &Incoming) -> usize {
+fn claimed_bytes(body: &Incoming) -> usize {
     usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX)
 }
 
-/// Refuses a body that is said to be too long, without a look at it.
-pub(super) fn check(body: &Body) -> Result<()> {
+/// Refuses a body that is said to be too long, before any of it is read.
+pub(super) fn check_length(body: &Body) -> Result<()> {
     match body {
-        Body::Arriving(body) if MAX_BODY_BYTES < claimed(body) => Err(Failure::too_large()),
+        Body::Arriving(body) if MAX_BODY_BYTES < claimed_bytes(body) => Err(Failure::too_large()),
         _ => Ok(()),
     }
 }
 
-/// Memory grows with what arrives, not with what a header claims.
-async fn collect(body: &mut Incoming, held: &mut Share) -> Result<Bytes> {
+/// Collects the frames of a body. Most bodies are one frame, which is kept as it came and not
+/// copied; from the second one on all are copied into one buffer.
+async fn collect_frames(body: &mut Incoming, held: &mut Share) -> Result<Bytes> {
+    // Without a length in its head a body may become as long as the limit.
     let most = body.size_hint().upper().and_then(|most| usize::try_from(most).ok());
     let most = most.map_or(MAX_BODY_BYTES, |most| most.min(MAX_BODY_BYTES));
     let mut first = Bytes::new();
     let mut whole: Option<Vec<u8>> = None;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Failure::bad("The request's body ended early."))?;
+        let frame = frame.map_err(|_| Failure::bad_request("The request's body ended early."))?;
+        // Trailers count for nothing.
         let Ok(data) = frame.into_data() else { continue };
         let len = whole.as_ref().map_or(first.len(), Vec::len) + data.len();
         if MAX_BODY_BYTES < len {
             return Err(Failure::too_large());
         }
         match &mut whole {
+            // The first frame is kept as it came. An empty one may come before it.
             None if first.is_empty() => {
                 held.set(len)?;
                 first = data;
@@ -92,7 +102,7 @@ async fn collect(body: &mut Incoming, held: &mut Share) -> Result<Bytes> {
         }
         let Some(whole) = &mut whole else { continue };
         if whole.capacity() < len {
-            let room = room(len, most);
+            let room = room_for(len, most);
             held.set(room)?;
             whole.reserve_exact(room - whole.len());
         }
@@ -104,9 +114,10 @@ async fn collect(body: &mut Incoming, held: &mut Share) -> Result<Bytes> {
     Ok(whole.map_or(first, Bytes::from))
 }
 
-/// How much room is made for a body of which so much has come: for twice as much, so that it is
-/// seldom moved, but for no more than it can become.
-fn room(len: usize, most: usize) -> usize {
+/// How much room is made for a body of which `len` bytes have come: for twice as much, so that it
+/// is seldom moved, but for no more than the `most` that it can become. The first `TRUSTED_BYTES`
+/// are made at once, since many small steps would cost more than they save.
+fn room_for(len: usize, most: usize) -> usize {
     (2 * len).max(TRUSTED_BYTES).min(most).max(len)
 }
 
@@ -124,7 +135,7 @@ mod tests {
             (MAX_BODY_BYTES - 1, MAX_BODY_BYTES, MAX_BODY_BYTES),
             (100, 0, 100),
         ] {
-            assert_eq!(room(len, most), want, "{len} {most}");
+            assert_eq!(room_for(len, most), want, "{len} {most}");
         }
     }
 }

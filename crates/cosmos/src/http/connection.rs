@@ -1,4 +1,19 @@
-//! One client: what it speaks by how it begins, then one request after the other.
+//! One client over a socket: what it speaks by how it begins, then one request after the other.
+//!
+//! The port serves TLS and plain text, HTTP/1 and HTTP/2. What a client speaks is told by its first
+//! bytes, which are looked at and not taken where that is possible (`protocol`). Only a client
+//! whose first bytes come one by one is read into a buffer that is put before the rest.
+//!
+//! A connection without TLS in HTTP/1 may rest: SDKs keep hundreds of them open for their next
+//! request. While it rests nothing is kept for it but its socket and this future, so hyper's
+//! connection with its buffers is taken apart and made anew when the next bytes come.
+//!
+//! ```text
+//! serve -> Tls     -> serve_tls -> serve_http1 or http2::serve_http2, as agreed
+//!       -> Http1   -> serve_resting: requests, rest, requests, rest ..
+//!       -> Http2   -> http2::serve_http2
+//!       -> Unclear -> serve_slow_start: reads until it is clear
+//! ```
 
 use std::{
     convert::Infallible,
@@ -18,25 +33,28 @@ use tokio::{
 };
 
 use super::{
-    answer::{Pace, Sender, answer},
+    active_requests::ActiveRequests,
+    answer::{Pace, answer_request},
     body::Body,
-    certificate, http2,
+    http2,
     linger::Linger,
-    opening::Opening,
-    sent::Sent,
-    stream::{Known, Stream},
-    turns::Turns,
+    protocol::Protocol,
+    response_body::ResponseBody,
+    stream::{FirstHead, Stream},
 };
 use crate::{
     door::Door,
+    interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME,
         WINDOW_BYTES,
     },
-    operation::{Client, Presence, Why},
+    sender::Sender,
+    tls::{self, Certificate},
 };
 
-/// Serves a client until it leaves or `stop` says so.
+/// Serves a client until it leaves or `stop` says so. It never fails: whatever goes wrong on a
+/// connection is the client's to notice, and concerns no other one.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     stream: TcpStream,
@@ -45,37 +63,39 @@ pub async fn serve<S: Store>(
     door.opened.fetch_add(1, Ordering::Relaxed);
     let peer = stream.peer_addr().ok().map(|peer| peer.ip());
     let opening = tokio::select! {
-        opening = Opening::of(&stream) => opening,
+        opening = Protocol::peek_protocol(&stream) => opening,
         _ = stop.changed() => None,
     };
-    let known = Known::default();
+    let first_head = FirstHead::default();
     let most = match opening {
-        Some(Opening::Http1) => MAX_FIRST_BYTES,
+        Some(Protocol::Http1) => MAX_FIRST_BYTES,
         // What belongs to a request is read before the request is told of.
         _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
     };
     let share = || door.settings.strangers.share();
-    let guard = |stream| Stream::of_stranger(stream, share(), &known, most);
+    let guard = |stream| Stream::of_stranger(stream, share(), &first_head, most);
     match (opening, &door.settings.certificate) {
         (None, _) => {}
-        (Some(Opening::Tls), Some(certificate)) => {
-            Box::pin(secured(&door, peer, guard(stream), certificate, &known, stop)).await;
+        (Some(Protocol::Tls), Some(certificate)) => {
+            Box::pin(serve_tls(&door, peer, guard(stream), certificate, &first_head, stop)).await;
         }
-        (Some(Opening::Tls | Opening::Http1), _) => {
-            Box::pin(keep(&door, peer, guard(stream), &known, stop)).await;
+        (Some(Protocol::Tls | Protocol::Http1), _) => {
+            Box::pin(serve_resting(&door, peer, guard(stream), &first_head, stop)).await;
         }
-        (Some(Opening::Http2), _) => {
-            Box::pin(http2::converse(&door, peer, guard(stream), "http", &known, stop)).await;
+        (Some(Protocol::Http2), _) => {
+            Box::pin(http2::serve_http2(&door, peer, guard(stream), "http", &first_head, stop))
+                .await;
         }
-        (Some(Opening::Unclear), _) => {
-            Box::pin(slow(&door, peer, guard(stream), &known, stop)).await
+        (Some(Protocol::Unclear), _) => {
+            Box::pin(serve_slow_start(&door, peer, guard(stream), &first_head, stop)).await
         }
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// What comes of a handshake, if it is finished in time.
-async fn finished<T, E>(
+/// The result of a handshake, if it is finished in time and before the server stops. `None` where
+/// it was not, and then there is nothing to say to the client: it may not speak TLS at all.
+async fn finish_handshake<T, E>(
     handshake: impl Future<Output = Result<T, E>>,
     stop: &mut watch::Receiver<bool>,
 ) -> Option<T> {
@@ -85,62 +105,66 @@ async fn finished<T, E>(
     }
 }
 
-/// A client that speaks TLS, in which both versions of HTTP may be spoken.
-async fn secured<S: Store>(
+/// Serves a client that speaks TLS, in which both versions of HTTP may be spoken. The certificate's
+/// settings offer both, and the client chooses.
+async fn serve_tls<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: Stream<TcpStream>,
-    certificate: &certificate::Certificate,
-    known: &Known,
+    certificate: &Certificate,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
     let accepted = certificate.acceptor().accept(stream);
-    // Who does not finish a handshake has nobody to tell.
-    let Some(stream) = finished(accepted, &mut stop).await else { return };
+    // A client that does not finish a handshake speaks nothing that it could be told in.
+    let Some(stream) = finish_handshake(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
-    match agreed == Some(certificate::HTTP2) {
-        true => Box::pin(http2::converse(door, peer, stream, "https", known, stop)).await,
-        false => Box::pin(converse(door, peer, stream, "https", known, stop)).await,
+    match agreed == Some(tls::HTTP2) {
+        true => Box::pin(http2::serve_http2(door, peer, stream, "https", first_head, stop)).await,
+        false => Box::pin(serve_http1(door, peer, stream, "https", first_head, stop)).await,
     }
 }
 
-/// A client whose first bytes come one by one.
-async fn slow<S: Store>(
+/// Serves a client whose first bytes come one by one. Those that were taken are read again before
+/// the others.
+async fn serve_slow_start<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
     let opening = tokio::select! {
-        opening = Opening::read(&mut stream) => opening,
+        opening = Protocol::read_protocol(&mut stream) => opening,
         _ = stop.changed() => None,
     };
     let Some((opening, first)) = opening else { return };
     let (reader, writer) = tokio::io::split(stream);
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Opening::Http2 => http2::converse(door, peer, stream, "http", known, stop).await,
-        _ => converse(door, peer, stream, "http", known, stop).await,
+        Protocol::Http2 => http2::serve_http2(door, peer, stream, "http", first_head, stop).await,
+        _ => serve_http1(door, peer, stream, "http", first_head, stop).await,
     }
 }
 
-/// Serves a client that may rest between its requests: while it does, nothing is kept for it but its
-/// socket.
-async fn keep<S: Store>(
+/// Serves a client that may rest between its requests. It ends when the client leaves, or when
+/// `stop` says so while it rests.
+async fn serve_resting<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let turns = Turns::default();
+    let turns = ActiveRequests::default();
     let mut rests = true;
     loop {
-        stream.tells(&turns);
+        stream.report_to(&turns);
         let rest = rests.then_some(&turns);
         // In a place of its own, which is given up while the client rests.
-        let talked = Box::pin(talk(door, (peer, "http", known), stream, &mut stop, rest)).await;
+        let talked =
+            Box::pin(serve_requests(door, (peer, "http", first_head), stream, &mut stop, rest))
+                .await;
         let Some((io, read)) = talked else { return };
         stream = io;
         if !read.is_empty() {
@@ -152,7 +176,7 @@ async fn keep<S: Store>(
         // It is empty, but holds on to the buffer that it was a part of.
         drop(read);
         let begun = tokio::select! {
-            begun = Opening::of(stream.inner()) => begun,
+            begun = Protocol::peek_protocol(stream.inner()) => begun,
             _ = stop.changed() => None,
         };
         if begun.is_none() {
@@ -161,38 +185,41 @@ async fn keep<S: Store>(
     }
 }
 
-/// Serves a client until it leaves.
-async fn converse<S: Store>(
+/// Serves a client in HTTP/1 until it leaves. What it is read from cannot be put aside while it
+/// rests.
+async fn serve_http1<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = talk(door, (peer, scheme, known), stream, &mut stop, None).await;
+    let _ = serve_requests(door, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
-/// Answers one request after the other, until the client leaves, or rests where that is asked for.
-async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+/// Serves one request after the other until the client leaves. Where `rest` is given it also ends
+/// when the client rests, and returns the stream with the bytes that were read of the next request:
+/// there are some where the client sends a head slowly.
+async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     door: &Arc<Door<S>>,
-    (peer, scheme, known): (Option<IpAddr>, &'static str, &Known),
+    (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
     stream: T,
     stop: &mut watch::Receiver<bool>,
-    rest: Option<&Turns>,
+    rest: Option<&ActiveRequests>,
 ) -> Option<(T, Bytes)> {
-    let client = Arc::new(Client::of(peer));
-    // However it ends.
-    let _presence = Presence(Arc::clone(&client));
+    let client = Arc::new(Client::from_peer(peer));
+    // However this future ends, what the client's requests compute ends with it.
+    let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, client) = (Arc::clone(door), Arc::clone(&client));
-        known.set();
-        let turn = rest.map(Turns::begin);
+        first_head.mark_seen();
+        let turn = rest.map(ActiveRequests::begin_request);
         async move {
             let request = request.map(Body::Arriving);
             let response =
-                answer(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
-            Ok::<_, Infallible>(Sent::of(response, None, turn))
+                answer_request(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
+            Ok::<_, Infallible>(ResponseBody::wrap_response(response, None, turn))
         }
     });
     let mut connection = http1::Builder::new()
@@ -200,12 +227,13 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
+        // A client that closes its half has left: there is nobody to answer.
         .half_close(false)
         .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);
     tokio::select! {
         // Whatever ended it, there is nobody left to tell.
         _ = &mut connection => return None,
-        () = Turns::rest(rest) => {
+        () = ActiveRequests::wait_for_rest(rest) => {
             let parts = connection.into_parts();
             return Some((parts.io.into_inner().into_inner(), parts.read_buf));
         }
@@ -213,7 +241,7 @@ async fn talk<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     }
     Pin::new(&mut connection).graceful_shutdown();
     if tokio::time::timeout(STOP_TIME, &mut connection).await.is_err() {
-        client.stop(Why::Stopping);
+        client.stop_requests(StopReason::Stopping);
         // What is left then is a request that was sent by half.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
     }

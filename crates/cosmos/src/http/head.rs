@@ -1,5 +1,9 @@
-//! What is wrong with a head whoever sends it: where two readers may see two hosts, or two ends of
+//! What is wrong with a head, independent of its sender: where two readers may see two hosts, or two ends of
 //! the body. What the request means is not decided here.
+//!
+//! A proxy before this server may read a head in one way and the server in another; then a client
+//! can smuggle a request past the checks of the proxy. So a head that can be read in two ways is
+//! refused, and the connection is closed after it. HTTP/2 has no such heads.
 
 use auth::Hosts;
 use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
@@ -7,17 +11,19 @@ use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
 use crate::failure::{Failure, Fault, Result};
 
 /// Refuses a head that another reader may read otherwise. The connection cannot be used any more.
-pub(super) fn check(parts: &Parts) -> Result<()> {
+pub(super) fn check_head(parts: &Parts) -> Result<()> {
     if parts.version != Version::HTTP_11 {
         return Ok(());
     }
     if parts.headers.get_all(header::HOST).iter().count() != 1 {
-        return Err(Failure::bad("A request has one header host."));
+        return Err(Failure::bad_request("A request has one header host."));
     }
     check_encoding(&parts.headers)
 }
 
-/// Refuses a request for a host that is none of these.
+/// Refuses a request for a host that is not in the list. With the key that everybody knows a web page
+/// could have a browser send requests here under a name of its own; the host is what tells them
+/// apart.
 pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     let Some(hosts) = hosts else { return Ok(()) };
     let named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::to_str);
@@ -32,14 +38,19 @@ pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     }
 }
 
+/// Refuses every transfer encoding but one `chunked`, and a length together with it.
 fn check_encoding(headers: &HeaderMap) -> Result<()> {
     let mut encodings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let Some(encoding) = encodings.next() else { return Ok(()) };
     if encodings.next().is_some() || !encoding.as_bytes().eq_ignore_ascii_case(b"chunked") {
-        return Err(Failure::bad("The only transfer-encoding that is supported is one 'chunked'."));
+        return Err(Failure::bad_request(
+            "The only transfer-encoding that is supported is one 'chunked'.",
+        ));
     }
     if headers.contains_key(header::CONTENT_LENGTH) {
-        return Err(Failure::bad("A request has no content-length beside a transfer-encoding."));
+        return Err(Failure::bad_request(
+            "A request has no content-length beside a transfer-encoding.",
+        ));
     }
     Ok(())
 }
@@ -76,7 +87,7 @@ mod tests {
                 let name = HeaderName::from_static(name);
                 parts.headers.append(name, HeaderValue::from_static(value));
             }
-            assert_eq!(check(&parts).is_ok(), good, "{version:?} {lines:?}");
+            assert_eq!(check_head(&parts).is_ok(), good, "{version:?} {lines:?}");
         }
     }
 }

@@ -1,4 +1,8 @@
 //! Conversations in HTTP/2: many requests at once, within the limits of HTTP/1.
+//!
+//! What hyper does not bound is bounded here: the number of headers, a client that has many
+//! requests at a time (`FREE_STREAMS`), one that asks nothing for long, and one that takes nothing
+//! of its responses (`UnsentResponses`).
 
 use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc};
 
@@ -15,24 +19,26 @@ use tokio::{
 };
 
 use super::{
-    answer::{Pace, Sender, answer},
+    answer::{Pace, answer_request},
     body::Body as Given,
-    sent::{Sent, Unsent},
-    stream::Known,
+    response_body::{ResponseBody, UnsentResponses},
+    stream::FirstHead,
 };
 use crate::{
     door::Door,
+    interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         FREE_STREAMS, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME,
         WINDOW_BYTES,
     },
-    operation::{Client, Presence, Why},
+    sender::Sender,
 };
 
-/// A request, until its answer has been sent.
+/// A request, until its response has been sent.
 struct Running(Arc<watch::Sender<usize>>);
 
 impl Running {
+    /// Counts a request until the result is dropped.
     fn begin(count: &Arc<watch::Sender<usize>>) -> Self {
         count.send_modify(|count| *count += 1);
         Self(Arc::clone(count))
@@ -45,35 +51,37 @@ impl Drop for Running {
     }
 }
 
-/// Serves requests until the client leaves, has asked nothing for long, or `stop` says so.
-pub(super) async fn converse<S: Store>(
+/// Serves requests until the client leaves, has asked nothing for long, or `stop` says so. Requests
+/// that run then are finished within `STOP_TIME`; when the server does not stop, a slow one may
+/// take longer.
+pub(super) async fn serve_http2<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
-    known: &Known,
+    first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
     let (count, running) = watch::channel(0);
     let count = Arc::new(count);
-    let client = Arc::new(Client::of(peer));
-    let unsent = Unsent::default();
-    // However it ends.
-    let _presence = Presence(Arc::clone(&client));
+    let client = Arc::new(Client::from_peer(peer));
+    let unsent = UnsentResponses::default();
+    // However this future ends, what the client's requests compute ends with it.
+    let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (door, running) = (Arc::clone(door), Running::begin(&count));
         let pace = if FREE_STREAMS < *count.borrow() { Pace::InTurn } else { Pace::Free };
         let (client, unsent) = (Arc::clone(&client), unsent.clone());
-        known.set();
+        first_head.mark_seen();
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
                     let request = request.map(Given::Arriving);
-                    answer(&door, client, (Sender::Signs, pace), scheme, request).await
+                    answer_request(&door, client, (Sender::Signs, pace), scheme, request).await
                 }
                 false => too_many_headers(),
             };
-            Ok::<_, Infallible>(Sent::of(response, Some(&unsent), running))
+            Ok::<_, Infallible>(ResponseBody::wrap_response(response, Some(&unsent), running))
         }
     });
     let connection = http2::Builder::new(TokioExecutor::new())
@@ -87,8 +95,8 @@ pub(super) async fn converse<S: Store>(
         // Whatever ended it, there is nobody left to tell.
         _ = connection.as_mut() => return,
         // It does not read.
-        () = unsent.stalled() => return,
-        () = quiet(running.clone()) => {}
+        () = unsent.wait_until_stalled() => return,
+        () = wait_until_quiet(running.clone()) => {}
         _ = stop.changed() => {}
     }
     connection.as_mut().graceful_shutdown();
@@ -96,21 +104,22 @@ pub(super) async fn converse<S: Store>(
         return;
     }
     if *stop.borrow() {
-        client.stop(Why::Stopping);
+        client.stop_requests(StopReason::Stopping);
         // What is left then are requests that were sent by half.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
         return;
     }
     tokio::select! {
         _ = connection => {}
-        () = unsent.stalled() => {}
-        // It does not answer.
-        () = quiet(running) => {}
+        () = unsent.wait_until_stalled() => {}
+        // The client does not react to the goodbye.
+        () = wait_until_quiet(running) => {}
     }
 }
 
-/// Waits until nothing has been asked for as long as a head may take.
-async fn quiet(mut running: watch::Receiver<usize>) {
+/// Waits until nothing has been asked for as long as a head may take. It is over sooner when the
+/// conversation has ended.
+async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     loop {
         let ended = running.wait_for(|count| *count == 0).await.is_err();
         let begun = tokio::time::timeout(HEAD_TIMEOUT, running.changed()).await;
@@ -120,6 +129,8 @@ async fn quiet(mut running: watch::Receiver<usize>) {
     }
 }
 
+/// The response to a request with more headers than HTTP/1 would take. hyper counts their bytes and
+/// not their number.
 fn too_many_headers() -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::default());
     *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;

@@ -1,5 +1,9 @@
-//! A connection whose end waits for a client that still sends: a socket that is closed with unread
-//! bytes resets its peer, which then loses the answer it has not read yet.
+//! A connection whose end waits for a client that still sends (a lingering close): a socket that is
+//! closed with unread bytes resets its peer, which then loses the response it has not read yet.
+//!
+//! hyper closes a connection by shutting down its stream. Here the shutdown sends what is left,
+//! closes for writing, and then goes on reading until the client has ended, within bounds of time
+//! and bytes.
 
 use std::{
     future::{Future, Pending, pending},
@@ -15,44 +19,53 @@ use tokio::{
 };
 
 use crate::{
+    interrupt::Client,
     limits::{LINGER_TIME, MAX_LINGER_BYTES},
-    operation::Client,
 };
 
-/// Bytes that are read at once: the buffer of whoever reads grows with what it gets.
+/// Bytes that are read at once. hyper's buffer grows with what a read returns, so a client that
+/// sends much would make every connection hold much.
 const STEP_BYTES: usize = 16 * 1024;
 
 /// When nothing is waited for any more.
 type End = Pin<Box<Timeout<Pending<()>>>>;
 
-fn limit() -> End {
+/// The time after which a connection is closed for good.
+fn linger_limit() -> End {
     Box::pin(tokio::time::timeout(LINGER_TIME, pending()))
 }
 
 /// A stream that is read on for a while after it has been closed for writing.
 #[derive(Debug)]
 pub(super) struct Linger<T> {
+    /// What is read and written.
     stream: T,
+    /// The client, which is known to be sending when it was answered early.
     client: Arc<Client>,
     /// Set once it is closed for writing and its client is known to send still.
     end: Option<End>,
+    /// Whether it has been closed for writing.
     closed: bool,
+    /// Bytes that were read and forgotten since.
     discarded: usize,
 }
 
 impl<T> Linger<T> {
+    /// A stream of this client, which is not closed yet.
     pub(super) fn new(stream: T, client: Arc<Client>) -> Self {
         Self { stream, client, end: None, closed: false, discarded: 0 }
     }
 
-    /// The stream, which is open.
+    /// The stream itself, to be used further. It is not closed.
     pub(super) fn into_inner(self) -> T {
         self.stream
     }
 }
 
 impl<T: AsyncRead + Unpin> Linger<T> {
-    /// Reads until the client has ended, says nothing more, or has said or taken too much.
+    /// Reads until the client has ended, says nothing more, or has said or taken too much. A client
+    /// that is not known to be sending is not waited for: its bytes, if there are any, are there
+    /// already.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; STEP_BYTES];
         loop {
@@ -62,12 +75,14 @@ impl<T: AsyncRead + Unpin> Linger<T> {
                 Poll::Ready(_) => return Poll::Ready(()),
                 // A client that sends nothing is not waited for.
                 Poll::Pending => match &mut self.end {
+                    // A client that sends nothing is not waited for, unless it is known to have
+                    // more to send.
                     None => return Poll::Ready(()),
                     Some(end) => return end.as_mut().poll(context).map(drop),
                 },
             }
             self.discarded += buffer.filled().len();
-            let end = self.end.get_or_insert_with(limit);
+            let end = self.end.get_or_insert_with(linger_limit);
             if MAX_LINGER_BYTES < self.discarded || end.as_mut().poll(context).is_ready() {
                 return Poll::Ready(());
             }
@@ -105,7 +120,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Linger<T> {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
             self.closed = true;
             if self.client.is_sending() {
-                self.end = Some(limit());
+                self.end = Some(linger_limit());
             }
         }
         self.poll_discard(context).map(Ok)
@@ -118,10 +133,11 @@ impl<T: AsyncRead + Unpin> AsyncRead for Linger<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // Most buffers are small, and what is not cleared first costs nothing.
+        // A small buffer is handed on as it is: what is not cleared first costs nothing.
         if buffer.remaining() <= STEP_BYTES {
             return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
+        // Less is handed over than was asked for: the buffer of hyper grows when a read fills it.
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(STEP_BYTES));
         ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
         let read = part.filled().len();

@@ -1,5 +1,5 @@
 //! Requests that somebody else received and whose sender is known there: no signature is asked for,
-//! everything else is as for a request from a socket.
+//! everything else is as for a request from a socket. The portal sends its pages' requests so.
 
 use std::sync::Arc;
 
@@ -10,25 +10,26 @@ use http_body_util::Full;
 use hyper::{Request, Response};
 
 use super::{
-    answer::{Pace, Sender, answer},
+    answer::{Pace, answer_request},
     body::Body,
 };
 use crate::{
     door::Door,
-    operation::{Client, Presence},
+    interrupt::{Client, StopOnDrop},
+    sender::Sender,
 };
 
 impl<S: Store> Door<S> {
-    /// Answers a request of one who holds a key with this right. A query ends when the future is
-    /// dropped; what changes resources is finished.
+    /// Runs a request for a caller that holds a key with this right, and returns the response. A
+    /// query ends when the future is dropped; what changes resources is finished.
     pub async fn relay(
         self: &Arc<Self>,
         right: Right,
         request: Request<Bytes>,
     ) -> Response<Full<Bytes>> {
         let client = Arc::new(Client::default());
-        let _presence = Presence(Arc::clone(&client));
+        let _presence = StopOnDrop(Arc::clone(&client));
         let request = request.map(Body::Whole);
-        answer(self, client, (Sender::Known(right), Pace::Free), "http", request).await
+        answer_request(self, client, (Sender::Known(right), Pace::Free), "http", request).await
     }
 }

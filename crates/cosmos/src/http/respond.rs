@@ -1,4 +1,6 @@
-//! Answers with their headers.
+//! Responses with their headers. Names and forms are the service's; SDKs hand several of them to
+//! applications (charge, session token, activity id, etag, continuation), so they are set whatever
+//! the operation was.
 
 use std::time::Duration;
 
@@ -8,22 +10,22 @@ use http_body_util::Full;
 use hyper::Response;
 use memory::Share;
 
-use super::held;
-use crate::{charge, reply::Reply, session};
+use super::counted_bytes;
+use crate::{reply::Reply, request_units, session};
 
-/// What an answer's headers say of its request.
+/// What a response's headers say of its request.
 #[derive(Debug, Default)]
-pub(super) struct About {
+pub(super) struct RequestSummary {
     /// Its id, for logs.
     pub(super) activity: String,
     /// The newest commit that everybody may know.
     pub(super) known: u64,
-    /// Whether it is about items. Clients that are not told the range of an item's answer read the
-    /// list of ranges before their next request.
+    /// Whether it is about items. Clients that are not told the partition key range of a response
+    /// about items read the list of ranges before their next request.
     pub(super) items: bool,
-    /// Address of what was asked for, where the answer holds it.
+    /// Address of what was asked for, where the response holds it.
     pub(super) location: Option<String>,
-    /// How long it took.
+    /// How long it took. People read it; SDKs do not.
     pub(super) took: Duration,
 }
 
@@ -38,14 +40,15 @@ const CONTINUATION: HeaderName = HeaderName::from_static("x-ms-continuation");
 const ITEM_COUNT: HeaderName = HeaderName::from_static("x-ms-item-count");
 const ALT_CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-alt-content-path");
 const CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-content-path");
+/// The header that names the partition key range of a response about items.
 const RANGE_ID: HeaderName = HeaderName::from_static("x-ms-documentdb-partitionkeyrangeid");
 
-/// A header of every answer.
+/// A header of every response.
 const fn fixed(name: &'static str, text: &'static str) -> (HeaderName, HeaderValue) {
     (HeaderName::from_static(name), HeaderValue::from_static(text))
 }
 
-/// Headers that every answer has.
+/// Headers that every response has, with the values of the service's gateway.
 static FIXED: [(HeaderName, HeaderValue); 7] = [
     fixed("x-ms-gatewayversion", "version=2.14.0"),
     fixed("x-ms-serviceversion", "version=2.14.0.0"),
@@ -56,8 +59,15 @@ static FIXED: [(HeaderName, HeaderValue); 7] = [
     fixed("cache-control", "no-store, no-cache"),
 ];
 
-/// An answer, whose body counts until its last part is forgotten.
-pub(super) fn response(reply: Reply, about: About, held: Share) -> Response<Full<Bytes>> {
+/// The response, whose body counts as memory until its last part is forgotten.
+///
+/// `lsn` and the session token are the commit that the response knows of. A client sends the token
+/// back, and then reads nothing older than what it has seen.
+pub(super) fn build_response(
+    reply: Reply,
+    about: RequestSummary,
+    held: Share,
+) -> Response<Full<Bytes>> {
     let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = HeaderMap::with_capacity(24);
     for (name, text) in &FIXED {
@@ -68,61 +78,52 @@ pub(super) fn response(reply: Reply, about: About, held: Share) -> Response<Full
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
     }
     let lsn = seq.to_string();
-    put(&mut headers, SESSION_TOKEN, session::token(seq));
-    put(&mut headers, LSN, lsn.clone());
-    put(&mut headers, COMMITTED_LSN, lsn);
-    put(&mut headers, REQUEST_CHARGE, charge::text(reply.charge));
-    put(&mut headers, ACTIVITY_ID, about.activity);
-    put(&mut headers, DURATION, milliseconds(about.took));
+    put_header(&mut headers, SESSION_TOKEN, session::session_token(seq));
+    put_header(&mut headers, LSN, lsn.clone());
+    put_header(&mut headers, COMMITTED_LSN, lsn);
+    put_header(&mut headers, REQUEST_CHARGE, request_units::units_text(reply.request_units));
+    put_header(&mut headers, ACTIVITY_ID, about.activity);
+    put_header(&mut headers, DURATION, milliseconds(about.took));
     if about.items {
         headers.insert(RANGE_ID, HeaderValue::from_static(session::RANGE));
     }
     if let Some(location) = about.location {
-        put(&mut headers, http::header::CONTENT_LOCATION, location);
+        put_header(&mut headers, http::header::CONTENT_LOCATION, location);
     }
     if let Some(etag) = reply.etag {
-        put(&mut headers, http::header::ETAG, etag);
+        put_header(&mut headers, http::header::ETAG, etag);
     }
     if let Some(continuation) = reply.continuation {
-        put(&mut headers, CONTINUATION, continuation);
+        put_header(&mut headers, CONTINUATION, continuation);
     }
     if let Some(count) = reply.count {
-        put(&mut headers, ITEM_COUNT, count.to_string());
+        put_header(&mut headers, ITEM_COUNT, count.to_string());
     }
-    if let Some(owner) = reply.owner {
+    if let Some(owner) = reply.parent {
         headers.insert(ALT_CONTENT_PATH, owner.path);
         headers.insert(CONTENT_PATH, owner.rid);
     }
     for (name, text) in reply.extra {
-        put(&mut headers, HeaderName::from_static(name), text);
+        put_header(&mut headers, HeaderName::from_static(name), text);
     }
-    let mut response = Response::new(Full::new(held::bytes(reply.body, held)));
+    let mut response = Response::new(Full::new(counted_bytes::count_bytes(reply.body, held)));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
     *response.headers_mut() = headers;
     response
 }
 
-/// With three digits behind the point.
+/// With three digits after the point.
 fn milliseconds(took: Duration) -> String {
     let us = took.as_micros();
     format!("{}.{:03}", us / 1000, us % 1000)
 }
 
-/// Adds a header; a text that cannot stand in one is left out.
-fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
+/// Adds a header; a text that cannot stand in one is left out, because a name with a line break in
+/// it is no reason to fail the whole response.
+fn put_header(headers: &mut HeaderMap, name: HeaderName, text: String) {
     if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
         headers.insert(name, value);
     }
-}
-
-/// A random identifier of the usual form.
-pub(super) fn uuid() -> String {
-    // Version 4, variant 1.
-    let random =
-        fastrand::u128(..) & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;
-    let text = format!("{random:032x}");
-    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| text.get(range).unwrap_or(""));
-    parts.join("-")
 }
 
 #[cfg(test)]
@@ -131,16 +132,16 @@ mod tests {
 
     #[test]
     fn answers_carry_what_clients_read() {
-        let reply = Reply { status: 201, seq: 7, ..Reply::default() }.tagged("\"e\"".to_owned());
-        let owner = crate::reply::Owner::new("dbs/d", "AAAAAQ==");
-        let about = About {
+        let reply = Reply { status: 201, seq: 7, ..Reply::default() }.with_etag("\"e\"".to_owned());
+        let owner = crate::reply::ParentHeaders::new("dbs/d", "AAAAAQ==");
+        let about = RequestSummary {
             activity: "a".to_owned(),
             known: 9,
             items: true,
             location: Some("http://x/dbs/d".to_owned()),
             took: Duration::from_micros(12_034),
         };
-        let response = response(Reply { owner, ..reply }, about, Share::default());
+        let response = build_response(Reply { parent: owner, ..reply }, about, Share::default());
         let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
         assert_eq!(response.status(), 201);
         for (name, want) in [
@@ -159,14 +160,5 @@ mod tests {
         ] {
             assert_eq!(header(name), want, "{name}");
         }
-    }
-
-    #[test]
-    fn identifiers_have_the_usual_form() {
-        let (one, other) = (uuid(), uuid());
-        assert_ne!(one, other);
-        assert_eq!(one.len(), 36);
-        assert_eq!(one.as_bytes()[14], b'4');
-        assert!(b"89ab".contains(&one.as_bytes()[19]), "{one}");
     }
 }

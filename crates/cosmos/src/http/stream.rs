@@ -1,6 +1,10 @@
 //! A socket that waits for nobody for ever: a client that does not read what it asked for is given
 //! up, and one that has not asked anything yet may send only so much. What is said over it is not
 //! known here.
+//!
+//! A *stranger* is a client whose first head is not whole. Anybody can connect and send bytes
+//! without a key, so all strangers together hold no more than an account of their own allows, and
+//! no requests of known clients fail because of them.
 
 use std::{
     future::Future,
@@ -20,27 +24,30 @@ use tokio::{
     time::Sleep,
 };
 
-use super::turns::Turns;
+use super::active_requests::ActiveRequests;
 use crate::limits::{BUFFERS_BYTES, STEADY_BYTES, WRITE_TIMEOUT};
 
-/// Whether a client has asked something: its first head is whole.
+/// Whether the first head of a client is whole. The code that reads heads sets it, and it is asked by the
+/// stream below.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known(Arc<AtomicBool>);
+pub(super) struct FirstHead(Arc<AtomicBool>);
 
-impl Known {
-    /// It has.
-    pub(super) fn set(&self) {
+impl FirstHead {
+    /// Notes that it is.
+    pub(super) fn mark_seen(&self) {
         self.0.store(true, Relaxed);
     }
 }
 
-/// What a client has sent that has not asked anything yet.
+/// What a client has sent whose first head is not whole.
 #[derive(Debug)]
 struct Stranger {
-    known: Known,
+    first_head: FirstHead,
+    /// The memory that its bytes and buffers take.
     share: Share,
+    /// Bytes that it has sent.
     sent: usize,
-    /// How much that may be.
+    /// How many it may send.
     most: usize,
 }
 
@@ -48,32 +55,34 @@ struct Stranger {
 #[derive(Debug)]
 pub struct Stream<T> {
     io: T,
+    /// `None` from the first head on.
     stranger: Option<Stranger>,
     /// When the client is given up, while it does not read.
     patience: Option<Pin<Box<Sleep>>>,
-    /// What it has read since.
+    /// Bytes that it has read since. A client that reads steadily but slowly gets new patience for
+    /// each `STEADY_BYTES`.
     passed: usize,
     /// What comes first when it is read again.
     first: Bytes,
-    /// Who wants to know whether a write waits for the client.
-    turns: Option<Turns>,
+    /// Told whether a write waits for the client.
+    turns: Option<ActiveRequests>,
 }
 
 impl<T> Stream<T> {
-    /// One of a client that may send what it likes.
+    /// The stream of a client that may send what it likes.
     pub fn new(io: T) -> Self {
         Self { io, stranger: None, patience: None, passed: 0, first: Bytes::new(), turns: None }
     }
 
-    /// One of a client that is not known yet: what it sends, no more than this, is held in this
-    /// share.
-    pub(super) fn of_stranger(io: T, share: Share, known: &Known, most: usize) -> Self {
-        let stranger = Stranger { known: known.clone(), share, sent: 0, most };
+    /// The stream of a client whose first head is to come. What it sends is held in this share, and
+    /// is `most` bytes at the most.
+    pub(super) fn of_stranger(io: T, share: Share, first_head: &FirstHead, most: usize) -> Self {
+        let stranger = Stranger { first_head: first_head.clone(), share, sent: 0, most };
         Self { stranger: Some(stranger), ..Self::new(io) }
     }
 
-    /// Tells whether a write waits for the client.
-    pub(super) fn tells(&mut self, turns: &Turns) {
+    /// Reports from now on whether a write waits for the client.
+    pub(super) fn report_to(&mut self, turns: &ActiveRequests) {
         self.turns = Some(turns.clone());
     }
 
@@ -87,15 +96,18 @@ impl<T> Stream<T> {
         &self.io
     }
 
-    /// Notes how a write of so many bytes went.
-    fn note(
+    /// Notes how a write of `wanted` bytes went. A write that waits sets the time at which the
+    /// client is given up; one that went well, or enough small ones, take it back.
+    fn note_write(
         &mut self,
         context: &mut Context<'_>,
         wanted: usize,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
+        // A client that has not taken all of a response is not at rest, although no request is
+        // under way.
         if let Some(turns) = &self.turns {
-            turns.block(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
+            turns.set_blocked(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
         }
         match &written {
             Poll::Ready(Ok(written)) => {
@@ -107,7 +119,9 @@ impl<T> Stream<T> {
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
-                let patience = self.patience.get_or_insert_with(|| Box::pin(wait()));
+                // The clock begins with the first write that waits. Polling it also has the
+                // connection woken when it is over.
+                let patience = self.patience.get_or_insert_with(|| Box::pin(write_timeout()));
                 ready!(patience.as_mut().poll(context));
                 let text = "the client does not read what it asked for";
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, text)));
@@ -117,8 +131,9 @@ impl<T> Stream<T> {
     }
 }
 
+/// The time that a client has to read something.
 #[expect(clippy::disallowed_methods, reason = "a client that does not read is waited for so long")]
-fn wait() -> Sleep {
+fn write_timeout() -> Sleep {
     tokio::time::sleep(WRITE_TIMEOUT)
 }
 
@@ -137,13 +152,15 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
         let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };
-        if stranger.known.0.load(Relaxed) {
+        // From here on requests hold memory of their own, and the share is given back.
+        if stranger.first_head.0.load(Relaxed) {
             self.stranger = None;
             return Poll::Ready(Ok(()));
         }
         stranger.sent += buffer.filled().len() - before;
         let sent = stranger.sent;
         if stranger.most < sent || stranger.share.set(sent + BUFFERS_BYTES).is_err() {
+            // What was read is taken back, so that nobody sees bytes together with an error.
             buffer.set_filled(before);
             let text = "a first request that is too large, or too many at once";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
@@ -159,7 +176,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write(context, bytes);
-        self.note(context, bytes.len(), written)
+        self.note_write(context, bytes.len(), written)
     }
 
     fn poll_write_vectored(
@@ -168,7 +185,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write_vectored(context, parts);
-        self.note(context, parts.iter().map(|part| part.len()).sum(), written)
+        self.note_write(context, parts.iter().map(|part| part.len()).sum(), written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -218,20 +235,20 @@ mod tests {
     #[tokio::test]
     async fn a_stranger_may_send_only_so_much() {
         let account = Account::new(2 * MAX_FIRST_BYTES);
-        for (first, known, good) in [
+        for (first, first_head, good) in [
             (MAX_FIRST_BYTES, false, true),
             (MAX_FIRST_BYTES + 1, false, false),
             (MAX_FIRST_BYTES + 1, true, true),
         ] {
             let bytes = vec![0; first];
-            let is_known = Known::default();
-            if known {
-                is_known.set();
+            let is_known = FirstHead::default();
+            if first_head {
+                is_known.mark_seen();
             }
             let (bytes, share) = (bytes.as_slice(), account.share());
             let mut stream = Stream::of_stranger(bytes, share, &is_known, MAX_FIRST_BYTES);
             let mut read = Vec::new();
-            assert_eq!(stream.read_to_end(&mut read).await.is_ok(), good, "{first} {known}");
+            assert_eq!(stream.read_to_end(&mut read).await.is_ok(), good, "{first} {first_head}");
         }
         assert_eq!(account.used(), 0);
     }

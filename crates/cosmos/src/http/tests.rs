@@ -30,8 +30,11 @@ use tokio_rustls::{
     },
 };
 
-use super::{Certificate, opening::Opening, serve};
-use crate::{Door, Settings};
+use super::{protocol::Protocol, serve};
+use crate::{
+    door::{Door, Settings},
+    tls::Certificate,
+};
 
 type Body = Full<Bytes>;
 
@@ -53,7 +56,7 @@ impl Server {
             hosts: None,
             keys: Keys::well_known().unwrap(),
             secret: [1; 32],
-            certificate: Some(Certificate::make("").unwrap()),
+            certificate: Some(Certificate::make_self_signed("").unwrap()),
             give_way: || {},
         };
         let door = Door::new(Kit::default().engine, settings).unwrap();
@@ -430,14 +433,14 @@ async fn what_is_looked_at_is_not_lost() {
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (mut stream, _) = listener.accept().await.unwrap();
     client.write_all(b"P").await.unwrap();
-    assert_eq!(Opening::of(&stream).await, Some(Opening::Unclear));
+    assert_eq!(Protocol::peek_protocol(&stream).await, Some(Protocol::Unclear));
     client.write_all(b"U").await.unwrap();
-    let (opening, mut first) = Opening::read(&mut stream).await.unwrap();
-    assert_eq!(opening, Opening::Http1);
+    let (opening, mut first) = Protocol::read_protocol(&mut stream).await.unwrap();
+    assert_eq!(opening, Protocol::Http1);
     client.write_all(b"T /").await.unwrap();
     client.shutdown().await.unwrap();
     stream.read_to_end(&mut first).await.unwrap();
     assert_eq!(first, b"PUT /");
-    assert_eq!(Opening::of(&stream).await, None);
-    assert_eq!(Opening::read(&mut stream).await, None);
+    assert_eq!(Protocol::peek_protocol(&stream).await, None);
+    assert_eq!(Protocol::read_protocol(&mut stream).await, None);
 }

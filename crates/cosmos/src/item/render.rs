@@ -1,4 +1,6 @@
-//! A stored item as text: one pass over its bytes, then what the server sets.
+//! A stored item as text: one pass over its bytes, then what the server sets. It is the hottest
+//! code of this crate, so nothing is built that is not written: no tree of the item, and no texts
+//! besides the buffer.
 
 use std::io::Write;
 
@@ -10,17 +12,19 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// What the items of a container have in common.
+/// What the items of a container have in common when they are shown.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct ItemRenderer {
+    /// The number of the database.
     database: u32,
+    /// The number of the container's collection.
     container: u32,
     /// `dbs/…/colls/…/docs/` by resource ids.
     prefix: String,
 }
 
-impl Frame {
-    /// That of a container.
+impl ItemRenderer {
+    /// The renderer of a container's items.
     pub(crate) fn new(database: u32, container: u32) -> Self {
         let of_database = Rid::Database(database).encode();
         let of_container = Rid::Container { database, container }.encode();
@@ -28,18 +32,20 @@ impl Frame {
         Self { database, container, prefix }
     }
 
-    /// The resource id of an item.
-    pub(crate) fn rid(&self, item: &Item) -> Rid {
+    /// The resource id of an item. It is made of the commit of the item's birth, so an item that is
+    /// made again has another one.
+    pub(crate) fn resource_id(&self, item: &Item) -> Rid {
         Rid::in_container(self.database, self.container, item.birth, Leaf::Item)
     }
 }
 
-impl Frame {
-    /// An item with what the server sets, as queries see it.
-    pub(crate) fn complete(&self, item: &Item) -> DocBuf {
-        let rid = self.rid(item).encode();
+impl ItemRenderer {
+    /// An item with what the server sets, as queries see it. Queries that do not read those
+    /// properties are spared it.
+    pub(crate) fn complete_document(&self, item: &Item) -> DocBuf {
+        let rid = self.resource_id(item).encode();
         let link = format!("{}{rid}/", self.prefix);
-        let etag = etag::quoted(item.stamp);
+        let etag = etag::quoted_etag(item.stamp);
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(item.body.len() + 256));
         for element in RawElements::new(&item.body) {
             builder.append_raw(element.name, element.kind, element.value);
@@ -53,8 +59,8 @@ impl Frame {
     }
 }
 
-/// Appends an item.
-pub(crate) fn write(frame: &Frame, item: &Item, out: &mut Vec<u8>) {
+/// Appends an item as JSON. What the server sets stands at the end, as in the service.
+pub(crate) fn write_item(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
     out.reserve(item.body.len() + 256);
     out.push(b'{');
     for (name, value) in item.document().iter() {
@@ -63,14 +69,14 @@ pub(crate) fn write(frame: &Frame, item: &Item, out: &mut Vec<u8>) {
         json::write(value, out);
         out.push(b',');
     }
-    let rid = frame.rid(item);
+    let rid = renderer.resource_id(item);
     out.extend_from_slice(b"\"_rid\":\"");
-    rid.write(out);
+    rid.write_text(out);
     out.extend_from_slice(b"\",\"_self\":\"");
-    out.extend_from_slice(frame.prefix.as_bytes());
-    rid.write(out);
+    out.extend_from_slice(renderer.prefix.as_bytes());
+    rid.write_text(out);
     out.extend_from_slice(b"/\",\"_etag\":\"\\\"");
-    out.extend_from_slice(&etag::text(item.stamp));
+    out.extend_from_slice(&etag::etag_bytes(item.stamp));
     out.extend_from_slice(b"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":");
     // Writing to memory does not fail.
     let _ = write!(out, "{}", item.ts);
@@ -85,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_the_server_sets_stands_at_the_end() {
-        let frame = Frame::new(1, 2);
+        let renderer = ItemRenderer::new(1, 2);
         let item = Item {
             key: "key".into(),
             body: doc! { "id": "a", "n": 1.5 }.to_buf().into_bytes(),
@@ -94,8 +100,8 @@ mod tests {
             ts: 9,
         };
         let mut out = Vec::new();
-        write(&frame, &item, &mut out);
-        let rid = frame.rid(&item).encode();
+        write_item(&renderer, &item, &mut out);
+        let rid = renderer.resource_id(&item).encode();
         let want = format!(
             concat!(
                 r#"{{"id":"a","n":1.5,"_rid":"{}","_self":"dbs/AAAAAQ==/colls/AAAAAYAAAAI=/docs/{}/","#,
@@ -106,6 +112,6 @@ mod tests {
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
         let later = Item { birth: 6, ..item };
-        assert_ne!(frame.rid(&later).encode(), rid);
+        assert_ne!(renderer.resource_id(&later).encode(), rid);
     }
 }

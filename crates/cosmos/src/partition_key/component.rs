@@ -1,13 +1,21 @@
-//! One component of a partition key, and the list of them as headers and bulk operations carry it.
+//! One component of a partition key, and the list of them as headers and bulk operations carry it:
+//! a JSON array, in which an empty object stands for a property that is not there.
+//!
+//! ```text
+//! ["a"]         one text
+//! ["a", 1]      two paths, of which the second has a number
+//! [{}]          an item without the property
+//! []            no path at all, or by a migrated container an item without the property
+//! ```
 
 use document::{Value, ValueRef, json};
 
 use crate::limits::{KEY_TEXT_BYTES, MAX_HEADER_KEYS};
 
-/// One component.
+/// One component. JSON has more kinds of values than a key: objects and arrays count as missing.
 #[derive(Clone, Debug)]
 pub(crate) enum Component {
-    /// The item has no such property, or one that is no scalar.
+    /// The item has no such property, or one that is not a scalar.
     Undefined,
     Null,
     Bool(bool),
@@ -30,7 +38,7 @@ impl PartialEq for Component {
 
 impl Component {
     /// The component that a property's value is.
-    pub(crate) fn of(value: Option<ValueRef<'_>>) -> Self {
+    pub(crate) fn of_value(value: Option<ValueRef<'_>>) -> Self {
         match value {
             Some(ValueRef::Null) => Self::Null,
             Some(ValueRef::Bool(value)) => Self::Bool(value),
@@ -42,7 +50,8 @@ impl Component {
         }
     }
 
-    /// Reads a list as it stands in a header: `["a"]`, `[{}]`, `[]`. `None`: it is no such list.
+    /// Reads a list as it stands in a header: `["a"]`, `[{}]`, `[]`. `None` where it is not such a
+    /// list.
     pub(crate) fn parse_all(text: &str) -> Option<Vec<Self>> {
         if KEY_TEXT_BYTES < text.len() {
             return None;
@@ -55,7 +64,7 @@ impl Component {
         Self::of_list(&values)
     }
 
-    /// The same from a list that was read already.
+    /// The same from a list that was parsed already.
     pub(crate) fn of_list(values: &[Value]) -> Option<Vec<Self>> {
         if MAX_HEADER_KEYS < values.len() {
             return None;
@@ -63,11 +72,12 @@ impl Component {
         values.iter().map(Self::from_header).collect()
     }
 
+    /// One entry of a list.
     fn from_header(value: &Value) -> Option<Self> {
         match value {
             Value::Document(document) if document.is_empty() => Some(Self::Undefined),
             Value::Document(_) | Value::Array(_) => None,
-            other => Some(Self::of(Some(other.as_ref()))),
+            other => Some(Self::of_value(Some(other.as_ref()))),
         }
     }
 
@@ -82,8 +92,8 @@ impl Component {
         }
     }
 
-    /// Bytes that count towards the limit.
-    pub(crate) fn len(&self) -> usize {
+    /// Bytes that count towards the limit of a key.
+    pub(crate) fn counted_bytes(&self) -> usize {
         match self {
             Self::String(text) => text.len(),
             Self::Undefined | Self::Null | Self::Bool(_) => 1,
@@ -92,7 +102,8 @@ impl Component {
     }
 }
 
-/// The text of a list of one text in which nothing is escaped: what most requests carry.
+/// The text of a list of one text in which nothing is escaped: what most requests carry. It spares
+/// them the JSON parser.
 fn simple_string(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("[\"")?.strip_suffix("\"]")?;
     let plain = |byte: u8| 0x20 <= byte && byte != b'"' && byte != b'\\';

@@ -1,4 +1,8 @@
 //! What a container's partition key is made of, and what follows for headers and items.
+//!
+//! A request names a key in a header, and an item holds one at the key's paths. A write has to name
+//! the key that its item holds, so that a proxy or client that routes by the header sends it to the
+//! right place: the service does so, and this server refuses what the service would.
 
 use document::{DocRef, Document, Value};
 
@@ -8,40 +12,47 @@ use crate::{
     partition_key::{Component, KeyPath},
 };
 
-/// How components become an effective partition key.
+/// How components become an effective partition key. Once a container is made it cannot change,
+/// since rows lie by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum HashKind {
+    /// The first version: a hash, then the components. It has one path.
     HashV1,
+    /// The second version: one hash. It has one path.
     HashV2,
-    /// One hash a component: what begins alike lies together.
+    /// One hash for each component: what begins alike lies together.
     MultiHash,
 }
 
 /// A container's partition key.
 #[derive(Clone, Debug)]
-pub(crate) struct Definition {
+pub(crate) struct PartitionKeyDefinition {
+    /// The paths in items, the first first; none in a container without a partition key.
     paths: Vec<KeyPath>,
-    kind: Kind,
+    /// How their values are hashed.
+    kind: HashKind,
     /// Made by a migration: an empty list in a header is an item without the property.
     system: bool,
 }
 
-/// What part of a container a header limits an operation to.
+/// Which part of a container a header limits an operation to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Scope {
+pub(crate) enum KeyScope {
     /// One logical partition.
     Whole(Vec<Component>),
     /// All whose keys begin with these.
     Prefix(Vec<Component>),
 }
 
-impl Definition {
-    /// A container from before there were partition keys.
-    pub(crate) fn none() -> Self {
-        Self { paths: Vec::new(), kind: Kind::HashV2, system: false }
+impl PartitionKeyDefinition {
+    /// The key of a container from before there were partition keys: all items are one logical
+    /// partition.
+    pub(crate) fn without_paths() -> Self {
+        Self { paths: Vec::new(), kind: HashKind::HashV2, system: false }
     }
 
-    /// Reads a definition as clients send it.
+    /// Reads a definition as clients send it. Kind and version may be missing: one path is a hash,
+    /// several are a hierarchical key, and a hash without a version is of the first.
     pub(crate) fn parse(definition: &Document) -> Result<Self, Failure> {
         let refused = |text: String| Failure::new(Fault::BadRequest, text);
         let Some(Value::Array(paths)) = definition.get("paths") else {
@@ -63,12 +74,12 @@ impl Definition {
             // Java's client has names for them.
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V1") => 1,
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V2") => 2,
-            Some(version) => whole(version).unwrap_or(0),
+            Some(version) => whole_number(version).unwrap_or(0),
         };
         let (kind, most) = match (kind, version) {
-            ("Hash", 1) => (Kind::HashV1, 1),
-            ("Hash", 2) => (Kind::HashV2, 1),
-            ("MultiHash", 2) => (Kind::MultiHash, MAX_KEY_PATHS),
+            ("Hash", 1) => (HashKind::HashV1, 1),
+            ("Hash", 2) => (HashKind::HashV2, 1),
+            ("MultiHash", 2) => (HashKind::MultiHash, MAX_KEY_PATHS),
             ("Hash" | "MultiHash", _) => {
                 return Err(refused("The partition key's version is not supported.".to_owned()));
             }
@@ -93,31 +104,32 @@ impl Definition {
     }
 
     /// How components become an effective partition key.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> HashKind {
         self.kind
     }
 
-    /// The paths.
+    /// The paths in items.
     pub(crate) fn paths(&self) -> &[KeyPath] {
         &self.paths
     }
 
-    /// The key of an item.
-    pub(crate) fn extract(&self, item: DocRef<'_>) -> Vec<Component> {
-        self.paths.iter().map(|path| Component::of(path.find(item))).collect()
+    /// The key that an item holds.
+    pub(crate) fn extract_key(&self, item: DocRef<'_>) -> Vec<Component> {
+        self.paths.iter().map(|path| Component::of_value(path.find_value(item))).collect()
     }
 
-    /// The key that a header names whole.
-    pub(crate) fn whole(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
+    /// The key that a header names whole. Operations on one item need it, and a prefix of a
+    /// hierarchical key is refused.
+    pub(crate) fn whole_key(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
         match header {
             None if self.paths.is_empty() => Ok(Vec::new()),
             None => Err(Failure::new(
                 Fault::BadRequest,
                 "PartitionKey value must be supplied for this operation.",
             )),
-            Some(header) => match self.scope(header)? {
-                Scope::Whole(components) => Ok(components),
-                Scope::Prefix(_) => Err(Failure::new(
+            Some(header) => match self.read_scope(header)? {
+                KeyScope::Whole(components) => Ok(components),
+                KeyScope::Prefix(_) => Err(Failure::new(
                     Fault::PartitionKey,
                     "The partition key supplied in x-ms-partitionkey header has fewer components \
                      than defined in the the collection.",
@@ -126,8 +138,9 @@ impl Definition {
         }
     }
 
-    /// What a header limits an operation to.
-    pub(crate) fn scope(&self, header: &str) -> Result<Scope, Failure> {
+    /// What a header limits an operation to. A list with more components than the key has paths is
+    /// refused, with the sub-status by which SDKs read the container's definition anew.
+    pub(crate) fn read_scope(&self, header: &str) -> Result<KeyScope, Failure> {
         let mut components = Component::parse_all(header).ok_or_else(|| {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))
         })?;
@@ -139,32 +152,32 @@ impl Definition {
         }
         check_len(&components)?;
         if components.len() == self.paths.len() {
-            Ok(Scope::Whole(components))
+            Ok(KeyScope::Whole(components))
         } else {
-            Ok(Scope::Prefix(components))
+            Ok(KeyScope::Prefix(components))
         }
     }
 
-    /// The key of an item that is written under a header: both have to say the same.
+    /// The key of an item that is written under a header: both have to say the same, bit by bit.
     pub(crate) fn of_item(
         &self,
         item: DocRef<'_>,
         header: Option<&str>,
     ) -> Result<Vec<Component>, Failure> {
-        let named = match header.map(|header| self.scope(header)).transpose()? {
-            Some(Scope::Prefix(_)) => return Err(Failure::mismatch_of_definition()),
-            Some(Scope::Whole(components)) => components,
-            None => self.whole(None)?,
+        let named = match header.map(|header| self.read_scope(header)).transpose()? {
+            Some(KeyScope::Prefix(_)) => return Err(Failure::mismatch_of_definition()),
+            Some(KeyScope::Whole(components)) => components,
+            None => self.whole_key(None)?,
         };
-        let held = self.extract(item);
+        let held = self.extract_key(item);
         check_len(&held)?;
         if named == held { Ok(held) } else { Err(Failure::mismatch_of_item()) }
     }
 }
 
-/// Refuses a key that is too long.
+/// Refuses a key that is too long for a row's key.
 pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
-    if MAX_KEY_BYTES < components.iter().map(Component::len).sum() {
+    if MAX_KEY_BYTES < components.iter().map(Component::counted_bytes).sum() {
         return Err(Failure::new(
             Fault::BadRequest,
             format!("The partition key is longer than {MAX_KEY_BYTES} bytes."),
@@ -173,7 +186,8 @@ pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn whole(value: &Value) -> Option<i64> {
+/// A whole number, however JSON writes it.
+fn whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::Int64(value) => Some(*value),
         Value::Double(value) if value.fract() == 0.0 => Some(*value as i64),
@@ -187,21 +201,24 @@ mod tests {
 
     use super::*;
 
-    fn parse(text: &str) -> Result<Definition, Failure> {
-        Definition::parse(&json::parse_document(text.as_bytes(), 5).unwrap())
+    fn parse(text: &str) -> Result<PartitionKeyDefinition, Failure> {
+        PartitionKeyDefinition::parse(&json::parse_document(text.as_bytes(), 5).unwrap())
     }
 
     #[test]
     fn definitions() {
         for (text, want) in [
-            (r#"{"paths":["/a"]}"#, Some(Kind::HashV1)),
-            (r#"{"paths":["/a"],"kind":"Hash"}"#, Some(Kind::HashV1)),
-            (r#"{"paths":["/a/b"],"kind":"Hash","version":2}"#, Some(Kind::HashV2)),
-            (r#"{"paths":["/a"],"kind":"Hash","version":2.0}"#, Some(Kind::HashV2)),
-            (r#"{"paths":["/a"],"kind":"Hash","version":"V2"}"#, Some(Kind::HashV2)),
-            (r#"{"paths":["/a"],"kind":"Hash","version":"v1"}"#, Some(Kind::HashV1)),
-            (r#"{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}"#, Some(Kind::MultiHash)),
-            (r#"{"paths":["/a","/b"]}"#, Some(Kind::MultiHash)),
+            (r#"{"paths":["/a"]}"#, Some(HashKind::HashV1)),
+            (r#"{"paths":["/a"],"kind":"Hash"}"#, Some(HashKind::HashV1)),
+            (r#"{"paths":["/a/b"],"kind":"Hash","version":2}"#, Some(HashKind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":2.0}"#, Some(HashKind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":"V2"}"#, Some(HashKind::HashV2)),
+            (r#"{"paths":["/a"],"kind":"Hash","version":"v1"}"#, Some(HashKind::HashV1)),
+            (
+                r#"{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}"#,
+                Some(HashKind::MultiHash),
+            ),
+            (r#"{"paths":["/a","/b"]}"#, Some(HashKind::MultiHash)),
             (r#"{"paths":["/a","/b"],"kind":"Hash"}"#, None),
             (r#"{"paths":["/a","/a"],"kind":"MultiHash","version":2}"#, None),
             (r#"{"paths":["/a","/b","/c","/d"],"kind":"MultiHash","version":2}"#, None),
@@ -253,17 +270,17 @@ mod tests {
         let header = format!("[\"{}\"]", "x".repeat(2049));
         let definition = parse(r#"{"paths":["/pk"],"version":2}"#).unwrap();
         assert!(definition.of_item(DocRef::Tree(&item), Some(&header)).is_err());
-        assert_eq!(Definition::none().whole(None).unwrap(), []);
-        assert_eq!(Definition::none().whole(Some("[]")).unwrap(), []);
+        assert_eq!(PartitionKeyDefinition::without_paths().whole_key(None).unwrap(), []);
+        assert_eq!(PartitionKeyDefinition::without_paths().whole_key(Some("[]")).unwrap(), []);
     }
 
     #[test]
     fn a_prefix_is_a_scope() {
         let definition = parse(r#"{"paths":["/a","/b"]}"#).unwrap();
         let text = |text: &str| Component::String(text.to_owned());
-        assert_eq!(definition.scope("[\"x\"]").unwrap(), Scope::Prefix(vec![text("x")]));
-        let whole = Scope::Whole(vec![text("x"), text("y")]);
-        assert_eq!(definition.scope("[\"x\",\"y\"]").unwrap(), whole);
-        definition.scope("[1,2,3]").unwrap_err();
+        assert_eq!(definition.read_scope("[\"x\"]").unwrap(), KeyScope::Prefix(vec![text("x")]));
+        let whole = KeyScope::Whole(vec![text("x"), text("y")]);
+        assert_eq!(definition.read_scope("[\"x\",\"y\"]").unwrap(), whole);
+        definition.read_scope("[1,2,3]").unwrap_err();
     }
 }

@@ -1,10 +1,10 @@
-//! Partition keys: how a container defines them, what stands in a header, what an item holds.
-//! Where a key lies among all others is `epk`'s business.
+//! Partition keys: their definition in a container, their paths in items, and their components in
+//! headers. Where the hash of a key lies is the business of `epk`.
 
 mod component;
 mod definition;
 mod path;
 
 pub(crate) use component::Component;
-pub(crate) use definition::{Definition, Kind, Scope, check_len};
+pub(crate) use definition::{HashKind, KeyScope, PartitionKeyDefinition, check_len};
 pub(crate) use path::KeyPath;

@@ -4,14 +4,14 @@ use document::{DocRef, ValueRef};
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// A path of property names.
+/// A path to one property: names from the root down, without arrays and wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyPath {
     parts: Vec<String>,
 }
 
 impl KeyPath {
-    /// Reads `/a/"b c"/d`. `None`: it is no path to one property.
+    /// Reads `/a/"b c"/d`. `None` where it is not a path to one property.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -35,13 +35,14 @@ impl KeyPath {
         (!parts.is_empty()).then_some(Self { parts })
     }
 
-    /// Names from the root on.
+    /// The names from the root down.
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }
 
-    /// What stands there; arrays are not walked into.
-    pub(crate) fn find<'a>(&self, document: DocRef<'a>) -> Option<ValueRef<'a>> {
+    /// The value at the path; `None` where the item has none. A name on the way that is not an
+    /// object ends the walk.
+    pub(crate) fn find_value<'a>(&self, document: DocRef<'a>) -> Option<ValueRef<'a>> {
         let (first, rest) = self.parts.split_first()?;
         let mut found = document.get(first)?;
         for part in rest {
@@ -51,7 +52,7 @@ impl KeyPath {
     }
 }
 
-/// The part up to the closing quote, and what is behind.
+/// The part up to the closing quote, and what follows it.
 fn quoted_part(text: &str) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut chars = text.char_indices();
@@ -107,7 +108,7 @@ mod tests {
     fn only_objects_are_walked() {
         let item = doc! { "a": doc! { "b": 1, "c": vec![doc! { "b": 2 }] }, "d": 3 };
         for (path, want) in [("/a/b", true), ("/d", true), ("/a/c/b", false), ("/d/b", false)] {
-            let found = KeyPath::parse(path).unwrap().find(DocRef::Tree(&item)).is_some();
+            let found = KeyPath::parse(path).unwrap().find_value(DocRef::Tree(&item)).is_some();
             assert_eq!(found, want, "{path}");
         }
     }

@@ -1,31 +1,41 @@
-//! A patch applied to an item: all operations or none.
+//! A patch applied to an item: all operations or none. It works on a copy as a tree, which becomes
+//! the new item when everything went well.
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, depth_within, json};
 
-use super::{Operation, Patch, Pointer, Target, refused};
+use super::{Patch, PatchOperation, Pointer, Target, operation_failure};
 use crate::{
     failure::{Failure, Result},
     limits::{MAX_DEPTH, MAX_ITEM_BYTES},
-    partition_key::Definition,
+    partition_key::PartitionKeyDefinition,
 };
 
-/// The item after the patch.
-pub(crate) fn apply(patch: &Patch, key: &Definition, item: DocRef<'_>) -> Result<DocBuf> {
+/// The item after the patch. It may be called several times for one request, each time with the
+/// newest version, when other writers come first.
+pub(crate) fn apply_patch(
+    patch: &Patch,
+    key: &PartitionKeyDefinition,
+    item: DocRef<'_>,
+) -> Result<DocBuf> {
     let mut document = item.to_tree();
     for (at, operation) in patch.operations.iter().enumerate() {
-        step(operation, &mut document).map_err(|text| refused(at, &text))?;
+        apply_operation(operation, &mut document).map_err(|text| operation_failure(at, &text))?;
     }
-    if key.extract(DocRef::Tree(&document)) != key.extract(item) {
-        return Err(Failure::bad("The partition key of an item cannot be patched."));
+    // The same key lies elsewhere in the item when a value was moved, so it is the values that are
+    // compared and not the paths.
+    if key.extract_key(DocRef::Tree(&document)) != key.extract_key(item) {
+        return Err(Failure::bad_request("The partition key of an item cannot be patched."));
     }
     if document.get("id").map(Value::as_ref).and_then(ValueRef::as_str)
         != item.get("id").and_then(ValueRef::as_str)
     {
-        return Err(Failure::bad("The id of an item cannot be patched."));
+        return Err(Failure::bad_request("The id of an item cannot be patched."));
     }
     let stored = document.to_buf();
     if !depth_within(stored.bytes(), MAX_DEPTH) {
-        return Err(Failure::bad(format!("The item is nested deeper than {MAX_DEPTH} levels.")));
+        return Err(Failure::bad_request(format!(
+            "The item is nested deeper than {MAX_DEPTH} levels."
+        )));
     }
     let mut text = Vec::new();
     json::write(ValueRef::Document(DocRef::Tree(&document)), &mut text);
@@ -35,35 +45,39 @@ pub(crate) fn apply(patch: &Patch, key: &Definition, item: DocRef<'_>) -> Result
     Ok(stored)
 }
 
+/// The error is the text for the failing operation.
 type Done = std::result::Result<(), String>;
 
-fn step(operation: &Operation, document: &mut Document) -> Done {
+/// Does one operation.
+fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done {
     match operation {
-        Operation::Add(path, value) => put(document, path, value.clone(), true),
-        Operation::Set(path, value) => put(document, path, value.clone(), false),
-        Operation::Replace(path, value) => {
-            let place = existing(document, path)?;
+        PatchOperation::Add(path, value) => put_value(document, path, value.clone(), true),
+        PatchOperation::Set(path, value) => put_value(document, path, value.clone(), false),
+        PatchOperation::Replace(path, value) => {
+            let place = find_existing(document, path)?;
             *place = value.clone();
             Ok(())
         }
-        Operation::Remove(path) => take(document, path).map(drop),
-        Operation::Increment(path, by) => increment(document, path, by),
-        Operation::Move { from, to } => {
-            let value = take(document, from)?;
-            put(document, to, value, true)
+        PatchOperation::Remove(path) => take_value(document, path).map(drop),
+        PatchOperation::Increment(path, by) => increment_number(document, path, by),
+        PatchOperation::Move { from, to } => {
+            let value = take_value(document, from)?;
+            put_value(document, to, value, true)
         }
     }
 }
 
+/// The text for a path that leads nowhere.
 fn nothing_there(path: &Pointer) -> String {
     format!("There is nothing at the path '{}' that the operation could change.", path.text())
 }
 
-fn existing<'a>(
+/// The value at a path, where there is one.
+fn find_existing<'a>(
     document: &'a mut Document,
     path: &'a Pointer,
 ) -> std::result::Result<&'a mut Value, String> {
-    let found = match path.target(document) {
+    let found = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get_mut(name),
         Some(Target::Element(values, at)) => values.get_mut(at),
         None => None,
@@ -71,9 +85,10 @@ fn existing<'a>(
     found.ok_or_else(|| nothing_there(path))
 }
 
-/// Puts a value; where that is a place of an array, between its elements or in place of one.
-fn put(document: &mut Document, path: &Pointer, value: Value, between: bool) -> Done {
-    match path.target(document) {
+/// Puts a value. At a place of an array it goes between the elements or in place of one, as
+/// `between` says; the place after the last one is open to both.
+fn put_value(document: &mut Document, path: &Pointer, value: Value, between: bool) -> Done {
+    match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.insert(name, value),
         Some(Target::Element(values, at)) if between && at <= values.len() => {
             values.insert(at, value);
@@ -88,8 +103,9 @@ fn put(document: &mut Document, path: &Pointer, value: Value, between: bool) -> 
     Ok(())
 }
 
-fn take(document: &mut Document, path: &Pointer) -> std::result::Result<Value, String> {
-    let taken = match path.target(document) {
+/// Takes the value at a path away.
+fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Value, String> {
+    let taken = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.remove(name),
         Some(Target::Element(values, at)) if at < values.len() => Some(values.remove(at)),
         _ => None,
@@ -97,15 +113,17 @@ fn take(document: &mut Document, path: &Pointer) -> std::result::Result<Value, S
     taken.ok_or_else(|| nothing_there(path))
 }
 
-fn increment(document: &mut Document, path: &Pointer, by: &Value) -> Done {
-    let missing = match path.target(document) {
+/// Adds to the number at a path; a property that is not there becomes the number. Whole numbers
+/// stay whole until the sum is beyond them.
+fn increment_number(document: &mut Document, path: &Pointer, by: &Value) -> Done {
+    let missing = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get(name).is_none(),
         _ => false,
     };
     if missing {
-        return put(document, path, by.clone(), false);
+        return put_value(document, path, by.clone(), false);
     }
-    let place = existing(document, path)?;
+    let place = find_existing(document, path)?;
     *place = match (&*place, by) {
         (Value::Int64(a), Value::Int64(b)) => match a.checked_add(*b) {
             Some(sum) => Value::Int64(sum),
@@ -133,8 +151,8 @@ mod tests {
         let patch = format!(r#"{{"operations":[{operations}]}}"#);
         let patch = Patch::parse(patch.as_bytes()).unwrap();
         let key = json::parse_document(br#"{"paths":["/k/p"]}"#, 3).unwrap();
-        let key = Definition::parse(&key).unwrap();
-        match apply(&patch, &key, DocRef::Tree(&item)) {
+        let key = PartitionKeyDefinition::parse(&key).unwrap();
+        match apply_patch(&patch, &key, DocRef::Tree(&item)) {
             Ok(stored) => json::to_string(ValueRef::Document(stored.as_ref())),
             Err(_) => "refused".to_owned(),
         }

@@ -1,12 +1,21 @@
 //! Patches: read from a request, applied to an item. The condition is a text for the query
 //! language; what it means is not decided here.
+//!
+//! ```text
+//! {"condition": "from c where c.n > 1",
+//!  "operations": [{"op": "set", "path": "/a/b", "value": 1}]}
+//! ```
+//!
+//! A patch is checked as far as possible before an item is looked at. Paths are JSON pointers. The
+//! id and what the server sets cannot be patched, and a patch that would change the partition key
+//! fails as a whole: the item would belong somewhere else.
 
 mod apply;
 mod pointer;
 
 use document::{Value, doc, json};
 
-pub(crate) use apply::apply;
+pub(crate) use apply::apply_patch;
 pub(crate) use pointer::{Pointer, Target};
 
 use crate::{
@@ -15,115 +24,127 @@ use crate::{
     limits::{MAX_DEPTH, MAX_PATCH, PATCH_DEPTH},
 };
 
-/// A patch.
+/// A patch whose operations are right in themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Patch {
     /// `from c where …`
     pub(crate) condition: Option<String>,
-    pub(crate) operations: Vec<Operation>,
+    /// What is done, in this order: each operation sees what those before it have left.
+    pub(crate) operations: Vec<PatchOperation>,
 }
 
-/// One operation.
+/// One operation on one place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Operation {
+pub(crate) enum PatchOperation {
     /// Puts a value, between elements of an array.
     Add(Pointer, Value),
     /// Puts a value, in place of an element of an array.
     Set(Pointer, Value),
     /// Puts a value where there is one.
     Replace(Pointer, Value),
+    /// Takes a value away; there has to be one.
     Remove(Pointer),
     /// Adds to a number, or makes it.
     Increment(Pointer, Value),
-    Move {
-        from: Pointer,
-        to: Pointer,
-    },
+    /// Takes a value away and puts it elsewhere, between elements of an array.
+    Move { from: Pointer, to: Pointer },
 }
 
 impl Patch {
-    /// Reads a request's body.
+    /// Reads a request's body. Its depth is that of an item with room for the patch around it; the
+    /// item that comes of it is checked again.
     pub(crate) fn parse(text: &[u8]) -> Result<Self> {
-        Self::of(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
+        Self::from_value(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
     }
 
-    /// Whether it is about the property of this name, or something in it.
+    /// Whether it changes the property of this name or something in it, at the root of the item.
     pub(crate) fn touches(&self, name: &str) -> bool {
         self.operations.iter().any(|operation| match operation {
-            Operation::Add(path, _)
-            | Operation::Set(path, _)
-            | Operation::Replace(path, _)
-            | Operation::Remove(path)
-            | Operation::Increment(path, _) => path.first() == name,
-            Operation::Move { from, to } => from.first() == name || to.first() == name,
+            PatchOperation::Add(path, _)
+            | PatchOperation::Set(path, _)
+            | PatchOperation::Replace(path, _)
+            | PatchOperation::Remove(path)
+            | PatchOperation::Increment(path, _) => path.first_name() == name,
+            PatchOperation::Move { from, to } => {
+                from.first_name() == name || to.first_name() == name
+            }
         })
     }
 
-    /// Reads an object, or the array of operations alone.
-    pub(crate) fn of(body: Value) -> Result<Self> {
+    /// Reads an object with operations and a condition, or the array of operations alone; SDKs send
+    /// both forms.
+    pub(crate) fn from_value(body: Value) -> Result<Self> {
         let mut body = match body {
             Value::Document(body) => body,
             operations @ Value::Array(_) => doc! { "operations": operations },
-            _ => return Err(Failure::bad("A patch is an object or an array of operations.")),
+            _ => {
+                return Err(Failure::bad_request(
+                    "A patch is an object or an array of operations.",
+                ));
+            }
         };
         let condition = match body.remove("condition") {
             None | Some(Value::Null) => None,
             Some(Value::String(condition)) => Some(condition),
-            Some(_) => return Err(Failure::bad("The condition of a patch is a text.")),
+            Some(_) => return Err(Failure::bad_request("The condition of a patch is a text.")),
         };
         let Some(Value::Array(operations)) = body.remove("operations") else {
-            return Err(Failure::bad("A patch has an array 'operations'."));
+            return Err(Failure::bad_request("A patch has an array 'operations'."));
         };
         if !(1..=MAX_PATCH).contains(&operations.len()) {
             let text =
                 format!("The number of patch operations can't be 0 or exceed '{MAX_PATCH}'.");
-            return Err(Failure::bad(text));
+            return Err(Failure::bad_request(text));
         }
-        let read = |(at, operation)| operation_of(operation).map_err(|text| refused(at, &text));
+        let read =
+            |(at, operation)| operation_of(operation).map_err(|text| operation_failure(at, &text));
         let operations = operations.into_iter().enumerate().map(read).collect::<Result<_>>()?;
         Ok(Self { condition, operations })
     }
 }
 
-/// A failure of one operation, which has its number in the text.
-pub(crate) fn refused(at: usize, text: &str) -> Failure {
-    Failure::bad(format!("For Operation({}): {text}", at + 1))
+/// A failure of one operation, which has its number in the text, as in the service. `at` counts
+/// from zero and the text from one.
+pub(crate) fn operation_failure(at: usize, text: &str) -> Failure {
+    Failure::bad_request(format!("For Operation({}): {text}", at + 1))
 }
 
-fn operation_of(operation: Value) -> std::result::Result<Operation, String> {
+/// Reads one operation; the error is the text that follows its number.
+fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String> {
     let Value::Document(mut fields) = operation else {
         return Err("It is not an object.".to_owned());
     };
     let Some(Value::String(op)) = fields.remove("op") else {
         return Err("It has no text 'op'.".to_owned());
     };
-    let path = pointer(fields.remove("path"), "path")?;
+    let path = read_pointer(fields.remove("path"), "path")?;
     let value = fields.remove("value");
     let given = || value.ok_or_else(|| format!("The operation '{op}' has no 'value'."));
     match op.as_str() {
-        "add" => Ok(Operation::Add(path, given()?)),
-        "set" => Ok(Operation::Set(path, given()?)),
-        "replace" => Ok(Operation::Replace(path, given()?)),
-        "remove" => Ok(Operation::Remove(path)),
+        "add" => Ok(PatchOperation::Add(path, given()?)),
+        "set" => Ok(PatchOperation::Set(path, given()?)),
+        "replace" => Ok(PatchOperation::Replace(path, given()?)),
+        "remove" => Ok(PatchOperation::Remove(path)),
         "incr" => match given()? {
-            by @ (Value::Int64(_) | Value::Double(_)) => Ok(Operation::Increment(path, by)),
+            by @ (Value::Int64(_) | Value::Double(_)) => Ok(PatchOperation::Increment(path, by)),
             _ => Err("The 'value' of the operation 'incr' is no number.".to_owned()),
         },
         "move" => {
-            let from = pointer(fields.remove("from"), "from")?;
+            let from = read_pointer(fields.remove("from"), "from")?;
             if path.begins_with(&from) && path != from {
                 return Err("A value cannot be moved into itself.".to_owned());
             }
-            Ok(Operation::Move { from, to: path })
+            Ok(PatchOperation::Move { from, to: path })
         }
         other => Err(format!("There is no operation '{other}'.")),
     }
 }
 
-fn pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
+/// Reads the path of an operation, and refuses those that no patch may touch.
+fn read_pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
     let Some(Value::String(text)) = value else { return Err(format!("It has no text '{name}'.")) };
     let pointer = Pointer::parse(&text).ok_or_else(|| format!("The path '{text}' is invalid."))?;
-    let first = pointer.first();
+    let first = pointer.first_name();
     if (first == "id" && pointer.is_one()) || SYSTEM.contains(&first) {
         return Err(format!("The property at '{text}' cannot be patched."));
     }

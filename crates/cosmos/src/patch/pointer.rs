@@ -1,16 +1,18 @@
-//! Pointers into an item, and the walk to the place they mean.
+//! JSON pointers into an item (RFC 6901), and the walk to the place that they mean. `~1` stands for
+//! a slash in a name and `~0` for a tilde; `-` is the place after the last element of an array.
 
 use document::{Document, Value};
 
 use crate::limits::MAX_POINTER_PARTS;
 
-/// Names and positions from the root on; never empty.
+/// Names and positions from the root on; never empty, because the whole item is no place of a
+/// patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
     parts: Vec<String>,
 }
 
-/// The place that holds what a pointer means.
+/// The place that holds what a pointer means. The place itself may be empty.
 #[derive(Debug)]
 pub(crate) enum Target<'a> {
     /// A property of this object.
@@ -20,7 +22,7 @@ pub(crate) enum Target<'a> {
 }
 
 impl Pointer {
-    /// Reads `/a/b~1c/0`. `None`: it is no pointer to a part of an item.
+    /// Reads `/a/b~1c/0`. `None` where it is not a pointer to a part of an item.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('/')?;
         let mut parts = Vec::new();
@@ -28,19 +30,22 @@ impl Pointer {
             if part.is_empty() || parts.len() == MAX_POINTER_PARTS {
                 return None;
             }
-            parts.push(if part.contains('~') { unescaped(part)? } else { part.to_owned() });
+            parts.push(if part.contains('~') { unescape_part(part)? } else { part.to_owned() });
         }
         Some(Self { parts })
     }
 
-    pub(crate) fn first(&self) -> &str {
+    /// The name of the property at the root.
+    pub(crate) fn first_name(&self) -> &str {
         self.parts.first().map_or("", String::as_str)
     }
 
+    /// Whether it means a property at the root.
     pub(crate) fn is_one(&self) -> bool {
         self.parts.len() == 1
     }
 
+    /// Whether it means the place of another one, or something in it.
     pub(crate) fn begins_with(&self, other: &Self) -> bool {
         self.parts.starts_with(&other.parts)
     }
@@ -51,9 +56,9 @@ impl Pointer {
         escaped.fold(String::new(), |text, part| text + "/" + &part)
     }
 
-    /// Walks to what holds the place. The end of an array is its length. `None`: there is no such
-    /// object or array.
-    pub(crate) fn target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {
+    /// Walks to what holds the place. The end of an array is its length. `None` where there is no
+    /// such object or array on the way.
+    pub(crate) fn find_target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {
         let (last, before) = self.parts.split_last()?;
         let mut parts = before.iter();
         let Some(first) = parts.next() else { return Some(Target::Property(root, last)) };
@@ -61,14 +66,14 @@ impl Pointer {
         for part in parts {
             place = match place {
                 Value::Document(fields) => fields.get_mut(part)?,
-                Value::Array(values) => values.get_mut(position(part)?)?,
+                Value::Array(values) => values.get_mut(array_position(part)?)?,
                 _ => return None,
             };
         }
         match place {
             Value::Document(fields) => Some(Target::Property(fields, last)),
             Value::Array(values) => {
-                let at = if last == "-" { values.len() } else { position(last)? };
+                let at = if last == "-" { values.len() } else { array_position(last)? };
                 Some(Target::Element(values, at))
             }
             _ => None,
@@ -76,7 +81,8 @@ impl Pointer {
     }
 }
 
-fn unescaped(part: &str) -> Option<String> {
+/// A part without escapes; `None` where a tilde stands before anything else than 0 or 1.
+fn unescape_part(part: &str) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut chars = part.chars();
     while let Some(char) = chars.next() {
@@ -93,7 +99,7 @@ fn unescaped(part: &str) -> Option<String> {
 }
 
 /// A position in an array, without signs and leading zeros.
-fn position(part: &str) -> Option<usize> {
+fn array_position(part: &str) -> Option<usize> {
     let plain = part == "0" || !part.starts_with(['0', '+']);
     part.parse().ok().filter(|_| plain)
 }
@@ -128,7 +134,8 @@ mod tests {
             }
         }
         assert_eq!(Pointer::parse(&"/a".repeat(200)), None);
-        let positions = ["0", "10", "01", "+1", "-1", "1.0", "99999999999999999999"].map(position);
+        let positions =
+            ["0", "10", "01", "+1", "-1", "1.0", "99999999999999999999"].map(array_position);
         assert_eq!(positions, [Some(0), Some(10), None, None, None, None, None]);
     }
 }

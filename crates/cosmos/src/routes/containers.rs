@@ -1,22 +1,24 @@
-//! Containers: collections of the engine, with the definition that clients see among their
-//! options.
+//! Containers: collections of the engine, with the definition that clients see among their options.
+//!
+//! Creating one takes two steps, the collection and its offer, and removing one several; `mend`
+//! finishes at the next start what an end of the server leaves between them.
 
 use std::sync::Arc;
 
 use document::Document;
 use engine::{Expect, Kind, Model, Namespace, Space, Store};
 
-use super::{common, offers, queries, records};
+use super::{offers, resource_feed, resources, shared};
 use crate::{
-    call::Call,
-    container::{Definition, write_ttl},
-    containers::{self, Container, Database, ROOT},
+    catalog::{self, Container, Database, ROOT},
+    container::{ContainerDefinition, write_ttl},
     door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
     reply::Reply,
+    representation::{self, SystemProperties},
+    request::Request,
     rid::Rid,
-    shown::{self, System},
 };
 
 /// Feeds below a container.
@@ -28,88 +30,98 @@ const LINKS: [(&str, &str); 5] = [
     ("_conflicts", "conflicts/"),
 ];
 
-fn show(container: &Container) -> Document {
+/// A container as clients see it.
+fn represent(container: &Container) -> Document {
     let mut body = container.options().clone();
     write_ttl(container.default_ttl(), &mut body);
     let database = container.database_number;
-    let system = System {
+    let system = SystemProperties {
         rid: Rid::Container { database, container: container.collection.id },
         owner: format!("dbs/{}/", Rid::Database(database).encode()),
         word: "colls",
         stamp: container.version(),
         ts: container.changed_ts(),
     };
-    system.show(body, &LINKS)
+    system.complete_body(body, &LINKS)
 }
 
-fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
-    containers::all(&door.engine, database).iter().map(show).collect()
+/// All containers of a database as clients see them.
+fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
+    catalog::all_containers(&door.engine, database).iter().map(represent).collect()
 }
 
-/// The path below which a container's own records are.
-pub(crate) fn path(container: &Container) -> [String; 4] {
+/// The path below which a container's own resources are, such as its scripts. It has the number of
+/// the collection and not its name, so that a container that is made anew finds nothing of the old
+/// one.
+pub(crate) fn resource_path(container: &Container) -> [String; 4] {
     let id = container.collection.id.to_string();
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
-fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Container>> {
-    let [database, _] = &call.link.owners;
-    let name = call.link.name.as_deref().unwrap_or_default();
-    containers::find(&door.engine, &door.containers, database, name)
+/// The container at the end of a link. It is looked up under the lock of changes and not carried in
+/// the request, because it is what these operations change.
+fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
+    let [database, _] = &request.link.owners;
+    let name = request.name();
+    catalog::find_container(&door.engine, &door.containers, database, name)
 }
 
-/// `POST /dbs/{db}/colls`
-pub(crate) async fn create<S: Store>(
+/// `POST /dbs/{db}/colls`. 201; 409 where the name is taken, 403 where the database has too many,
+/// 404 where there is no such database.
+pub(crate) async fn create_container<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let definition = Definition::parse(common::document(body)?)?;
-    let throughput = offers::wanted(call)?;
-    let _one = door.changing.lock().await;
-    let database = common::database(door, call)?;
-    if MAX_RESOURCES <= containers::all(&door.engine, &database).len() {
+    let definition = ContainerDefinition::parse(shared::parse_document(body)?)?;
+    let throughput = offers::requested_throughput(request)?;
+    let database = shared::find_database(door, request)?;
+    if MAX_RESOURCES <= catalog::all_containers(&door.engine, &database).len() {
         let text = format!("The database has {MAX_RESOURCES} containers already.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
     let namespace = Namespace::new(database.name.as_str(), definition.id.as_str());
-    door.engine.create_container(&namespace, definition.engine()).await?;
+    door.engine.create_container(&namespace, definition.engine_definition()).await?;
     let (engine, known) = (&door.engine, &door.containers);
-    let container = containers::find(engine, known, &database.name, &definition.id)?;
-    let shared = offers::of(door, &database.rid().encode()).is_some();
+    let container = catalog::find_container(engine, known, &database.name, &definition.id)?;
+    let shared = offers::offer_of(door, &database.rid().encode()).is_some();
+    // A container has an offer of its own unless it shares its database's.
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
-        offers::create(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
+        offers::create_offer(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
     }
-    Ok(shown::one(201, &show(&container)))
+    Ok(representation::resource_reply(201, &represent(&container)))
 }
 
 /// `GET /dbs/{db}/colls`, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_containers<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    let rid = database.rid().encode();
-    queries::list(door, call, asked, &rid, "DocumentCollections", all(door, &database))
+    resource_feed::list_in_database(door, request, asked, "DocumentCollections", represent_all)
 }
 
-/// `GET /dbs/{db}/colls/{c}`
-pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = find(door, call)?;
-    if common::is_known(call, container.version()) {
+/// `GET /dbs/{db}/colls/{c}` 200 or 304. The headers say how far indexes have been built and, where
+/// the client asks for it, how many items there are and how many kilobytes they take.
+pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = find_named(door, request)?;
+    if shared::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
     }
-    let mut reply = shown::one(200, &show(&container));
-    reply = reply.with("x-ms-alt-content-path", format!("dbs/{}", container.database)).with(
-        "x-ms-documentdb-collection-index-transformation-progress",
-        container.collection.index_progress().to_string(),
-    );
-    if call.headers.quota_info {
+    let mut reply = representation::resource_reply(200, &represent(&container));
+    reply = reply
+        .with_header("x-ms-alt-content-path", format!("dbs/{}", container.database))
+        .with_header(
+            "x-ms-documentdb-collection-index-transformation-progress",
+            container.collection.index_progress().to_string(),
+        );
+    if request.headers.quota_info() {
         let live = door.engine.forecast(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
         let (store, id) = (door.engine.store(), container.collection.id);
+        // What was written lately may not have been counted where it is stored, so the live items
+        // are the least.
         let held = [Space::Rows(id), Space::Index(id)].map(|space| store.space_bytes(space));
         // What was written lately may not have been counted where it is stored.
         let all = held.iter().sum::<u64>().div_ceil(1024).max(kilobytes);
@@ -119,7 +131,7 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
             live.documents
         );
         // Nothing but the disk bounds a container.
-        reply = reply.with("x-ms-resource-usage", usage).with(
+        reply = reply.with_header("x-ms-resource-usage", usage).with_header(
             "x-ms-resource-quota",
             "documentSize=-1;documentsSize=-1;documentsCount=-1;collectionSize=-1;",
         );
@@ -127,51 +139,53 @@ pub(crate) async fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Re
     Ok(reply)
 }
 
-/// `PUT /dbs/{db}/colls/{c}`
-pub(crate) async fn replace<S: Store>(
+/// `PUT /dbs/{db}/colls/{c}`. The new TTL is in force when the response is sent; indexes are built
+/// afterwards. 200 with the definition as it is now.
+pub(crate) async fn replace_container<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let body = common::document(body)?;
-    let _one = door.changing.lock().await;
-    let held = find(door, call)?;
-    // Who asks to change another container than there is now is told that, whatever it would be.
-    records::check_version(call, held.version())?;
-    let definition = Definition::replace(body, held.options())?;
-    let version = match common::expect(call) {
+    let body = shared::parse_document(body)?;
+    let held = find_named(door, request)?;
+    // A client that asks to change another version than there is now is told that first, whatever
+    // the change would be.
+    resources::check_version(request, held.version())?;
+    let definition = ContainerDefinition::parse_replacement(body, held.options())?;
+    let version = match shared::expected_version(request) {
         Expect::Version(stamp) => Some(stamp),
         Expect::Absent | Expect::Present => None,
     };
     let collection = &held.collection;
-    door.engine.replace_container(collection, definition.engine(), version).await?;
+    door.engine.replace_container(collection, definition.engine_definition(), version).await?;
     let (engine, collection) = (door.engine.clone(), Arc::clone(collection));
-    // Answers are the same while indexes are built; a start goes on with what an end left over.
+    // Queries return the same while indexes are built. A start goes on with what an end of the
+    // server left over.
     tokio::spawn(async move {
         if let Err(error) = engine.transform_indexes(&collection).await {
             tracing::warn!(%error, "build the indexes of a container");
         }
     });
-    let container = find(door, call)?;
-    Ok(shown::one(200, &show(&container)))
+    let container = find_named(door, request)?;
+    Ok(representation::resource_reply(200, &represent(&container)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let container = find(door, call)?;
-    records::check_version(call, container.version())?;
+/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection goes first: from then on the container is gone
+/// for everybody, and what is left of it means nothing.
+pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = find_named(door, request)?;
+    resources::check_version(request, container.version())?;
     let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
     if !door.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
     }
-    offers::remove(door, &container.rid).await?;
-    let path = path(&container);
+    offers::remove_offer(door, &container.rid).await?;
+    let path = resource_path(&container);
     let path = path.each_ref().map(String::as_str);
     match door.engine.remove_resource(&path, Expect::Present).await {
         Err(error) if !matches!(error.kind, Kind::NotFound(_)) => return Err(error.into()),
         _ => {}
     }
-    door.containers.prune();
-    Ok(records::removed())
+    door.containers.forget_dropped();
+    Ok(resources::removed_reply())
 }

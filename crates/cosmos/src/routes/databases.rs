@@ -1,23 +1,24 @@
-//! Databases: small records with a number for their resource ids. Their containers are collections
-//! of the engine.
+//! Databases: small resources with a number for their resource ids. Their containers are
+//! collections of the engine.
 
-use document::{Document, Value, doc};
+use document::{Document, doc};
 use engine::{Expect, Kind, Model, Namespace, Store};
 
-use super::{common, offers, queries, records};
+use super::{offers, resource_feed, resources, shared};
 use crate::{
-    call::Call,
-    containers::{self, Database, ROOT},
+    catalog::{self, Database, ROOT},
     door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
     names,
     reply::Reply,
-    shown::{self, System},
+    representation::{self, SystemProperties},
+    request::Request,
 };
 
-fn show(database: &Database) -> Document {
-    let system = System {
+/// A database as clients see it.
+fn represent(database: &Database) -> Document {
+    let system = SystemProperties {
         rid: database.rid(),
         owner: String::new(),
         word: "dbs",
@@ -25,71 +26,70 @@ fn show(database: &Database) -> Document {
         ts: database.resource.ts,
     };
     let body = doc! { "id": database.name.as_str() };
-    system.show(body, &[("_colls", "colls/"), ("_users", "users/")])
+    system.complete_body(body, &[("_colls", "colls/"), ("_users", "users/")])
 }
 
-fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
-    containers::databases(&door.engine).iter().map(show).collect()
+/// All databases as clients see them.
+fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
+    catalog::all_databases(&door.engine).iter().map(represent).collect()
 }
 
-/// `POST /dbs`
-pub(crate) async fn create<S: Store>(
+/// `POST /dbs`. Without a throughput it has no offer, and each of its containers has one of its
+/// own. 201; 409 where the name is taken, 403 where there are too many.
+pub(crate) async fn create_database<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let id = names::check(common::document(body)?.get("id"))?;
-    let throughput = offers::wanted(call)?;
-    let _one = door.changing.lock().await;
-    let databases = containers::databases(&door.engine);
+    let id = names::check_name(shared::parse_document(body)?.get("id"))?;
+    let throughput = offers::requested_throughput(request)?;
+    let databases = catalog::all_databases(&door.engine);
     if databases.iter().any(|database| database.name == id) {
-        return Err(Failure::exists());
+        return Err(Failure::already_exists());
     }
     if MAX_RESOURCES <= databases.len() {
         let text = format!("The account has {MAX_RESOURCES} databases already.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
-    let number = common::next_number(door).await?;
-    let body = doc! { "number": Value::Int64(i64::from(number)) };
-    let made = door.engine.put_resource(&[ROOT, &id], body, Expect::Absent).await?;
-    let made = Database { name: id, number, resource: made };
+    let (number, resource) = resources::create_numbered(door, &[ROOT, &id]).await?;
+    let made = Database { name: id, number, resource };
     if let Some(throughput) = throughput {
         let link = format!("dbs/{}/", made.rid().encode());
-        offers::create(door, &link, &made.rid().encode(), throughput).await?;
+        offers::create_offer(door, &link, &made.rid().encode(), throughput).await?;
     }
-    Ok(shown::one(201, &show(&made)))
+    Ok(representation::resource_reply(201, &represent(&made)))
 }
 
 /// `GET /dbs`, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_databases<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    queries::list(door, call, asked, "", "Databases", all(door))
+    resource_feed::list_resources(door, request, asked, "", "Databases", represent_all(door))
 }
 
-/// `GET /dbs/{db}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    if common::is_known(call, database.resource.stamp) {
+/// `GET /dbs/{db}` 200, or 304 where the client has this version already.
+pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let database = shared::find_database(door, request)?;
+    if shared::is_known(request, database.resource.stamp) {
         return Ok(Reply::empty(304));
     }
-    Ok(shown::one(200, &show(&database)))
+    Ok(representation::resource_reply(200, &represent(&database)))
 }
 
-/// `DELETE /dbs/{db}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let database = common::database(door, call)?;
-    records::check_version(call, database.resource.stamp)?;
-    // The record goes last: until then a second attempt finds what is left.
-    for container in containers::all(&door.engine, &database) {
+/// `DELETE /dbs/{db}`, with all that it holds. 204; 412 where it has another version than the one
+/// in `if-match`, which is looked at before anything is removed.
+pub(crate) async fn delete_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let database = shared::find_database(door, request)?;
+    resources::check_version(request, database.resource.stamp)?;
+    // The database itself goes last: until then a second attempt finds what is left.
+    for container in catalog::all_containers(&door.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
         door.engine.drop_collection(Model::Items, &namespace).await?;
-        offers::remove(door, &container.rid).await?;
+        offers::remove_offer(door, &container.rid).await?;
     }
-    offers::remove(door, &database.rid().encode()).await?;
+    offers::remove_offer(door, &database.rid().encode()).await?;
     match door.engine.remove_resource(&[ROOT, &database.name], Expect::Present).await {
         Ok(()) => {}
         Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
@@ -97,6 +97,6 @@ pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<
         }
         Err(error) => return Err(error.into()),
     }
-    door.containers.prune();
-    Ok(records::removed())
+    door.containers.forget_dropped();
+    Ok(resources::removed_reply())
 }

@@ -1,5 +1,8 @@
-//! Which indexes a query read, in the two forms that clients decode. What could have been read is not
-//! worked out: the lists of potential indexes are empty.
+//! Which indexes a query read, in the two forms that clients decode. What could have been read is
+//! not worked out: the lists of potential indexes are empty.
+//!
+//! The first version is base64 of a JSON object, the second a JSON object with percent signs. Both
+//! come in one header, and the client says which it reads.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
@@ -7,32 +10,35 @@ use engine::Used;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use query::json::sarg::Step;
 
-use crate::{container, containers::Container, headers::Headers, shown};
+use crate::{catalog::Container, container, headers::Headers, representation};
 
-/// The header of an answer to a client that asks for it.
-pub(super) fn header(
-    headers: &Headers<'_>,
+/// The value of the header for a client that asks for it; `None` for all others. The second version
+/// counts where both are asked for.
+pub(super) fn utilization_header(
+    headers: &Headers,
     container: &Container,
     used: &[Used],
 ) -> Option<String> {
-    if !headers.index_metrics && !headers.index_metrics_v2 {
+    if !headers.index_metrics() && !headers.index_metrics_v2() {
         return None;
     }
     let (mut single, mut composite) = (Vec::new(), Vec::new());
     for used in used {
         match used {
-            Used::Path(steps) => single.push(path(steps)),
-            Used::Order(name) => composite.extend(container::composite(container.options(), name)),
+            Used::Path(steps) => single.push(policy_path(steps)),
+            Used::Order(name) => {
+                composite.extend(container::composite_paths(container.options(), name))
+            }
         }
     }
-    Some(match headers.index_metrics_v2 {
-        true => utf8_percent_encode(&second(single, composite), NON_ALPHANUMERIC).to_string(),
-        false => STANDARD.encode(first(single, composite)),
+    Some(match headers.index_metrics_v2() {
+        true => utf8_percent_encode(&version_2(single, composite), NON_ALPHANUMERIC).to_string(),
+        false => STANDARD.encode(version_1(single, composite)),
     })
 }
 
-/// A path as policies write it.
-fn path(steps: &[Step]) -> String {
+/// A path as policies write it; names with other characters than letters and digits are quoted.
+fn policy_path(steps: &[Step]) -> String {
     let mut text = String::new();
     for step in steps {
         text.push('/');
@@ -52,18 +58,21 @@ fn path(steps: &[Step]) -> String {
     text + "/?"
 }
 
-fn list<T>(all: Vec<T>, entry: impl Fn(T) -> Document) -> Value {
+/// A JSON array of objects.
+fn document_list<T>(all: Vec<T>, entry: impl Fn(T) -> Document) -> Value {
     Value::Array(all.into_iter().map(|one| Value::Document(entry(one))).collect())
 }
 
-fn texts(all: Vec<String>) -> Value {
+/// A JSON array of texts.
+fn text_list(all: Vec<String>) -> Value {
     Value::Array(all.into_iter().map(Value::String).collect())
 }
 
-/// The form of the first version.
-fn first(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
-    shown::text(&doc! {
-        "UtilizedSingleIndexes": list(single, |spec| doc! {
+/// The form of the first version. "High" and the precise sets say that the index was used for all
+/// of the condition that it could serve.
+fn version_1(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
+    representation::resource_text(&doc! {
+        "UtilizedSingleIndexes": document_list(single, |spec| doc! {
             "FilterExpression": "",
             "IndexSpec": spec,
             "FilterPreciseSet": true,
@@ -71,8 +80,8 @@ fn first(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
             "IndexImpactScore": "High",
         }),
         "PotentialSingleIndexes": array![],
-        "UtilizedCompositeIndexes": list(composite, |specs| doc! {
-            "IndexSpecs": texts(specs),
+        "UtilizedCompositeIndexes": document_list(composite, |specs| doc! {
+            "IndexSpecs": text_list(specs),
             "IndexPreciseSet": true,
             "IndexImpactScore": "High",
         }),
@@ -81,11 +90,11 @@ fn first(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
 }
 
 /// The form of the second version.
-fn second(single: Vec<String>, composite: Vec<Vec<String>>) -> String {
-    let text = shown::text(&doc! {
+fn version_2(single: Vec<String>, composite: Vec<Vec<String>>) -> String {
+    let text = representation::resource_text(&doc! {
         "UtilizedIndexes": doc! {
-            "SingleIndexes": list(single, |spec| doc! { "IndexSpec": spec }),
-            "CompositeIndexes": list(composite, |specs| doc! { "IndexSpecs": texts(specs) }),
+            "SingleIndexes": document_list(single, |spec| doc! { "IndexSpec": spec }),
+            "CompositeIndexes": document_list(composite, |specs| doc! { "IndexSpecs": text_list(specs) }),
         },
         "PotentialIndexes": doc! { "SingleIndexes": array![], "CompositeIndexes": array![] },
     });
@@ -103,7 +112,7 @@ mod tests {
             (vec![property("n")], "/n/?"),
             (vec![property("a"), Step::Elements, property("b c")], "/a/[]/\"b c\"/?"),
         ] {
-            assert_eq!(path(&steps), want);
+            assert_eq!(policy_path(&steps), want);
         }
     }
 }

@@ -1,5 +1,9 @@
-//! What an end of the server between two steps of a change left behind, mended at a start: a container
-//! has an offer of its own or shares its database's, and every offer has a resource.
+//! What an end of the server between two steps of a change left undone, finished at a start: a
+//! container has an offer of its own or shares its database's, and every offer has a resource.
+//!
+//! Creating a container makes its collection first and its offer second; removing one goes the same
+//! way. So after an end in between there is a container without an offer or an offer without a
+//! resource, and never a response that promised otherwise.
 
 use std::collections::HashSet;
 
@@ -7,22 +11,30 @@ use engine::{Expect, Store};
 
 use super::{
     offers::{self, Throughput},
-    records,
+    resources,
 };
-use crate::{containers, door::Door, failure::Result};
+use crate::{catalog, door::Door, failure};
 
-/// Gives containers without an offer the least one, and removes offers of what is gone: neither can
+impl<S: Store> Door<S> {
+    /// Mends what an end of the server between two steps of a change left undone. The server calls it
+    /// before the door serves anybody, so that no request meets half a change.
+    pub async fn mend(&self) -> Result<(), String> {
+        mend_offers(self).await.map_err(|failure| failure.text.into_owned())
+    }
+}
+
+/// Gives containers without an offer the least one, and removes offers of what is gone. Neither can
 /// come to be by requests, and no creation without its offer was ever acknowledged.
-pub(crate) async fn offers<S: Store>(door: &Door<S>) -> Result<()> {
+async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     let _one = door.changing.lock().await;
     let mut known = HashSet::new();
-    for database in containers::databases(&door.engine) {
+    for database in catalog::all_databases(&door.engine) {
         let rid = database.rid().encode();
-        let shared = offers::of(door, &rid).is_some();
-        for container in containers::all(&door.engine, &database) {
-            if !shared && offers::of(door, &container.rid).is_none() {
+        let shared = offers::offer_of(door, &rid).is_some();
+        for container in catalog::all_containers(&door.engine, &database) {
+            if !shared && offers::offer_of(door, &container.rid).is_none() {
                 let link = format!("dbs/{rid}/colls/{}/", container.rid);
-                offers::create(door, &link, &container.rid, Throughput::default()).await?;
+                offers::create_offer(door, &link, &container.rid, Throughput::default()).await?;
                 let (database, container) = (&container.database, &container.name);
                 tracing::warn!(database, container, "a container had no offer; it has one now");
             }
@@ -33,7 +45,7 @@ pub(crate) async fn offers<S: Store>(door: &Door<S>) -> Result<()> {
     for offer in offers::all_resources(door) {
         let owner = offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str());
         if !owner.is_some_and(|owner| known.contains(owner)) {
-            door.engine.remove_resource(&records::names(&offer), Expect::Present).await?;
+            door.engine.remove_resource(&resources::path_names(&offer), Expect::Present).await?;
             tracing::warn!("an offer had no resource; it is removed");
         }
     }

@@ -1,27 +1,43 @@
 //! The routes: one file for each kind of resource or operation, each a function of the door, the
-//! request and its body.
+//! request and its body. Which route serves an operation stands in `dispatch`.
+//!
+//! | file | what it serves |
+//! |---|---|
+//! | `account` | the account document and the certificate |
+//! | `databases`, `containers`, `users`, `permissions`, `scripts`, `offers` | one kind of resource each |
+//! | `items` | one item: create, upsert, read, replace, patch, delete |
+//! | `batches` | several operations on items in one request |
+//! | `queries`, `read_feed`, `change_feed`, `all_versions` | many items, page by page |
+//! | `partition_delete` | all items under a partition key |
+//! | `ranges` | partition key ranges, and conflicts |
+//!
+//! The other files are what several of these do alike: `resources` keeps small resources,
+//! `resource_feed` lists them, `container_part` finds out which items a request is about,
+//! `page_order` in which order they come, `pushdown` what an index may know of a query.
 
 pub(crate) mod account;
+mod all_versions;
 pub(crate) mod batches;
-pub(crate) mod changes;
-pub(crate) mod common;
+pub(crate) mod change_feed;
 mod condition;
+mod container_part;
 pub(crate) mod containers;
 pub(crate) mod databases;
-pub(crate) mod feeds;
 mod indexes_used;
-mod locate;
-pub(crate) mod mend;
+mod item_lookup;
+pub(crate) mod items;
+mod mend;
 pub(crate) mod offers;
-mod order;
-pub(crate) mod partition;
+mod page_order;
+mod parsed_query;
+pub(crate) mod partition_delete;
 pub(crate) mod permissions;
-pub(crate) mod points;
+mod pushdown;
 pub(crate) mod queries;
 pub(crate) mod ranges;
-mod records;
-mod scope;
+pub(crate) mod read_feed;
+mod resource_feed;
+mod resources;
 pub(crate) mod scripts;
-mod stored;
+mod shared;
 pub(crate) mod users;
-mod versions;

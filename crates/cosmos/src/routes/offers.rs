@@ -1,22 +1,26 @@
-//! Offers: the throughput of databases and containers. It is kept, shown and changed; what it limits
-//! is measured elsewhere.
+//! Offers: the throughput of databases and containers. It is kept, shown and changed; what it
+//! limits is measured elsewhere (`throttle`).
+//!
+//! An offer is a resource of its own, with the resource id of what it is for. A throughput is set
+//! by hand, in steps of 100 request units a second, or it scales by itself up to a figure in steps
+//! of 1,000; scaling changes nothing here but what is shown and the limit.
 
 use std::sync::Arc;
 
 use document::{Document, Number, Value, doc, json};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries, records};
+use super::{resource_feed, resources, shared};
 use crate::{
-    call::Call,
-    containers::Container,
+    catalog::Container,
     door::Door,
     etag,
     failure::{Failure, Result},
     limits::{MAX_THROUGHPUT, MIN_AUTOSCALE, MIN_THROUGHPUT},
     reply::Reply,
+    representation,
+    request::Request,
     rid::Rid,
-    shown,
     throttle::Allowance,
 };
 
@@ -39,7 +43,8 @@ impl Default for Throughput {
 }
 
 impl Throughput {
-    fn content(self) -> Document {
+    /// As offers keep and show it.
+    fn to_content(self) -> Document {
         match self {
             Self::Manual(units) => doc! {
                 "offerThroughput": Value::Int64(units),
@@ -59,7 +64,8 @@ impl Throughput {
         }
     }
 
-    fn checked(self) -> Result<Self> {
+    /// Refuses what is outside of the bounds or between two steps.
+    fn check_bounds(self) -> Result<Self> {
         let (units, least, step) = match self {
             Self::Manual(units) => (units, MIN_THROUGHPUT, 100),
             Self::Autoscale(units, _) => (units, MIN_AUTOSCALE, 1000),
@@ -67,35 +73,38 @@ impl Throughput {
         if (least..=MAX_THROUGHPUT).contains(&units) && units % step == 0 {
             return Ok(self);
         }
-        Err(Failure::bad(format!(
+        Err(Failure::bad_request(format!(
             "The offer should have valid throughput values between {least} and {MAX_THROUGHPUT} \
              inclusive in increments of {step}."
         )))
     }
 
-    /// What the body of an offer asks for.
-    fn of(content: Option<&Value>) -> Result<Self> {
+    /// What the body of an offer asks for. Settings of autoscale count before a figure: SDKs send
+    /// the figure that they have read along with them.
+    fn of_content(content: Option<&Value>) -> Result<Self> {
         let Some(Value::Document(content)) = content else {
-            return Err(Failure::bad("The offer has no object 'content'."));
+            return Err(Failure::bad_request("The offer has no object 'content'."));
         };
         let scale = match content.get("offerAutopilotSettings") {
-            Some(Value::Document(settings)) => Self::scaled(settings)?,
+            Some(Value::Document(settings)) => Self::of_autoscale(settings)?,
             None | Some(Value::Null) => None,
-            Some(_) => return Err(Failure::bad("The settings of autoscale are not an object.")),
+            Some(_) => {
+                return Err(Failure::bad_request("The settings of autoscale are not an object."));
+            }
         };
-        match (scale, content.get("offerThroughput").and_then(whole)) {
-            (Some(scale), _) => scale.checked(),
-            (None, Some(units)) => Self::Manual(units).checked(),
-            (None, None) => Err(Failure::bad("The offer says no throughput.")),
+        match (scale, content.get("offerThroughput").and_then(whole_number)) {
+            (Some(scale), _) => scale.check_bounds(),
+            (None, Some(units)) => Self::Manual(units).check_bounds(),
+            (None, None) => Err(Failure::bad_request("The offer says no throughput.")),
         }
     }
 
-    /// What the settings of autoscale ask for.
-    fn scaled(settings: &Document) -> Result<Option<Self>> {
+    /// What the settings of autoscale ask for; `None` where they name no throughput.
+    fn of_autoscale(settings: &Document) -> Result<Option<Self>> {
         let most = match settings.get("maxThroughput") {
             None | Some(Value::Null) => return Ok(None),
-            Some(most) => whole(most).ok_or_else(|| {
-                Failure::bad("The throughput of autoscale is not a whole number.")
+            Some(most) => whole_number(most).ok_or_else(|| {
+                Failure::bad_request("The throughput of autoscale is not a whole number.")
             })?,
         };
         let inner = |document: Option<&Value>, name: &str| match document {
@@ -106,9 +115,9 @@ impl Throughput {
         let increment = match inner(policy.as_ref(), "incrementPercent") {
             None | Some(Value::Null) => None,
             Some(increment) => {
-                let increment = whole(&increment).filter(|percent| *percent >= 0);
+                let increment = whole_number(&increment).filter(|percent| *percent >= 0);
                 Some(increment.ok_or_else(|| {
-                    Failure::bad("The property 'incrementPercent' is not a whole number.")
+                    Failure::bad_request("The property 'incrementPercent' is not a whole number.")
                 })?)
             }
         };
@@ -116,35 +125,37 @@ impl Throughput {
     }
 }
 
-fn whole(value: &Value) -> Option<i64> {
+/// A whole number, however JSON writes it.
+fn whole_number(value: &Value) -> Option<i64> {
     Number::of(value.as_ref())?.to_i64_exact()
 }
 
 /// The throughput that the headers of a creation ask for.
-pub(crate) fn wanted(call: &Call<'_>) -> Result<Option<Throughput>> {
-    if let Some(settings) = call.headers.autoscale {
+pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughput>> {
+    if let Some(settings) = request.headers.autoscale() {
         let settings = json::parse_document(settings.as_bytes(), 5)?;
-        let scaled = Throughput::scaled(&settings)?.unwrap_or(Throughput::Autoscale(0, None));
-        return scaled.checked().map(Some);
+        let scaled = Throughput::of_autoscale(&settings)?.unwrap_or(Throughput::Autoscale(0, None));
+        return scaled.check_bounds().map(Some);
     }
-    let Some(text) = call.headers.throughput else { return Ok(None) };
+    let Some(text) = request.headers.throughput() else { return Ok(None) };
     let units = text.trim().parse().unwrap_or(0);
-    Throughput::Manual(units).checked().map(Some)
+    Throughput::Manual(units).check_bounds().map(Some)
 }
 
-/// Makes the offer of a resource. Callers hold the door's lock of changes.
-pub(crate) async fn create<S: Store>(
+/// Makes the offer of a resource, whose link and resource id these are. Callers hold the door's
+/// lock of changes.
+pub(crate) async fn create_offer<S: Store>(
     door: &Door<S>,
     link: &str,
     rid: &str,
     throughput: Throughput,
 ) -> Result<()> {
-    let number = common::next_number(door).await?;
+    let number = resources::next_number(door).await?;
     let body = doc! {
         "number": Value::Int64(i64::from(number)),
         "resource": link,
         "offerResourceId": rid,
-        "content": throughput.content(),
+        "content": throughput.to_content(),
     };
     let id = Rid::Database(number).encode();
     door.engine.put_resource(&[ROOT, &id], body, Expect::Absent).await?;
@@ -156,8 +167,9 @@ pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
     door.engine.resources(&[ROOT])
 }
 
-/// The offer of the resource with this id.
-pub(crate) fn of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
+/// The offer of the resource with this id. It is searched for among all: there are as many as
+/// containers, and few operations ask.
+pub(crate) fn offer_of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
     let is_own = |offer: &Arc<Resource>| {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
     };
@@ -165,24 +177,26 @@ pub(crate) fn of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
 }
 
 /// What limits a container: its own offer, or that of its database.
-pub(crate) fn allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
+pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
     let database = Rid::Database(container.database_number).encode();
     let (about, offer) = [container.rid.clone(), database].into_iter().find_map(|rid| {
-        let offer = of(door, &rid)?;
+        let offer = offer_of(door, &rid)?;
         Some((rid, offer))
     })?;
     let (Throughput::Manual(units) | Throughput::Autoscale(units, _)) =
-        Throughput::of(offer.body.get("content")).ok()?;
+        Throughput::of_content(offer.body.get("content")).ok()?;
     Some(Allowance { about, units })
 }
 
-/// Removes the offer of a resource.
-pub(crate) async fn remove<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
-    let Some(offer) = of(door, rid) else { return Ok(()) };
-    Ok(door.engine.remove_resource(&records::names(&offer), Expect::Present).await?)
+/// Removes the offer of a resource, if it has one.
+pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
+    let Some(offer) = offer_of(door, rid) else { return Ok(()) };
+    Ok(door.engine.remove_resource(&resources::path_names(&offer), Expect::Present).await?)
 }
 
-fn show(offer: &Resource) -> Document {
+/// An offer as clients see it. Its type says "Invalid" and its version "V2", as those of the
+/// service do.
+fn represent(offer: &Resource) -> Document {
     let id = offer.path.last().map_or("", String::as_str);
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);
     doc! {
@@ -194,52 +208,56 @@ fn show(offer: &Resource) -> Document {
         "id": id,
         "_rid": id,
         "_self": format!("offers/{id}/"),
-        "_etag": etag::quoted(offer.stamp),
+        "_etag": etag::quoted_etag(offer.stamp),
         "_ts": Value::Int64(offer.ts),
     }
 }
 
-fn all<S: Store>(door: &Door<S>) -> Vec<Document> {
-    let mut all: Vec<Document> = all_resources(door).iter().map(|offer| show(offer)).collect();
+/// All offers as clients see them, in the order of their ids.
+fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
+    let mut all: Vec<Document> = all_resources(door).iter().map(|offer| represent(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
     all.sort_by_key(id);
     all
 }
 
-fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
-    let id = call.link.name.as_deref().unwrap_or_default();
+/// The offer at the end of a link, by its resource id: offers have no names.
+fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+    let id = request.name();
     if Rid::parse(id).is_none() {
-        return Err(Failure::bad(format!("'{id}' is not the id of an offer.")));
+        return Err(Failure::bad_request(format!("'{id}' is not the id of an offer.")));
     }
     door.engine.resource(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
-/// `GET /offers`, or `POST` with a query
-pub(crate) fn list<S: Store>(
+/// `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by a query for
+/// `offerResourceId`.
+pub(crate) fn list_offers<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    queries::list(door, call, asked, "", "Offers", all(door))
+    resource_feed::list_resources(door, request, asked, "", "Offers", represent_all(door))
 }
 
-/// `GET /offers/{rid}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    Ok(shown::one(200, &show(&*find(door, call)?)).with("x-ms-cosmos-min-throughput", "400"))
+/// `GET /offers/{rid}`. SDKs read from the header how low the throughput may be set.
+pub(crate) fn read_offer<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    Ok(representation::resource_reply(200, &represent(&*find_named(door, request)?))
+        .with_header("x-ms-cosmos-min-throughput", "400"))
 }
 
-/// `PUT /offers/{rid}`
-pub(crate) async fn replace<S: Store>(
+/// `PUT /offers/{rid}`. 200; what it limits follows within a second, see `throttle`.
+pub(crate) async fn replace_offer<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let held = find(door, call)?;
-    let throughput = Throughput::of(common::document(body)?.get("content"))?;
+    let held = find_named(door, request)?;
+    let throughput = Throughput::of_content(shared::parse_document(body)?.get("content"))?;
     let mut changed = held.body.clone();
-    changed.insert("content", throughput.content());
-    let made = records::replace(door, call, &held, changed).await?;
-    Ok(shown::one(200, &show(&made)))
+    changed.insert("content", throughput.to_content());
+    let made = resources::replace_resource(door, request, &held, changed).await?;
+    Ok(representation::resource_reply(200, &represent(&made)))
 }
 
 #[cfg(test)]
@@ -272,10 +290,11 @@ mod tests {
             ("{}", None),
         ] {
             let content = json::parse_document(text.as_bytes(), 5).unwrap();
-            let found = Throughput::of(Some(&Value::Document(content))).ok();
+            let found = Throughput::of_content(Some(&Value::Document(content))).ok();
             assert_eq!(found, want, "{text}");
             // What is kept says the same.
-            let again = found.map(|found| Throughput::of(Some(&Value::Document(found.content()))));
+            let again = found
+                .map(|found| Throughput::of_content(Some(&Value::Document(found.to_content()))));
             assert!(again.is_none_or(|again| again.ok() == want), "{text}");
         }
     }

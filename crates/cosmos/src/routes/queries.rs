@@ -1,96 +1,48 @@
-//! Queries: of items, over the engine; of other resources, over what is in memory. With one
-//! partition key range the server answers every query whole.
+//! Queries of items, over the engine, page by page; and plans, which tell a client how to put the
+//! pages of several partitions together. With one partition key range the server answers every
+//! query whole, so a client may send the query as it is.
+//!
+//! A page goes four steps: the text is compiled, the part of the container is found, the engine's
+//! scan feeds rows into a `Run`, and what the run has becomes the response. The engine chooses how
+//! to scan by what the query can do with an index (`pushdown`); that changes what a page costs and
+//! never what it holds.
+//!
+//! A page ends at a number of items, at 4 MB, or where it has taken long and the query may end
+//! anywhere. Its continuation holds the place of the last row in the order of the results; there is
+//! nothing of a query on the server between two pages.
 
 use std::{cell::OnceCell, sync::Arc};
 
-use cosmos_sql::{SqlError, compile, plan_document};
-use document::{DocBuf, DocRef, Document, Value, json};
+use cosmos_sql::{SqlError, plan_document};
+use document::{DocBuf, DocRef, Value, json};
 use engine::{Births, Comes, Flow, Item, Scan, Scanned, Sink, Store};
 use query::{
-    expr::{Effort, Holding},
+    expr::Effort,
     json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
 };
 
-use super::{common, indexes_used, order, scope, stored};
+use super::{
+    container_part, indexes_used, page_order,
+    parsed_query::{ParsedQuery, query_failure},
+    pushdown, shared,
+};
 use crate::{
-    call::Call,
-    charge::Work,
-    containers::Container,
+    catalog::Container,
     door::Door,
     failure::{Failure, Result},
-    item::Frame,
-    limits::{MAX_ANSWER_BYTES, MAX_DEPTH, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
+    item::ItemRenderer,
+    limits::{MAX_ANSWER_BYTES, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
     reply::Reply,
-    session, shown,
+    representation,
+    request::Request,
+    request_units::Work,
+    session,
 };
 
-/// What a client asks.
-struct Question {
-    plan: Arc<Select>,
-    /// What a continuation of it is good for.
-    text: Vec<u8>,
-}
-
-/// The text of a query, and its parameters.
-type Asked = (String, Vec<(String, Value)>);
-
-impl Question {
-    fn parts(body: &[u8]) -> Result<Asked> {
-        let mut fields = json::parse_document(body, MAX_DEPTH)?;
-        let Some(Value::String(text)) = fields.remove("query") else {
-            return Err(Failure::bad("The body of a query has no text 'query'."));
-        };
-        let parameters = match fields.remove("parameters") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(parameters)) => {
-                parameters.into_iter().map(parameter).collect::<Result<_>>()?
-            }
-            Some(_) => return Err(Failure::bad("The 'parameters' of a query are no array.")),
-        };
-        Ok((text, parameters))
-    }
-
-    fn read(body: &[u8]) -> Result<Self> {
-        let (text, parameters) = Self::parts(body)?;
-        let plan = compile(&text, &parameters).map_err(|error| refused(&error))?;
-        let mut about = text.into_bytes();
-        for (name, value) in &parameters {
-            about.push(0);
-            about.extend_from_slice(name.as_bytes());
-            json::write(value.as_ref(), &mut about);
-        }
-        Ok(Self { plan: Arc::new(plan), text: about })
-    }
-}
-
-fn parameter(value: Value) -> Result<(String, Value)> {
-    let wrong = || Failure::bad("A parameter of a query has a text 'name' and a 'value'.");
-    let Value::Document(mut fields) = value else { return Err(wrong()) };
-    let Some(Value::String(name)) = fields.remove("name") else { return Err(wrong()) };
-    Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))
-}
-
-/// A query that cannot be run, as clients expect to be told.
-pub(super) fn refused(error: &SqlError) -> Failure {
-    let (code, message, start, end) = match error {
-        SqlError::Unsupported { what } => return Failure::unsupported(what),
-        SqlError::Invalid { code, message, start, end } => (code, message, start, end),
-    };
-    let mut errors = b"{\"errors\":[{\"severity\":\"Error\",".to_vec();
-    errors.extend_from_slice(
-        format!(
-            "\"location\":{{\"start\":{start},\"end\":{end}}},\"code\":\"{code}\",\"message\":"
-        )
-        .as_bytes(),
-    );
-    json::write_string(message, &mut errors);
-    errors.extend_from_slice(b"}]}");
-    Failure::query(String::from_utf8(errors).unwrap_or_default())
-}
-
-/// A query whose ORDER BY needs an index that is not there.
+/// The failure for a query whose ORDER BY needs an index that is not there, with the service's
+/// code.
 fn no_composite() -> Failure {
-    refused(&SqlError::Invalid {
+    query_failure(&SqlError::Invalid {
         code: "SC2104",
         message: "The order by query does not have a corresponding composite index that it can be \
                   served from."
@@ -100,168 +52,141 @@ fn no_composite() -> Failure {
     })
 }
 
-fn limit(call: &Call<'_>) -> Result<PageLimit> {
-    let items = call.headers.page()?.unwrap_or(PAGE_ITEMS);
+/// Where a page ends at the latest.
+pub(super) fn page_limit(request: &Request) -> Result<PageLimit> {
+    let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     Ok(PageLimit { items, bytes: MAX_PAGE_BYTES })
 }
 
 /// In which order a request is answered, and where it goes on.
-fn resume<S: Store>(
+pub(super) fn resume_query<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     about: &[&[u8]],
 ) -> Result<(Births, Option<Resume>)> {
-    let (births, bytes) = order::resume(door, call, about)?;
+    let (births, bytes) = page_order::resume_page(door, request, about)?;
     let read = |bytes: Vec<u8>| {
-        Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad("Invalid Continuation Token"))
+        Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad_request("Invalid Continuation Token"))
     };
     Ok((births, bytes.map(read).transpose()?))
 }
 
-fn reply<S: Store>(
+/// The response with a page. `rid` and `name` are those of the feed that the query is over.
+pub(super) fn page_reply<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
     comes: Comes,
     (rid, name): (&str, &str),
     page: &Page,
 ) -> Result<Reply> {
-    // The page is there beside its text, and counts for itself.
-    let mut feed = shown::Feed::new(rid, name, &door.settings.memory);
+    // The values of the page are still there while its text is written; they are counted apart.
+    let mut feed = representation::Feed::new(rid, name, &door.settings.memory);
     for value in &page.values {
-        feed.push(|out| json::write(value.as_ref(), out))?;
+        feed.push_entry(|out| json::write(value.as_ref(), out))?;
+        // A page is bounded by what its rows take as they are stored; as text, escapes can make
+        // several times as much of them.
         if MAX_ANSWER_BYTES < feed.bytes() {
             return Err(Failure::answer_too_large());
         }
     }
     let resume = page.resume.as_ref().map(Resume::to_bytes);
-    let continuation = resume.map(|bytes| order::seal(door, about, comes, &bytes));
+    let continuation = resume.map(|bytes| page_order::seal_page(door, about, comes, &bytes));
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
-/// A page of a feed of resources: of all, or of what a query makes of them.
-pub(super) fn list<S: Store>(
+/// `POST /dbs/{db}/colls/{c}/docs` with a query 200 with a page, which may be empty although there
+/// are further ones; 400 with the place of the error where the text does not compile.
+pub(crate) async fn query_items<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
-    asked: Option<&[u8]>,
-    rid: &str,
-    name: &str,
-    resources: Vec<Document>,
-) -> Result<Reply> {
-    match asked {
-        None => shown::page(door, call, rid, name, resources),
-        Some(body) => over(door, call, body, rid, name, resources),
-    }
-}
-
-/// A query over resources in memory.
-fn over<S: Store>(
-    door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
-    rid: &str,
-    name: &str,
-    mut resources: Vec<Document>,
 ) -> Result<Reply> {
-    let question = Question::read(body)?;
-    let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &question.text];
-    let (_, resume) = resume(door, call, &about)?;
-    let id = |resource: &Document| match resource.get("id") {
-        Some(Value::String(id)) => id.clone(),
-        _ => String::new(),
-    };
-    resources.sort_by_key(id);
-    let context = query::Context {
-        effort: common::effort(door, call),
-        holding: Holding::of(&door.settings.memory),
-        ..query::Context::default()
-    };
-    let mut run = Run::new(question.plan, context, resume, limit(call)?);
-    let mut all = true;
-    for resource in &resources {
-        let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
-        let flow = flow.map_err(engine::Error::from)?;
-        if flow == Flow::Enough {
-            all = false;
-            break;
-        }
-    }
-    let page = run.finish(all).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, Comes::ByKey, (rid, name), &page)?;
-    let bytes = reply.body.len();
-    Ok(reply.charged(Work::Rows(resources.len() as u64), bytes))
-}
-
-/// `POST /dbs/{db}/colls/{c}/docs` with a query
-pub(crate) async fn run<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let question = Question::read(body)?;
-    check_order(&container, &question.plan)?;
-    let part = scope::of_query(&container, call, question.plan.sarg())?;
+    let container = request.container()?;
+    let parsed = ParsedQuery::compile_body(body)?;
+    // This is known without a row, and told before the part is looked for, as in the service.
+    check_order(container, &parsed.plan)?;
+    let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
-    let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &question.text];
-    let (births, resume) = resume(door, call, &about)?;
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &parsed.text];
+    let (births, resume) = resume_query(door, request, &about)?;
+    // A count of everything is known without a walk: the engine keeps it, and knows what has
+    // expired by now.
     let all = range.is_all() && part.within.is_none();
-    if question.plan.scalar_count_only() && all && resume.is_none() {
-        return count(door, call, &container, &about).await;
+    if parsed.plan.scalar_count_only() && all && resume.is_none() {
+        return count_items(door, request, container, &about).await;
     }
-    let context = common::context(door, call).await;
-    let system = question.plan.system();
-    let sarg = stored::sarg(question.plan.sarg(), part.partition);
+    let context = shared::new_context(door, request).await;
+    let system = parsed.plan.system();
+    // From here on `sarg` is only what an index may use. The run asks the whole condition of every
+    // row.
+    let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
     let shared = query::Context::clone(&context);
-    let run = Run::new(Arc::clone(&question.plan), shared, resume, limit(call)?);
-    let order = stored::order(&question.plan);
+    let run = Run::new(Arc::clone(&parsed.plan), shared, resume, page_limit(request)?);
+    let order = pushdown::stored_order(&parsed.plan);
+    // Where the engine walks in the query's own order a page can begin in the middle of it;
+    // otherwise the walk begins after the last row of the page before.
     let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
-    let streams = question.plan.streams();
+    let streams = parsed.plan.streams();
+    // Only results that come in the order of items show that order.
     let births = if streams { births } else { Births::Never };
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
     let effort = &context.effort;
-    let (container, part, comes) = (&*container, &part, Comes::ByKey);
+    let (container, part, comes) = (container, &part, Comes::ByKey);
     let mut rows = Rows { run, comes, streams, container, part, system, effort };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
-    session::check(call.seen, scanned.seq)?;
+    session::check_seen(request.seen, scanned.seq)?;
+    // The engine may have chosen another order than the one that was expected: the token is for the
+    // order in which items came.
     let comes = rows.comes;
     let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
-    let reply = reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
+    let reply = page_reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
-    let mut reply = reply.charged(Work::Rows(scanned.items), bytes);
+    let mut reply = reply.with_units(Work::Rows(scanned.items), bytes);
     reply.seq = scanned.seq;
-    if call.headers.query_metrics {
-        let metrics = metrics(&scanned, page.values.len(), bytes);
-        reply = reply.with("x-ms-documentdb-query-metrics", metrics);
+    if request.headers.query_metrics() {
+        let metrics = metrics_text(&scanned, page.values.len(), bytes);
+        reply = reply.with_header("x-ms-documentdb-query-metrics", metrics);
     }
-    if let Some(used) = indexes_used::header(&call.headers, container, &scanned.indexes) {
-        reply = reply.with("x-ms-cosmos-index-utilization", used);
+    if let Some(used) =
+        indexes_used::utilization_header(&request.headers, container, &scanned.indexes)
+    {
+        reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
 }
 
-/// How many items a container has: that is known without looking at them.
-async fn count<S: Store>(
+/// How many items a container has: that is known without looking at them. The response has the same
+/// headers as that of any other query.
+async fn count_items<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     container: &Container,
     about: &[&[u8]],
 ) -> Result<Reply> {
     let seq = door.engine.store().published();
-    session::check(call.seen, seq)?;
+    session::check_seen(request.seen, seq)?;
     let live = door.engine.live(&container.collection).await?;
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
-    let reply = reply(door, about, Comes::ByKey, (&container.rid, "Documents"), &page)?;
+    let reply = page_reply(door, about, Comes::ByKey, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
-    let mut reply = reply.charged(Work::Rows(0), bytes);
+    let mut reply = reply.with_units(Work::Rows(0), bytes);
     reply.seq = seq;
-    if call.headers.query_metrics {
-        reply = reply.with("x-ms-documentdb-query-metrics", metrics(&Scanned::default(), 1, bytes));
+    if request.headers.query_metrics() {
+        reply = reply.with_header(
+            "x-ms-documentdb-query-metrics",
+            metrics_text(&Scanned::default(), 1, bytes),
+        );
     }
-    if let Some(used) = indexes_used::header(&call.headers, container, &[]) {
-        reply = reply.with("x-ms-cosmos-index-utilization", used);
+    if let Some(used) = indexes_used::utilization_header(&request.headers, container, &[]) {
+        reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
 }
 
-/// What a query did. Times are left at zero: the machine's clock says nothing about the query.
-fn metrics(scanned: &Scanned, results: usize, bytes: usize) -> String {
+/// What a query did, in the form of the service. Times are left at zero: the machine's clock says
+/// nothing about the query, and responses would differ from run to run.
+fn metrics_text(scanned: &Scanned, results: usize, bytes: usize) -> String {
     format!(
         "totalExecutionTimeInMs=0.00;queryCompileTimeInMs=0.00;\
          queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;\
@@ -276,32 +201,41 @@ fn metrics(scanned: &Scanned, results: usize, bytes: usize) -> String {
 
 /// Rows from the engine into a query.
 struct Rows<'a> {
+    /// The query, which collects the page.
     run: Run,
+    /// The order in which items come, as the engine has told.
     comes: Comes,
     /// Whether its results come in the order of items.
     streams: bool,
+    /// The container that is queried.
     container: &'a Container,
-    part: &'a scope::Part<'a>,
+    /// The part of it that the request is about.
+    part: &'a container_part::ContainerPart<'a>,
     /// Where the query reads what the server sets.
     system: System,
+    /// How much the page has computed.
     effort: &'a Effort,
 }
 
 impl Sink for Rows<'_> {
     fn begin(&mut self, comes: Comes) -> std::result::Result<(), engine::Error> {
         self.comes = comes;
+        // A scan may begin again, when something changed under it: what the run has so far is
+        // forgotten.
         self.run.begin();
         self.run.set_sorted(comes == Comes::AsAsked || self.streams);
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        if !self.part.holds(self.container, item) {
+        if !self.part.contains_item(self.container, item) {
             return Ok(Flow::More);
         }
-        let frame = &self.container.frame;
-        let whole = Completed { item, frame, document: OnceCell::new() };
-        let place = order::place(self.comes, item);
+        let renderer = &self.container.renderer;
+        // Completing an item costs a copy of it, so it is done only where the query reads what the
+        // server sets.
+        let whole = Completed { item, renderer, document: OnceCell::new() };
+        let place = page_order::order_key(self.comes, item);
         let flow = match self.system {
             System::Nowhere => self.run.row(&place, item.document())?,
             System::Everywhere => self.run.row(&place, whole.whole())?,
@@ -315,13 +249,13 @@ impl Sink for Rows<'_> {
 #[derive(Debug)]
 struct Completed<'a> {
     item: &'a Item,
-    frame: &'a Frame,
+    renderer: &'a ItemRenderer,
     document: OnceCell<DocBuf>,
 }
 
 impl Whole for Completed<'_> {
     fn whole(&self) -> DocRef<'_> {
-        self.document.get_or_init(|| self.frame.complete(self.item)).as_ref()
+        self.document.get_or_init(|| self.renderer.complete_document(self.item)).as_ref()
     }
 }
 
@@ -330,7 +264,9 @@ fn is_long(run: &Run, effort: &Effort) -> bool {
     run.can_stop() && PAGE_END <= effort.done()
 }
 
-/// ORDER BY over several properties needs an index that has them in this order, or turned round.
+/// Refuses an ORDER BY over several properties without an index that has them in this order, or
+/// turned round. Any other order could be sorted, but the service refuses it, and a query that
+/// works here has to work there.
 fn check_order(container: &Container, plan: &Select) -> Result<()> {
     let Some(paths) = plan.order_paths().filter(|paths| 1 < paths.len()) else { return Ok(()) };
     let state = container.collection.state();
@@ -338,32 +274,23 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
     if served { Ok(()) } else { Err(no_composite()) }
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs` for a plan
-pub(crate) fn plan<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    common::container(door, call)?;
-    let (text, parameters) = Question::parts(body)?;
-    let features = call.headers.features.unwrap_or_default();
+/// `POST /dbs/{db}/colls/{c}/docs` for a plan: a document that says how results of several ranges
+/// are merged. What a client says it cannot do is never asked of it.
+pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
+    request.container()?;
+    let (text, parameters) = ParsedQuery::read_parts(body)?;
+    let features = request.headers.features().unwrap_or_default();
     let features: Vec<&str> = features.split(',').map(str::trim).collect();
-    let plan = plan_document(&text, &parameters, &features).map_err(|error| refused(&error))?;
-    Ok(Reply::json(200, shown::text(&plan)).charged(Work::PointRead, 0))
+    let plan =
+        plan_document(&text, &parameters, &features).map_err(|error| query_failure(&error))?;
+    Ok(Reply::json(200, representation::resource_text(&plan)).with_units(Work::PointRead, 0))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use cosmos_sql::compile;
 
-    #[test]
-    fn refused_queries_say_where() {
-        let error =
-            SqlError::Invalid { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
-        let want = concat!(
-            r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
-            r#""message":"near '\"'"}]}"#
-        );
-        assert_eq!(refused(&error).errors.as_deref(), Some(want));
-        let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
-        assert_eq!(refused(&unsupported).fault.status(), 501);
-    }
+    use super::*;
 
     #[test]
     fn a_page_that_takes_long_ends_where_the_next_one_can_go_on() {
@@ -400,7 +327,7 @@ mod tests {
             ("{}", false),
             ("x", false),
         ] {
-            assert_eq!(Question::read(body.as_bytes()).is_ok(), good, "{body}");
+            assert_eq!(ParsedQuery::compile_body(body.as_bytes()).is_ok(), good, "{body}");
         }
     }
 }

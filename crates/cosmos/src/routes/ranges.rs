@@ -1,30 +1,35 @@
-//! Partition key ranges: one, for ever. And conflicts, of which there are none.
+//! Partition key ranges: one, for ever. And conflicts between regions, of which there are none.
 
 use document::{Value, array, doc};
 use engine::Store;
-use http::Method;
 
-use super::{common, scope};
+use super::{container_part, shared};
 use crate::{
-    call::Call,
-    charge::Work,
     door::Door,
     etag,
     failure::Result,
+    operation::Operation,
     reply::Reply,
+    representation,
+    request::Request,
+    request_units::Work,
     rid::{Leaf, Rid},
-    session, shown,
+    session,
 };
 
-/// `GET /dbs/{db}/colls/{c}/pkranges`
-pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
+/// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read it once for each container and keep it by its
+/// etag, which is therefore that of the container's creation: a change of the definition changes no
+/// range.
+pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
     let record = &container.collection.state().record;
-    let etag = etag::quoted(record.created);
-    if common::is_known(call, record.created) {
-        return Ok(Reply::empty(304).charged(Work::PointRead, 0).tagged(etag));
+    // Not the etag of the definition, which changes while the range does not.
+    let etag = etag::quoted_etag(record.created);
+    if shared::is_known(request, record.created) {
+        return Ok(Reply::empty(304).with_units(Work::PointRead, 0).with_etag(etag));
     }
     let database = container.database_number;
+    // The service numbers the first range of a container with 2.
     let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();
     let of_database = Rid::Database(database).encode();
     let range = doc! {
@@ -40,22 +45,22 @@ pub(crate) fn list<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
         "parents": array![],
         "_ts": Value::Int64(container.changed_ts()),
     };
-    let text = shown::text(&range);
-    let mut feed = shown::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
-    feed.push(|out| out.extend_from_slice(&text))?;
-    Ok(feed.into_reply().charged(Work::PointRead, 0).tagged(etag))
+    let text = representation::resource_text(&range);
+    let mut feed =
+        representation::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
+    feed.push_entry(|out| out.extend_from_slice(&text))?;
+    Ok(feed.into_reply().with_units(Work::PointRead, 0).with_etag(etag))
 }
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is of one partition unless it
-/// says otherwise.
-pub(crate) fn conflicts<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let container = common::container(door, call)?;
-    let headers = &call.headers;
-    let whole =
-        headers.cross_partition || headers.range_id.is_some() || headers.partition_key.is_some();
-    if *call.verb == Method::POST && !whole && !container.key.paths().is_empty() {
-        return Err(scope::disabled());
+/// says otherwise. What it asks does not matter, since there is nothing to find.
+pub(crate) fn list_conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    let asks = request.operation == Operation::QueryConflicts;
+    // A query that may not cross partitions is refused here as one of items would be.
+    if asks && !container_part::may_be_whole(container, request) {
+        return Err(container_part::cross_partition_disabled());
     }
-    let feed = shown::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
-    Ok(feed.into_reply().charged(Work::PointRead, 0))
+    let feed = representation::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
+    Ok(feed.into_reply().with_units(Work::PointRead, 0))
 }

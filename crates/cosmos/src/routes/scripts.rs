@@ -1,35 +1,41 @@
 //! Stored procedures, triggers and user-defined functions as resources: they are kept and shown,
-//! not run.
+//! not run. So tools that set up a container work, and what would run a script is an error that
+//! says so.
 
 use std::sync::Arc;
 
 use document::{Document, Value, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, containers, queries, records};
+use super::{containers, resource_feed, resources, shared};
 use crate::{
-    call::Call,
-    containers::Container,
+    catalog::Container,
     door::Door,
     failure::{Failure, Fault, Result},
     limits::{MAX_SCRIPTS, MAX_UDFS},
     link, names,
     reply::Reply,
+    representation::{self, SystemProperties},
+    request::Request,
     rid::{Leaf, Rid},
-    shown::{self, System},
 };
 
 /// What differs between the three kinds.
 struct Kind {
+    /// The word in paths.
     word: &'static str,
+    /// The name of the feed in JSON.
     feed: &'static str,
+    /// The type in resource ids.
     leaf: Leaf,
+    /// How many of them a container may have.
     most: usize,
 }
 
-fn kind(call: &Call<'_>) -> Kind {
-    let word = call.link.kind.word();
-    let (feed, leaf, most) = match call.link.kind {
+/// The kind that a request is about.
+fn script_kind(request: &Request) -> Kind {
+    let word = request.link.kind.path_word();
+    let (feed, leaf, most) = match request.link.kind {
         link::Resource::Triggers => ("Triggers", Leaf::Trigger, MAX_SCRIPTS),
         link::Resource::Udfs => ("UserDefinedFunctions", Leaf::Udf, MAX_UDFS),
         _ => ("StoredProcedures", Leaf::Procedure, MAX_SCRIPTS),
@@ -37,55 +43,72 @@ fn kind(call: &Call<'_>) -> Kind {
     Kind { word, feed, leaf, most }
 }
 
-struct Owner {
+/// The scripts of one kind in a container.
+struct ScriptFeed {
     container: Arc<Container>,
     path: [String; 4],
     kind: Kind,
 }
 
-impl Owner {
-    fn find<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Self> {
-        let container = common::container(door, call)?;
-        Ok(Self { path: containers::path(&container), container, kind: kind(call) })
+impl ScriptFeed {
+    /// The feed that a link means or lies in.
+    fn find_feed(request: &Request) -> Result<Self> {
+        let container = Arc::clone(request.container()?);
+        Ok(Self {
+            path: containers::resource_path(&container),
+            container,
+            kind: script_kind(request),
+        })
     }
 
-    fn path<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
+    /// The path of the script of this name.
+    fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
         let [root, database, word, id] = self.path.each_ref().map(String::as_str);
         [root, database, word, id, self.kind.word, name]
     }
 
-    fn all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
-        records::all(door, &self.path("")).iter().map(|held| self.show(held)).collect()
+    /// All of them as clients see them.
+    fn represent_all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
+        resources::siblings_of(door, &self.path_of(""))
+            .iter()
+            .map(|held| self.represent(held))
+            .collect()
     }
 
-    fn named<S: Store>(&self, door: &Door<S>, call: &Call<'_>) -> Result<Arc<Resource>> {
-        let name = call.link.name.as_deref().unwrap_or_default();
-        let found = records::find(door, &self.path(name), |held| self.rid(held));
+    /// The script at the end of a link, by name or resource id.
+    fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+        let name = request.name();
+        let found =
+            resources::find_resource(door, &self.path_of(name), |held| self.script_rid(held));
         found.ok_or_else(Failure::no_entity)
     }
 
-    fn rid(&self, held: &Resource) -> Rid {
+    /// The resource id of a script, which is made of the commit of its birth.
+    fn script_rid(&self, held: &Resource) -> Rid {
         let container = self.container.collection.id;
         Rid::in_container(self.container.database_number, container, held.birth, self.kind.leaf)
     }
 
-    fn show(&self, held: &Resource) -> Document {
+    /// A script as clients see it.
+    fn represent(&self, held: &Resource) -> Document {
         let database = Rid::Database(self.container.database_number).encode();
-        let system = System {
-            rid: self.rid(held),
+        let system = SystemProperties {
+            rid: self.script_rid(held),
             owner: format!("dbs/{database}/colls/{}/", self.container.rid),
             word: self.kind.word,
             stamp: held.stamp,
             ts: held.ts,
         };
-        system.show(records::body(held), &[])
+        system.complete_body(resources::kept_body(held), &[])
     }
 
+    /// Reads and checks the body of a write. A trigger says when it would run.
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
-        let body = common::document(body)?;
-        let id = names::check(body.get("id"))?;
+        let body = shared::parse_document(body)?;
+        let id = names::check_name(body.get("id"))?;
         let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
-        let code = text("body").ok_or_else(|| Failure::bad("A script has a text 'body'."))?;
+        let code =
+            text("body").ok_or_else(|| Failure::bad_request("A script has a text 'body'."))?;
         let mut kept = doc! { "body": code };
         if self.kind.leaf == Leaf::Trigger {
             for (name, known, usual) in [
@@ -98,7 +121,7 @@ impl Owner {
                 };
                 if !known.iter().any(|known| known.eq_ignore_ascii_case(given)) {
                     let text = format!("The property '{name}' is one of {}.", known.join(", "));
-                    return Err(Failure::bad(text));
+                    return Err(Failure::bad_request(text));
                 }
                 kept.push(name, Value::String(given.to_owned()));
             }
@@ -106,62 +129,81 @@ impl Owner {
         Ok((id, kept))
     }
 
-    async fn create<S: Store>(
+    /// Makes a script, unless the container has as many as it may have.
+    async fn create_within_limit<S: Store>(
         &self,
         door: &Door<S>,
-        call: &Call<'_>,
+        request: &Request,
         id: &str,
         kept: Document,
     ) -> Result<(u16, Arc<Resource>)> {
-        if self.kind.most <= records::all(door, &self.path("")).len() {
+        if self.kind.most <= resources::siblings_of(door, &self.path_of("")).len() {
             let text = format!("The container has {} of these already.", self.kind.most);
             return Err(Failure::new(Fault::Forbidden, text));
         }
-        // What is below a container's path is removed with the record there.
+        // What is below a container's path is removed with the resource at the path, so there has
+        // to be one.
         let parent = self.path.each_ref().map(String::as_str);
         if door.engine.resource(&parent).is_none() {
             door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
         }
-        records::create(door, call, &self.path(id), kept).await
+        resources::create_resource(door, request, &self.path_of(id), kept).await
     }
 }
 
-/// `POST /dbs/{db}/colls/{c}/sprocs`, `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and their like
-pub(crate) async fn write<S: Store>(door: &Door<S>, call: &Call<'_>, body: &[u8]) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
+/// `POST /dbs/{db}/colls/{c}/sprocs` and its like. 201; where the name is taken 409, or 200 for an
+/// upsert; 403 where the container has too many.
+pub(crate) async fn create_script<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
-    let (status, made) = match call.link.name {
-        None => owner.create(door, call, &id, kept).await?,
-        Some(_) => {
-            let held = owner.named(door, call)?;
-            records::check_id(&held, &id, "script")?;
-            (200, records::replace(door, call, &held, kept).await?)
-        }
-    };
-    Ok(shown::one(status, &owner.show(&made)))
+    let (status, made) = owner.create_within_limit(door, request, &id, kept).await?;
+    Ok(representation::resource_reply(status, &owner.represent(&made)))
+}
+
+/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 200; the id cannot be changed.
+pub(crate) async fn replace_script<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let owner = ScriptFeed::find_feed(request)?;
+    let (id, kept) = owner.read_body(body)?;
+    let held = owner.find_named(door, request)?;
+    resources::check_id(&held, &id, "script")?;
+    let made = resources::replace_resource(door, request, &held, kept).await?;
+    Ok(representation::resource_reply(200, &owner.represent(&made)))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs` and its like, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_scripts<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    queries::list(door, call, asked, &owner.container.rid, owner.kind.feed, owner.all(door))
+    let owner = ScriptFeed::find_feed(request)?;
+    resource_feed::list_resources(
+        door,
+        request,
+        asked,
+        &owner.container.rid,
+        owner.kind.feed,
+        owner.represent_all(door),
+    )
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let owner = Owner::find(door, call)?;
-    let held = owner.named(door, call)?;
-    Ok(shown::one(200, &owner.show(&held)))
+pub(crate) fn read_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = ScriptFeed::find_feed(request)?;
+    let held = owner.find_named(door, request)?;
+    Ok(representation::resource_reply(200, &owner.represent(&held)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let owner = Owner::find(door, call)?;
-    records::delete(door, call, &*owner.named(door, call)?).await
+/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 204.
+pub(crate) async fn delete_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let owner = ScriptFeed::find_feed(request)?;
+    resources::delete_resource(door, request, &*owner.find_named(door, request)?).await
 }

@@ -1,160 +1,168 @@
-//! Users of a database: names that permissions hang on.
+//! Users of a database: names that permissions hang on. They have no password and sign nothing; an
+//! application hands their tokens to people.
 
 use std::sync::Arc;
 
-use document::{Document, Value, doc};
+use document::{Document, doc};
 use engine::{Expect, Resource, Store};
 
-use super::{common, queries, records};
+use super::{resource_feed, resources, shared};
 use crate::{
-    call::Call,
-    containers::{self, Database, ROOT},
+    catalog::{self, Database, ROOT},
     door::Door,
     failure::{Failure, Result},
     names,
     reply::Reply,
+    representation::{self, SystemProperties},
+    request::Request,
     rid::Rid,
-    shown::{self, System},
 };
 
-/// Part of the paths of users behind their database.
+/// Part of the paths of users after their database.
 const WORD: &str = "user";
 
-/// A user.
+/// A user of a database.
 #[derive(Clone, Debug)]
 pub(super) struct User {
+    /// The name, which no other user of the database has.
     pub(super) name: String,
+    /// The number that the resource id is made of.
     pub(super) number: u32,
+    /// The resource as the engine keeps it, with its version.
     resource: Arc<Resource>,
 }
 
 impl User {
-    fn of(resource: Arc<Resource>) -> Option<Self> {
+    /// The user that a resource is; `None` where it is something else below a database.
+    fn of_resource(resource: Arc<Resource>) -> Option<Self> {
         let [_, _, word, name] = resource.path.as_slice() else { return None };
         if word != WORD {
             return None;
         }
-        let number = containers::number(&resource.body)?;
+        let number = catalog::resource_number(&resource.body)?;
         Some(Self { name: name.clone(), number, resource })
     }
 
+    /// The resource id.
     pub(super) fn rid(&self, database: &Database) -> Rid {
         Rid::User { database: database.number, user: self.number }
     }
 }
 
 /// The user of this name or resource id.
-pub(super) fn find<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Option<User> {
-    if let Some(found) = door.engine.resource(&path(database, name)) {
-        return User::of(found);
+pub(super) fn find_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Option<User> {
+    if let Some(found) = door.engine.resource(&user_path(database, name)) {
+        return User::of_resource(found);
     }
     let wanted = Rid::parse(name)?;
-    users(door, database).into_iter().find(|user| user.rid(database) == wanted)
+    all_users(door, database).into_iter().find(|user| user.rid(database) == wanted)
 }
 
-pub(super) fn path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
+/// The path of the user of this name.
+pub(super) fn user_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
     [ROOT, &database.name, WORD, name]
 }
 
-fn users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
+/// All users of a database.
+fn all_users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
     let all = door.engine.resources(&[ROOT, &database.name, WORD]);
-    all.into_iter().filter_map(User::of).collect()
+    all.into_iter().filter_map(User::of_resource).collect()
 }
 
-fn show(database: &Database, user: &User) -> Document {
-    let system = System {
+/// A user as clients see it.
+fn represent(database: &Database, user: &User) -> Document {
+    let system = SystemProperties {
         rid: user.rid(database),
         owner: format!("dbs/{}/", database.rid().encode()),
         word: "users",
         stamp: user.resource.stamp,
         ts: user.resource.ts,
     };
-    system.show(doc! { "id": user.name.as_str() }, &[("_permissions", "permissions/")])
+    system.complete_body(doc! { "id": user.name.as_str() }, &[("_permissions", "permissions/")])
 }
 
-fn all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
-    users(door, database).iter().map(|user| show(database, user)).collect()
+/// All users of a database as clients see them.
+fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
+    all_users(door, database).iter().map(|user| represent(database, user)).collect()
 }
 
-fn named<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<(Database, User)> {
-    let database = common::database(door, call)?;
-    let name = call.link.name.as_deref().unwrap_or_default();
-    let user = find(door, &database, name).ok_or_else(Failure::no_resource)?;
+/// The user at the end of a link, and its database.
+fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
+    let database = shared::find_database(door, request)?;
+    let name = request.name();
+    let user = find_user(door, &database, name).ok_or_else(Failure::no_resource)?;
     Ok((database, user))
 }
 
-async fn put<S: Store>(
-    door: &Door<S>,
-    database: &Database,
-    name: &str,
-    expect: Expect,
-) -> Result<User> {
-    let number = common::next_number(door).await?;
-    let body = doc! { "number": Value::Int64(i64::from(number)) };
-    let resource = door.engine.put_resource(&path(database, name), body, expect).await?;
+/// Makes a user of this name.
+async fn put_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Result<User> {
+    let (number, resource) = resources::create_numbered(door, &user_path(database, name)).await?;
     Ok(User { name: name.to_owned(), number, resource })
 }
 
-/// `POST /dbs/{db}/users`
-pub(crate) async fn create<S: Store>(
+/// `POST /dbs/{db}/users`. 201; where the name is taken 409, or 200 for an upsert.
+pub(crate) async fn create_user<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let id = names::check(common::document(body)?.get("id"))?;
-    let upsert = call.headers.is_upsert;
-    let _one = door.changing.lock().await;
-    let database = common::database(door, call)?;
-    match find(door, &database, &id) {
-        Some(held) if upsert => Ok(shown::one(200, &show(&database, &held))),
-        Some(_) => Err(Failure::exists()),
+    let id = names::check_name(shared::parse_document(body)?.get("id"))?;
+    let upsert = request.headers.is_upsert();
+    let database = shared::find_database(door, request)?;
+    match find_user(door, &database, &id) {
+        // A user has nothing but a name, so writing it over changes nothing.
+        Some(held) if upsert => {
+            Ok(representation::resource_reply(200, &represent(&database, &held)))
+        }
+        Some(_) => Err(Failure::already_exists()),
         None => {
-            let made = put(door, &database, &id, Expect::Absent).await?;
-            Ok(shown::one(201, &show(&database, &made)))
+            let made = put_user(door, &database, &id).await?;
+            Ok(representation::resource_reply(201, &represent(&database, &made)))
         }
     }
 }
 
 /// `GET /dbs/{db}/users`, or `POST` with a query
-pub(crate) fn list<S: Store>(
+pub(crate) fn list_users<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    let database = common::database(door, call)?;
-    queries::list(door, call, asked, &database.rid().encode(), "Users", all(door, &database))
+    resource_feed::list_in_database(door, request, asked, "Users", represent_all)
 }
 
 /// `GET /dbs/{db}/users/{u}`
-pub(crate) fn read<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let (database, user) = named(door, call)?;
-    Ok(shown::one(200, &show(&database, &user)))
+pub(crate) fn read_user<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let (database, user) = find_named(door, request)?;
+    Ok(representation::resource_reply(200, &represent(&database, &user)))
 }
 
-/// `PUT /dbs/{db}/users/{u}`: the only property is the id, and another one is another user.
-pub(crate) async fn replace<S: Store>(
+/// `PUT /dbs/{db}/users/{u}`: the only property is the id, and another one is another user, without
+/// the permissions of the first. 409 where the other id is taken.
+pub(crate) async fn replace_user<S: Store>(
     door: &Door<S>,
-    call: &Call<'_>,
+    request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let id = names::check(common::document(body)?.get("id"))?;
-    let _one = door.changing.lock().await;
-    let (database, held) = named(door, call)?;
-    records::check_version(call, held.resource.stamp)?;
+    let id = names::check_name(shared::parse_document(body)?.get("id"))?;
+    let (database, held) = find_named(door, request)?;
+    resources::check_version(request, held.resource.stamp)?;
     if id == held.name {
         let body = held.resource.body.clone();
-        let path = path(&database, &id);
+        let path = user_path(&database, &id);
         let resource = door.engine.put_resource(&path, body, Expect::Present).await?;
-        return Ok(shown::one(200, &show(&database, &User { resource, ..held })));
+        return Ok(representation::resource_reply(
+            200,
+            &represent(&database, &User { resource, ..held }),
+        ));
     }
-    let made = put(door, &database, &id, Expect::Absent).await?;
-    door.engine.remove_resource(&path(&database, &held.name), Expect::Present).await?;
-    Ok(shown::one(200, &show(&database, &made)))
+    let made = put_user(door, &database, &id).await?;
+    door.engine.remove_resource(&user_path(&database, &held.name), Expect::Present).await?;
+    Ok(representation::resource_reply(200, &represent(&database, &made)))
 }
 
-/// `DELETE /dbs/{db}/users/{u}`
-pub(crate) async fn delete<S: Store>(door: &Door<S>, call: &Call<'_>) -> Result<Reply> {
-    let _one = door.changing.lock().await;
-    let (_, user) = named(door, call)?;
-    records::delete(door, call, &user.resource).await
+/// `DELETE /dbs/{db}/users/{u}`. 204. The user's permissions go with it, and so do their tokens.
+pub(crate) async fn delete_user<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let (_, user) = find_named(door, request)?;
+    resources::delete_resource(door, request, &user.resource).await
 }

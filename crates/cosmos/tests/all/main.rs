@@ -9,6 +9,7 @@ mod connections;
 mod endings;
 mod expiry;
 mod memory;
+mod operations;
 mod points;
 mod queries;
 mod refused_requests_change_nothing;

@@ -12,7 +12,7 @@ use tokio::task::yield_now;
 
 use crate::client::{Client, PARTITION};
 
-fn request(
+pub(crate) fn request(
     verb: &str,
     path: &str,
     headers: &[(&str, &str)],

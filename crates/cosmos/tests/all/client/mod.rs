@@ -71,7 +71,7 @@ fn given() -> Settings {
         hosts: None,
         keys: Keys::well_known().unwrap(),
         secret: [7; 32],
-        certificate: Some(Certificate::make("test").unwrap()),
+        certificate: Some(Certificate::make_self_signed("test").unwrap()),
         give_way: || {},
         enforce_throughput: false,
         pages: None,

@@ -1,0 +1,175 @@
+//! Who sends a request, and whether the sender may ask for it. It comes after parsing and before
+//! any body is read, so that strangers cannot make the server hold anything.
+//!
+//! A sender is one of three *principals*: the holder of a key that may do everything, of a key that
+//! only reads, or of a token. The operation's row says what is required (`Requirement`), and
+//! nothing else of the request does, except the resource path and the partition key that a token is
+//! compared with.
+
+use auth::{Authorization, Credential, Denied, Right, Signed, Token, check_entra};
+use engine::Store;
+
+use crate::{
+    door::Door,
+    failure::{Failure, Fault, Result},
+    link::Resource,
+    operation::{Access, Requirement},
+    partition_key::Component,
+    permission::Permission,
+    request::Request,
+    resource_path::ResourcePath,
+    sender::Sender,
+};
+
+/// Who sends a request, as far as it matters for what the sender may do.
+#[derive(Clone, Debug, PartialEq)]
+enum Principal {
+    /// Holds a key of the account that may do everything.
+    Owner,
+    /// Holds a key of the account that only reads.
+    Reader,
+    /// Holds the token of a permission.
+    Token(Permission),
+}
+
+impl From<Right> for Principal {
+    fn from(right: Right) -> Self {
+        match right {
+            Right::Write => Self::Owner,
+            Right::Read => Self::Reader,
+        }
+    }
+}
+
+/// Refuses a request whose sender is not known, or may not ask for it.
+pub(crate) fn authorize<S: Store>(door: &Door<S>, request: &Request, sender: Sender) -> Result<()> {
+    if request.operation.row().requirement == Requirement::Nothing {
+        return Ok(());
+    }
+    let principal = match sender {
+        Sender::Signs => identify_sender(door, request)?,
+        Sender::Known(right) => right.into(),
+    };
+    check_requirement(&principal, door, request)
+}
+
+/// Finds out who has signed a request, or holds the token in it.
+fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Principal> {
+    let now_ms = clock::wall_ms();
+    let header = request.headers.authorization().ok_or(Denied::Missing)?;
+    let authorization = Authorization::parse(header)?;
+    let keys = &door.settings.keys;
+    let denied = |denied| count_guess(door, request, denied);
+    let right = match authorization.credential() {
+        Credential::Resource => {
+            let now_s = now_ms.div_euclid(1000);
+            let token = Token::check(&door.secret, &authorization, now_s).map_err(denied)?;
+            return Ok(Principal::Token(Permission::of_token(&door.engine, &token)?));
+        }
+        Credential::Entra => check_entra(keys, &authorization, now_ms).map_err(denied)?,
+        Credential::Master => check_signature(door, request, &authorization, now_ms)?,
+    };
+    Ok(right.into())
+}
+
+/// Checks the signature that a key of the account has made over method, kind, link and date.
+fn check_signature<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    authorization: &Authorization<'_>,
+    now_ms: i64,
+) -> Result<Right> {
+    let keys = &door.settings.keys;
+    let forms = request.link.signed_forms();
+    let links: Vec<&str> = forms.iter().flatten().map(AsRef::as_ref).collect();
+    let signed = |kind| Signed {
+        verb: request.method.as_str(),
+        kind,
+        links: &links,
+        ms_date: request.headers.ms_date(),
+        date: request.headers.date(),
+    };
+    let kind = request.link.kind;
+    let checked = match signed(kind.path_word()).check(keys, authorization, now_ms) {
+        // Some SDKs sign this operation as if it were the container's.
+        Err(Denied::Signature) if kind == Resource::PartitionKey => {
+            signed(Resource::Containers.path_word()).check(keys, authorization, now_ms)
+        }
+        checked => checked,
+    };
+    checked.map_err(|denied| count_guess(door, request, denied))
+}
+
+/// The failure for a refused credential. Wrong signatures are counted by the address that they come
+/// from, and from a certain number on they are 429 until the minute is over. Nothing is counted where
+/// everybody knows the key, because there is nothing to guess.
+fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> Failure {
+    let counts = denied == Denied::Signature && !door.settings.keys.are_well_known();
+    let wait = match counts {
+        true => door.guesses.wrong(request.client.peer(), clock::monotonic()),
+        false => None,
+    };
+    wait.map_or_else(|| denied.into(), Failure::too_many_guesses)
+}
+
+/// Refuses a request that the principal may not make. The order of the checks decides which text a
+/// client reads where several would refuse.
+fn check_requirement<S: Store>(
+    principal: &Principal,
+    door: &Door<S>,
+    request: &Request,
+) -> Result<()> {
+    let row = request.operation.row();
+    match principal {
+        Principal::Owner => Ok(()),
+        _ if row.requirement == Requirement::WriteKey => {
+            forbidden("Permissions are for the account's keys that may do everything.")
+        }
+        Principal::Reader if row.access == Access::Reads => Ok(()),
+        Principal::Reader => forbidden("The key that was used may only read."),
+        // Every token may ask where the account is: SDKs do so before anything else.
+        Principal::Token(_) if row.requirement == Requirement::AnyCredential => Ok(()),
+        Principal::Token(permission) => check_permission(permission, door, request),
+    }
+}
+
+/// Refuses a request that a permission does not cover.
+fn check_permission<S: Store>(
+    permission: &Permission,
+    door: &Door<S>,
+    request: &Request,
+) -> Result<()> {
+    let row = request.operation.row();
+    if !permission.writes && row.access == Access::Writes {
+        return forbidden("The token that was used may only read.");
+    }
+    // Both may name database and container by resource ids instead of names.
+    let (engine, containers) = (&door.engine, &door.containers);
+    let allowed = permission.path.clone().resolve_names(engine, containers);
+    let asked = ResourcePath::of_link(&request.link).resolve_names(engine, containers);
+    if !allowed.contains(&asked) {
+        return forbidden("The token that was used is for another resource.");
+    }
+    let Some(partition) = &permission.partition else {
+        return match allowed.needs_partition(engine, containers) {
+            true => forbidden("The permission of the token that was used has no partition key."),
+            false => Ok(()),
+        };
+    };
+    match row.requirement {
+        Requirement::Container if row.access == Access::Reads => Ok(()),
+        Requirement::Partition => {
+            let given = request.headers.partition_key().and_then(Component::parse_all);
+            match given.as_ref() == Some(partition) {
+                true => Ok(()),
+                false => forbidden("The token that was used is for another partition key."),
+            }
+        }
+        _ => forbidden("The token that was used is for the items of one partition key."),
+    }
+}
+
+/// The refusal of a sender who is known. The text says what to do about it.
+fn forbidden(text: &'static str) -> Result<()> {
+    Err(Failure::new(Fault::Forbidden, text))
+}

@@ -1,0 +1,51 @@
+//! A container's default TTL: on the wire a whole number of seconds or -1, and absent when TTL is
+//! off.
+
+use document::{Document, Number, Value, json};
+use engine::DefaultTtl;
+
+use crate::failure::{Failure, Result};
+
+/// Takes the default out of a definition, since the engine keeps it apart. `null` is refused and
+/// not taken for absent, as in the service.
+pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
+    let Some(value) = body.remove("defaultTtl") else {
+        // Where the seconds are in each item there still has to be a default.
+        if body.get("ttlPropertyPath").is_some() {
+            return Err(Failure::bad_request(
+                "The property 'ttlPropertyPath' needs 'defaultTtl' to be specified.",
+            ));
+        }
+        return Ok(DefaultTtl::Off);
+    };
+    if body.get("ttlPropertyPath").is_some() {
+        return Err(Failure::unsupported("The property 'ttlPropertyPath'"));
+    }
+    let whole = Number::of(value.as_ref()).and_then(|number| number.to_i64_exact());
+    match whole {
+        Some(-1) => Ok(DefaultTtl::Infinite),
+        Some(seconds) if (1..=i64::from(i32::MAX)).contains(&seconds) && is_whole(&value) => {
+            Ok(DefaultTtl::Seconds(seconds))
+        }
+        _ => Err(Failure::bad_request(format!(
+            "The value of property 'defaultTtl' '{}' is invalid. Ensure to provide a nonzero \
+             positive integer less than or equal to '2147483647', or '-1' which means never \
+             expire.",
+            json::to_string(value.as_ref())
+        ))),
+    }
+}
+
+/// Whether a value is a number as JSON has it: `20.0` is 20.
+fn is_whole(value: &Value) -> bool {
+    matches!(value, Value::Int64(_) | Value::Double(_))
+}
+
+/// Appends the property, where there is a default, to a definition that is shown.
+pub(crate) fn write_default(default: DefaultTtl, out: &mut Document) {
+    match default {
+        DefaultTtl::Off => {}
+        DefaultTtl::Infinite => out.push("defaultTtl", Value::Int64(-1)),
+        DefaultTtl::Seconds(seconds) => out.push("defaultTtl", Value::Int64(seconds)),
+    }
+}

@@ -1,0 +1,92 @@
+//! The requests of one connection, counted, so that it is known when the client rests. A connection
+//! whose client rests gives up its buffers (see `connection`).
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
+
+use crate::limits::REST_LOOK;
+
+/// How many requests began and ended, and whether something waits to be read by the client. Clones
+/// count together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ActiveRequests(Arc<Counts>);
+
+/// The counts behind all clones.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Requests that began. The two numbers only grow, so that a request that came and went between
+    /// two looks is seen.
+    begun: AtomicU64,
+    /// Requests whose response has been handed on.
+    ended: AtomicU64,
+    /// Whether the client has not taken all of what was written last.
+    blocked: AtomicBool,
+}
+
+/// A request, until its response has been handed on to the connection.
+#[derive(Debug)]
+pub(super) struct ActiveRequest(ActiveRequests);
+
+impl Drop for ActiveRequest {
+    fn drop(&mut self) {
+        self.0.0.ended.fetch_add(1, Relaxed);
+    }
+}
+
+impl ActiveRequests {
+    /// Counts a request until the result is dropped.
+    pub(super) fn begin_request(&self) -> ActiveRequest {
+        self.0.begun.fetch_add(1, Relaxed);
+        ActiveRequest(self.clone())
+    }
+
+    /// Notes whether the last write was not taken whole.
+    pub(super) fn set_blocked(&self, blocked: bool) {
+        self.0.blocked.store(blocked, Relaxed);
+    }
+
+    /// Waits until no request was there for two looks in a row; without counts it waits for ever,
+    /// so that callers need no second case.
+    pub(super) async fn wait_for_rest(turns: Option<&Self>) {
+        let Some(Self(counts)) = turns else { return std::future::pending().await };
+        let mut before = None;
+        loop {
+            let never = std::future::pending::<()>();
+            let _ = tokio::time::timeout(REST_LOOK, never).await;
+            let begun = counts.begun.load(Relaxed);
+            let rests = begun == counts.ended.load(Relaxed) && !counts.blocked.load(Relaxed);
+            if rests && before == Some(begun) {
+                return;
+            }
+            before = rests.then_some(begun);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_rests_when_nothing_is_asked_and_all_is_sent() {
+        let turns = ActiveRequests::default();
+        let rests = || {
+            tokio::time::timeout(
+                REST_LOOK * 4 + Duration::from_millis(1),
+                ActiveRequests::wait_for_rest(Some(&turns)),
+            )
+        };
+        assert!(rests().await.is_ok());
+        let turn = turns.begin_request();
+        assert!(rests().await.is_err());
+        drop(turn);
+        turns.set_blocked(true);
+        assert!(rests().await.is_err());
+        turns.set_blocked(false);
+        assert!(rests().await.is_ok());
+    }
+}

@@ -1,0 +1,217 @@
+//! The body of a response on its way: handed on in parts, so that what is not sent yet is known and
+//! counted until it is, or nobody wants it any more.
+//!
+//! A part is handed over when the connection has room for it, which in HTTP/2 is when the client
+//! has taken what came before. So the time since a response's last part says how long its client
+//! has taken nothing. The time is counted in looks, of which there are `LOOKS` in the time that a
+//! client has: one clock for all responses of a connection, and no timer for each.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{
+    Response,
+    body::{Body, Frame, SizeHint},
+};
+use tokio::sync::watch;
+
+use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
+
+/// How often it is looked in the time that a client has to read.
+const LOOKS: u32 = 8;
+
+/// The responses of a connection that have not been sent. Clones are the same ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UnsentResponses(Arc<Waiting>);
+
+/// What is known of a connection's responses, behind all clones.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// By the number of a response: at which look a part of it was sent last.
+    answers: Mutex<HashMap<u64, u64>>,
+    /// The number of the last look.
+    look: AtomicU64,
+    /// The number of the last response.
+    next: Mutex<u64>,
+    /// How many there are, for those who wait for the first or the last one.
+    count: watch::Sender<usize>,
+}
+
+impl Waiting {
+    /// A poisoned lock is taken all the same: an entry is whole or not there.
+    fn lock_answers(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a part of a response was sent by now.
+    fn note_progress(&self, id: u64) {
+        self.lock_answers().insert(id, self.look.load(Relaxed));
+    }
+}
+
+impl UnsentResponses {
+    /// Counts a response until the result is dropped.
+    fn begin_response(&self) -> UnsentResponse {
+        let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
+        *next += 1;
+        self.0.note_progress(*next);
+        self.0.count.send_modify(|count| *count += 1);
+        UnsentResponse { unsent: self.clone(), id: *next }
+    }
+
+    /// Waits until nothing of some response has been taken for too long. Without responses it waits
+    /// for one; it never looks while there are none.
+    pub(super) async fn wait_until_stalled(&self) {
+        let mut count = self.0.count.subscribe();
+        loop {
+            if count.wait_for(|count| 0 < *count).await.is_err() {
+                // The counter lives as long as this value, so it never gets here; waiting is right
+                // either way.
+                return std::future::pending().await;
+            }
+            let none = count.wait_for(|count| *count == 0);
+            // All were sent in the meantime.
+            if tokio::time::timeout(WRITE_TIMEOUT / LOOKS, none).await.is_ok() {
+                continue;
+            }
+            let look = self.0.look.fetch_add(1, Relaxed) + 1;
+            let oldest = self.0.lock_answers().values().min().copied();
+            // One look more than there are in the time: a part may have been sent just before the
+            // first of them.
+            if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
+                return;
+            }
+        }
+    }
+}
+
+/// One of them, until it has been sent or given up.
+#[derive(Debug)]
+struct UnsentResponse {
+    unsent: UnsentResponses,
+    id: u64,
+}
+
+impl Drop for UnsentResponse {
+    fn drop(&mut self) {
+        self.unsent.0.lock_answers().remove(&self.id);
+        self.unsent.0.count.send_modify(|count| *count -= 1);
+    }
+}
+
+/// The body of a response, and what ends with it: a count of requests of the connection.
+#[derive(Debug)]
+pub(super) struct ResponseBody<T> {
+    /// What has not been handed on.
+    rest: Bytes,
+    /// The response among those that are not sent; `None` where nobody watches, or there is no
+    /// body.
+    sending: Option<UnsentResponse>,
+    _with: T,
+}
+
+impl<T> ResponseBody<T> {
+    /// The response with a body that is sent in parts; one that is small is sent at once.
+    pub(super) fn wrap_response(
+        response: Response<Full<Bytes>>,
+        unsent: Option<&UnsentResponses>,
+        with: T,
+    ) -> Response<Self> {
+        let (parts, body) = response.into_parts();
+        let rest = take_whole(body);
+        let sending = unsent.filter(|_| !rest.is_empty()).map(UnsentResponses::begin_response);
+        Response::from_parts(parts, Self { rest, sending, _with: with })
+    }
+}
+
+/// The bytes of a body that is there: they are its first and only frame.
+fn take_whole(mut body: Full<Bytes>) -> Bytes {
+    let mut context = Context::from_waker(std::task::Waker::noop());
+    match Pin::new(&mut body).poll_frame(&mut context) {
+        Poll::Ready(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+        _ => Bytes::new(),
+    }
+}
+
+impl<T: Unpin> Body for ResponseBody<T> {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        // The connection asks for a part when it has room for it, so the client has taken
+        // something.
+        if let Some(sending) = &self.sending {
+            sending.unsent.0.note_progress(sending.id);
+        }
+        let part = self.rest.len().min(ANSWER_PART_BYTES);
+        let part = self.rest.split_to(part);
+        Poll::Ready(Some(Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::BodyExt;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_of_which_nothing_is_taken_stalls_its_connection() {
+        let unsent = UnsentResponses::default();
+        let response = || Response::new(Full::new(Bytes::from(vec![0; 4 * ANSWER_PART_BYTES])));
+        let waits =
+            |times: u32| tokio::time::timeout(WRITE_TIMEOUT * times, unsent.wait_until_stalled());
+        assert!(waits(9).await.is_err(), "there is none");
+        let mut slow = ResponseBody::wrap_response(response(), Some(&unsent), ()).into_body();
+        for _ in 0..4 {
+            let part = tokio::time::timeout(WRITE_TIMEOUT * 3 / 4, unsent.wait_until_stalled());
+            assert!(part.await.is_err(), "it is taken slowly");
+            slow.frame().await.unwrap().unwrap();
+        }
+        drop(slow);
+        assert!(waits(9).await.is_err(), "it was sent");
+        let _never = ResponseBody::wrap_response(response(), Some(&unsent), ()).into_body();
+        assert!(waits(2).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_sent_in_parts() {
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| at as u8).collect();
+        let response = Response::new(Full::new(Bytes::from(bytes.clone())));
+        let unsent = UnsentResponses::default();
+        let mut body = ResponseBody::wrap_response(response, Some(&unsent), ()).into_body();
+        assert_eq!(body.size_hint().exact(), Some(300_000));
+        let mut sent = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let part = frame.unwrap().into_data().unwrap();
+            assert!(part.len() <= ANSWER_PART_BYTES);
+            sent.extend_from_slice(&part);
+        }
+        assert_eq!((sent, *unsent.0.count.borrow()), (bytes, 1));
+        drop(body);
+        assert_eq!(*unsent.0.count.borrow(), 0);
+    }
+}

@@ -1,0 +1,118 @@
+//! The one place where a request's method, resource path and headers become an operation.
+//!
+//! The order within it is part of the protocol: which header counts first where several are there,
+//! and which methods a kind of resource has at all. Read-only keys and tokens are let through by
+//! what is decided here, so a request that changes something must never become an operation that
+//! reads.
+
+use http::Method;
+
+use super::{row::Access, table::Operation};
+use crate::{
+    headers::Headers,
+    link::{Link, Resource},
+};
+
+impl Operation {
+    /// The operation that a request asks for. HEAD is GET without a body where a database, a
+    /// container or an item is read; feeds and the smaller resources have no HEAD.
+    pub(crate) fn decide(method: &Method, link: &Link, headers: &Headers) -> Self {
+        use Resource as Kind;
+        let named = link.name.is_some();
+        // A POST to a feed creates, or it is a query by its headers.
+        let post = |query: Self, create: Self| if headers.has_query() { query } else { create };
+        match (link.kind, method.as_str(), named) {
+            (Kind::Account, "GET" | "HEAD", _) => Self::ReadAccount,
+            (Kind::Certificate, "GET", _) => Self::ReadCertificate,
+
+            (Kind::Databases, "POST", false) => post(Self::QueryDatabases, Self::CreateDatabase),
+            (Kind::Databases, "GET", false) => Self::ListDatabases,
+            (Kind::Databases, "GET" | "HEAD", true) => Self::ReadDatabase,
+            (Kind::Databases, "DELETE", true) => Self::DeleteDatabase,
+
+            (Kind::Containers, "POST", false) => post(Self::QueryContainers, Self::CreateContainer),
+            (Kind::Containers, "GET", false) => Self::ListContainers,
+            (Kind::Containers, "GET" | "HEAD", true) => Self::ReadContainer,
+            (Kind::Containers, "PUT", true) => Self::ReplaceContainer,
+            (Kind::Containers, "DELETE", true) => Self::DeleteContainer,
+
+            (Kind::Documents, "POST", false) => Self::posted_to_items(headers),
+            (Kind::Documents, "GET", false) if headers.a_im().is_some() => Self::ChangeFeed,
+            (Kind::Documents, "GET", false) => Self::ListItems,
+            (Kind::Documents, "GET" | "HEAD", true) => Self::ReadItem,
+            (Kind::Documents, "PUT", true) => Self::ReplaceItem,
+            (Kind::Documents, "PATCH", true) => Self::PatchItem,
+            (Kind::Documents, "DELETE", true) => Self::DeleteItem,
+
+            (Kind::Ranges, "GET", false) => Self::ListRanges,
+            (Kind::PartitionKey, "POST", _) => Self::DeletePartition,
+
+            (Kind::Conflicts, "POST", false) => Self::QueryConflicts,
+            (Kind::Conflicts, "GET", false) => Self::ListConflicts,
+            (Kind::Conflicts, "GET", true) => Self::ReadConflict,
+            (Kind::Conflicts, "DELETE", true) => Self::DeleteConflict,
+
+            (Kind::Users, "POST", false) => post(Self::QueryUsers, Self::CreateUser),
+            (Kind::Users, "GET", false) => Self::ListUsers,
+            (Kind::Users, "GET", true) => Self::ReadUser,
+            (Kind::Users, "PUT", true) => Self::ReplaceUser,
+            (Kind::Users, "DELETE", true) => Self::DeleteUser,
+
+            (Kind::Permissions, "POST", false) => {
+                post(Self::QueryPermissions, Self::CreatePermission)
+            }
+            (Kind::Permissions, "GET", false) => Self::ListPermissions,
+            (Kind::Permissions, "GET", true) => Self::ReadPermission,
+            (Kind::Permissions, "PUT", true) => Self::ReplacePermission,
+            (Kind::Permissions, "DELETE", true) => Self::DeletePermission,
+
+            (Kind::Offers, "POST", false) if headers.has_query() => Self::QueryOffers,
+            (Kind::Offers, "GET", false) => Self::ListOffers,
+            (Kind::Offers, "GET", true) => Self::ReadOffer,
+            (Kind::Offers, "PUT", true) => Self::ReplaceOffer,
+
+            (Kind::Procedures, "POST", true) => Self::ExecuteProcedure,
+            (Kind::Procedures | Kind::Triggers | Kind::Udfs, verb, named) => {
+                Self::of_script(verb, named, headers)
+                    .unwrap_or(Self::not_allowed(link.kind, method))
+            }
+            (kind, _, _) => Self::not_allowed(kind, method),
+        }
+    }
+
+    /// What a POST to the feed of items is. The order is the one in which the headers count:
+    /// official clients send a query plan with the headers of a query too, and a batch may carry
+    /// them.
+    fn posted_to_items(headers: &Headers) -> Self {
+        match headers {
+            _ if headers.is_plan() => Self::QueryPlan,
+            _ if headers.is_batch() => Self::Batch,
+            _ if headers.has_query() => Self::QueryItems,
+            _ if headers.is_upsert() => Self::UpsertItem,
+            _ => Self::CreateItem,
+        }
+    }
+
+    /// The same for stored procedures, triggers and user-defined functions, which are kept alike.
+    fn of_script(verb: &str, named: bool, headers: &Headers) -> Option<Self> {
+        Some(match (verb, named) {
+            ("POST", false) if headers.has_query() => Self::QueryScripts,
+            ("POST", false) => Self::CreateScript,
+            ("GET", false) => Self::ListScripts,
+            ("GET", true) => Self::ReadScript,
+            ("PUT", true) => Self::ReplaceScript,
+            ("DELETE", true) => Self::DeleteScript,
+            _ => return None,
+        })
+    }
+
+    /// The operation of a method that is not there. A read-only key is told 405 for a GET or HEAD
+    /// of that kind, and 403 for all else, as if the method were there.
+    fn not_allowed(kind: Resource, method: &Method) -> Self {
+        let access = match *method {
+            Method::GET | Method::HEAD => Access::Reads,
+            _ => Access::Writes,
+        };
+        Self::NotAllowed(kind, access)
+    }
+}

@@ -1,0 +1,197 @@
+//! Resources other than items, as clients see them: what is kept, with what the server sets. And
+//! feeds of them, page by page.
+
+use document::{DocRef, Document, Value, ValueRef, json};
+use engine::Store;
+use memory::{Account, Share, Short};
+
+use crate::{
+    continuation, door::Door, etag, failure, limits::MAX_PAGE_ITEMS, reply::Reply,
+    request::Request, request_units::Work, rid::Rid,
+};
+
+/// What the server sets in a resource.
+#[derive(Clone, Debug)]
+pub(crate) struct SystemProperties {
+    /// Its resource id.
+    pub(crate) rid: Rid,
+    /// Link of what it belongs to, by resource ids, with a slash at its end: `dbs/…/`.
+    pub(crate) owner: String,
+    /// The word before its own id in links.
+    pub(crate) word: &'static str,
+    /// The commit of its last change; the etag is made of it.
+    pub(crate) stamp: u64,
+    /// The second of its last change.
+    pub(crate) ts: i64,
+}
+
+impl SystemProperties {
+    /// The resource as clients see it: its own properties, then those that the server sets. `links`
+    /// are the feeds below it, by the properties that name them.
+    pub(crate) fn complete_body(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
+        let rid = self.rid.encode();
+        body.push("_self", format!("{}{}/{rid}/", self.owner, self.word));
+        body.push("_rid", rid);
+        body.push("_etag", etag::quoted_etag(self.stamp));
+        for (name, link) in links {
+            body.push(*name, *link);
+        }
+        body.push("_ts", Value::Int64(self.ts));
+        body
+    }
+}
+
+/// A resource as JSON text.
+pub(crate) fn resource_text(resource: &Document) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    json::write(ValueRef::Document(DocRef::Tree(resource)), &mut out);
+    out
+}
+
+/// The response with one resource, under the etag that stands in it. It costs a point read, or a
+/// write where it was made.
+pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
+    let body = resource_text(resource);
+    let work = if status == 200 { Work::PointRead } else { Work::Write };
+    let reply = Reply::json(status, Vec::new()).with_units(work, body.len());
+    let etag = resource.get("_etag").and_then(|etag| etag.as_ref().as_str());
+    let reply = match etag {
+        Some(etag) => reply.with_etag(etag.to_owned()),
+        None => reply,
+    };
+    Reply { body, ..reply }
+}
+
+/// The body of a feed. The memory of its text is taken from the account while it grows, so that a
+/// feed that becomes too large fails before it is whole.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    /// The JSON text so far, without its end.
+    text: Vec<u8>,
+    /// How many entries it has.
+    count: usize,
+    held: Share,
+}
+
+impl Feed {
+    /// A feed without entries: of the resource with this id, under this name.
+    pub(crate) fn new(rid: &str, name: &str, account: &Account) -> Self {
+        let mut text = b"{\"_rid\":".to_vec();
+        json::write_string(rid, &mut text);
+        text.push(b',');
+        json::write_string(name, &mut text);
+        text.extend_from_slice(b":[");
+        Self { text, count: 0, held: account.share() }
+    }
+
+    /// Appends an entry that `write` writes.
+    pub(crate) fn push_entry(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Short> {
+        if 0 < self.count {
+            self.text.push(b',');
+        }
+        self.count += 1;
+        write(&mut self.text);
+        self.held.set(self.text.capacity())
+    }
+
+    /// How many entries there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// About how long it is, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The response with it.
+    pub(crate) fn into_reply(mut self) -> Reply {
+        self.text.extend_from_slice(format!("],\"_count\":{}}}", self.count).as_bytes());
+        Reply { count: Some(self.count), held: self.held, ..Reply::json(200, self.text) }
+    }
+}
+
+/// A page of a feed of resources in the order of their ids. The continuation token holds the id of
+/// the last one, so that a page begins at the right place when resources come and go between two
+/// pages.
+pub(crate) fn feed_page<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    rid: &str,
+    name: &str,
+    mut resources: Vec<Document>,
+) -> failure::Result<Reply> {
+    let about: [&[u8]; 2] = [rid.as_bytes(), name.as_bytes()];
+    if let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) {
+        let after = continuation::open_token(&door.secret, &about, token)?;
+        resources.retain(|resource| after.as_slice() < resource_id(resource).as_bytes());
+    }
+    let most = request.headers.page_items()?.unwrap_or(MAX_PAGE_ITEMS);
+    let more = most < resources.len();
+    resources.truncate(most);
+    let last = resources.last().filter(|_| more).map(resource_id);
+    let continuation = last.map(|id| continuation::seal_token(&door.secret, &about, id.as_bytes()));
+    let mut feed = Feed::new(rid, name, &door.settings.memory);
+    for resource in &resources {
+        feed.push_entry(|out| json::write(ValueRef::Document(DocRef::Tree(resource)), out))?;
+    }
+    let reply = feed.into_reply();
+    let bytes = reply.body.len();
+    Ok(Reply { continuation, ..reply.with_units(Work::PointRead, bytes) })
+}
+
+/// The id of a resource.
+fn resource_id(resource: &Document) -> &str {
+    resource.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use document::doc;
+
+    use super::*;
+
+    #[test]
+    fn resources_and_feeds() {
+        let system = SystemProperties {
+            rid: Rid::Database(1),
+            owner: String::new(),
+            word: "dbs",
+            stamp: 5,
+            ts: 9,
+        };
+        let shown = system.complete_body(doc! { "id": "d" }, &[("_colls", "colls/")]);
+        let want = concat!(
+            r#"{"id":"d","_self":"dbs/AAAAAQ==/","_rid":"AAAAAQ==","#,
+            r#""_etag":"\"00000005-0000-0000-0000-000000000000\"","_colls":"colls/","_ts":9}"#
+        );
+        let text = resource_text(&shown);
+        assert_eq!(String::from_utf8(text.clone()).unwrap(), want);
+        let account = Account::default();
+        let mut feed = Feed::new("r", "Things", &account);
+        for entry in [text.as_slice(), b"1"] {
+            feed.push_entry(|out| out.extend_from_slice(entry)).unwrap();
+        }
+        assert_eq!(feed.count(), 2);
+        let want = format!(r#"{{"_rid":"r","Things":[{want},1],"_count":2}}"#);
+        assert_eq!(String::from_utf8(feed.into_reply().body).unwrap(), want);
+        let empty = Feed::new("", "X", &account).into_reply();
+        assert_eq!(empty.body, br#"{"_rid":"","X":[],"_count":0}"#);
+    }
+
+    #[test]
+    fn a_feed_takes_what_its_text_takes_until_its_answer_is_dropped() {
+        let account = Account::new(1_000_000);
+        let mut feed = Feed::new("r", "Things", &account);
+        while feed.push_entry(|out| out.extend_from_slice(&[b'1'; 10_000])).is_ok() {
+            assert!(feed.text.capacity() <= account.used().max(20_000), "{}", feed.count());
+            assert!(feed.bytes() < 1_000_000);
+        }
+        let held = account.used();
+        assert!(400_000 < held);
+        let reply = feed.into_reply();
+        assert_eq!(account.used(), held);
+        drop(reply);
+        assert_eq!(account.used(), 0);
+    }
+}

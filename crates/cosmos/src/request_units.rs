@@ -1,0 +1,68 @@
+//! Request units: what an operation costs, a number that grows with the bytes and rows it handles,
+//! and is the same whenever the same operation meets the same data. They are counted in hundredths,
+//! so that sums are exact.
+//!
+//! ```text
+//! a point read of 1.5 KB    50 + 50 * 2         = 1.5 units
+//! a write of 300 bytes      400 + 100 * 1       = 5 units
+//! a query over 100 items    225 + 3 * 100 + 5   = 5.3 units
+//! ```
+
+/// What an operation did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    /// Found one thing by its name.
+    PointRead,
+    /// Wrote or removed one thing.
+    Write,
+    /// Looked at this many rows.
+    Rows(u64),
+}
+
+/// What a request costs that was refused or failed, in hundredths of a unit.
+pub(crate) fn of_failure() -> u64 {
+    hundredths(Work::PointRead, 0)
+}
+
+/// The cost in hundredths of a unit: the base of the operation, and a part for each kilobyte begun,
+/// of which there is one at least.
+pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
+    let kilobytes = (bytes as u64).div_ceil(1024).max(1);
+    match work {
+        Work::PointRead => 50 + 50 * kilobytes,
+        Work::Write => 400 + 100 * kilobytes,
+        Work::Rows(rows) => 225 + 3 * rows + 5 * kilobytes,
+    }
+}
+
+/// Hundredths of a unit as they stand in headers: without digits that say nothing.
+pub(crate) fn units_text(hundredths: u64) -> String {
+    let (whole, part) = (hundredths / 100, hundredths % 100);
+    match (part / 10, part % 10) {
+        (0, 0) => format!("{whole}"),
+        (tens, 0) => format!("{whole}.{tens}"),
+        _ => format!("{whole}.{part:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charges() {
+        for (work, bytes, want) in [
+            (Work::PointRead, 0, "1"),
+            (Work::PointRead, 1024, "1"),
+            (Work::PointRead, 1025, "1.5"),
+            (Work::PointRead, 100 * 1024, "50.5"),
+            (Work::Write, 300, "5"),
+            (Work::Write, 2048, "6"),
+            (Work::Rows(0), 0, "2.3"),
+            (Work::Rows(100), 2048, "5.35"),
+            (Work::Rows(1), 0, "2.33"),
+        ] {
+            assert_eq!(units_text(hundredths(work, bytes)), want, "{work:?} {bytes}");
+        }
+    }
+}

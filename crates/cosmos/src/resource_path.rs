@@ -1,0 +1,153 @@
+//! Resource paths: the kinds and names of a link from the database down, as permissions name what they
+//! are for. Whether the resource is there is found out elsewhere.
+
+use engine::{Engine, Store};
+
+use crate::{
+    catalog::{self, Containers},
+    link::{Link, Resource},
+    rid::{Leaf, Rid},
+};
+
+/// The path of a resource: from the database down, each part with its kind and its name. The last
+/// name is empty where the path is that of a feed, so a feed lies in what it is a feed of and in no
+/// other resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResourcePath(Vec<(Resource, String)>);
+
+impl ResourcePath {
+    /// The path of what a request is about.
+    pub(crate) fn of_link(link: &Link) -> Self {
+        let [database, owner] = &link.owners;
+        let mut parts = Vec::with_capacity(3);
+        if !database.is_empty() {
+            parts.push((Resource::Databases, database.to_string()));
+        }
+        if !owner.is_empty() {
+            let of_user = link.kind == Resource::Permissions;
+            let kind = if of_user { Resource::Users } else { Resource::Containers };
+            parts.push((kind, owner.to_string()));
+        }
+        parts.push((link.kind, link.name.as_deref().unwrap_or_default().to_owned()));
+        Self(parts)
+    }
+
+    /// Reads the link of what a permission may be for: a database, a container, or something in a
+    /// container. Nothing in it is encoded.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut words = text.trim_matches('/').split('/');
+        let mut parts: Vec<(Resource, String)> = Vec::with_capacity(3);
+        while let Some(word) = words.next() {
+            let kind = match parts.len() {
+                0 => Some(Resource::Databases),
+                1 => Some(Resource::Containers),
+                2 => Resource::in_container(word),
+                _ => None,
+            };
+            let kind = kind.filter(|kind| kind.path_word() == word)?;
+            let name = words.next().filter(|name| !name.is_empty())?;
+            parts.push((kind, name.to_owned()));
+        }
+        Some(Self(parts))
+    }
+
+    /// The same path with the names of database and container, which may stand in it as resource ids.
+    /// What is not there keeps the text it has.
+    pub(crate) fn resolve_names<S: Store>(
+        mut self,
+        engine: &Engine<S>,
+        known: &Containers,
+    ) -> Self {
+        if let [(Resource::Databases, database), rest @ ..] = self.0.as_mut_slice() {
+            if let Some(found) = catalog::find_database(engine, database) {
+                *database = found.name;
+            }
+            if let [(Resource::Containers, name), ..] = rest
+                && let Ok(found) = catalog::find_container(engine, known, database, name)
+            {
+                name.clone_from(&found.name);
+            }
+        }
+        self
+    }
+
+    /// Whether only a partition key tells this item from others: it is named by its id, which is unique
+    /// in a logical partition alone, and its container has a partition key.
+    pub(crate) fn needs_partition<S: Store>(&self, engine: &Engine<S>, known: &Containers) -> bool {
+        let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
+            return false;
+        };
+        let by_rid = matches!(Rid::parse(name), Some(Rid::Leaf { leaf: Leaf::Item, .. }));
+        let found = catalog::find_container(engine, known, database, container);
+        !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
+    }
+
+    /// Whether another path is this one or lies below it.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        other.0.starts_with(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_permissions_are_for() {
+        for (text, good) in [
+            ("dbs/d", true),
+            ("/dbs/d/", true),
+            ("dbs/d/colls/c", true),
+            ("dbs/d/colls/a b%20", true),
+            ("dbs/d/colls/c/docs/1", true),
+            ("dbs/d/colls/c/udfs/f/", true),
+            ("", false),
+            ("///", false),
+            ("x", false),
+            ("dbs", false),
+            ("dbs/", false),
+            ("dbs//colls/c", false),
+            ("dbs/d/colls", false),
+            ("dbs/d/colls/c/docs", false),
+            ("dbs/d/x/y", false),
+            ("dbs/d/users/u", false),
+            ("dbs/d/dbs/e", false),
+            ("colls/c", false),
+            ("dbs/d/colls/c/docs/1/docs/2", false),
+        ] {
+            assert_eq!(ResourcePath::parse(text).is_some(), good, "{text}");
+        }
+        assert_eq!(ResourcePath::parse(&"dbs/".repeat(5000)), None);
+    }
+
+    #[test]
+    fn a_path_contains_itself_and_what_lies_below_it() {
+        for (permission, path, want) in [
+            ("dbs/d/colls/c", "/dbs/d/colls/c", true),
+            ("dbs/d/colls/c", "/dbs/d/colls/c/docs", true),
+            ("dbs/d/colls/c", "/dbs/d/colls/c/docs/1", true),
+            ("dbs/d/colls/c", "/dbs/d/colls/c/operations/partitionkeydelete", true),
+            ("dbs/d/colls/c", "/dbs/d/colls/cc", false),
+            ("dbs/d/colls/c", "/dbs/d/colls/C", false),
+            ("dbs/d/colls/c", "/dbs/d/colls", false),
+            ("dbs/d/colls/c", "/dbs/d", false),
+            ("dbs/d/colls/c", "/dbs/d/users/c", false),
+            ("dbs/d/colls/c", "/dbs/d/users/c/permissions/p", false),
+            ("dbs/d", "/dbs/d/colls", true),
+            ("dbs/d", "/dbs", false),
+            ("dbs/d", "/", false),
+            ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/docs/1", true),
+            ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/docs/11", false),
+            ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/docs", false),
+            ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/udfs/1", false),
+            ("dbs/d/colls/c/docs/1", "/dbs/d/colls/c/docs/1%2F..%2F2", false),
+        ] {
+            let other = ResourcePath::of_link(&Link::parse(path).unwrap());
+            assert_eq!(
+                ResourcePath::parse(permission).unwrap().contains(&other),
+                want,
+                "{permission} {path}"
+            );
+        }
+    }
+}

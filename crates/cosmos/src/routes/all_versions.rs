@@ -1,0 +1,126 @@
+//! The change feed of all versions and deletes: every write and every end of an item, in the order
+//! of commits.
+//!
+//! It begins at a position that the client has, or now; there is no beginning, because versions are
+//! kept for a time only. An item that expires is a delete with `timeToLiveExpired` in its metadata:
+//! nobody writes at that instant, so the engine enters it when the feed is read or at its next
+//! tick, in the order of the instants.
+
+use document::{DocRef, Document, Value, ValueRef, json};
+use engine::{Event, EventKind, Events, Item, Store};
+
+use super::{change_feed, container_part, shared};
+use crate::{
+    catalog::Container,
+    door::Door,
+    failure::{Failure, Result},
+    item,
+    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
+    partition_key::{Component, KeyPath},
+    reply::Reply,
+    representation,
+    request::Request,
+    session,
+};
+
+/// What is said where no versions are kept; the service's text.
+const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
+                           https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
+
+/// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
+pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    if !container.keeps_versions() {
+        return Err(Failure::bad_request(NOT_ENABLED));
+    }
+    let part = container_part::of_headers(container, request)?;
+    let range = part.range.clone();
+    let after = match request.headers.if_none_match().map(str::trim) {
+        Some("*") => door.engine.store().published(),
+        Some(etag) if !etag.is_empty() => change_feed::parse_position(etag)?,
+        _ => {
+            return Err(Failure::bad_request(
+                "Start from beginning is not supported with 'All Versions and Deletes' mode.",
+            ));
+        }
+    };
+    let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
+    let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
+    let context = shared::new_context(door, request).await;
+    let found = door.engine.events(&container.collection, &wanted, &context).await?;
+    // The container may have stopped keeping versions since it was looked up.
+    let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;
+    session::check_seen(request.seen, found.seq)?;
+    let holds = |event: &&Event| {
+        // A part by effective partition keys is exact only with a look at the item; an event
+        // without either image is for all parts.
+        let item = event.after.as_ref().or(event.before.as_ref());
+        item.is_none_or(|item| part.contains_item(container, item))
+    };
+    // The engine hands over the item before every change; the client reads it where the container's
+    // policy says so.
+    let images = container.keeps_images();
+    let events = found.events.iter().filter(holds);
+    let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    for event in events {
+        feed.push_entry(|out| write_event(container, event, images, out))?;
+    }
+    let reply = change_feed::feed_page(feed, found.next, found.more);
+    Ok(Reply { seq: found.seq, ..reply })
+}
+
+/// Writes an event as JSON, with the item before it where the container keeps `images`.
+fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"current\":");
+    match &event.after {
+        Some(item) => item::write_item(&container.renderer, item, out),
+        None => out.extend_from_slice(b"{}"),
+    }
+    if let Some(item) = event.before.as_ref().filter(|_| images) {
+        out.extend_from_slice(b",\"previous\":");
+        item::write_item(&container.renderer, item, out);
+    }
+    out.extend_from_slice(b",\"metadata\":");
+    let metadata = event_metadata(container, event);
+    json::write(ValueRef::Document(DocRef::Tree(&metadata)), out);
+    out.push(b'}');
+}
+
+/// What the event was. The names are the service's; `crts` is the second of the commit and `lsn`
+/// its number, which is also the position after it in the feed.
+fn event_metadata(container: &Container, event: &Event) -> Document {
+    let int = |number: u64| Value::Int64(i64::try_from(number).unwrap_or(i64::MAX));
+    let mut metadata = Document::new();
+    metadata.push(
+        "operationType",
+        match event.kind {
+            EventKind::Create => "create",
+            EventKind::Replace => "replace",
+            EventKind::Delete | EventKind::Expire => "delete",
+        },
+    );
+    metadata.push("lsn", int(event.stamp));
+    metadata.push("crts", Value::Int64(event.at.seconds()));
+    if let Some(before) = &event.before {
+        metadata.push("previousImageLSN", int(before.stamp));
+    }
+    if event.after.is_none() {
+        metadata.push("timeToLiveExpired", event.kind == EventKind::Expire);
+    }
+    if let Some(item) = event.after.as_ref().or(event.before.as_ref()) {
+        let id = item.document().get("id").and_then(ValueRef::as_str);
+        metadata.push("id", id.unwrap_or_default());
+        metadata.push("partitionKey", key_by_name(container, item));
+    }
+    metadata
+}
+
+/// The partition key as an object, by the last names of its paths. A property that the item does
+/// not have is left out.
+fn key_by_name(container: &Container, item: &Item) -> Document {
+    let components = container.key.extract_key(item.document());
+    let name = |path: &KeyPath| path.parts().last().cloned().unwrap_or_default();
+    let paths = container.key.paths().iter().map(name);
+    let held = paths.zip(components).filter(|(_, held)| *held != Component::Undefined);
+    held.map(|(name, held)| (name, held.as_value().to_value())).collect()
+}

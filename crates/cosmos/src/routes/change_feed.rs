@@ -1,0 +1,135 @@
+//! The change feed, latest version of each item, in the order of commits.
+//!
+//! A position in the feed is the number of a commit. A page holds the items whose last change is
+//! after it, in the order of those changes, so an item that changes often stands where its newest
+//! version is and the older ones are not there. The response's etag is the position after the page,
+//! and the client sends it back in `if-none-match`; a page without items is 304.
+
+use engine::{Changes, Item, Store};
+
+use super::{all_versions, container_part, shared};
+use crate::{
+    door::Door,
+    failure::{Failure, Result},
+    item::{self, ItemRenderer},
+    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
+    reply::Reply,
+    representation,
+    request::Request,
+    request_units::Work,
+    session,
+};
+
+/// `GET /dbs/{db}/colls/{c}/docs` with `a-im` 200 with the items that changed, or 304 where none
+/// did; the etag goes on either way.
+pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let mode = request.headers.a_im().unwrap_or_default();
+    if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
+        return all_versions::read_versions(door, request).await;
+    }
+    if !mode.eq_ignore_ascii_case("Incremental Feed") {
+        return Err(Failure::bad_request(format!("There is no change feed '{mode}'.")));
+    }
+    let container = request.container()?;
+    let part = container_part::of_headers(container, request)?;
+    let range = part.range.clone();
+    // Without a position the feed begins with the oldest item; a star asks for what comes from now
+    // on.
+    let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
+        None | Some("") => (0, false),
+        Some("*") => (door.engine.store().published(), true),
+        Some(etag) => (parse_position(etag)?, false),
+    };
+    // A date counts only where there is no position: SDKs send it again with every page.
+    let since_s = match request.headers.if_modified_since() {
+        Some(date) if after == 0 && !from_now => parse_date(date)?,
+        _ => i64::MIN,
+    };
+    let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
+    let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
+    let context = shared::new_context(door, request).await;
+    let found = door.engine.changes(&container.collection, &wanted, &context).await?;
+    session::check_seen(request.seen, found.seq)?;
+    // SDKs that read both feeds by one piece of code ask for the form of the other one.
+    let wrapped = request.headers.wire_format().is_some();
+    let items = found.items.iter().filter(|item| part.contains_item(container, item));
+    let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    for item in items {
+        feed.push_entry(|out| write_entry(&container.renderer, item, wrapped, out))?;
+    }
+    let reply = feed_page(feed, found.next, found.more);
+    Ok(Reply { seq: found.seq, ..reply })
+}
+
+/// A page of either feed: 304 where there is nothing, and the position where the next one begins.
+pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Reply {
+    let count = feed.count();
+    let reply = if count == 0 && !more { Reply::empty(304) } else { feed.into_reply() };
+    // The position is in the etag alone: a continuation would mean that there is more already.
+    reply.with_units(Work::Rows(count as u64), 0).with_etag(format!("\"{next}\""))
+}
+
+/// Writes an entry of the feed: the item with its place in the order of changes, or both side by
+/// side where the client asks for the form of the other feed.
+fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
+    if wrapped {
+        text.extend_from_slice(b"{\"current\":");
+    }
+    item::write_item(renderer, item, text);
+    if wrapped {
+        let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
+        text.extend_from_slice(metadata.as_bytes());
+    } else {
+        // The closing brace makes room for one more property.
+        text.pop();
+        text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
+    }
+}
+
+/// The position that an etag of the feed names.
+pub(super) fn parse_position(etag: &str) -> Result<u64> {
+    let number = etag.trim_matches('"').parse();
+    number.map_err(|_| {
+        Failure::bad_request(format!("The position '{etag}' is none of the change feed."))
+    })
+}
+
+/// The second that a date means.
+fn parse_date(date: &str) -> Result<i64> {
+    let since = auth::http_date(date).map(|ms| ms.div_euclid(1000));
+    since.ok_or_else(|| Failure::bad_request(format!("'{date}' is not a date.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_have_two_forms() {
+        let body = document::doc! { "id": "a" }.to_buf().into_bytes();
+        let item = Item { key: Default::default(), body, stamp: 9, birth: 8, ts: 7 };
+        for (wrapped, start, end) in [
+            (false, "{\"id\":\"a\",\"_rid\"", ",\"_ts\":7,\"_lsn\":9}"),
+            (
+                true,
+                "{\"current\":{\"id\":\"a\"",
+                ",\"_ts\":7},\"metadata\":{\"lsn\":9,\"crts\":7}}",
+            ),
+        ] {
+            let mut text = Vec::new();
+            write_entry(&ItemRenderer::new(1, 2), &item, wrapped, &mut text);
+            let text = String::from_utf8(text).unwrap();
+            assert!(text.starts_with(start) && text.ends_with(end), "{text}");
+        }
+    }
+
+    #[test]
+    fn positions_and_dates() {
+        for (etag, want) in [("\"5\"", Some(5)), ("5", Some(5)), ("x", None), ("\"-1\"", None)] {
+            assert_eq!(parse_position(etag).ok(), want, "{etag}");
+        }
+        assert_eq!(parse_date("Sun, 06 Nov 1994 08:49:37 GMT").ok(), Some(784_111_777));
+        assert_eq!(parse_date("Sun, 06 Nov 1994 08:49:37 UTC").ok(), Some(784_111_777));
+        assert!(parse_date("yesterday").is_err());
+    }
+}

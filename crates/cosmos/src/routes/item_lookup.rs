@@ -1,0 +1,90 @@
+//! The item that a link means: by its id, or by its resource id, for which the logical partition is
+//! walked. Few clients name items so: those that follow the `_self` of an item.
+
+use engine::{Comes, Flow, Item, ItemKey, Scan, Sink, Store};
+
+use super::shared;
+use crate::{
+    catalog::Container,
+    door::Door,
+    failure::{Failure, Fault, Result},
+    item,
+    partition_key::{Component, KeyScope},
+    request::Request,
+    rid::Rid,
+};
+
+/// The name in the link. Items may have ids that no link can carry: the service's gateway does not
+/// reach them by name either, and answers with this status. They are reached by queries, in
+/// batches, and by their resource id.
+pub(super) fn item_name(request: &Request) -> Result<&str> {
+    let id = request.name();
+    if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
+        let text = "A link cannot name an id with '/', '\\' or '#' in it or a space at its end: use \
+                    the item's own link, a query or a batch.";
+        return Err(Failure::new(Fault::Unauthorized, text));
+    }
+    // Nothing can have another one.
+    item::check_id(id).map_err(|_| Failure::no_entity())?;
+    Ok(id)
+}
+
+/// The key of the item that a write is about. The item at the name counts first; only a name that
+/// has the form of a resource id and is not there is searched for.
+pub(super) async fn find_key<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    container: &Container,
+    components: &[Component],
+) -> Result<ItemKey> {
+    let key = container.item_key(components, item_name(request)?);
+    if link_rid(request).is_none()
+        || door.engine.item(&container.collection, &key).await?.0.is_some()
+    {
+        return Ok(key);
+    }
+    let found = find_by_rid(door, request, container, components).await?;
+    Ok(found.map_or(key, |item| item.key()))
+}
+
+/// The resource id in the link, where it has the form of one.
+fn link_rid(request: &Request) -> Option<Rid> {
+    Rid::parse(request.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
+}
+
+/// The live item with the resource id in the link.
+pub(super) async fn find_by_rid<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    container: &Container,
+    components: &[Component],
+) -> Result<Option<Item>> {
+    let Some(wanted) = link_rid(request) else { return Ok(None) };
+    let range = container.item_range(&KeyScope::Whole(components.to_vec()));
+    let mut search = Search { container, wanted, found: None };
+    let context = shared::new_context(door, request).await;
+    door.engine.scan(&container.collection, &Scan::of(range), &context, &mut search).await?;
+    Ok(search.found)
+}
+
+/// A walk that ends at the item with a resource id.
+struct Search<'a> {
+    container: &'a Container,
+    wanted: Rid,
+    found: Option<Item>,
+}
+
+impl Sink for Search<'_> {
+    fn begin(&mut self, _: Comes) -> std::result::Result<(), engine::Error> {
+        self.found = None;
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
+        if self.container.renderer.resource_id(item) != self.wanted {
+            return Ok(Flow::More);
+        }
+        self.found = Some(item.clone());
+        Ok(Flow::Enough)
+    }
+}

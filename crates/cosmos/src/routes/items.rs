@@ -1,0 +1,211 @@
+//! Operations on one item: create, upsert, read, replace, patch, delete.
+//!
+//! They go the same way: check the request against the container, build the row's key from
+//! partition key and id, have the engine do one unit, and write the item that came of it. The
+//! engine decides whether the item is there; nothing is looked up before a write.
+
+use std::sync::Arc;
+
+use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite, Store};
+
+use super::{condition::Condition, item_lookup, shared};
+use crate::{
+    catalog::Container,
+    door::Door,
+    etag,
+    failure::{Failure, Result},
+    item::{self, Lifetimes, NewItem},
+    operation::Operation,
+    partition_key::Component,
+    patch::{self, Patch},
+    reply::Reply,
+    request::Request,
+    request_units::Work,
+    session,
+};
+
+/// Refuses what would run a trigger. A client that names one relies on what it does, so ignoring it
+/// would be worse than a refusal.
+fn check_triggers(request: &Request) -> Result<()> {
+    let named = [request.headers.pre_triggers(), request.headers.post_triggers()];
+    if named.iter().flatten().any(|names| !names.trim().is_empty()) {
+        return Err(Failure::unsupported("The execution of triggers"));
+    }
+    Ok(())
+}
+
+/// The item that a request brings, and its partition key.
+fn read_new_item(
+    request: &Request,
+    container: &Container,
+    body: &[u8],
+) -> Result<(NewItem, Vec<Component>)> {
+    check_triggers(request)?;
+    let item = NewItem::parse(body)?;
+    container.check_item_id(item.id())?;
+    let components = container.key.of_item(item.as_document(), request.headers.partition_key())?;
+    Ok((item, components))
+}
+
+/// `POST /dbs/{db}/colls/{c}/docs`, as a creation or as an upsert. The operation says which of the
+/// two; the response says by its status whether an upsert made the item. 201 where the item was
+/// made and 200 where an upsert wrote over one; 409 where a creation meets an item of that id, or
+/// either meets another item with its unique key.
+pub(crate) async fn create_item<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let container = request.container()?;
+    let (item, components) = read_new_item(request, container, body)?;
+    let key = container.item_key(&components, item.id());
+    let stored = item.to_buf();
+    let action = match request.operation {
+        Operation::UpsertItem => ItemAction::Upsert(stored),
+        _ => ItemAction::Create(stored),
+    };
+    write_one(door, request, container, key, action).await
+}
+
+/// `PUT /dbs/{db}/colls/{c}/docs/{id}`. The body may have another id than the link: the item then
+/// moves, and keeps its resource id. 404 where there is no item at the link, 409 where there is one
+/// at the new id, 412 where it has another version than the one in `if-match`.
+pub(crate) async fn replace_item<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let container = request.container()?;
+    let (item, components) = read_new_item(request, container, body)?;
+    let key = item_lookup::find_key(door, request, container, &components).await?;
+    let to = container.item_key(&components, item.id());
+    let action = replace_action(&key, to, &item);
+    write_one(door, request, container, key, action).await
+}
+
+/// A replace, which may give the item another id: then it moves to another key in one unit.
+pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> ItemAction {
+    match *key == to {
+        true => ItemAction::Replace(item.to_buf()),
+        false => ItemAction::Move(to, item.to_buf()),
+    }
+}
+
+/// `PATCH /dbs/{db}/colls/{c}/docs/{id}`. The partition key comes from the header alone, since the
+/// body has no item. 412 where the item does not meet the condition of the patch, or has another
+/// version; 400 with the number of the operation that cannot be done. Either way the item stays as
+/// it was.
+pub(crate) async fn patch_item<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let container = request.container()?;
+    check_triggers(request)?;
+    let components = container.key.whole_key(request.headers.partition_key())?;
+    let key = item_lookup::find_key(door, request, container, &components).await?;
+    let action = patch_action(door, request, container, Patch::parse(body)?).await?;
+    write_one(door, request, container, key, action).await
+}
+
+/// A patch as the engine does it: a function of the item's newest version. The engine calls it
+/// within the write, and again where another writer came first.
+pub(super) async fn patch_action<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    container: &Arc<Container>,
+    patch: Patch,
+) -> Result<ItemAction> {
+    let condition = match &patch.condition {
+        None => None,
+        Some(text) => Some(Condition::new(text, shared::new_context(door, request).await)?),
+    };
+    let container = Arc::clone(container);
+    let keeps_ttl = !patch.touches("ttl");
+    let edit = move |item: &Item, default| {
+        if let Some(condition) = &condition
+            && !condition.is_met(&container.renderer, item)?
+        {
+            let message = "the item does not meet the condition";
+            return Err(engine::Error::new(engine::Kind::Precondition, message));
+        }
+        let patched = patch::apply_patch(&patch, &container.key, item.document());
+        let stored = patched.map_err(|failure| failure.into_engine())?;
+        // A patch that does not touch `ttl` keeps the lifetime as it is. What stands in the item
+        // may be a value from a time when TTL was off and nobody checked it.
+        let lifetime = if keeps_ttl {
+            // What it says may be from a time when nobody looked at it.
+            engine::Lifetime::of(stored.get("ttl"))
+        } else {
+            item::item_lifetime(default, stored.as_ref())?
+        };
+        Ok((stored, lifetime))
+    };
+    Ok(ItemAction::Patch(Arc::new(edit)))
+}
+
+/// `DELETE /dbs/{db}/colls/{c}/docs/{id}`. 204 and no body; 404 where there is no item, which an
+/// expired one is too, although its row may still be there.
+pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    check_triggers(request)?;
+    let components = container.key.whole_key(request.headers.partition_key())?;
+    let key = item_lookup::find_key(door, request, container, &components).await?;
+    write_one(door, request, container, key, ItemAction::Delete).await
+}
+
+/// `GET /dbs/{db}/colls/{c}/docs/{id}`. A client that has seen a newer commit than the read is told
+/// to come again, before it is told that there is no such item. 304 where the client has this
+/// version already.
+pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let container = request.container()?;
+    let components = container.key.whole_key(request.headers.partition_key())?;
+    let key = container.item_key(&components, item_lookup::item_name(request)?);
+    let (mut found, seq) = door.engine.item(&container.collection, &key).await?;
+    if found.is_none() {
+        found = item_lookup::find_by_rid(door, request, container, &components).await?;
+    }
+    session::check_seen(request.seen, seq)?;
+    let item = found.ok_or_else(Failure::no_entity)?;
+    let etag = etag::quoted_etag(item.stamp);
+    let lsn = ("x-ms-item-lsn", item.stamp.to_string());
+    if shared::is_known(request, item.stamp) {
+        return Ok(Reply { seq, ..Reply::empty(304) }.with_etag(etag).with_header(lsn.0, lsn.1));
+    }
+    let mut body = Vec::new();
+    item::write_item(&container.renderer, &item, &mut body);
+    let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
+    let reply =
+        reply.with_units(Work::PointRead, body.len()).with_etag(etag).with_header(lsn.0, lsn.1);
+    Ok(Reply { body, ..reply })
+}
+
+/// Does one write, of the version that the request is about, and responds with the item that came
+/// of it.
+async fn write_one<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    container: &Arc<Container>,
+    key: ItemKey,
+    action: ItemAction,
+) -> Result<Reply> {
+    let write = ItemWrite { key, action, if_match: shared::if_match(request.headers.if_match()) };
+    let collection = &container.collection;
+    let done = door.engine.write_items(collection, &[write], &Lifetimes).await;
+    let (done, seq) = done.map_err(|failure| failure.error)?;
+    let done =
+        done.into_iter().next().unwrap_or(ItemDone { created: false, item: None, entries: 0 });
+    let Some(item) = done.item else {
+        return Ok(Reply { seq, ..Reply::empty(204) }.with_units(Work::Write, 0));
+    };
+    let status = if done.created { 201 } else { 200 };
+    let reply = Reply { seq, ..Reply::json(status, Vec::new()) };
+    let reply =
+        reply.with_units(Work::Write, item.body.len()).with_etag(etag::quoted_etag(item.stamp));
+    if request.headers.prefers_minimal() {
+        return Ok(reply);
+    }
+    let mut body = Vec::new();
+    item::write_item(&container.renderer, &item, &mut body);
+    Ok(Reply { body, ..reply })
+}

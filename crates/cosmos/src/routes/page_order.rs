@@ -1,0 +1,58 @@
+//! The order of what has no ORDER BY: in a container of few items that in which they were made,
+//! else that of their keys. Pages go on in the order of the first one, which their tokens are
+//! sealed with.
+//!
+//! The order of births is what people expect who look at a small container. Without an index for it
+//! all items have to be sorted, which only few items allow. A container may become too large for it
+//! between two pages; by its token the second page knows the order of the first.
+
+use std::borrow::Cow;
+
+use engine::{Births, Comes, Item, Store};
+
+use crate::{continuation, door::Door, failure::Result, request::Request};
+
+/// What tokens of pages in the order of births are for, in addition to everything else.
+const BIRTHS: &[u8] = b"births";
+
+/// The place of an item in the order in which items come: what a token holds of the last one.
+pub(super) fn order_key(comes: Comes, item: &Item) -> Cow<'_, [u8]> {
+    // Births are numbers of commits, which as bytes compare as numbers do.
+    match comes {
+        Comes::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
+        Comes::ByKey | Comes::AsAsked => Cow::Borrowed(&item.key),
+    }
+}
+
+/// In which order a request is answered, and what its continuation token holds. Without a token the
+/// engine chooses the order by the number of items.
+pub(super) fn resume_page<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    about: &[&[u8]],
+) -> Result<(Births, Option<Vec<u8>>)> {
+    let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) else {
+        return Ok((Births::WhereFew, None));
+    };
+    // A token opens for one order alone, so trying tells which one it is.
+    if let Ok(held) = continuation::open_token(&door.secret, &[about, &[BIRTHS]].concat(), token) {
+        return Ok((Births::Always, Some(held)));
+    }
+    Ok((Births::Never, Some(continuation::open_token(&door.secret, about, token)?)))
+}
+
+/// The token of a page whose items came in this order. Items in the order that a query asks for
+/// have their place within `state`.
+pub(super) fn seal_page<S: Store>(
+    door: &Door<S>,
+    about: &[&[u8]],
+    comes: Comes,
+    state: &[u8],
+) -> String {
+    match comes {
+        Comes::ByBirth => {
+            continuation::seal_token(&door.secret, &[about, &[BIRTHS]].concat(), state)
+        }
+        Comes::ByKey | Comes::AsAsked => continuation::seal_token(&door.secret, about, state),
+    }
+}

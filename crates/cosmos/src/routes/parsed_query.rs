@@ -1,0 +1,103 @@
+//! The body of a query, read and compiled: a JSON object with a text and parameters. A text that
+//! does not compile is refused with the service's list of errors.
+
+use std::sync::Arc;
+
+use cosmos_sql::{SqlError, compile};
+use document::{Value, json};
+use query::json::select::Select;
+
+use crate::{
+    failure::{Failure, Result},
+    limits::MAX_DEPTH,
+};
+
+/// A compiled query.
+pub(super) struct ParsedQuery {
+    /// What the query does, without its rows.
+    pub(super) plan: Arc<Select>,
+    /// What a continuation of it is good for: the text and the values of its parameters, each after
+    /// a zero byte, so that no two queries are the same text.
+    pub(super) text: Vec<u8>,
+}
+
+/// The text of a query, and its parameters by name.
+pub(super) type Asked = (String, Vec<(String, Value)>);
+
+impl ParsedQuery {
+    /// Reads the body without compiling it: plans are made of the text as well.
+    pub(super) fn read_parts(body: &[u8]) -> Result<Asked> {
+        let mut fields = json::parse_document(body, MAX_DEPTH)?;
+        let Some(Value::String(text)) = fields.remove("query") else {
+            return Err(Failure::bad_request("The body of a query has no text 'query'."));
+        };
+        let parameters = match fields.remove("parameters") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(parameters)) => {
+                parameters.into_iter().map(read_parameter).collect::<Result<_>>()?
+            }
+            Some(_) => {
+                return Err(Failure::bad_request("The 'parameters' of a query are no array."));
+            }
+        };
+        Ok((text, parameters))
+    }
+
+    /// Reads and compiles the body.
+    pub(super) fn compile_body(body: &[u8]) -> Result<Self> {
+        let (text, parameters) = Self::read_parts(body)?;
+        let plan = compile(&text, &parameters).map_err(|error| query_failure(&error))?;
+        let mut about = text.into_bytes();
+        for (name, value) in &parameters {
+            about.push(0);
+            about.extend_from_slice(name.as_bytes());
+            json::write(value.as_ref(), &mut about);
+        }
+        Ok(Self { plan: Arc::new(plan), text: about })
+    }
+}
+
+/// Reads a parameter; one without a value is undefined, which is not null.
+fn read_parameter(value: Value) -> Result<(String, Value)> {
+    let wrong = || Failure::bad_request("A parameter of a query has a text 'name' and a 'value'.");
+    let Value::Document(mut fields) = value else { return Err(wrong()) };
+    let Some(Value::String(name)) = fields.remove("name") else { return Err(wrong()) };
+    Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))
+}
+
+/// The failure for a query that cannot be run, in the form in which clients expect to be told: SDKs
+/// read the code and the place of the error.
+pub(super) fn query_failure(error: &SqlError) -> Failure {
+    let (code, message, start, end) = match error {
+        SqlError::Unsupported { what } => return Failure::unsupported(what),
+        SqlError::Invalid { code, message, start, end } => (code, message, start, end),
+    };
+    let mut errors = b"{\"errors\":[{\"severity\":\"Error\",".to_vec();
+    errors.extend_from_slice(
+        format!(
+            "\"location\":{{\"start\":{start},\"end\":{end}}},\"code\":\"{code}\",\"message\":"
+        )
+        .as_bytes(),
+    );
+    json::write_string(message, &mut errors);
+    errors.extend_from_slice(b"}]}");
+    Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_queries_say_where() {
+        let error =
+            SqlError::Invalid { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
+        let want = concat!(
+            r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
+            r#""message":"near '\"'"}]}"#
+        );
+        assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
+        let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
+        assert_eq!(query_failure(&unsupported).fault.status(), 501);
+    }
+}

@@ -1,0 +1,80 @@
+//! Predicate pushdown: what indexes can know of a query. They hold what is stored, so a condition
+//! or an order on what the server sets is not for them.
+
+use query::json::{
+    sarg::{Sarg, Step},
+    select::Select,
+};
+
+use super::container_part::leads_to;
+use crate::{item::SYSTEM, partition_key::KeyPath};
+
+/// The order that an index may have; none where it is about what the server sets.
+pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
+    let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
+    paths.unwrap_or_default()
+}
+
+/// Whether indexes hold what is at a path.
+fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
+    names.first().is_none_or(|name| !SYSTEM.contains(&name.as_str()))
+}
+
+/// What an index may use of a condition: nothing about what the server sets, and nothing about the
+/// values of a partition key, which all items of one partition have in common. What is left out
+/// becomes "all"; the whole condition is asked of every item in any case, so leaving out is always
+/// right.
+pub(super) fn stored_condition(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
+    match sarg {
+        Sarg::All => Sarg::All,
+        Sarg::Never => Sarg::Never,
+        Sarg::And(all) => {
+            let kept: Vec<Sarg> = all
+                .iter()
+                .map(|one| self::stored_condition(one, partition))
+                .filter(|one| *one != Sarg::All)
+                .collect();
+            if kept.is_empty() { Sarg::All } else { Sarg::And(kept) }
+        }
+        Sarg::Or(any) => {
+            let kept: Vec<Sarg> =
+                any.iter().map(|one| self::stored_condition(one, partition)).collect();
+            if kept.contains(&Sarg::All) { Sarg::All } else { Sarg::Or(kept) }
+        }
+        Sarg::Test(path, test) => match path.first() {
+            Some(Step::Property(name)) if SYSTEM.contains(&name.as_str()) => Sarg::All,
+            _ if partition.iter().any(|key| leads_to(path, key)) => Sarg::All,
+            _ => Sarg::Test(path.clone(), test.clone()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition_key::PartitionKeyDefinition;
+
+    #[test]
+    fn what_all_items_of_a_partition_have_in_common_helps_no_index() {
+        let body = document::doc! { "paths": document::array!["/pk"], "kind": "Hash" };
+        let key = PartitionKeyDefinition::parse(&body).unwrap();
+        for (query, all, within) in [
+            ("SELECT * FROM c WHERE c.pk = 1", 1, 0),
+            ("SELECT * FROM c WHERE c.pk = 1 AND c.n = 2", 2, 1),
+            ("SELECT * FROM c WHERE c.pk = 1 OR c.n = 2", 2, 0),
+            ("SELECT * FROM c WHERE c._ts > 1 AND c.n = 2 AND c.pk.x = 1", 2, 2),
+        ] {
+            let plan = cosmos_sql::compile(query, &[]).unwrap();
+            assert_eq!(tests(&stored_condition(plan.sarg(), &[])), all, "{query}");
+            assert_eq!(tests(&stored_condition(plan.sarg(), key.paths())), within, "{query}");
+        }
+    }
+
+    fn tests(sarg: &Sarg) -> usize {
+        match sarg {
+            Sarg::All | Sarg::Never => 0,
+            Sarg::And(parts) | Sarg::Or(parts) => parts.iter().map(tests).sum(),
+            Sarg::Test(..) => 1,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Feeds of resources other than items, and queries over them. They are all in memory, so a page is
+//! cut out of a list, and a query runs over the list from its beginning for each page.
+
+use document::{DocRef, Document, Value};
+use engine::{Comes, Flow, Store};
+use query::{expr::Holding, json::select::Run};
+
+use super::{
+    parsed_query::ParsedQuery,
+    queries::{page_limit, page_reply, resume_query},
+    shared,
+};
+use crate::{
+    catalog::Database, door::Door, failure::Result, reply::Reply, representation, request::Request,
+    request_units::Work,
+};
+
+/// A page of a feed of resources: of all of them, or of what a query makes of them where there is a
+/// body. `rid` and `name` are those of the feed.
+pub(super) fn list_resources<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    asked: Option<&[u8]>,
+    rid: &str,
+    name: &str,
+    resources: Vec<Document>,
+) -> Result<Reply> {
+    match asked {
+        None => representation::feed_page(door, request, rid, name, resources),
+        Some(body) => query_resources(door, request, body, rid, name, resources),
+    }
+}
+
+/// The same for the feed of a database, whose resources `represent_all` finds. A missing database
+/// is the failure that tells the client to make it.
+pub(super) fn list_in_database<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    asked: Option<&[u8]>,
+    name: &str,
+    represent_all: impl FnOnce(&Door<S>, &Database) -> Vec<Document>,
+) -> Result<Reply> {
+    let database = shared::find_database(door, request)?;
+    let resources = represent_all(door, &database);
+    list_resources(door, request, asked, &database.rid().encode(), name, resources)
+}
+
+/// A query over resources in memory, in the order of their ids.
+fn query_resources<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+    rid: &str,
+    name: &str,
+    mut resources: Vec<Document>,
+) -> Result<Reply> {
+    let parsed = ParsedQuery::compile_body(body)?;
+    let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &parsed.text];
+    // Resources have one order, that of their ids.
+    let (_, resume) = resume_query(door, request, &about)?;
+    let id = |resource: &Document| match resource.get("id") {
+        Some(Value::String(id)) => id.clone(),
+        _ => String::new(),
+    };
+    resources.sort_by_key(id);
+    // The context has no time, so functions of the current time return zero in these queries.
+    let context = query::Context {
+        effort: shared::new_effort(door, request),
+        holding: Holding::of(&door.settings.memory),
+        ..query::Context::default()
+    };
+    let mut run = Run::new(parsed.plan, context, resume, page_limit(request)?);
+    let mut all = true;
+    for resource in &resources {
+        let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
+        let flow = flow.map_err(engine::Error::from)?;
+        if flow == Flow::Enough {
+            // The page is full; the run knows the place where the next one begins.
+            all = false;
+            break;
+        }
+    }
+    let page = run.finish(all).map_err(engine::Error::from)?;
+    let reply = page_reply(door, &about, Comes::ByKey, (rid, name), &page)?;
+    let bytes = reply.body.len();
+    Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))
+}

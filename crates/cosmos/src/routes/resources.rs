@@ -1,0 +1,145 @@
+//! Small resources as the engine keeps them, each under a path: found, written and removed alike.
+//! What one of them keeps and how it is shown is its own matter.
+//!
+//! A path is a list of names. Users lie under their database, permissions under their user, scripts
+//! under their container's number; removing a resource removes what lies below it.
+
+use std::sync::Arc;
+
+use document::{Document, Value, doc};
+use engine::{Expect, Kind, Resource, Store};
+
+use super::shared;
+use crate::{
+    catalog,
+    door::Door,
+    failure::{Failure, Fault, Result},
+    limits::MAX_TRIES,
+    reply::Reply,
+    request::Request,
+    request_units::Work,
+    rid::Rid,
+};
+
+/// Path of the counter that small resources are numbered with.
+const COUNTER: &[&str] = &["counter"];
+
+/// The resources with this path but for the last name: its siblings and itself.
+pub(super) fn siblings_of<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
+    let parent = path.split_last().map_or(path, |(_, parent)| parent);
+    door.engine.resources(parent)
+}
+
+/// The resource with this path. Its last name may also be the resource id of one of them.
+pub(super) fn find_resource<S: Store>(
+    door: &Door<S>,
+    path: &[&str],
+    rid: impl Fn(&Resource) -> Rid,
+) -> Option<Arc<Resource>> {
+    let name = path.last().copied().unwrap_or_default();
+    let by_id = || siblings_of(door, path).into_iter().find(|held| rid(held).encode() == name);
+    door.engine.resource(path).or_else(by_id)
+}
+
+/// What is kept of a resource, after its id.
+pub(super) fn kept_body(held: &Resource) -> Document {
+    let mut body = doc! { "id": held.path.last().map_or("", String::as_str) };
+    for (name, value) in held.body.fields() {
+        body.push(name.clone(), value.clone());
+    }
+    body
+}
+
+/// A number that no other resource had or will have. Callers hold the door's lock of changes.
+pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
+    for _ in 0..MAX_TRIES {
+        let held = door.engine.resource(COUNTER);
+        let (number, expect) = match &held {
+            None => (1, Expect::Absent),
+            Some(held) => {
+                let number = catalog::resource_number(&held.body).unwrap_or(0);
+                (number.saturating_add(1), Expect::Version(held.stamp))
+            }
+        };
+        let body = doc! { "number": Value::Int64(i64::from(number)) };
+        match door.engine.put_resource(COUNTER, body, expect).await {
+            Ok(_) => return Ok(number),
+            Err(error) if matches!(error.kind, Kind::Precondition | Kind::Exists(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::new(Fault::RetryWith, "Too many resources are made at once."))
+}
+
+/// Makes a resource that holds nothing but the number for its resource id, which is returned with it.
+/// Callers hold the door's lock of changes.
+pub(super) async fn create_numbered<S: Store>(
+    door: &Door<S>,
+    path: &[&str],
+) -> Result<(u32, Arc<Resource>)> {
+    let number = next_number(door).await?;
+    let body = doc! { "number": Value::Int64(i64::from(number)) };
+    Ok((number, door.engine.put_resource(path, body, Expect::Absent).await?))
+}
+
+/// Makes a resource, or writes over the one that is there where the request is an upsert. Returns
+/// the status of the response too. Callers hold the door's lock of changes.
+pub(super) async fn create_resource<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    path: &[&str],
+    kept: Document,
+) -> Result<(u16, Arc<Resource>)> {
+    let (status, expect) = match door.engine.resource(path) {
+        Some(_) if request.headers.is_upsert() => (200, Expect::Present),
+        _ => (201, Expect::Absent),
+    };
+    Ok((status, door.engine.put_resource(path, kept, expect).await?))
+}
+
+/// Writes over the version of a resource that the request is about.
+pub(super) async fn replace_resource<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    held: &Resource,
+    kept: Document,
+) -> Result<Arc<Resource>> {
+    Ok(door.engine.put_resource(&path_names(held), kept, shared::expected_version(request)).await?)
+}
+
+/// Removes the version of a resource that the request is about.
+pub(super) async fn delete_resource<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    held: &Resource,
+) -> Result<Reply> {
+    door.engine.remove_resource(&path_names(held), shared::expected_version(request)).await?;
+    Ok(removed_reply())
+}
+
+/// The response when a resource has been removed.
+pub(super) fn removed_reply() -> Reply {
+    Reply::empty(204).with_units(Work::Write, 0)
+}
+
+/// The path of a resource, as the engine takes it.
+pub(super) fn path_names(held: &Resource) -> Vec<&str> {
+    held.path.iter().map(String::as_str).collect()
+}
+
+/// Refuses another id for a resource; `what` names its kind in the text.
+pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
+    match held.path.last() {
+        Some(name) if name == id => Ok(()),
+        _ => Err(Failure::bad_request(format!("The id of a {what} cannot be changed."))),
+    }
+}
+
+/// Refuses a request about another version than this one. It is for changes that take several
+/// steps, whose first one has no condition of its own.
+pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
+    match shared::expected_version(request) {
+        Expect::Version(wanted) if wanted != stamp => Err(Failure::precondition_failed()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,83 @@
+//! What several routes do alike: find the database of a link, number resources, compare versions, and
+//! bound what an operation may compute.
+
+use std::sync::Arc;
+
+use document::{Document, json};
+use engine::{Expect, Match, Store};
+use query::{
+    Context,
+    expr::{Effort, Holding},
+};
+
+use crate::{
+    catalog::{self, Database},
+    door::Door,
+    etag,
+    failure::{Failure, Result},
+    interrupt::Interrupt,
+    limits::{MAX_DEPTH, PAGE_WORK},
+    request::Request,
+};
+
+/// The database that a link means or lies in. Which failure says that it is missing depends on
+/// that: 404 for itself, 404 with sub-status 1003 for what it should hold.
+pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
+    let [owner, _] = &request.link.owners;
+    let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
+        (Some(name), true) => (name, Failure::no_resource),
+        _ => (owner, Failure::no_owner),
+    };
+    catalog::find_database(&door.engine, name).ok_or_else(missing)
+}
+
+/// Reads the body of a request about a resource other than an item.
+pub(crate) fn parse_document(body: &[u8]) -> Result<Document> {
+    Ok(json::parse_document(body, MAX_DEPTH)?)
+}
+
+/// Which version a write of an item is about. A text that is not an etag is that of no version, so
+/// the condition is not met.
+pub(crate) fn if_match(header: Option<&str>) -> Match {
+    match header.map(str::trim) {
+        None | Some("" | "*") => Match::Any,
+        Some(etag) => etag::parse_etag(etag).map_or(Match::Nothing, Match::Stamp),
+    }
+}
+
+/// Which version a change of a resource is about.
+pub(crate) fn expected_version(request: &Request) -> Expect {
+    match if_match(request.headers.if_match()) {
+        Match::Any => Expect::Present,
+        Match::Stamp(stamp) => Expect::Version(stamp),
+        // No version has this stamp.
+        Match::Nothing => Expect::Version(u64::MAX),
+    }
+}
+
+/// Whether a client has this version already, so that 304 is enough.
+pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
+    let known = request.headers.if_none_match().filter(|etag| !etag.is_empty());
+    known.is_some_and(|etag| etag.trim() == "*" || etag::parse_etag(etag) == Some(stamp))
+}
+
+/// What an operation may compute. Only what changes nothing ends with its client: half a change
+/// would be left, and nobody would know.
+pub(crate) fn new_effort<S: Store>(door: &Door<S>, request: &Request) -> Arc<Effort> {
+    let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
+    let interrupt = Interrupt::new(client, door.settings.give_way);
+    Arc::new(Effort::watched(interrupt).bounded(PAGE_WORK))
+}
+
+/// What stays the same for a whole operation: its time, its random numbers, what it may compute and
+/// the memory that it may take. Functions of the current time return one value in all of a page.
+pub(crate) async fn new_context<S: Store>(door: &Door<S>, request: &Request) -> Arc<Context> {
+    let now = door.engine.now().await;
+    Arc::new(Context {
+        now_ms: now.ms,
+        random: query::expr::Random::new(fastrand::u64(..)),
+        effort: new_effort(door, request),
+        holding: Holding::of(&door.settings.memory),
+        ..Context::default()
+    })
+}
