@@ -42,7 +42,8 @@ COMMANDS = {
     "serverStatus": ("admin", {}, "@:any repl:any metrics:any locks:any network:any mem:any"),
     "getParameter": ("admin", {"quiet": 1}, "@:any quiet:any allParameters:any showDetails:any"),
     "setParameter": (
-        "admin", {"logLevel": 0},
+        "admin",
+        {"logLevel": 0},
         """@:any logLevel:number/2 quiet:bool/2 ttlMonitorEnabled:bool/2 ttlMonitorSleepSecs:number/2
         ttlMonitorBatchDeletes:bool/2 ttlMonitorSubPassTargetSecs:number/2
         ttlIndexDeleteTargetTimeMS:number/2 ttlIndexDeleteTargetDocs:number/2
@@ -50,21 +51,25 @@ COMMANDS = {
     ),
     "getDefaultRWConcern": ("admin", {}, "@:any inMemory:any"),
     "setFeatureCompatibilityVersion": (
-        "admin", {"@": "7.0", "confirm": True},
+        "admin",
+        {"@": "7.0", "confirm": True},
         "@:text/2 confirm:bool downgradeOnDiskChanges:any fromConfigServer:any",
     ),
     "listDatabases": ("admin", {}, "@:any filter:doc nameOnly:bool authorizedDatabases:bool"),
     "listCollections": (
-        "t", {},
+        "t",
+        {},
         "@:any filter:doc nameOnly:bool authorizedCollections:any cursor:doc cursor.batchSize:number",
     ),
     "listIndexes": (
-        "t", {"@": "c"},
+        "t",
+        {"@": "c"},
         """@:text/73 cursor:doc cursor.batchSize:number includeBuildUUIDs:any
         includeIndexBuildInfo:any""",
     ),
     "create": (
-        "t", {"@": "made"},
+        "t",
+        {"@": "made"},
         """@:text/73 capped:bool autoIndexId:few size:number/72 max:number/72 storageEngine:doc/115
         validator:doc/115 validationLevel:text validationAction:text indexOptionDefaults:doc/115
         viewOn:text/115 pipeline:array/115 collation:doc timeseries:doc/115
@@ -73,9 +78,14 @@ COMMANDS = {
     ),
     "drop": ("t", {"@": "c"}, "@:text/73"),
     "dropDatabase": ("t", {}, "@:number/40414"),
-    "renameCollection": ("admin", {"@": "t.c", "to": "t.d"}, "@:text/73/2 to:text dropTarget:bool/207"),
+    "renameCollection": (
+        "admin",
+        {"@": "t.c", "to": "t.d"},
+        "@:text/73/2 to:text dropTarget:bool/207",
+    ),
     "collMod": (
-        "t", {"@": "c", "index": {"name": "n_1", "hidden": False}},
+        "t",
+        {"@": "c", "index": {"name": "n_1", "hidden": False}},
         """@:text/73 index:doc validator:doc/115 validationLevel:text/115 validationAction:text/115
         viewOn:text/115 pipeline:array/115 expireAfterSeconds:any timeseries:doc/115
         changeStreamPreAndPostImages:doc/115 cappedSize:number/115 cappedMax:number/115 dryRun:any
@@ -84,7 +94,8 @@ COMMANDS = {
         index.prepareUnique:bool/115""",
     ),
     "createIndexes": (
-        "t", {"@": "c", "indexes": [{"key": {"k": 1}, "name": "k"}]},
+        "t",
+        {"@": "c", "indexes": [{"key": {"k": 1}, "name": "k"}]},
         """@:text/73 indexes:array indexes.0:doc indexes.0.key:doc indexes.0.name:text
         indexes.0.v:any indexes.0.ns:any indexes.0.unique:bool indexes.0.sparse:bool
         indexes.0.background:any indexes.0.partialFilterExpression:doc indexes.0.hidden:bool
@@ -103,16 +114,19 @@ COMMANDS = {
     "dbStats": ("t", {}, "@:any scale:number freeStorage:any"),
     "dbstats": ("t", {}, "@:any scale:number freeStorage:any"),
     "validate": (
-        "t", {"@": "c"},
+        "t",
+        {"@": "c"},
         "@:text/73 full:any repair:any metadata:any checkBSONConformance:any background:any",
     ),
     "insert": (
-        "t", {"@": "c", "documents": [{"_id": 9}]},
+        "t",
+        {"@": "c", "documents": [{"_id": 9}]},
         """@:text/73 documents:array documents.0:doc documents.0._id:any documents.0._ts:any
         documents.0.ttl:any ordered:bool bypassDocumentValidation:any""",
     ),
     "update": (
-        "t", {"@": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"x": 1}}}]},
+        "t",
+        {"@": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"x": 1}}}]},
         """@:text/73 updates:array updates.0:doc updates.0.q:doc updates.0.u:any updates.0.c:doc
         updates.0.multi:bool updates.0.upsert:bool updates.0.collation:doc
         updates.0.arrayFilters:array updates.0.arrayFilters.0:doc updates.0.hint:any
@@ -120,12 +134,14 @@ COMMANDS = {
         bypassDocumentValidation:any let:doc let.a:any""",
     ),
     "delete": (
-        "t", {"@": "c", "deletes": [{"q": {"_id": 1}, "limit": 1}]},
+        "t",
+        {"@": "c", "deletes": [{"q": {"_id": 1}, "limit": 1}]},
         """@:text/73 deletes:array deletes.0:doc deletes.0.q:doc deletes.0.limit:number/9
         deletes.0.collation:doc deletes.0.hint:any ordered:bool let:doc""",
     ),
     "bulkWrite": (
-        "admin", {
+        "admin",
+        {
             "ops": [
                 {"insert": 0, "document": {"_id": 8}},
                 {"update": 0, "filter": {"_id": 1}, "updateMods": {"$set": {"x": 1}}},
@@ -141,7 +157,8 @@ COMMANDS = {
         cursor.batchSize:any""",
     ),
     "find": (
-        "t", {"@": "c"},
+        "t",
+        {"@": "c"},
         """@:text/73 filter:doc sort:doc projection:doc hint:any skip:number limit:number
         batchSize:number singleBatch:bool returnKey:bool showRecordId:bool tailable:bool
         awaitData:bool noCursorTimeout:bool allowDiskUse:any let:doc let.a:any collation:doc min:doc
@@ -149,25 +166,37 @@ COMMANDS = {
         projection.n:any collation.locale:any collation.strength:any hint.n:any""",
     ),
     "getMore": (
-        "t", {"@": bson.Int64(5), "collection": "c"},
+        "t",
+        {"@": bson.Int64(5), "collection": "c"},
         """@:number collection:text/73 batchSize:number/43 term:any lastKnownCommittedOpTime:any""",
     ),
-    "killCursors": ("t", {"@": "c", "cursors": [bson.Int64(5)]}, "@:text/73 cursors:array cursors.0:any"),
+    "killCursors": (
+        "t",
+        {"@": "c", "cursors": [bson.Int64(5)]},
+        "@:text/73 cursors:array cursors.0:any",
+    ),
     "findAndModify": ("t", {"@": "c", **MODIFY}, FIND_AND_MODIFY),
     "findandmodify": ("t", {"@": "c", **MODIFY}, FIND_AND_MODIFY),
     "aggregate": (
-        "t", {"@": "c", "pipeline": [{"$match": {"n": 1}}], "cursor": {}},
+        "t",
+        {"@": "c", "pipeline": [{"$match": {"n": 1}}], "cursor": {}},
         """@:any pipeline:array pipeline.0:doc cursor:doc cursor.batchSize:number explain:bool
         allowDiskUse:any bypassDocumentValidation:any collation:doc hint:any let:doc let.a:any
         isMapReduceCommand:any exchange:any""",
     ),
     "count": (
-        "t", {"@": "c", "query": {"n": 1}},
+        "t",
+        {"@": "c", "query": {"n": 1}},
         "@:text/73 query:doc limit:number skip:number hint:any collation:doc fields:any queryHash:any",
     ),
-    "distinct": ("t", {"@": "c", "key": "n"}, "@:text/73 key:text query:doc collation:doc hint:any"),
+    "distinct": (
+        "t",
+        {"@": "c", "key": "n"},
+        "@:text/73 key:text query:doc collation:doc hint:any",
+    ),
     "explain": (
-        "t", {"@": {"find": "c", "filter": {"n": 1}}},
+        "t",
+        {"@": {"find": "c", "filter": {"n": 1}}},
         "@:doc verbosity:text/9/2 @.find:text/73 @.filter:doc @.sort:doc @.hint:any",
     ),
     "startSession": ("admin", {}, "@:any"),
@@ -182,13 +211,18 @@ COMMANDS = {
     "fsync": ("admin", {}, "@:any lock:bool async:any"),
     "replSetGetStatus": ("admin", {}, "@:any initialSync:any"),
     "configureFailPoint": (
-        "admin", {"@": "failCommand", "mode": "off"},
+        "admin",
+        {"@": "failCommand", "mode": "off"},
         """@:text mode:any/2 data:any data.failCommands:any data.errorCode:any
         data.closeConnection:any data.errorLabels:any data.writeConcernError:any
         data.blockConnection:any data.blockTimeMS:any data.appName:any mode.times:any mode.skip:any""",
     ),
     "ebbClock": ("admin", {}, "@:any"),
-    "ebbExpiry": ("t", {"@": "c", "preview": {"default": 5}}, "@:text/73 preview:doc preview.default:any"),
+    "ebbExpiry": (
+        "t",
+        {"@": "c", "preview": {"default": 5}},
+        "@:text/73 preview:doc preview.default:any",
+    ),
 }
 
 #: Skeletons for generic fields, where the command itself had better do nothing.
@@ -202,8 +236,16 @@ IDLE = {
 #: Kinds and the types they take; a null is a field that is not there.
 ABSENT = {"null", "undefined"}
 NUMBERS = {
-    "double", "NaN", "infinity", "int", "negative int", "long", "largest long", "smallest long",
-    "decimal", "decimal NaN",
+    "double",
+    "NaN",
+    "infinity",
+    "int",
+    "negative int",
+    "long",
+    "largest long",
+    "smallest long",
+    "decimal",
+    "decimal NaN",
 }
 TAKES = {
     "text": {"string"},
@@ -238,7 +280,9 @@ class Field:
         body = {self.command: 1, **copy.deepcopy(self.skeleton)}
         body[self.command] = body.pop("@", 1)
         body.setdefault("$db", self.database)
-        return put(body, [self.command if self.path[0] == "@" else self.path[0], *self.path[1:]], value)
+        return put(
+            body, [self.command if self.path[0] == "@" else self.path[0], *self.path[1:]], value
+        )
 
 
 def put(held, path, value):

@@ -1,8 +1,9 @@
 """The server under attack and its witness, at the MongoDB door; and what its refusals have to be."""
 
-from badinput.wire import Wire, msg
 from lib import house
 from lib.server import Server
+
+from badinput.wire import Wire, msg
 
 SENTINELS = [{"_id": i, "text": "kept", "n": [i, i + 1]} for i in range(3)]
 

@@ -6,11 +6,11 @@ import time
 
 import bson
 import pytest
+from lib import crowd
+from lib.wire import ENDS
 
 from badinput.house import ok_or_error
 from badinput.wire import LARGEST_MESSAGE, OP_MSG, command, frame, msg, sequence
-from lib import crowd
-from lib.wire import ENDS
 
 PING = [("ping", 1), ("$db", "test")]
 #: Bytes of resident memory that an idle connection may cost.
@@ -75,7 +75,9 @@ def connections(house):
 def settled(house, expected, within=5.0):
     until = time.monotonic() + within
     while connections(house) > expected:
-        assert time.monotonic() < until, f"{connections(house)} connections are counted, not {expected}"
+        assert time.monotonic() < until, (
+            f"{connections(house)} connections are counted, not {expected}"
+        )
         time.sleep(0.01)
 
 
@@ -83,7 +85,9 @@ def counted(house, own, within=5.0):
     """That many silent clients are accepted, beside the one that asks; others may be leaving."""
     until = time.monotonic() + within
     while connections(house) <= own:
-        assert time.monotonic() < until, f"{connections(house)} connections are counted, {own} are there"
+        assert time.monotonic() < until, (
+            f"{connections(house)} connections are counted, {own} are there"
+        )
         time.sleep(0.01)
 
 
@@ -185,8 +189,13 @@ def test_a_storm_of_requests_on_one_connection(house, wire):
 def test_messages_have_a_deadline(house, torture):
     """A message that has begun ends within a minute or so, or its connection does (long run only:
     the ordinary one checks that it waits at all)."""
-    starts = [msg(PING)[:1], msg(PING)[:15], msg(PING)[:16], msg(PING)[:30],
-              struct.pack("<iiii", LARGEST_MESSAGE, 1, 0, OP_MSG)]
+    starts = [
+        msg(PING)[:1],
+        msg(PING)[:15],
+        msg(PING)[:16],
+        msg(PING)[:30],
+        struct.pack("<iiii", LARGEST_MESSAGE, 1, 0, OP_MSG),
+    ]
     crowd.slow(house, starts, 75 if torture else None, lambda wire, left: wire.frame(left) is None)
 
 
@@ -197,7 +206,12 @@ def test_exhaust_to_a_client_that_leaves(house, wire):
     for _ in range(20):
         with house.wire() as other:
             id_ = other.run(("find", "stream"), batchSize=1)["cursor"]["id"]
-            other.send(msg(command(("getMore", bson.Int64(id_)), collection="stream", batchSize=1), flags=1 << 16))
+            other.send(
+                msg(
+                    command(("getMore", bson.Int64(id_)), collection="stream", batchSize=1),
+                    flags=1 << 16,
+                )
+            )
             assert other.reply()["ok"] == 1
             other.reset()
     house.health()

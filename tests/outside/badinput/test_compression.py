@@ -10,7 +10,15 @@ from backports import zstd
 
 from badinput.house import well_formed_error
 from badinput.wire import (
-    LARGEST_MESSAGE, OP_COMPRESSED, OP_MSG, Wire, command, compressed, frame, msg, op_query,
+    LARGEST_MESSAGE,
+    OP_COMPRESSED,
+    OP_MSG,
+    Wire,
+    command,
+    compressed,
+    frame,
+    msg,
+    op_query,
 )
 
 PACK = {0: bytes, 1: snappy.compress, 2: zlib.compress, 3: zstd.compress}
@@ -47,7 +55,9 @@ def test_honest_messages_are_answered(wire, compressor):
 
 
 @pytest.mark.parametrize("compressor", PACK)
-@pytest.mark.parametrize("lie", [0, 1, -1, -(2**31), 2**31 - 1, LARGEST_MESSAGE, "-1", "+1", "x2", "x1000"])
+@pytest.mark.parametrize(
+    "lie", [0, 1, -1, -(2**31), 2**31 - 1, LARGEST_MESSAGE, "-1", "+1", "x2", "x1000"]
+)
 def test_sizes_that_do_not_come_out(wire, compressor, lie):
     """What MongoBleed was: a size larger than what inflates showed the server's memory."""
     true = len(payload(msg(PING)))
@@ -96,8 +106,11 @@ def test_deep_nesting(wire):
 def test_broken_streams(wire, compressor, name):
     good = PACK[compressor](payload(msg(PING)))
     data = {
-        "truncated": good[:-3], "garbage": b"\xff\x13\x37" * 20, "empty": b"",
-        "flipped": good[:5] + bytes([good[5] ^ 0x55]) + good[6:], "tail": good + b"more",
+        "truncated": good[:-3],
+        "garbage": b"\xff\x13\x37" * 20,
+        "empty": b"",
+        "flipped": good[:5] + bytes([good[5] ^ 0x55]) + good[6:],
+        "tail": good + b"more",
     }[name]
     wire.send(compressed(msg(PING), compressor, data))
     wire.frame()

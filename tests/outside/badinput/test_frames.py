@@ -8,7 +8,16 @@ import pytest
 from badinput.house import refused, well_formed_error
 from badinput.raw import document
 from badinput.wire import (
-    LARGEST_MESSAGE, OP_MSG, OP_QUERY, OP_REPLY, command, frame, msg, op_query, section, sequence,
+    LARGEST_MESSAGE,
+    OP_MSG,
+    OP_QUERY,
+    OP_REPLY,
+    command,
+    frame,
+    msg,
+    op_query,
+    section,
+    sequence,
 )
 
 PING = [("ping", 1), ("$db", "test")]
@@ -28,9 +37,20 @@ def closed(wire, data):
     assert wire.frame() is None, "a message whose end is unknown was answered"
 
 
-@pytest.mark.parametrize("length", [
-    0, 1, 4, 15, -1, -16, -(2**31), 2**31 - 1, LARGEST_MESSAGE + 1,
-])
+@pytest.mark.parametrize(
+    "length",
+    [
+        0,
+        1,
+        4,
+        15,
+        -1,
+        -16,
+        -(2**31),
+        2**31 - 1,
+        LARGEST_MESSAGE + 1,
+    ],
+)
 def test_impossible_lengths(wire, length):
     closed(wire, msg(PING, length=length))
 
@@ -52,7 +72,9 @@ def test_a_length_longer_than_what_is_sent_is_waited_for(wire):
     closed_or_error(wire, b"\0\0\0\0")
 
 
-@pytest.mark.parametrize("code", [0, 2, 1000, 2001, 2002, 2003, 2005, 2006, 2007, 2010, 2011, -1, 2**31 - 1])
+@pytest.mark.parametrize(
+    "code", [0, 2, 1000, 2001, 2002, 2003, 2005, 2006, 2007, 2010, 2011, -1, 2**31 - 1]
+)
 def test_legacy_and_unknown_messages(wire, code):
     """OP_INSERT, OP_GET_MORE, OP_KILL_CURSORS and others are gone."""
     closed(wire, frame(code, b"\0\0\0\0test.c\0" + document({"_id": 1})))
@@ -78,8 +100,9 @@ SECTIONS = {
     "sequence not UTF-8": FLAGS + section(PING) + sequence(b"\xff\xfe", [{}]),
     "1,000 sequences": FLAGS + section(PING) + b"".join(sequence(f"s{i}", []) for i in range(1000)),
     **{
-        f"sequence of {length} bytes":
-        FLAGS + section(PING) + sequence("documents", [{"_id": 1}], length=length)
+        f"sequence of {length} bytes": FLAGS
+        + section(PING)
+        + sequence("documents", [{"_id": 1}], length=length)
         for length in (0, 3, 4, 5, 14, -1, 2**31 - 1, 100)
     },
     **{
@@ -154,7 +177,9 @@ def test_no_answer_to_broken_content_that_wants_none(wire):
 
 def test_exhaust_of_what_has_no_cursor(wire):
     assert wire.ask(msg(PING, flags=1 << 16))["ok"] == 1
-    assert wire.ask(msg(command(("getMore", bson.Int64(9)), collection="c"), flags=1 << 16))["ok"] == 0
+    assert (
+        wire.ask(msg(command(("getMore", bson.Int64(9)), collection="c"), flags=1 << 16))["ok"] == 0
+    )
 
 
 QUERIES = {
@@ -201,7 +226,9 @@ def test_http_tls_and_noise_at_this_door(house):
     for data in (
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         bytes.fromhex("16030100c8010000c40303") + bytes(200),
-        b"\xff" * 100, b"\0" * 100, b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"\xff" * 100,
+        b"\0" * 100,
+        b"SSH-2.0-OpenSSH_9.6\r\n",
     ):
         with house.wire() as wire:
             closed(wire, data)

@@ -4,10 +4,10 @@ import os
 import random
 
 import pytest
+from lib.wire import Silence
 
 from badinput.house import well_formed_error
 from badinput.wire import command, msg, sequence
-from lib.wire import Silence
 
 SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
 ROUNDS = 40 if os.environ.get("TORTURE") == "1" else 2
@@ -15,18 +15,44 @@ ROUNDS = 40 if os.environ.get("TORTURE") == "1" else 2
 MESSAGES = {
     "insert": msg(
         command(("insert", "m"), ("ordered", True)),
-        sequence("documents", [{"_id": "a", "n": 1, "d": {"x": [1.5, None, True]}, "s": "text"}])),
-    "find": msg(command(
-        ("find", "m"), filter={"n": {"$gt": 1, "$in": [1, 2]}, "s": {"$regex": "a+", "$options": "i"}},
-        sort={"n": -1}, projection={"s": 1}, limit=5, batchSize=2)),
-    "aggregate": msg(command(
-        ("aggregate", "m"), pipeline=[
-            {"$match": {"n": {"$gte": 0}}}, {"$group": {"_id": "$n", "c": {"$sum": {"$add": ["$n", 1]}}}},
-            {"$sort": {"c": 1}}, {"$limit": 3}], cursor={"batchSize": 1})),
-    "update": msg(command(
-        ("update", "m"), updates=[{"q": {"_id": "a"}, "u": {"$set": {"d.x": 2}, "$inc": {"n": 1}}, "upsert": True}])),
-    "createIndexes": msg(command(
-        ("createIndexes", "m"), indexes=[{"key": {"n": 1}, "name": "n", "expireAfterSeconds": 10, "sparse": True}])),
+        sequence("documents", [{"_id": "a", "n": 1, "d": {"x": [1.5, None, True]}, "s": "text"}]),
+    ),
+    "find": msg(
+        command(
+            ("find", "m"),
+            filter={"n": {"$gt": 1, "$in": [1, 2]}, "s": {"$regex": "a+", "$options": "i"}},
+            sort={"n": -1},
+            projection={"s": 1},
+            limit=5,
+            batchSize=2,
+        )
+    ),
+    "aggregate": msg(
+        command(
+            ("aggregate", "m"),
+            pipeline=[
+                {"$match": {"n": {"$gte": 0}}},
+                {"$group": {"_id": "$n", "c": {"$sum": {"$add": ["$n", 1]}}}},
+                {"$sort": {"c": 1}},
+                {"$limit": 3},
+            ],
+            cursor={"batchSize": 1},
+        )
+    ),
+    "update": msg(
+        command(
+            ("update", "m"),
+            updates=[
+                {"q": {"_id": "a"}, "u": {"$set": {"d.x": 2}, "$inc": {"n": 1}}, "upsert": True}
+            ],
+        )
+    ),
+    "createIndexes": msg(
+        command(
+            ("createIndexes", "m"),
+            indexes=[{"key": {"n": 1}, "name": "n", "expireAfterSeconds": 10, "sparse": True}],
+        )
+    ),
 }
 
 
@@ -106,7 +132,9 @@ def test_chance(house, name):
             elif kind == 3:
                 data[at:at] = chance.randbytes(size)
             else:
-                data[at : at + 4] = chance.choice([0, -1, 2**31 - 1, 5]).to_bytes(4, "little", signed=True)
+                data[at : at + 4] = chance.choice([0, -1, 2**31 - 1, 5]).to_bytes(
+                    4, "little", signed=True
+                )
             data = data or bytearray(b"\0")
         whole = (len(data) + 16).to_bytes(4, "little") + message[4:16] + bytes(data)
         wire = tried(house, wire, whole, f"seed {SEED}: {name}, change {number}")
@@ -119,8 +147,12 @@ def test_noise(house):
     for number in range(100 * ROUNDS):
         data = chance.randbytes(chance.randint(1, 200))
         if number % 2:
-            data = (len(data) + 16).to_bytes(4, "little") + chance.randbytes(8) + chance.choice(
-                [2013, 2012, 2004, 1]).to_bytes(4, "little") + data
+            data = (
+                (len(data) + 16).to_bytes(4, "little")
+                + chance.randbytes(8)
+                + chance.choice([2013, 2012, 2004, 1]).to_bytes(4, "little")
+                + data
+            )
         with house.wire() as wire:
             wire.send(data)
             if number % 2:

@@ -6,7 +6,16 @@ import pytest
 
 from badinput.house import refused
 from badinput.raw import Raw, document, framed, i32
-from badinput.wire import LARGEST_DOCUMENT, LARGEST_MESSAGE, OP_MSG, command, frame, msg, section, sequence
+from badinput.wire import (
+    LARGEST_DOCUMENT,
+    LARGEST_MESSAGE,
+    OP_MSG,
+    command,
+    frame,
+    msg,
+    section,
+    sequence,
+)
 
 TOO_LARGE = 10334
 LONG = 20
@@ -31,8 +40,10 @@ def test_documents(wire, house, way, over):
     assert len(data) == LARGEST_DOCUMENT + over
     inner = Raw(3, data)
     message = (
-        msg(command(("insert", "sizes"), ("documents", [inner]))) if way == "array"
-        else msg(command(("insert", "sizes")), sequence("documents", [data])))
+        msg(command(("insert", "sizes"), ("documents", [inner])))
+        if way == "array"
+        else msg(command(("insert", "sizes")), sequence("documents", [data]))
+    )
     with house.undisturbed():
         reply = wire.ask(message, within=LONG)
     if not over:
@@ -53,16 +64,29 @@ def test_a_document_that_gets_its_id_here(wire):
     assert reply["n"] == 1 or reply["writeErrors"][0]["code"] == TOO_LARGE
 
 
-@pytest.mark.parametrize("update", [
-    {"$set": {"y": "y" * 2000}}, {"$push": {"y": "y" * 2000}}, {"$rename": {"x": "x" * 2000}},
-    [{"$set": {"y": {"$concat": ["y" * 2000]}}}],
-])
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"$set": {"y": "y" * 2000}},
+        {"$push": {"y": "y" * 2000}},
+        {"$rename": {"x": "x" * 2000}},
+        [{"$set": {"y": {"$concat": ["y" * 2000]}}}],
+    ],
+)
 def test_updates_past_the_limit(wire, update):
-    wire.ask(msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT - 1000)])), within=LONG)
+    wire.ask(
+        msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT - 1000)])),
+        within=LONG,
+    )
     reply = wire.run(("update", "sizes"), updates=[{"q": {"_id": 1}, "u": update}], within=LONG)
     codes = {reply.get("code"), *(it["code"] for it in reply.get("writeErrors", []))}
     assert codes & {TOO_LARGE, 17419, 17420}, reply
-    found = wire.run(("aggregate", "sizes"), pipeline=[{"$project": {"n": {"$bsonSize": "$$ROOT"}}}], cursor={}, within=LONG)
+    found = wire.run(
+        ("aggregate", "sizes"),
+        pipeline=[{"$project": {"n": {"$bsonSize": "$$ROOT"}}}],
+        cursor={},
+        within=LONG,
+    )
     assert found["cursor"]["firstBatch"] == [{"_id": 1, "n": LARGEST_DOCUMENT - 1000}]
 
 
@@ -116,7 +140,10 @@ def test_bodies_as_large_as_a_message(wire):
 def test_replies_at_their_largest(wire, house):
     """16 MB documents come back one a batch; what is too large for a reply is an error, not a crash."""
     for i in range(3):
-        wire.ask(msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT, i)])), within=LONG)
+        wire.ask(
+            msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT, i)])),
+            within=LONG,
+        )
     seen, got = 0, wire.run(("find", "sizes"), within=LONG)["cursor"]
     batch = got["firstBatch"]
     while True:
@@ -127,7 +154,11 @@ def test_replies_at_their_largest(wire, house):
         batch = got["nextBatch"]
     assert seen == 3
     for body in (
-        [("aggregate", "sizes"), ("pipeline", [{"$group": {"_id": None, "x": {"$push": "$x"}}}]), ("cursor", {})],
+        [
+            ("aggregate", "sizes"),
+            ("pipeline", [{"$group": {"_id": None, "x": {"$push": "$x"}}}]),
+            ("cursor", {}),
+        ],
         [("distinct", "sizes"), ("key", "x")],
     ):
         reply = wire.run(*body, within=LONG)

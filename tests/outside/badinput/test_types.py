@@ -2,12 +2,12 @@
 and a refused command changes nothing."""
 
 import pytest
+from lib.wire import Silence
 
 from badinput.fields import COMMANDS, fields
 from badinput.house import ok_or_error
 from badinput.raw import of_every_type
 from badinput.wire import msg
-from lib.wire import Silence
 
 VALUES = of_every_type()
 DOCUMENTS = [{"_id": i, "n": i, "a": [i, i + 1], "s": str(i)} for i in range(3)]

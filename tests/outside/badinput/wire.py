@@ -5,10 +5,10 @@ import time
 
 import bson
 from bson.codec_options import CodecOptions, DatetimeConversion
-
-from badinput.raw import document
 from lib import wire
 from lib.wire import WITHIN, Silence
+
+from badinput.raw import document
 
 OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG = 1, 2004, 2012, 2013
 LARGEST_MESSAGE = 48_000_000

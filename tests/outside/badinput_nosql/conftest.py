@@ -1,10 +1,9 @@
 """One server a module, with a witness that has to stay served after every case."""
 
 import pytest
-
-from badinput_nosql.house import House
 from lib.house import fixtures
 
+from badinput_nosql.house import House
 
 house, wire = fixtures(House)
 

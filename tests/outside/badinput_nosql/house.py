@@ -6,10 +6,11 @@ import re
 import time
 from urllib.parse import quote
 
-from badinput_nosql.wire import A, Wire, query, request
 from lib import house
 from lib.server import Server
 from lib.wire import WITHIN
+
+from badinput_nosql.wire import A, Wire, query, request
 
 ITEMS = [
     {"id": "1", "pk": "a", "n": 1, "s": "one", "list": [1, 2, 3], "o": {"p": 1}},
@@ -26,9 +27,14 @@ CONTAINERS = [
 ]
 #: Feeds that say all there is.
 FEEDS = [
-    "/dbs", "/dbs/room/colls", "/dbs/room/users", "/dbs/room/users/u/permissions", "/offers",
+    "/dbs",
+    "/dbs/room/colls",
+    "/dbs/room/users",
+    "/dbs/room/users/u/permissions",
+    "/offers",
     "/dbs/room/colls/c/sprocs",
-    "/dbs/room/colls/c/triggers", "/dbs/room/colls/c/udfs",
+    "/dbs/room/colls/c/triggers",
+    "/dbs/room/colls/c/udfs",
     *(f"/dbs/room/colls/{it['id']}/docs" for it in CONTAINERS),
 ]
 #: Seconds for which a signed request is sent again.
@@ -44,8 +50,11 @@ class House(house.House):
 
     def settle(self):
         for path, body in [
-            ("/dbs", {"id": "sentinel"}), ("/dbs/sentinel/colls", {"id": "kept", "partitionKey": ONE}),
-            ("/dbs", {"id": "room"}), *(("/dbs/room/colls", it) for it in CONTAINERS), ("/dbs/room/users", {"id": "u"}),
+            ("/dbs", {"id": "sentinel"}),
+            ("/dbs/sentinel/colls", {"id": "kept", "partitionKey": ONE}),
+            ("/dbs", {"id": "room"}),
+            *(("/dbs/room/colls", it) for it in CONTAINERS),
+            ("/dbs/room/users", {"id": "u"}),
         ]:
             self.make(path, body)
         self.keep()
@@ -56,8 +65,11 @@ class House(house.House):
 
     def keep(self):
         """What is there now is part of the room."""
-        self.kept = {feed: {it["id"] for it in self.listed(feed)} for feed in FEEDS if not feed.endswith(("/docs",
-            "/offers"))}
+        self.kept = {
+            feed: {it["id"] for it in self.listed(feed)}
+            for feed in FEEDS
+            if not feed.endswith(("/docs", "/offers"))
+        }
 
     def furnish(self):
         for item in ITEMS:
@@ -118,10 +130,14 @@ class House(house.House):
 
     def sentinel(self):
         kept = "/dbs/sentinel/colls/kept"
-        return self.ask_all("sentinel", lambda: [
-            query("SELECT * FROM c ORDER BY c.n", path=f"{kept}/docs"),
-            request("GET", kept), request("GET", f"{kept}/docs"),
-        ])
+        return self.ask_all(
+            "sentinel",
+            lambda: [
+                query("SELECT * FROM c ORDER BY c.n", path=f"{kept}/docs"),
+                request("GET", kept),
+                request("GET", f"{kept}/docs"),
+            ],
+        )
 
     def state(self):
         """Everything that is stored, but for the sentinel's items, as bytes."""
@@ -243,4 +259,3 @@ def judge(reply, status, sub=0, text=None):
         right = (lambda it: it.startswith(start)) if start != text else (lambda it: it == text)
         assert any(right(it) for it in texts), f"instead of {text!r}: {texts}"
     return reply
-

@@ -7,10 +7,10 @@ import threading
 import time
 
 import pytest
+from lib.wire import WITHIN
 
 from badinput_nosql.house import ONE
-from badinput_nosql.wire import A, PARTITION_KEY, query, request
-from lib.wire import WITHIN
+from badinput_nosql.wire import PARTITION_KEY, A, query, request
 
 #: Seconds within which anything is answered, and those of a processor that it may take: a page has five.
 LONGEST = 20.0 * WITHIN
@@ -25,11 +25,17 @@ def bombs(house):
     """Items with long texts and large arrays, and many of them."""
     bare = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
     house.make("/dbs/room/colls", {"id": "bombs", "partitionKey": ONE, "indexingPolicy": bare})
-    for i, body in enumerate([
-        {"s": "a" * LONG}, {"s": "a" * LONG + "b"}, {"s": "ab" * (LONG // 2)}, {"list": list(range(100_000))},
-        {"list": [{"k": i, "v": "v" * 50} for i in range(10_000)]},
-        {"list": ["x" * 1000] * 1000}, {"s": "😀" * (LONG // 16)},
-    ]):
+    for i, body in enumerate(
+        [
+            {"s": "a" * LONG},
+            {"s": "a" * LONG + "b"},
+            {"s": "ab" * (LONG // 2)},
+            {"list": list(range(100_000))},
+            {"list": [{"k": i, "v": "v" * 50} for i in range(10_000)]},
+            {"list": ["x" * 1000] * 1000},
+            {"s": "😀" * (LONG // 16)},
+        ]
+    ):
         house.make(DOCS, {"id": str(i), "pk": "x", **body}, KEY)
     for i in range(200):
         house.make(DOCS, {"id": f"row{i}", "pk": "x", "n": i, "list": list(range(20))}, KEY)
@@ -38,22 +44,32 @@ def bombs(house):
 
 
 PATTERNS = {
-    "(a+)+$": "REGEXMATCH(c.s, '(a+)+$')", "(a+)+b": "REGEXMATCH(c.s, '^(a+)+c$')",
-    "(a|a)*": "REGEXMATCH(c.s, '^(a|a)*c$')", "(a|aa)+": "REGEXMATCH(c.s, '^(a|aa)+$c')",
-    "(.*)*": "REGEXMATCH(c.s, '(.*)*(.*)*(.*)*c')", "nested": "REGEXMATCH(c.s, '((a*)*)*c')",
+    "(a+)+$": "REGEXMATCH(c.s, '(a+)+$')",
+    "(a+)+b": "REGEXMATCH(c.s, '^(a+)+c$')",
+    "(a|a)*": "REGEXMATCH(c.s, '^(a|a)*c$')",
+    "(a|aa)+": "REGEXMATCH(c.s, '^(a|aa)+$c')",
+    "(.*)*": "REGEXMATCH(c.s, '(.*)*(.*)*(.*)*c')",
+    "nested": "REGEXMATCH(c.s, '((a*)*)*c')",
     "counted": "REGEXMATCH(c.s, '(a{1,1000}){1,1000}c')",
     "counted thrice": "REGEXMATCH(c.s, '((a{1000}){1000}){1000}')",
     "counted class": "REGEXMATCH(c.s, '\\\\w{100000}')",
-    "unicode class": "REGEXMATCH(c.s, '(\\\\p{L}{1,500}){1,500}c')", "back": "REGEXMATCH(c.s, '(a+)\\\\1+c')",
+    "unicode class": "REGEXMATCH(c.s, '(\\\\p{L}{1,500}){1,500}c')",
+    "back": "REGEXMATCH(c.s, '(a+)\\\\1+c')",
     "ahead": "REGEXMATCH(c.s, '(?=(a+))a*b\\\\1')",
-    "open": "REGEXMATCH(c.s, '(')", "class": "REGEXMATCH(c.s, '[')", "repeat": "REGEXMATCH(c.s, '*')",
+    "open": "REGEXMATCH(c.s, '(')",
+    "class": "REGEXMATCH(c.s, '[')",
+    "repeat": "REGEXMATCH(c.s, '*')",
     "deep": "REGEXMATCH(c.s, '" + "(" * 5000 + ")" * 5000 + "')",
     "alternatives": "REGEXMATCH(c.s, '" + "|".join(["a" * 20] * 5000) + "c')",
-    "flags": "REGEXMATCH(c.s, 'a', 'zzz')", "from the item": "REGEXMATCH('a', c.s)",
-    "LIKE of many": "c.s LIKE '" + "%a" * 50 + "%c'", "LIKE of thousands": "c.s LIKE '" + "%a" * 5000 + "c'",
+    "flags": "REGEXMATCH(c.s, 'a', 'zzz')",
+    "from the item": "REGEXMATCH('a', c.s)",
+    "LIKE of many": "c.s LIKE '" + "%a" * 50 + "%c'",
+    "LIKE of thousands": "c.s LIKE '" + "%a" * 5000 + "c'",
     "LIKE of ones": "c.s LIKE '" + "_%" * 3000 + "c'",
-    "LIKE of percents": "c.s LIKE '" + "%" * 100_000 + "c'", "LIKE of a class": "c.s LIKE '%[a-z]%[^b]%c'",
-    "LIKE of an open class": "c.s LIKE '%[a'", "LIKE of the item": "'a' LIKE c.s",
+    "LIKE of percents": "c.s LIKE '" + "%" * 100_000 + "c'",
+    "LIKE of a class": "c.s LIKE '%[a-z]%[^b]%c'",
+    "LIKE of an open class": "c.s LIKE '%[a'",
+    "LIKE of the item": "'a' LIKE c.s",
     "LIKE with ESCAPE": "c.s LIKE '%!%%' ESCAPE '!'",
     "CONTAINS": "CONTAINS(c.s, '" + "a" * 50_000 + "c')",
     "CONTAINS of any case": "CONTAINS(c.s, '" + "A" * 50_000 + "c', true)",
@@ -65,7 +81,9 @@ PATTERNS = {
 def test_patterns(house, what):
     """A million characters are walked once."""
     with house.undisturbed():
-        house.survived(query(f"SELECT c.id FROM c WHERE {PATTERNS[what]}", path=DOCS), 200, 400, 408, within=4)
+        house.survived(
+            query(f"SELECT c.id FROM c WHERE {PATTERNS[what]}", path=DOCS), 200, 400, 408, within=4
+        )
 
 
 def nested(function, levels, inner):
@@ -75,32 +93,49 @@ def nested(function, levels, inner):
 TEXTS = {
     "REPLICATE of a lot": "REPLICATE('x', 1000000000)",
     "REPLICATE of more than there is": "REPLICATE('x', 9007199254740991)",
-    "REPLICATE of a long text": "REPLICATE(c.s, 10000)", "REPLICATE below zero": "REPLICATE('x', -1)",
+    "REPLICATE of a long text": "REPLICATE(c.s, 10000)",
+    "REPLICATE below zero": "REPLICATE('x', -1)",
     "REPLICATE of REPLICATE": "REPLICATE(REPLICATE(REPLICATE(REPLICATE('x', 10000), 10000), 10000), 10000)",
-    "REPLICATE of nothing": "REPLICATE('', 1e15)", "CONCAT": "CONCAT(" + ",".join(["c.s"] * 1000) + ")",
+    "REPLICATE of nothing": "REPLICATE('', 1e15)",
+    "CONCAT": "CONCAT(" + ",".join(["c.s"] * 1000) + ")",
     "concatenation": "||".join(["c.s"] * 1000),
-    "doubled": "REPLACE(c.s, 'a', 'aa')", "doubled ten times": "REPLACE(" * 10 + "c.s" + ", 'a', 'aa')" * 10,
+    "doubled": "REPLACE(c.s, 'a', 'aa')",
+    "doubled ten times": "REPLACE(" * 10 + "c.s" + ", 'a', 'aa')" * 10,
     "doubled thirty times": "REPLACE(" * 30 + "'a'" + ", 'a', 'aa')" * 30,
     "REPLACE of one": "REPLACE(c.s, 'a', '" + "x" * 10_000 + "')",
     "arrays": "ARRAY_CONCAT(" + ",".join(["c.list"] * 300) + ")",
     "arrays doubled": "ARRAY_CONCAT(" * 3 + "c.list, c.list" + "), c.list, c.list)" * 1,
-    "unions": "SETUNION(c.list, c.list)", "split": "STRINGSPLIT(c.s, '')", "split at a": "STRINGSPLIT(c.s, 'a')",
+    "unions": "SETUNION(c.list, c.list)",
+    "split": "STRINGSPLIT(c.s, '')",
+    "split at a": "STRINGSPLIT(c.s, 'a')",
     "array of texts": "STRINGTOARRAY(CONCAT('[', REPLICATE('1,', 5000), '1]'))",
     "deep array": "STRINGTOARRAY(CONCAT(REPLICATE('[', 5000), REPLICATE(']', 5000)))",
-    "deep object": "STRINGTOOBJECT(REPLICATE('{\"a\":', 5000))", "joined": "STRINGJOIN(c.list, c.s)",
-    "reversed": "REVERSE(c.s)", "TOSTRING": "TOSTRING(TOSTRING(TOSTRING(TOSTRING(c))))",
-    "CONTAINS_ALL": "ARRAY_CONTAINS_ALL(c.list, c.list)", "intersection": "SETINTERSECT(c.list, c.list)",
-    "objects": "OBJECTTOARRAY(c)", "array of array": "ARRAY(SELECT VALUE [x, c.list] FROM x IN c.list)",
-    "large shifts": "INTBITLEFTSHIFT(1, 1000000000)", "powers": "POWER(POWER(1e300, 1e300), 1e300)",
-    "divisions": "INTDIV(1, 0)", "modulo": "1 % 0", "least": "INTDIV(-9223372036854775808, -1)",
+    "deep object": "STRINGTOOBJECT(REPLICATE('{\"a\":', 5000))",
+    "joined": "STRINGJOIN(c.list, c.s)",
+    "reversed": "REVERSE(c.s)",
+    "TOSTRING": "TOSTRING(TOSTRING(TOSTRING(TOSTRING(c))))",
+    "CONTAINS_ALL": "ARRAY_CONTAINS_ALL(c.list, c.list)",
+    "intersection": "SETINTERSECT(c.list, c.list)",
+    "objects": "OBJECTTOARRAY(c)",
+    "array of array": "ARRAY(SELECT VALUE [x, c.list] FROM x IN c.list)",
+    "large shifts": "INTBITLEFTSHIFT(1, 1000000000)",
+    "powers": "POWER(POWER(1e300, 1e300), 1e300)",
+    "divisions": "INTDIV(1, 0)",
+    "modulo": "1 % 0",
+    "least": "INTDIV(-9223372036854775808, -1)",
     "overflow": "INTMUL(9223372036854775807, 9223372036854775807)",
-    "LEFT": "LEFT(c.s, 9007199254740993)", "SUBSTRING": "SUBSTRING(c.s, -9007199254740993, 9007199254740993)",
+    "LEFT": "LEFT(c.s, 9007199254740993)",
+    "SUBSTRING": "SUBSTRING(c.s, -9007199254740993, 9007199254740993)",
     "ARRAY_SLICE": "ARRAY_SLICE(c.list, -9007199254740993, 9007199254740993)",
-    "SUBSTRING of pairs": "SUBSTRING(c.s, 1, 1)", "ROUND": "ROUND(1.5, 400)",
+    "SUBSTRING of pairs": "SUBSTRING(c.s, 1, 1)",
+    "ROUND": "ROUND(1.5, 400)",
     "dates": "DATETIMEADD('yyyy', 9007199254740993, '2020-01-01T00:00:00.0000000Z')",
-    "date parts": "DATETIMEFROMPARTS(9999999, 99, 99)", "ticks": "TICKSTODATETIME(9223372036854775807)",
+    "date parts": "DATETIMEFROMPARTS(9999999, 99, 99)",
+    "ticks": "TICKSTODATETIME(9223372036854775807)",
     "bins": "DATETIMEBIN('2020-01-01T00:00:00Z', 'ns', 9007199254740993)",
-    "NUMBERBIN": "NUMBERBIN(1, 0)", "CHOOSE": "CHOOSE(9007199254740993, 1)", "deep equals": "c = c",
+    "NUMBERBIN": "NUMBERBIN(1, 0)",
+    "CHOOSE": "CHOOSE(9007199254740993, 1)",
+    "deep equals": "c = c",
     "long compare": "c.s = CONCAT(c.s, '')",
 }
 
@@ -109,7 +144,14 @@ TEXTS = {
 def test_values_without_measure(house, what):
     before = house.server.rss()
     with house.undisturbed():
-        house.survived(query(f"SELECT VALUE {TEXTS[what]} FROM c", path=DOCS), 200, 400, 408, 413, within=LONGEST)
+        house.survived(
+            query(f"SELECT VALUE {TEXTS[what]} FROM c", path=DOCS),
+            200,
+            400,
+            408,
+            413,
+            within=LONGEST,
+        )
     assert house.server.rss() - before < 400 << 20
 
 
@@ -119,8 +161,9 @@ def crossed(count, projection="1", source="c.list", where=""):
 
 
 PRODUCTS = {
-    "three of 100,000": crossed(3, "COUNT(1)"), "three of 100,000 that find nothing": crossed(3,
-    where="WHERE x0 + x1 + x2 < 0"), "ten of 20": crossed(10, "COUNT(1)", where="WHERE c.n = 1"),
+    "three of 100,000": crossed(3, "COUNT(1)"),
+    "three of 100,000 that find nothing": crossed(3, where="WHERE x0 + x1 + x2 < 0"),
+    "ten of 20": crossed(10, "COUNT(1)", where="WHERE c.n = 1"),
     "ten of 20 as rows": crossed(10, "[x0, x1, x2, x3, x4]", where="WHERE c.n = 1"),
     "three as rows": crossed(3, "[x0, x1, x2]"),
     "distinct": "SELECT DISTINCT VALUE [x, y] FROM c JOIN x IN c.list JOIN y IN c.list",
@@ -143,7 +186,9 @@ FEW = ["three of 100,000 that find nothing", "ten of 20 as rows", "distinct", "A
 
 
 def processor_seconds(house):
-    fields = pathlib.Path(f"/proc/{house.server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    fields = (
+        pathlib.Path(f"/proc/{house.server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    )
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -175,8 +220,10 @@ def test_products_without_measure(house, torture):
 
 def test_conditions_without_measure(house):
     """What a patch asks of its item keeps no other writer waiting."""
-    condition = ("from c where EXISTS(SELECT 1 FROM x IN c.list JOIN y IN c.list JOIN z IN c.list "
-                 "WHERE x + y + z < 0)")
+    condition = (
+        "from c where EXISTS(SELECT 1 FROM x IN c.list JOIN y IN c.list JOIN z IN c.list "
+        "WHERE x + y + z < 0)"
+    )
     body = {"condition": condition, "operations": [{"op": "set", "path": "/lost", "value": 1}]}
     over, waits = threading.Event(), []
 
@@ -184,7 +231,9 @@ def test_conditions_without_measure(house):
         with house.wire() as wire:
             while not over.wait(0.02):
                 began = time.monotonic()
-                reply = wire.ask(request("POST", "/dbs/room/colls/c/docs", {"id": "1", "pk": "a"}, A), 30)
+                reply = wire.ask(
+                    request("POST", "/dbs/room/colls/c/docs", {"id": "1", "pk": "a"}, A), 30
+                )
                 waits.append(time.monotonic() - began if reply.status == 409 else 99)
 
     began, writer = processor_seconds(house), threading.Thread(target=write, daemon=True)
@@ -197,8 +246,14 @@ def test_conditions_without_measure(house):
     assert processor_seconds(house) - began < 1.5 * MOST_WORK
 
 
-@pytest.mark.parametrize("text", ["SELECT c.id FROM c ORDER BY c.s", "SELECT DISTINCT c.s FROM c",
-    "SELECT c.s FROM c GROUP BY c.s"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT c.id FROM c ORDER BY c.s",
+        "SELECT DISTINCT c.s FROM c",
+        "SELECT c.s FROM c GROUP BY c.s",
+    ],
+)
 def test_continuations_of_long_values(house, text):
     """A page that ends at a text of a million characters goes on by a token that fits a header."""
     headers, pages = {**KEY, "x-ms-max-item-count": "1"}, 0

@@ -5,11 +5,11 @@ import threading
 import time
 
 import pytest
+from lib import crowd
+from lib.wire import WITHIN
 
 from badinput_nosql.house import ONE
 from badinput_nosql.wire import A, query, request
-from lib import crowd
-from lib.wire import WITHIN
 
 DOCS = "/dbs/room/colls/c/docs"
 GET = request("GET", f"{DOCS}/1", None, A)
@@ -49,9 +49,18 @@ def many_descriptors():
         yield
 
 
-STATES = {"silent": b"", "after a request": GET, "in a line": b"GET /dbs", "in a head": GET[:-10],
-    "in a body": POST[:-1], "in a hello of TLS": b"\x16\x03\x01\x02\x00", "in a chunk": (
-    request("POST", DOCS, None, {**A, "content-length": None, "transfer-encoding": "chunked"}) + b"ff\r\n{")}
+STATES = {
+    "silent": b"",
+    "after a request": GET,
+    "in a line": b"GET /dbs",
+    "in a head": GET[:-10],
+    "in a body": POST[:-1],
+    "in a hello of TLS": b"\x16\x03\x01\x02\x00",
+    "in a chunk": (
+        request("POST", DOCS, None, {**A, "content-length": None, "transfer-encoding": "chunked"})
+        + b"ff\r\n{"
+    ),
+}
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -70,8 +79,12 @@ def test_hundreds_of_connections(house, many_descriptors, state):
     house.health()
     grown = house.server.rss() - before
     assert grown < MANY * PER_CONNECTION, f"{grown // MANY} bytes for each of {MANY} connections"
-    rest = {"silent": (GET, 200), "after a request": (GET, 200), "in a head": (GET[-10:], 200),
-        "in a body": (POST[-1:], 409)}.get(state)
+    rest = {
+        "silent": (GET, 200),
+        "after a request": (GET, 200),
+        "in a head": (GET[-10:], 200),
+        "in a body": (POST[-1:], 409),
+    }.get(state)
     if rest:
         for wire in wires[:: max(1, MANY // 50)]:
             wire.send(rest[0])
@@ -84,8 +97,15 @@ def test_hundreds_of_requests_at_once(house, many_descriptors):
     """A crowd that asks at the same moment is answered, each its own."""
     wires = [house.wire() for _ in range(MANY)]
     for i, wire in enumerate(wires):
-        wire.send([GET, POST, request("GET", f"{DOCS}/none", None, A), query("SELECT VALUE 1 FROM c"),
-            request("GET", "/dbs")][i % 5])
+        wire.send(
+            [
+                GET,
+                POST,
+                request("GET", f"{DOCS}/none", None, A),
+                query("SELECT VALUE 1 FROM c"),
+                request("GET", "/dbs"),
+            ][i % 5]
+        )
     for i, wire in enumerate(wires):
         assert wire.reply(10).status == [200, 409, 404, 200, 200][i % 5]
         wire.close()
@@ -103,9 +123,15 @@ def test_writers_that_leave_before_their_answer(house):
     house.make("/dbs/room/colls", {"id": "left", "partitionKey": ONE})
     for i in range(100):
         wire = house.wire()
-        wire.send(request("POST", "/dbs/room/colls/left/docs", {"id": str(i), "pk": "a", "whole": [i] * 10}, A))
+        wire.send(
+            request(
+                "POST", "/dbs/room/colls/left/docs", {"id": str(i), "pk": "a", "whole": [i] * 10}, A
+            )
+        )
         wire.leave(i)
-    rows = house.run("GET", "/dbs/room/colls/left/docs", None, {"x-ms-max-item-count": "1000"}).json["Documents"]
+    rows = house.run(
+        "GET", "/dbs/room/colls/left/docs", None, {"x-ms-max-item-count": "1000"}
+    ).json["Documents"]
     assert all(row["whole"] == [int(row["id"])] * 10 for row in rows)
     house.remove("/dbs/room/colls/left")
     house.held = house.state()
@@ -124,7 +150,8 @@ def test_a_client_that_never_reads(house):
 def test_a_client_that_sends_large_requests_and_never_reads(house):
     data = request("POST", DOCS, b'{"id":"1","x":"' + b"x" * (2 << 20) + b'"', A)
     crowd.deaf_to_refusals(
-        house, data, 200 << 20, (TimeoutError, ConnectionResetError, BrokenPipeError))
+        house, data, 200 << 20, (TimeoutError, ConnectionResetError, BrokenPipeError)
+    )
 
 
 def test_many_large_bodies_at_once(house):
@@ -134,7 +161,10 @@ def test_many_large_bodies_at_once(house):
     body = b'{"id":"1","pk":"a","x":"' + b"x" * (2 << 20)
     with house.undisturbed():
         for wire in wires:
-            wire.send(request("POST", DOCS, None, {**A, "content-length": str(2 << 20)}) + body[: 2 << 20][:-10])
+            wire.send(
+                request("POST", DOCS, None, {**A, "content-length": str(2 << 20)})
+                + body[: 2 << 20][:-10]
+            )
     grown = house.server.rss() - before
     assert grown < 40 * (6 << 20), f"{grown >> 20} MiB for 40 bodies"
     for wire in wires:
@@ -146,8 +176,14 @@ def test_out_of_descriptors(house):
 
 
 def test_a_flood_of_bad_requests_is_no_flood_of_lines(house):
-    bad = [b"\xff" * 16, b"\x16" + b"\xff" * 16, request("GET", "/x"), request("POST", DOCS, "{", A),
-        request("GET", "/dbs", None, {"authorization": "x"}), b"GET / HTTP/9\r\n\r\n"]
+    bad = [
+        b"\xff" * 16,
+        b"\x16" + b"\xff" * 16,
+        request("GET", "/x"),
+        request("POST", DOCS, "{", A),
+        request("GET", "/dbs", None, {"authorization": "x"}),
+        b"GET / HTTP/9\r\n\r\n",
+    ]
     crowd.vandals(house, (bad[i % len(bad)] for i in range(1500)))
 
 
@@ -157,12 +193,22 @@ def test_writers_and_vandals(house):
     docs, over, problems = "/dbs/room/colls/work/docs", threading.Event(), []
 
     def vandal(number):
-        bad = [request("POST", docs, "{", A), request("POST", docs, {"id": f"w{number}", "pk": "b"}, A),
-            request("POST", docs, {"pk": "a"}, A), query("SELEC", path=docs),
-               request("POST", docs, [{"operationType": "Create", "resourceBody": {"id": "half", "pk": "a"}},
-               {"operationType": "Read", "id": "none"}],
-                       {**A, "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}),
-                       b"\xff" * 100]
+        bad = [
+            request("POST", docs, "{", A),
+            request("POST", docs, {"id": f"w{number}", "pk": "b"}, A),
+            request("POST", docs, {"pk": "a"}, A),
+            query("SELEC", path=docs),
+            request(
+                "POST",
+                docs,
+                [
+                    {"operationType": "Create", "resourceBody": {"id": "half", "pk": "a"}},
+                    {"operationType": "Read", "id": "none"},
+                ],
+                {**A, "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"},
+            ),
+            b"\xff" * 100,
+        ]
         while not over.is_set():
             try:
                 with house.wire() as wire:
@@ -176,7 +222,10 @@ def test_writers_and_vandals(house):
         it.start()
     with house.wire() as wire:
         for i in range(100):
-            assert wire.ask(request("POST", docs, {"id": str(i), "pk": "a"}, A), 10 * WITHIN).status == 201
+            assert (
+                wire.ask(request("POST", docs, {"id": str(i), "pk": "a"}, A), 10 * WITHIN).status
+                == 201
+            )
     over.set()
     for it in vandals:
         it.join(20)
@@ -191,6 +240,7 @@ def test_requests_have_a_deadline(house, torture):
     """A request that has begun ends within a minute or so, or its connection does (long run only: the
     ordinary one checks that it waits at all)."""
     starts = [b"", b"G", GET[:-2], POST[:-1], b"\x16\x03\x01"]
+
     def ended(wire, left):
         reply = wire.reply(left)
         return reply is None or reply.status == 408

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-
-from badinput_nosql.wire import A, request
 from lib.texts import TOO_LARGE
 from lib.wire import WITHIN
+
+from badinput_nosql.wire import A, request
 
 DOCS = "/dbs/room/colls/c/docs"
 NEW = json.dumps({"id": "new", "pk": "a"}).encode()
@@ -17,7 +17,11 @@ HIDDEN = request("DELETE", f"{DOCS}/1", None, A)
 def head(*lines, verb="POST", path=DOCS, headers=None):
     """A signed request's head with further lines as they are."""
     data = request(verb, path, None, {**A, "content-length": None, **(headers or {})})
-    return data[:-2] + b"".join(line if line.endswith(b"\n") else line + b"\r\n" for line in lines) + b"\r\n"
+    return (
+        data[:-2]
+        + b"".join(line if line.endswith(b"\n") else line + b"\r\n" for line in lines)
+        + b"\r\n"
+    )
 
 
 def chunk(data, size=None, end=b"\r\n"):
@@ -38,7 +42,8 @@ SMUGGLED = {
     "length with a plus": head(b"content-length: +%d" % len(NEW)) + NEW + HIDDEN,
     "length below zero": head(b"content-length: -1") + HIDDEN,
     "length in hex": head(b"content-length: 0x%x" % len(HIDDEN)) + HIDDEN,
-    "length with blanks": head(b"content-length: 1 0") + HIDDEN, "empty length": head(b"content-length: ") + HIDDEN,
+    "length with blanks": head(b"content-length: 1 0") + HIDDEN,
+    "empty length": head(b"content-length: ") + HIDDEN,
     "length of text": head(b"content-length: x") + HIDDEN,
     "length with a point": head(b"content-length: 0.0") + HIDDEN,
     "length over 64 bits": head(b"content-length: 18446744073709551616") + HIDDEN,
@@ -64,7 +69,8 @@ SMUGGLED = {
     "chunked;x": head(b"transfer-encoding: chunked;x=y") + LAST + HIDDEN,
     "empty TE": head(b"transfer-encoding: ") + LAST + HIDDEN,
     "bare CR in a value": head(b"x: a\rtransfer-encoding: chunked") + HIDDEN,
-    "NUL in a value": head(b"x: a\0b") + HIDDEN, "colon without name": head(b": x") + HIDDEN,
+    "NUL in a value": head(b"x: a\0b") + HIDDEN,
+    "colon without name": head(b": x") + HIDDEN,
     "no colon": head(b"transfer-encoding chunked") + HIDDEN,
     "HTTP/1.0 with TE": head(TE).replace(b"HTTP/1.1", b"HTTP/1.0", 1) + LAST + HIDDEN,
     "GET with a body": head(CL % len(HIDDEN), verb="GET", path="/dbs") + HIDDEN,
@@ -85,8 +91,12 @@ def test_requests_hidden_in_requests(house, what):
                 wire.send(request("GET", f"{DOCS}/none", None, A))
             second = wire.reply()
             while second is not None:
-                assert second.status in (400, 404, 405), f"what was hidden is served: {first} and then {second}"
-                second = None if second.closes or second.is_bare else wire.reply() if wire.read else None
+                assert second.status in (400, 404, 405), (
+                    f"what was hidden is served: {first} and then {second}"
+                )
+                second = (
+                    None if second.closes or second.is_bare else wire.reply() if wire.read else None
+                )
     # Chunks beside a length may be served by the chunks alone, and then nothing else.
     if what == "short length and chunks" and first is not None and first.status == 201:
         assert first.closes or second is None
@@ -96,16 +106,28 @@ def test_requests_hidden_in_requests(house, what):
 
 
 CHUNKS = {
-    "negative": chunk(NEW, b"-1"), "no number": chunk(NEW, b"x"), "empty": chunk(NEW, b""),
-    "hex mark": chunk(NEW, b"0x1a"), "plus": chunk(NEW, b"+1a"), "blank in front": chunk(NEW, b" 1a"),
+    "negative": chunk(NEW, b"-1"),
+    "no number": chunk(NEW, b"x"),
+    "empty": chunk(NEW, b""),
+    "hex mark": chunk(NEW, b"0x1a"),
+    "plus": chunk(NEW, b"+1a"),
+    "blank in front": chunk(NEW, b" 1a"),
     "huge": chunk(NEW, b"ffffffffffffffff"),
-    "huger": chunk(NEW, b"f" * 17), "thousands of digits": chunk(NEW, b"f" * 10_000),
-    "thousands of zeros": chunk(NEW, b"0" * 100_000 + b"1a"), "2 GB": chunk(NEW, b"80000000"),
-    "too short": chunk(NEW, b"5"), "no line behind": b"1a\r\n" + NEW + LAST,
-    "bare LF": chunk(NEW, end=b"\n"), "bare CR": chunk(NEW, end=b"\r"), "underscore": chunk(NEW, b"1_a"),
-    "fraction": chunk(NEW, b"1.5"), "NUL": chunk(NEW, b"\0"), "list": chunk(NEW, b"1,a"),
+    "huger": chunk(NEW, b"f" * 17),
+    "thousands of digits": chunk(NEW, b"f" * 10_000),
+    "thousands of zeros": chunk(NEW, b"0" * 100_000 + b"1a"),
+    "2 GB": chunk(NEW, b"80000000"),
+    "too short": chunk(NEW, b"5"),
+    "no line behind": b"1a\r\n" + NEW + LAST,
+    "bare LF": chunk(NEW, end=b"\n"),
+    "bare CR": chunk(NEW, end=b"\r"),
+    "underscore": chunk(NEW, b"1_a"),
+    "fraction": chunk(NEW, b"1.5"),
+    "NUL": chunk(NEW, b"\0"),
+    "list": chunk(NEW, b"1,a"),
     "a long extension": chunk(NEW, b"1a;" + b"x" * 100_000),
-    "LF in an extension": chunk(NEW, b"%x;a\nb" % len(NEW)), "a bad trailer": chunk(NEW) + b"0\r\nno colon\r\n\r\n",
+    "LF in an extension": chunk(NEW, b"%x;a\nb" % len(NEW)),
+    "a bad trailer": chunk(NEW) + b"0\r\nno colon\r\n\r\n",
     "trailers without end": chunk(NEW) + b"0\r\n" + b"x: y\r\n" * 20_000 + b"\r\n",
 }
 
@@ -125,10 +147,14 @@ def test_chunks_that_lie(house, what):
 
 def test_chunks_that_are_right(house):
     item = b'{"id":"1","pk":"a"}'
-    for body in (chunk(item) + LAST, b"".join(chunk(item[i : i + 1]) for i in range(len(item))) + LAST,
+    for body in (
+        chunk(item) + LAST,
+        b"".join(chunk(item[i : i + 1]) for i in range(len(item))) + LAST,
         chunk(item, b"%x;name=value" % len(item)) + LAST,
-                 chunk(item, b"%X" % len(item)) + LAST, chunk(item, b"000%x" % len(item)) + LAST,
-                 chunk(item) + b"0\r\nx-trailer: y\r\n\r\n"):
+        chunk(item, b"%X" % len(item)) + LAST,
+        chunk(item, b"000%x" % len(item)) + LAST,
+        chunk(item) + b"0\r\nx-trailer: y\r\n\r\n",
+    ):
         reply = house.survived_any(head(TE) + body)
         assert reply.status == 409, reply
     house.unchanged()
@@ -137,7 +163,9 @@ def test_chunks_that_are_right(house):
 def test_ten_thousand_chunks_of_one_byte(house):
     item = b'{"id":"1","pk":"a","x":"' + b"y" * 10_000 + b'"}'
     with house.undisturbed():
-        reply = house.survived_any(head(TE) + b"".join(b"1\r\n%c\r\n" % byte for byte in item) + LAST, within=3)
+        reply = house.survived_any(
+            head(TE) + b"".join(b"1\r\n%c\r\n" % byte for byte in item) + LAST, within=3
+        )
     assert reply.status == 409
 
 
@@ -176,4 +204,6 @@ def test_bodies_where_none_is_wanted(house, verb):
             assert reply.status in ((404, 400) if verb == "DELETE" else (200, 400, 413)), reply
             if not reply.closes:
                 wire.usable(reply)
-    house.refused(request(verb, path, None, {**A, "content-length": str(1 << 40)}), 413) if verb != "HEAD" else None
+    house.refused(
+        request(verb, path, None, {**A, "content-length": str(1 << 40)}), 413
+    ) if verb != "HEAD" else None

@@ -5,34 +5,70 @@ import json
 from urllib.parse import quote
 
 import pytest
+from lib.texts import EXISTS, NO_ENTITY, NO_RESOURCE, UNIQUE, bad_ttl
 
 from badinput_nosql.house import ONE
-from badinput_nosql.wire import A, BATCH, PARTITION_KEY, request
-from lib.texts import EXISTS, NO_ENTITY, NO_RESOURCE, UNIQUE, bad_ttl
+from badinput_nosql.wire import BATCH, PARTITION_KEY, A, request
 
 DOCS = "/dbs/room/colls/c/docs"
 UPSERT = {**A, "x-ms-documentdb-is-upsert": "True"}
 
 BAD = {
-    "empty": "", "blank": " ", "blank behind": "x ", "slash": "a/b", "slash alone": "/", "backslash": "a\\b",
+    "empty": "",
+    "blank": " ",
+    "blank behind": "x ",
+    "slash": "a/b",
+    "slash alone": "/",
+    "backslash": "a\\b",
     "backslash alone": "\\",
-    "question": "a?b", "question alone": "?", "hash": "a#b", "hash alone": "#", "slash in front": "/a",
+    "question": "a?b",
+    "question alone": "?",
+    "hash": "a#b",
+    "hash alone": "#",
+    "slash in front": "/a",
     "slash behind": "a/",
-    "dots and slash": "../../x", "1,024 bytes": "x" * 1024, "1,024 bytes of two each": "é" * 512,
-    "1,025 bytes": "日" * 341 + "xx", "100,000 bytes": "x" * 100_000,
+    "dots and slash": "../../x",
+    "1,024 bytes": "x" * 1024,
+    "1,024 bytes of two each": "é" * 512,
+    "1,025 bytes": "日" * 341 + "xx",
+    "100,000 bytes": "x" * 100_000,
 }
 #: Ids of items that are right, though odd.
 GOOD = {
-    "1,023 bytes": "x" * 1023, "1,023 bytes of three each": "日" * 341, "percent": "a%b", "percent and digits": "a%2Fb",
+    "1,023 bytes": "x" * 1023,
+    "1,023 bytes of three each": "日" * 341,
+    "percent": "a%b",
+    "percent and digits": "a%2Fb",
     "encoded": "%41",
-    "blank in front": " x", "blank inside": "a b", "dot": ".", "dots": "..", "plus": "a+b", "ampersand": "a&b=c",
-    "quotes": "'\"`", "brackets": "[]{}<>",
-    "colon": "a:b;c,d", "at": "@$!*()", "unicode": "é日😀", "combining": "e\u0301", "right to left": "\u202eabc",
+    "blank in front": " x",
+    "blank inside": "a b",
+    "dot": ".",
+    "dots": "..",
+    "plus": "a+b",
+    "ampersand": "a&b=c",
+    "quotes": "'\"`",
+    "brackets": "[]{}<>",
+    "colon": "a:b;c,d",
+    "at": "@$!*()",
+    "unicode": "é日😀",
+    "combining": "e\u0301",
+    "right to left": "\u202eabc",
     "like a rid": "AAAAAA==",
-    "like null": "null", "like a word": "docs", "like a number": "0", "tilde": "~0~1", "caret": "a^b|c",
+    "like null": "null",
+    "like a word": "docs",
+    "like a number": "0",
+    "tilde": "~0~1",
+    "caret": "a^b|c",
 }
-WRONG_TYPES = {"null": None, "true": True, "number": 1, "fraction": 1.5, "array": ["x"], "object": {"id": "x"},
-    "empty array": []}
+WRONG_TYPES = {
+    "null": None,
+    "true": True,
+    "number": 1,
+    "fraction": 1.5,
+    "array": ["x"],
+    "object": {"id": "x"},
+    "empty array": [],
+}
 
 
 def targets(id_):
@@ -45,17 +81,38 @@ def targets(id_):
         "container": request("POST", "/dbs/room/colls", {"id": id_, "partitionKey": ONE}),
         "user": request("POST", "/dbs/room/users", {"id": id_}),
         "procedure": request("POST", "/dbs/room/colls/c/sprocs", function),
-        "trigger": request("POST", "/dbs/room/colls/c/triggers",
-        {**function, "triggerType": "Pre", "triggerOperation": "All"}),
+        "trigger": request(
+            "POST",
+            "/dbs/room/colls/c/triggers",
+            {**function, "triggerType": "Pre", "triggerOperation": "All"},
+        ),
         "function": request("POST", "/dbs/room/colls/c/udfs", function),
     }
 
 
 KINDS = list(targets("x"))
 #: Ids that items may have, though no link can name all of them.
-ITEMS = {"blank", "blank behind", "slash", "slash alone", "backslash", "backslash alone", "question", "question alone",
-    "hash", "hash alone", "slash in front", "slash behind", "dots and slash"}
-CASES = [(kind, what) for kind in KINDS for what in BAD if kind not in ("item", "upsert") or what not in ITEMS]
+ITEMS = {
+    "blank",
+    "blank behind",
+    "slash",
+    "slash alone",
+    "backslash",
+    "backslash alone",
+    "question",
+    "question alone",
+    "hash",
+    "hash alone",
+    "slash in front",
+    "slash behind",
+    "dots and slash",
+}
+CASES = [
+    (kind, what)
+    for kind in KINDS
+    for what in BAD
+    if kind not in ("item", "upsert") or what not in ITEMS
+]
 
 
 @pytest.mark.parametrize("kind,what", CASES)
@@ -89,7 +146,10 @@ def test_no_id(house, kind):
     body = json.loads(body)
     del body["id"]
     data = json.dumps(body).encode()
-    head = b"\r\n".join(b"content-length: %d" % len(data) if line.startswith(b"content-length") else line for line in head.split(b"\r\n"))
+    head = b"\r\n".join(
+        b"content-length: %d" % len(data) if line.startswith(b"content-length") else line
+        for line in head.split(b"\r\n")
+    )
     house.refused(head + b"\r\n\r\n" + data, 400)
 
 
@@ -140,11 +200,19 @@ def test_items_that_are_there(house):
     house.refused(request("POST", DOCS, {"id": "1", "pk": "a", "lost": 1}, A), 409, 0, EXISTS)
     for body in ({"id": "9", "pk": "a", "n": 1}, {"id": "9", "pk": "a", "n": 2.0}):
         house.refused(request("POST", "/dbs/room/colls/u/docs", body, A), 409, 0, UNIQUE)
-    house.refused(request("PUT", "/dbs/room/colls/u/docs/1", {"id": "1", "pk": "a", "n": 2}, A), 409, 0, UNIQUE)
+    house.refused(
+        request("PUT", "/dbs/room/colls/u/docs/1", {"id": "1", "pk": "a", "n": 2}, A),
+        409,
+        0,
+        UNIQUE,
+    )
 
 
-@pytest.mark.parametrize("path", ["none", "1x", "%31x", "x" * 1023, "%00", "..", "%2e%2e",
-    "AAAAAAAAAAA=", "null"], ids=lambda it: it[:12])
+@pytest.mark.parametrize(
+    "path",
+    ["none", "1x", "%31x", "x" * 1023, "%00", "..", "%2e%2e", "AAAAAAAAAAA=", "null"],
+    ids=lambda it: it[:12],
+)
 def test_items_that_are_not_there(house, path):
     link = f"{DOCS}/{path}"
     patch = {"operations": [{"op": "set", "path": "/x", "value": 1}]}
@@ -154,33 +222,61 @@ def test_items_that_are_not_there(house, path):
     house.refused(request("PUT", link, {"id": "none", "pk": "a"}, A), (404, 400), 0)
 
 
-@pytest.mark.parametrize("path", ["/dbs/room/users/none", "/dbs/room/users/none/permissions/x",
-    "/dbs/room/colls/c/sprocs/none",
-                                  "/dbs/room/colls/c/triggers/none", "/dbs/room/colls/c/udfs/none", "/offers/none",
-                                  "/dbs/room/colls/c/conflicts/none",
-                                  "/dbs/none", "/dbs/room/colls/none"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/dbs/room/users/none",
+        "/dbs/room/users/none/permissions/x",
+        "/dbs/room/colls/c/sprocs/none",
+        "/dbs/room/colls/c/triggers/none",
+        "/dbs/room/colls/c/udfs/none",
+        "/offers/none",
+        "/dbs/room/colls/c/conflicts/none",
+        "/dbs/none",
+        "/dbs/room/colls/none",
+    ],
+)
 @pytest.mark.parametrize("verb", ["GET", "DELETE"])
 def test_resources_that_are_not_there(house, verb, path):
     statuses = (400, 405) if path.startswith("/offers") else 404
     house.refused(request(verb, path), statuses, (0, 1003))
 
 
-@pytest.mark.parametrize("path", ["/dbs/none/colls/c/docs", "/dbs/room/colls/none/docs", "/dbs/none/colls/none/docs"])
+@pytest.mark.parametrize(
+    "path", ["/dbs/none/colls/c/docs", "/dbs/room/colls/none/docs", "/dbs/none/colls/none/docs"]
+)
 def test_parents_that_are_not_there(house, path):
     for data in (
-        request("GET", path), request("GET", f"{path}/1", None, A), request("POST", path, {"id": "1", "pk": "a"}, A),
-        request("PUT", f"{path}/1", {"id": "1", "pk": "a"}, A), request("DELETE", f"{path}/1", None, A),
-        request("POST", path, {"query": "SELECT * FROM c"}, {"content-type": "application/query+json"}),
+        request("GET", path),
+        request("GET", f"{path}/1", None, A),
+        request("POST", path, {"id": "1", "pk": "a"}, A),
+        request("PUT", f"{path}/1", {"id": "1", "pk": "a"}, A),
+        request("DELETE", f"{path}/1", None, A),
+        request(
+            "POST", path, {"query": "SELECT * FROM c"}, {"content-type": "application/query+json"}
+        ),
         request("POST", path, [{"operationType": "Read", "id": "1"}], BATCH),
-        request("GET", path.replace("/docs", "/pkranges")), request("GET", path, None, {"a-im": "Incremental Feed"}),
+        request("GET", path.replace("/docs", "/pkranges")),
+        request("GET", path, None, {"a-im": "Incremental Feed"}),
         request("POST", path.replace("/docs", "/operations/partitionkeydelete"), None, A),
     ):
         house.refused(data, 404, (0, 1003), NO_RESOURCE)
 
 
 TTLS = {
-    "0": 0, "null": None, "-10": -10, "-2": -2, "2147483648": 2**31, "5.5": 5.5, "true": True, "false": False, "5": "5",
-    "": "", "-1": "-1", "{}": {}, "[]": [],
+    "0": 0,
+    "null": None,
+    "-10": -10,
+    "-2": -2,
+    "2147483648": 2**31,
+    "5.5": 5.5,
+    "true": True,
+    "false": False,
+    "5": "5",
+    "": "",
+    "-1": "-1",
+    "{}": {},
+    "[]": [],
     "9007199254740993": 2**53 + 1,
 }
 
@@ -193,9 +289,17 @@ def test_ttl_of_items(house, shown):
     house.refused(request("POST", DOCS, item, A), 400, 0, bad_ttl(shown))
     house.refused(request("POST", DOCS, item, UPSERT), 400, 0, bad_ttl(shown))
     house.refused(request("PUT", f"{DOCS}/1", {**item, "id": "1"}, A), 400, 0, bad_ttl(shown))
-    house.refused(request("PATCH", f"{DOCS}/1", {"operations": [{"op": "set", "path": "/ttl", "value": value}]}, A),
-        400, 0, bad_ttl(shown))
-    reply = house.accepted(request("POST", DOCS, [{"operationType": "Create", "resourceBody": item}], BATCH), 200, 207)
+    house.refused(
+        request(
+            "PATCH", f"{DOCS}/1", {"operations": [{"op": "set", "path": "/ttl", "value": value}]}, A
+        ),
+        400,
+        0,
+        bad_ttl(shown),
+    )
+    reply = house.accepted(
+        request("POST", DOCS, [{"operationType": "Create", "resourceBody": item}], BATCH), 200, 207
+    )
     assert [it["statusCode"] for it in reply.json] == [400]
 
 

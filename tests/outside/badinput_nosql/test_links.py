@@ -2,28 +2,60 @@
 percent-encoding, and resource ids that name nothing."""
 
 import pytest
+from lib.texts import NO_RESOURCE
 
 from badinput_nosql.wire import A, request
-from lib.texts import NO_RESOURCE
 
 DOCS = "/dbs/room/colls/c/docs"
 BODY = {"id": "new", "pk": "a", "partitionKey": {"paths": ["/pk"]}}
 
 UNKNOWN = [
-    "/x", "/dbss", "/DBS", "/Dbs", "/db", "/dbs/room/x", "/dbs/room/collections", "/dbs/room/colls/c/x",
+    "/x",
+    "/dbss",
+    "/DBS",
+    "/Dbs",
+    "/db",
+    "/dbs/room/x",
+    "/dbs/room/collections",
+    "/dbs/room/colls/c/x",
     "/dbs/room/colls/c/documents",
-    "/dbs/room/colls/c/docs/1/x", "/dbs/room/colls/c/docs/1/attachments", "/dbs/room/colls/c/docs/1/attachments/2",
+    "/dbs/room/colls/c/docs/1/x",
+    "/dbs/room/colls/c/docs/1/attachments",
+    "/dbs/room/colls/c/docs/1/attachments/2",
     "/dbs/room/users/u/x",
-    "/dbs/room/users/u/permissions/p/x", "/dbs/room/colls/c/docs/1/2/3/4/5/6/7/8/9", "/dbs/room/docs",
-    "/dbs/room/docs/1", "/colls", "/colls/c", "/docs",
-    "/users", "/offers/x/y", "/dbs/room/offers", "/dbs/room/colls/c/operations", "/dbs/room/colls/c/operations/x",
+    "/dbs/room/users/u/permissions/p/x",
+    "/dbs/room/colls/c/docs/1/2/3/4/5/6/7/8/9",
+    "/dbs/room/docs",
+    "/dbs/room/docs/1",
+    "/colls",
+    "/colls/c",
+    "/docs",
+    "/users",
+    "/offers/x/y",
+    "/dbs/room/offers",
+    "/dbs/room/colls/c/operations",
+    "/dbs/room/colls/c/operations/x",
     "/dbs/room/colls/c/operations/partitionkeydelete/x",
-    "/dbs/room/colls/c/users", "/dbs/room/udfs", "/admin", "/metrics", "/healthz", "/_ebb/", "/index.html",
-    "/favicon.ico", "/.git/config", "/etc/passwd",
-    "/dbs/room/colls/c/docs/../../../../../etc/passwd", "/dbs/../admin",
-    "/_explorers", "/media/x",
-    "/dbs/room/colls/c/pkranges/0/x", "/" + "x" * 5000, "/" + "a/" * 500, "/dbs/room/colls/c/partitionkey",
-    "/addresses/x", "/dbs/room/clientencryptionkeys",
+    "/dbs/room/colls/c/users",
+    "/dbs/room/udfs",
+    "/admin",
+    "/metrics",
+    "/healthz",
+    "/_ebb/",
+    "/index.html",
+    "/favicon.ico",
+    "/.git/config",
+    "/etc/passwd",
+    "/dbs/room/colls/c/docs/../../../../../etc/passwd",
+    "/dbs/../admin",
+    "/_explorers",
+    "/media/x",
+    "/dbs/room/colls/c/pkranges/0/x",
+    "/" + "x" * 5000,
+    "/" + "a/" * 500,
+    "/dbs/room/colls/c/partitionkey",
+    "/addresses/x",
+    "/dbs/room/clientencryptionkeys",
 ]
 
 
@@ -35,12 +67,18 @@ def test_routes_that_are_not_there(house, path, verb):
 
 
 METHODS = {
-    "/": ["POST", "PUT", "DELETE", "PATCH"], "/dbs": ["PUT", "DELETE", "PATCH"], "/dbs/room": ["POST", "PATCH", "PUT"],
-    "/dbs/room/colls": ["PUT", "DELETE", "PATCH"], "/dbs/room/colls/c": ["POST", "PATCH"],
-    DOCS: ["PUT", "DELETE", "PATCH"], f"{DOCS}/1": ["POST"],
-    "/dbs/room/colls/c/pkranges": ["PUT", "DELETE", "PATCH", "POST"], "/offers": ["PUT", "DELETE", "PATCH"],
+    "/": ["POST", "PUT", "DELETE", "PATCH"],
+    "/dbs": ["PUT", "DELETE", "PATCH"],
+    "/dbs/room": ["POST", "PATCH", "PUT"],
+    "/dbs/room/colls": ["PUT", "DELETE", "PATCH"],
+    "/dbs/room/colls/c": ["POST", "PATCH"],
+    DOCS: ["PUT", "DELETE", "PATCH"],
+    f"{DOCS}/1": ["POST"],
+    "/dbs/room/colls/c/pkranges": ["PUT", "DELETE", "PATCH", "POST"],
+    "/offers": ["PUT", "DELETE", "PATCH"],
     "/dbs/room/users": ["PUT", "DELETE", "PATCH"],
-    "/dbs/room/colls/c/sprocs": ["PUT", "DELETE", "PATCH"], "/dbs/room/colls/c/triggers/x": ["POST", "PATCH"],
+    "/dbs/room/colls/c/sprocs": ["PUT", "DELETE", "PATCH"],
+    "/dbs/room/colls/c/triggers/x": ["POST", "PATCH"],
     "/dbs/room/colls/c/udfs/x": ["POST", "PATCH"],
     "/dbs/room/colls/c/conflicts": ["PUT", "DELETE", "PATCH"],
     "/dbs/room/colls/c/operations/partitionkeydelete": ["GET", "PUT", "DELETE", "PATCH"],
@@ -48,14 +86,31 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("path, verb", [(path, verb) for path, verbs in METHODS.items() for verb in verbs])
+@pytest.mark.parametrize(
+    "path, verb", [(path, verb) for path, verbs in METHODS.items() for verb in verbs]
+)
 def test_methods_that_are_not_there(house, path, verb):
     body = BODY if verb in ("POST", "PUT", "PATCH") else None
     house.refused(request(verb, path, body, A), 405)
 
 
-@pytest.mark.parametrize("verb", ["OPTIONS", "TRACE", "MERGE", "PROPFIND", "get", "Get", "GETT", "X" * 30, "QUERY",
-    "LINK", "$", "DELETE-ALL"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "OPTIONS",
+        "TRACE",
+        "MERGE",
+        "PROPFIND",
+        "get",
+        "Get",
+        "GETT",
+        "X" * 30,
+        "QUERY",
+        "LINK",
+        "$",
+        "DELETE-ALL",
+    ],
+)
 @pytest.mark.parametrize("path", ["/", "/dbs", f"{DOCS}/1", DOCS])
 def test_methods_of_others(house, path, verb):
     house.survived(request(verb, path, None, A), 400, 401, 404, 405, 501)
@@ -64,54 +119,139 @@ def test_methods_of_others(house, path, verb):
 def test_connect(house):
     date = request("GET", "/")
     for target in ("localhost:80", "/dbs", "*", ""):
-        house.survived(date.replace(b"GET / ", f"CONNECT {target} ".encode(), 1), 400, 401, 404, 405, 501, None)
+        house.survived(
+            date.replace(b"GET / ", f"CONNECT {target} ".encode(), 1), 400, 401, 404, 405, 501, None
+        )
 
 
-ENCODED = ["%", "%4", "%zz", "%%", "a%", "%2", "%f", "%ff", "%c0%80", "%ed%a0%80", "%e2%82", "%00", "%0a", "%0d%0a",
-    "%u0041", "%C3%28", "%25%", "%-1",
-           "%fe%ff", "%2f", "%5c", "%3f", "%23", "%2F..%2F", "%252f"]
+ENCODED = [
+    "%",
+    "%4",
+    "%zz",
+    "%%",
+    "a%",
+    "%2",
+    "%f",
+    "%ff",
+    "%c0%80",
+    "%ed%a0%80",
+    "%e2%82",
+    "%00",
+    "%0a",
+    "%0d%0a",
+    "%u0041",
+    "%C3%28",
+    "%25%",
+    "%-1",
+    "%fe%ff",
+    "%2f",
+    "%5c",
+    "%3f",
+    "%23",
+    "%2F..%2F",
+    "%252f",
+]
 
 
 @pytest.mark.parametrize("part", ENCODED)
 @pytest.mark.parametrize("where", ["database", "container", "item"])
 def test_broken_percent_encoding(house, where, part):
-    path = {"database": f"/dbs/{part}", "container": f"/dbs/room/colls/{part}", "item": f"{DOCS}/{part}"}[where]
+    path = {
+        "database": f"/dbs/{part}",
+        "container": f"/dbs/room/colls/{part}",
+        "item": f"{DOCS}/{part}",
+    }[where]
     house.refused(request("GET", path, None, A), (400, 401, 404), (0, 1003))
     house.refused(request("DELETE", path, None, A), (400, 401, 404), (0, 1003))
 
 
-RIDS = ["AAAAAA==", "AAAAAAA=", "////", "----", "AAAAAIAAAAA=", "AAAAAIAAAAAAAAAAAAAAAA==", "AAAA", "=", "A" * 24,
-    "zzzzzz==", "AQAAAA==" * 3, "+-+-+-==",
-        "AAAAAA", "aaaaaa==", "//////8=", "AAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
+RIDS = [
+    "AAAAAA==",
+    "AAAAAAA=",
+    "////",
+    "----",
+    "AAAAAIAAAAA=",
+    "AAAAAIAAAAAAAAAAAAAAAA==",
+    "AAAA",
+    "=",
+    "A" * 24,
+    "zzzzzz==",
+    "AQAAAA==" * 3,
+    "+-+-+-==",
+    "AAAAAA",
+    "aaaaaa==",
+    "//////8=",
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+]
 
 
 @pytest.mark.parametrize("rid", RIDS)
 def test_resource_ids_that_name_nothing(house, rid):
     rid = rid.replace("/", "-")
-    for path in (f"/dbs/{rid}", f"/dbs/{rid}/colls", f"/dbs/room/colls/{rid}", f"/dbs/room/colls/{rid}/docs",
+    for path in (
+        f"/dbs/{rid}",
+        f"/dbs/{rid}/colls",
+        f"/dbs/room/colls/{rid}",
+        f"/dbs/room/colls/{rid}/docs",
         f"/dbs/{rid}/colls/{rid}/docs/{rid}",
-                 f"{DOCS}/{rid}", f"/offers/{rid}", f"/dbs/room/users/{rid}"):
-        house.refused(request("GET", path, None, A), (400, 404) if "/offers/" in path else 404, (0, 1003))
+        f"{DOCS}/{rid}",
+        f"/offers/{rid}",
+        f"/dbs/room/users/{rid}",
+    ):
+        house.refused(
+            request("GET", path, None, A), (400, 404) if "/offers/" in path else 404, (0, 1003)
+        )
 
 
 def test_resource_ids_of_others(house):
     """An id leads to what it is of, and nowhere else."""
-    ids = {path: house.run("GET", path).json["_rid"] for path in ("/dbs/room", "/dbs/sentinel", "/dbs/room/colls/c",
-        "/dbs/room/colls/off", "/dbs/sentinel/colls/kept")}
+    ids = {
+        path: house.run("GET", path).json["_rid"]
+        for path in (
+            "/dbs/room",
+            "/dbs/sentinel",
+            "/dbs/room/colls/c",
+            "/dbs/room/colls/off",
+            "/dbs/sentinel/colls/kept",
+        )
+    }
     room, sentinel, c, off, kept = ids.values()
     item = house.run("GET", f"{DOCS}/1", None, A).json["_rid"]
     house.accepted(request("GET", f"/dbs/{room}/colls/{c}"), 200)
-    for path in (f"/dbs/{sentinel}/colls/{c}", f"/dbs/{room}/colls/{kept}", f"/dbs/{room}/colls/{room}", f"/dbs/{c}",
+    for path in (
+        f"/dbs/{sentinel}/colls/{c}",
+        f"/dbs/{room}/colls/{kept}",
+        f"/dbs/{room}/colls/{room}",
+        f"/dbs/{c}",
         f"/dbs/{room}/colls/{off}/docs/{item}",
-                 f"/dbs/{item}", f"/dbs/room/colls/{item}", f"/dbs/{room}/colls/{kept}/docs",
-                 f"/dbs/{sentinel}/users/{c}", f"/offers/{room}", f"/offers/{c}"):
+        f"/dbs/{item}",
+        f"/dbs/room/colls/{item}",
+        f"/dbs/{room}/colls/{kept}/docs",
+        f"/dbs/{sentinel}/users/{c}",
+        f"/offers/{room}",
+        f"/offers/{c}",
+    ):
         house.refused(request("GET", path, None, A), 404, (0, 1003))
 
 
-SLASHES = ["//dbs", "/dbs//", "//dbs//room", "/dbs//room", "/dbs/room//colls/c", "/dbs/room/colls//c/docs",
-    "/dbs/room/colls/c//docs/1", "/dbs/room/colls/c/docs//1",
-           "/dbs/room/colls/c/docs/1//", "///", "/./dbs", "/dbs/.", "/dbs/./room", "/dbs/room/colls/c/./docs",
-           "/dbs//colls//docs", "/dbs///"]
+SLASHES = [
+    "//dbs",
+    "/dbs//",
+    "//dbs//room",
+    "/dbs//room",
+    "/dbs/room//colls/c",
+    "/dbs/room/colls//c/docs",
+    "/dbs/room/colls/c//docs/1",
+    "/dbs/room/colls/c/docs//1",
+    "/dbs/room/colls/c/docs/1//",
+    "///",
+    "/./dbs",
+    "/dbs/.",
+    "/dbs/./room",
+    "/dbs/room/colls/c/./docs",
+    "/dbs//colls//docs",
+    "/dbs///",
+]
 
 
 @pytest.mark.parametrize("path", SLASHES)
@@ -122,10 +262,32 @@ def test_slashes(house, path):
         house.survived(request("DELETE", path.replace("room", "none"), None, A), 400, 401, 404, 405)
 
 
-TARGETS = ["http://localhost/dbs", "http://evil.example/dbs", "https://localhost:1/dbs/room", "*", "dbs", "?", "#",
-    "/dbs#x", "/dbs?x", "/dbs/room?x=y", "/?", "//",
-           "localhost:80", "http://", "/dbs/room/colls/c/docs?$resolveFor=x", "/dbs/ro om", "/dbs/\troom", "/dbs/\x7f",
-           "/dbs/é", "/dbs/{}", "/dbs/[]", "/dbs/|^`", "/dbs/\\room", "/dbs/<>"]
+TARGETS = [
+    "http://localhost/dbs",
+    "http://evil.example/dbs",
+    "https://localhost:1/dbs/room",
+    "*",
+    "dbs",
+    "?",
+    "#",
+    "/dbs#x",
+    "/dbs?x",
+    "/dbs/room?x=y",
+    "/?",
+    "//",
+    "localhost:80",
+    "http://",
+    "/dbs/room/colls/c/docs?$resolveFor=x",
+    "/dbs/ro om",
+    "/dbs/\troom",
+    "/dbs/\x7f",
+    "/dbs/é",
+    "/dbs/{}",
+    "/dbs/[]",
+    "/dbs/|^`",
+    "/dbs/\\room",
+    "/dbs/<>",
+]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -133,15 +295,38 @@ def test_targets_of_other_forms(house, target):
     house.survived(request("GET", target), 200, 400, 401, 404, 405, 421, None)
 
 
-@pytest.mark.parametrize("size, statuses", [(4000, (404, 414, 431)), (60_000, (404, 414, 431)),
-    (70_000, (400, 404, 414, 431)), (1 << 20, (400, 414, 431, None))])
+@pytest.mark.parametrize(
+    "size, statuses",
+    [
+        (4000, (404, 414, 431)),
+        (60_000, (404, 414, 431)),
+        (70_000, (400, 404, 414, 431)),
+        (1 << 20, (400, 414, 431, None)),
+    ],
+)
 def test_long_paths(house, size, statuses):
     house.survived(request("GET", "/dbs/" + "x" * size), *statuses)
     house.survived(request("GET", "/dbs?" + "x" * size), *(200, *statuses))
 
 
-@pytest.mark.parametrize("host", [None, "", "localhost", "evil.example", "a" * 9000, "[::1]:80", "x:99999",
-    '"><script>', "a b", "\xff", "localhost\t", "-", "a,b"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        None,
+        "",
+        "localhost",
+        "evil.example",
+        "a" * 9000,
+        "[::1]:80",
+        "x:99999",
+        '"><script>',
+        "a b",
+        "\xff",
+        "localhost\t",
+        "-",
+        "a,b",
+    ],
+)
 def test_hosts(house, host):
     """The account echoes the host as text of JSON, and never as anything else."""
     reply = house.survived(request("GET", "/", None, {"host": host}), 200, 400, 421)
@@ -153,9 +338,16 @@ def test_two_hosts(house):
     house.survived(request("GET", "/", extra=[("host", "evil.example")]), 400)
 
 
-@pytest.mark.parametrize("path", ["//addresses/?$resolveFor=dbs&$filter=protocol%20eq%20rntbd",
-    "//addresses/?$resolveFor=", "//addresses/", "/addresses",
-                                  "//addresses/?$resolveFor=dbs%2Froom%2Fcolls%2Fc%2Fdocs&$partitionKeyRangeIds=0"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//addresses/?$resolveFor=dbs&$filter=protocol%20eq%20rntbd",
+        "//addresses/?$resolveFor=",
+        "//addresses/",
+        "/addresses",
+        "//addresses/?$resolveFor=dbs%2Froom%2Fcolls%2Fc%2Fdocs&$partitionKeyRangeIds=0",
+    ],
+)
 def test_direct_mode_is_named(house, path):
     """A client in Direct mode is told what to set."""
     reply = house.refused(request("GET", path), (400, 401, 501))
@@ -163,15 +355,24 @@ def test_direct_mode_is_named(house, path):
 
 
 def test_direct_mode_is_named_when_it_is_signed(house):
-    from badinput_nosql.wire import http_date
-    from lib.signature import signature
     from urllib.parse import quote
+
+    from lib.signature import signature
+
+    from badinput_nosql.wire import http_date
+
     date = http_date()
     for kind, link in (("addresses", ""), ("docs", "dbs/room/colls/c"), ("", "")):
         header = quote(f"type=master&ver=1.0&sig={signature('get', kind, link, date)}", safe="")
-        data = request("GET",
-            "//addresses/?$resolveFor=dbs%2froom%2fcolls%2fc%2fdocs&$filter=protocol eq rntbd".replace(" ", "%20"),
-                       None, {"authorization": header}, date=date)
+        data = request(
+            "GET",
+            "//addresses/?$resolveFor=dbs%2froom%2fcolls%2fc%2fdocs&$filter=protocol eq rntbd".replace(
+                " ", "%20"
+            ),
+            None,
+            {"authorization": header},
+            date=date,
+        )
         reply = house.survived(data, 400, 401, 501)
         if kind == "addresses":
             assert reply.status in (400, 501) and "Gateway" in reply.texts()[0], reply

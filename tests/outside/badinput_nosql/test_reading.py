@@ -3,11 +3,11 @@
 import base64
 
 import pytest
+from lib.signature import KEY
 
 from badinput_nosql.house import House
 from badinput_nosql.test_tokens import ADMINISTRATION, DOCS, WRITES, odd
-from badinput_nosql.wire import A, QUERY, request
-from lib.signature import KEY
+from badinput_nosql.wire import QUERY, A, request
 
 READ_ONLY = base64.b64encode(b"a key that may only read, no more").decode()
 
@@ -27,7 +27,9 @@ def house(tmp_path_factory):
 def test_what_it_may(house):
     house.accepted(request("GET", f"{DOCS}/1", None, A, key=READ_ONLY), 200)
     house.accepted(request("GET", "/dbs", key=READ_ONLY), 200)
-    house.accepted(request("POST", DOCS, {"query": "SELECT * FROM c"}, {**A, **QUERY}, key=READ_ONLY), 200)
+    house.accepted(
+        request("POST", DOCS, {"query": "SELECT * FROM c"}, {**A, **QUERY}, key=READ_ONLY), 200
+    )
     house.accepted(request("POST", "/dbs", {"query": "SELECT * FROM c"}, QUERY, key=READ_ONLY), 200)
 
 
@@ -42,7 +44,10 @@ def test_it_is_given_no_tokens(house):
     path = "/dbs/room/users/u/permissions"
     house.make(path, {"id": "all", "permissionMode": "All", "resource": "dbs/room/colls/c"})
     house.held = house.state()
-    for data in (request("GET", path, key=READ_ONLY), request("GET", f"{path}/all", key=READ_ONLY),
-        request("POST", path, {"query": "SELECT * FROM c"}, QUERY, key=READ_ONLY)):
+    for data in (
+        request("GET", path, key=READ_ONLY),
+        request("GET", f"{path}/all", key=READ_ONLY),
+        request("POST", path, {"query": "SELECT * FROM c"}, QUERY, key=READ_ONLY),
+    ):
         reply = house.survived(data, 200, 403)
         assert b"type=resource" not in reply.body, reply

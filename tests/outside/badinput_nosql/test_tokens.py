@@ -9,10 +9,10 @@ import time
 from urllib.parse import quote, unquote
 
 import pytest
+from lib.texts import EXISTS
 
 from badinput_nosql.house import ONE
-from badinput_nosql.wire import A, BATCH, BULK, PARTITION_KEY, QUERY, request
-from lib.texts import EXISTS
+from badinput_nosql.wire import BATCH, BULK, PARTITION_KEY, QUERY, A, request
 
 DOCS = "/dbs/room/colls/c/docs"
 PERMISSIONS = "/dbs/room/users/u/permissions"
@@ -23,7 +23,12 @@ PATCH = {"operations": [{"op": "set", "path": "/lost", "value": 1}]}
 def permit(house, mode="All", resource="dbs/room/colls/c", id_="p", headers=None, **more):
     """A new permission's token."""
     house.run("DELETE", f"{PERMISSIONS}/{id_}")
-    made = house.run("POST", PERMISSIONS, {"id": id_, "permissionMode": mode, "resource": resource, **more}, headers)
+    made = house.run(
+        "POST",
+        PERMISSIONS,
+        {"id": id_, "permissionMode": mode, "resource": resource, **more},
+        headers,
+    )
     assert made.status == 201, made
     token = made.json["_token"]
     assert token.startswith("type=resource&ver=1"), token
@@ -32,20 +37,37 @@ def permit(house, mode="All", resource="dbs/room/colls/c", id_="p", headers=None
 
 
 def by(token, verb, path, body=None, headers=None):
-    return request(verb, path, body, {**A, **(headers or {}), "authorization": quote(token, safe="")})
+    return request(
+        verb, path, body, {**A, **(headers or {}), "authorization": quote(token, safe="")}
+    )
 
 
 WRITES = {
-    "create": ("POST", DOCS, {"id": "new", "pk": "a"}, {}), "replace": ("PUT", f"{DOCS}/1", {"id": "1", "pk": "a"}, {}),
+    "create": ("POST", DOCS, {"id": "new", "pk": "a"}, {}),
+    "replace": ("PUT", f"{DOCS}/1", {"id": "1", "pk": "a"}, {}),
     "upsert": ("POST", DOCS, {"id": "new", "pk": "a"}, {"x-ms-documentdb-is-upsert": "True"}),
     "patch": ("PATCH", f"{DOCS}/1", PATCH, {}),
-    "delete": ("DELETE", f"{DOCS}/1", None, {}), "batch": ("POST", DOCS, [{"operationType": "Delete", "id": "1"}],
-    BATCH),
-    "batch that says it asks": ("POST", DOCS, [{"operationType": "Delete", "id": "1"}], {**BATCH, **QUERY}),
-    "batch that says it plans": ("POST", DOCS, [{"operationType": "Delete", "id": "1"}],
-    {**BATCH, "x-ms-cosmos-is-query-plan-request": "True"}),
+    "delete": ("DELETE", f"{DOCS}/1", None, {}),
+    "batch": ("POST", DOCS, [{"operationType": "Delete", "id": "1"}], BATCH),
+    "batch that says it asks": (
+        "POST",
+        DOCS,
+        [{"operationType": "Delete", "id": "1"}],
+        {**BATCH, **QUERY},
+    ),
+    "batch that says it plans": (
+        "POST",
+        DOCS,
+        [{"operationType": "Delete", "id": "1"}],
+        {**BATCH, "x-ms-cosmos-is-query-plan-request": "True"},
+    ),
     "delete by key": ("POST", "/dbs/room/colls/c/operations/partitionkeydelete", None, {}),
-    "delete by key that asks": ("POST", "/dbs/room/colls/c/operations/partitionkeydelete", None, QUERY),
+    "delete by key that asks": (
+        "POST",
+        "/dbs/room/colls/c/operations/partitionkeydelete",
+        None,
+        QUERY,
+    ),
     "procedure": ("POST", "/dbs/room/colls/c/sprocs", {"id": "new", "body": "x"}, {}),
     "definition": ("PUT", "/dbs/room/colls/c", {"id": "c", "partitionKey": ONE}, {}),
     "delete container": ("DELETE", "/dbs/room/colls/c", None, {}),
@@ -54,19 +76,30 @@ WRITES = {
 ADMINISTRATION = {
     "database": ("POST", "/dbs", {"id": "new"}, {}),
     "container": ("POST", "/dbs/room/colls", {"id": "new", "partitionKey": ONE}, {}),
-    "user": ("POST", "/dbs/room/users", {"id": "new"}, {}), "delete database": ("DELETE", "/dbs/room", None, {}),
-    "permission": ("POST", PERMISSIONS, {"id": "more", "permissionMode": "All", "resource": "dbs/room"}, {}),
+    "user": ("POST", "/dbs/room/users", {"id": "new"}, {}),
+    "delete database": ("DELETE", "/dbs/room", None, {}),
+    "permission": (
+        "POST",
+        PERMISSIONS,
+        {"id": "more", "permissionMode": "All", "resource": "dbs/room"},
+        {},
+    ),
     "database that plans": ("POST", "/dbs", {"id": "new"}, PLAN),
     "container that plans": ("POST", "/dbs/room/colls", {"id": "new", "partitionKey": ONE}, PLAN),
     "user that plans": ("POST", "/dbs/room/users", {"id": "new"}, PLAN),
     "procedure that plans": ("POST", "/dbs/room/colls/c/sprocs", {"id": "new", "body": "x"}, PLAN),
-    "permission that plans": ("POST", PERMISSIONS, {"id": "more", "permissionMode": "All", "resource": "dbs/room"},
-    PLAN),
+    "permission that plans": (
+        "POST",
+        PERMISSIONS,
+        {"id": "more", "permissionMode": "All", "resource": "dbs/room"},
+        PLAN,
+    ),
     "replace that asks": ("PUT", f"{DOCS}/1", {"id": "1", "pk": "a"}, QUERY),
     "delete that asks": ("DELETE", f"{DOCS}/1", None, QUERY),
     "patch that plans": ("PATCH", f"{DOCS}/1", PATCH, PLAN),
     "execute that asks": ("POST", "/dbs/room/colls/c/sprocs/x", [], QUERY),
-    "delete user": ("DELETE", "/dbs/room/users/u", None, {}), "execute": ("POST", "/dbs/room/colls/c/sprocs/x", [], {}),
+    "delete user": ("DELETE", "/dbs/room/users/u", None, {}),
+    "execute": ("POST", "/dbs/room/colls/c/sprocs/x", [], {}),
 }
 
 
@@ -98,10 +131,22 @@ def test_tokens_are_for_their_resource(house, mode, what):
     house.refused(by(token, verb, path, body, headers), odd(what))
 
 
-OUTSIDE = ["/dbs/room/colls/off/docs/1", "/dbs/room/colls/off", "/dbs/room/colls/h/docs",
-    "/dbs/sentinel/colls/kept/docs/1", "/dbs/room", "/dbs", "/dbs/room/users",
-           "/dbs/room/users/u", PERMISSIONS, f"{PERMISSIONS}/p", "/dbs/room/colls", "/offers",
-           "/dbs/room/colls/c2/docs/1", "/dbs/room/colls/C/docs/1"]
+OUTSIDE = [
+    "/dbs/room/colls/off/docs/1",
+    "/dbs/room/colls/off",
+    "/dbs/room/colls/h/docs",
+    "/dbs/sentinel/colls/kept/docs/1",
+    "/dbs/room",
+    "/dbs",
+    "/dbs/room/users",
+    "/dbs/room/users/u",
+    PERMISSIONS,
+    f"{PERMISSIONS}/p",
+    "/dbs/room/colls",
+    "/offers",
+    "/dbs/room/colls/c2/docs/1",
+    "/dbs/room/colls/C/docs/1",
+]
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
@@ -114,8 +159,14 @@ def test_tokens_of_an_item(house):
     house.refused(request("POST", PERMISSIONS, bare), 400)
     token = permit(house, "All", "dbs/room/colls/c/docs/1", resourcePartitionKey=["a"])
     house.accepted(by(token, "GET", f"{DOCS}/1"), 200)
-    for path in (f"{DOCS}/2", DOCS, f"{DOCS}/11", "/dbs/room/colls/off/docs/1", "/dbs/room/colls/c",
-        f"{DOCS}/1%2F..%2F2"):
+    for path in (
+        f"{DOCS}/2",
+        DOCS,
+        f"{DOCS}/11",
+        "/dbs/room/colls/off/docs/1",
+        "/dbs/room/colls/c",
+        f"{DOCS}/1%2F..%2F2",
+    ):
         house.refused(by(token, "GET", path), (403, 404) if "%" in path else 403)
 
 
@@ -125,7 +176,8 @@ def test_tokens_of_a_partition_key(house, key):
     house.accepted(by(token, "GET", f"{DOCS}/1"), 200)
     headers = {PARTITION_KEY: key}
     for data in (
-        by(token, "GET", f"{DOCS}/3", None, headers), by(token, "DELETE", f"{DOCS}/3", None, headers),
+        by(token, "GET", f"{DOCS}/3", None, headers),
+        by(token, "DELETE", f"{DOCS}/3", None, headers),
         by(token, "GET", DOCS, None, headers),
         by(token, "POST", DOCS, {"query": "SELECT * FROM c"}, {**QUERY, **headers}),
         by(token, "POST", DOCS, {"id": "new", "pk": "b"}, headers),
@@ -149,9 +201,17 @@ def test_forged_tokens(house):
             reply = wire.ask(by(other, "DELETE", f"{DOCS}/1"))
         assert reply.status in (401, 403), f"byte {at}: {reply}"
     for length in range(0, len(data), 3):
-        house.refused(by(f"{head}sig={base64.b64encode(data[:length]).decode()}", "DELETE", f"{DOCS}/1"), (401, 403))
-    for other in (token + "A", token.replace("type=resource", "type=master"),
-        token.replace("type=resource", "type=aad"), token[:-4], token * 2):
+        house.refused(
+            by(f"{head}sig={base64.b64encode(data[:length]).decode()}", "DELETE", f"{DOCS}/1"),
+            (401, 403),
+        )
+    for other in (
+        token + "A",
+        token.replace("type=resource", "type=master"),
+        token.replace("type=resource", "type=aad"),
+        token[:-4],
+        token * 2,
+    ):
         house.refused(by(other, "DELETE", f"{DOCS}/1"), (401, 403))
 
 
@@ -184,27 +244,33 @@ def test_tokens_of_a_container_that_was_made_anew(house):
     assert reply.status in (200, 401, 403, 404), reply
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", "599", "86401", "x", "", "1e3", "3600.5", "9" * 40, "NaN", "0x1000",
-    "[3600]"])
+@pytest.mark.parametrize(
+    "seconds",
+    ["0", "-1", "599", "86401", "x", "", "1e3", "3600.5", "9" * 40, "NaN", "0x1000", "[3600]"],
+)
 def test_lives_of_tokens(house, seconds):
     body = {"id": "new", "permissionMode": "Read", "resource": "dbs/room/colls/c"}
-    house.refused(request("POST", PERMISSIONS, body, {"x-ms-documentdb-expiry-seconds": seconds}), 400)
+    house.refused(
+        request("POST", PERMISSIONS, body, {"x-ms-documentdb-expiry-seconds": seconds}), 400
+    )
 
 
 PERMISSION = {"id": "new", "permissionMode": "Read", "resource": "dbs/room/colls/c"}
 BAD = {
     "no id": {"permissionMode": "Read", "resource": "dbs/room/colls/c"},
     "no mode": {"id": "new", "resource": "dbs/room/colls/c"},
-    "no resource": {"id": "new", "permissionMode": "Read"}, "mode": {**PERMISSION, "permissionMode": "Write"},
+    "no resource": {"id": "new", "permissionMode": "Read"},
+    "mode": {**PERMISSION, "permissionMode": "Write"},
     "empty mode": {**PERMISSION, "permissionMode": ""},
-    "empty resource": {**PERMISSION, "resource": ""}, "resource of slashes": {**PERMISSION, "resource": "///"},
+    "empty resource": {**PERMISSION, "resource": ""},
+    "resource of slashes": {**PERMISSION, "resource": "///"},
     "resource of no kind": {**PERMISSION, "resource": "x"},
     "an unknown route": {**PERMISSION, "resource": "dbs/room/x/y"},
-    "a deep resource": {**PERMISSION, "resource": "dbs/" * 5000}, "key of an object": {
-        **PERMISSION, "resourcePartitionKey": [{"a": 1}]},
-        "key of arrays": {**PERMISSION, "resourcePartitionKey": [[]]}, "long key": {
-        **PERMISSION, "resourcePartitionKey": ["x" * 5000]},
-        "many keys": {**PERMISSION, "resourcePartitionKey": ["a"] * 100},
+    "a deep resource": {**PERMISSION, "resource": "dbs/" * 5000},
+    "key of an object": {**PERMISSION, "resourcePartitionKey": [{"a": 1}]},
+    "key of arrays": {**PERMISSION, "resourcePartitionKey": [[]]},
+    "long key": {**PERMISSION, "resourcePartitionKey": ["x" * 5000]},
+    "many keys": {**PERMISSION, "resourcePartitionKey": ["a"] * 100},
 }
 
 
@@ -220,7 +286,9 @@ def test_users_and_permissions_that_are_there_or_not(house):
     house.refused(request("POST", "/dbs/room/users/none/permissions", PERMISSION), 404, (0, 1003))
     house.refused(request("GET", "/dbs/room/users/none/permissions"), 404, (0, 1003))
     house.refused(request("PUT", "/dbs/room/users/none", {"id": "none"}), 404, (0, 1003))
-    house.refused(request("PUT", f"{PERMISSIONS}/none", {**PERMISSION, "id": "none"}), 404, (0, 1003))
+    house.refused(
+        request("PUT", f"{PERMISSIONS}/none", {**PERMISSION, "id": "none"}), 404, (0, 1003)
+    )
 
 
 def test_tokens_as_they_are_sent(house):
@@ -231,13 +299,34 @@ def test_tokens_as_they_are_sent(house):
 
 
 LIMITED = {
-    "bulk": ("POST", DOCS,
-    [{"operationType": "Create", "partitionKey": '["b"]', "resourceBody": {"id": "new", "pk": "b"}}], BULK),
-    "bulk that deletes": ("POST", DOCS, [{"operationType": "Delete", "partitionKey": '["b"]', "id": "3"}], BULK),
-    "batch": ("POST", DOCS, [{"operationType": "Delete", "partitionKey": '["b"]', "id": "3"}], BATCH),
+    "bulk": (
+        "POST",
+        DOCS,
+        [
+            {
+                "operationType": "Create",
+                "partitionKey": '["b"]',
+                "resourceBody": {"id": "new", "pk": "b"},
+            }
+        ],
+        BULK,
+    ),
+    "bulk that deletes": (
+        "POST",
+        DOCS,
+        [{"operationType": "Delete", "partitionKey": '["b"]', "id": "3"}],
+        BULK,
+    ),
+    "batch": (
+        "POST",
+        DOCS,
+        [{"operationType": "Delete", "partitionKey": '["b"]', "id": "3"}],
+        BATCH,
+    ),
     "item": ("POST", DOCS, {"id": "new", "pk": "b"}, {}),
     "upsert": ("POST", DOCS, {"id": "3", "pk": "b"}, {"x-ms-documentdb-is-upsert": "True"}),
-    "replace": ("PUT", f"{DOCS}/3", {"id": "3", "pk": "b"}, {}), "delete": ("DELETE", f"{DOCS}/3", None, {}),
+    "replace": ("PUT", f"{DOCS}/3", {"id": "3", "pk": "b"}, {}),
+    "delete": ("DELETE", f"{DOCS}/3", None, {}),
 }
 
 
@@ -253,16 +342,31 @@ def test_tokens_of_a_partition_key_that_say_two(house, what):
 
 
 RANGE = {"x-ms-documentdb-partitionkeyrangeid": "0"}
-EVERYTHING = {"x-ms-read-key-type": "EffectivePartitionKeyRange", "x-ms-start-epk": "", "x-ms-end-epk": "FF"}
+EVERYTHING = {
+    "x-ms-read-key-type": "EffectivePartitionKeyRange",
+    "x-ms-start-epk": "",
+    "x-ms-end-epk": "FF",
+}
 
 
-@pytest.mark.parametrize("headers", [{}, RANGE, EVERYTHING, {**RANGE, **EVERYTHING},
-    {"x-ms-documentdb-query-enablecrosspartition": "True"}], ids=["plain", "range", "keys", "both", "cross"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        RANGE,
+        EVERYTHING,
+        {**RANGE, **EVERYTHING},
+        {"x-ms-documentdb-query-enablecrosspartition": "True"},
+    ],
+    ids=["plain", "range", "keys", "both", "cross"],
+)
 @pytest.mark.parametrize("ask", ["query", "feed", "changes", "all versions"])
 def test_tokens_of_a_partition_key_see_no_other(house, ask, headers):
     token = permit(house, "Read", resourcePartitionKey=["a"])
-    feed = {"changes": {"a-im": "Incremental Feed"},
-        "all versions": {"a-im": "Full-Fidelity Feed", "if-none-match": "*"}}.get(ask, {})
+    feed = {
+        "changes": {"a-im": "Incremental Feed"},
+        "all versions": {"a-im": "Full-Fidelity Feed", "if-none-match": "*"},
+    }.get(ask, {})
     if ask == "query":
         data = by(token, "POST", DOCS, {"query": "SELECT * FROM c"}, {**QUERY, **headers, **A})
     else:
@@ -276,7 +380,8 @@ def test_reading_tokens_do_not_become_more(house):
     permit(house, "All", id_="all")
     token = permit(house, "Read", "dbs/room")
     for verb, path, body, headers in (
-        ("GET", PERMISSIONS, None, {}), ("GET", f"{PERMISSIONS}/all", None, {}),
+        ("GET", PERMISSIONS, None, {}),
+        ("GET", f"{PERMISSIONS}/all", None, {}),
         ("POST", PERMISSIONS, {"query": "SELECT * FROM c"}, QUERY),
     ):
         reply = house.survived(by(token, verb, path, body, headers), 200, 403)
@@ -285,15 +390,24 @@ def test_reading_tokens_do_not_become_more(house):
     house.held = house.state()
 
 
-@pytest.mark.parametrize("resource", ["dbs/sentinel", "dbs/sentinel/colls/kept", "dbs/room", "dbs/room/colls/off"])
+@pytest.mark.parametrize(
+    "resource", ["dbs/sentinel", "dbs/sentinel/colls/kept", "dbs/room", "dbs/room/colls/off"]
+)
 def test_tokens_do_not_make_tokens(house, resource):
     """Who has all rights in a container, or a database, gives none for what is beyond."""
     for own in ("dbs/room/colls/c", "dbs/room"):
         if resource.startswith(own):
             continue
         token = permit(house, "All", own)
-        house.refused(by(token, "POST", PERMISSIONS, {"id": "more", "permissionMode": "All", "resource": resource}),
-            (400, 403))
+        house.refused(
+            by(
+                token,
+                "POST",
+                PERMISSIONS,
+                {"id": "more", "permissionMode": "All", "resource": resource},
+            ),
+            (400, 403),
+        )
 
 
 def aged(house, token, seconds):
@@ -312,7 +426,9 @@ def aged(house, token, seconds):
 def test_tokens_that_are_over(house, seconds):
     """Nothing is wrong with them but their age."""
     token = permit(house)
-    assert aged(house, token, None) == token, "tokens are made otherwise: this test has to learn how"
+    assert aged(house, token, None) == token, (
+        "tokens are made otherwise: this test has to learn how"
+    )
     house.accepted(by(aged(house, token, 60), "GET", f"{DOCS}/1"), 200)
     house.refused(by(aged(house, token, seconds), "GET", f"{DOCS}/1"), (401, 403))
     house.refused(by(aged(house, token, seconds), "DELETE", f"{DOCS}/1"), (401, 403))

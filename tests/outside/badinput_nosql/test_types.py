@@ -4,11 +4,11 @@ a refused request changes nothing."""
 import json
 
 import pytest
+from lib.wire import Silence
 
 from badinput_nosql.fields import KEPT, VALUES, fields
 from badinput_nosql.house import ITEMS, pk
 from badinput_nosql.wire import A, request
-from lib.wire import Silence
 
 DOCS = "/dbs/room/colls/c/docs"
 
@@ -24,10 +24,16 @@ class Room:
     def restore(self, field, reply):
         """Takes back what was accepted."""
         house, made = self.house, reply.json if reply.body else {}
-        if field.method == "POST" and isinstance(made, dict) and isinstance(made.get("id"),
-            str) and reply.status == 201:
-            house.remove(f"{field.path}/{made['id']}",
-                {"x-ms-documentdb-partitionkey": json.dumps([made.get("pk", {})])})
+        if (
+            field.method == "POST"
+            and isinstance(made, dict)
+            and isinstance(made.get("id"), str)
+            and reply.status == 201
+        ):
+            house.remove(
+                f"{field.path}/{made['id']}",
+                {"x-ms-documentdb-partitionkey": json.dumps([made.get("pk", {})])},
+            )
         elif field.path == "/offers/@":
             house.run("PUT", f"/offers/{self.offer['id']}", self.offer)
         elif field.method == "PUT" and field.path.endswith("/c"):
@@ -90,6 +96,8 @@ def test_every_type(room, field):
         if problem:
             wrong.setdefault(problem[:300], []).append(name)
     if wrong:
-        pytest.fail("\n".join(f"{field} {problem}: {', '.join(names)}" for problem, names in wrong.items()),
-            pytrace=False)
+        pytest.fail(
+            "\n".join(f"{field} {problem}: {', '.join(names)}" for problem, names in wrong.items()),
+            pytrace=False,
+        )
     room.wire.good()

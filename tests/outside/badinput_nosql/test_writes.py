@@ -3,9 +3,9 @@
 import json
 
 import pytest
-
-from badinput_nosql.wire import A, BATCH, BULK, PARTITION_KEY, request
 from lib.texts import MISMATCH, TOO_LARGE
+
+from badinput_nosql.wire import BATCH, BULK, PARTITION_KEY, A, request
 
 DOCS = "/dbs/room/colls/c/docs"
 SET = {"op": "set", "path": "/lost", "value": 1}
@@ -20,40 +20,61 @@ def op(op_, path, **more):
 
 
 PATCHES = {
-    "none": [], "eleven": [SET] * 11, "a thousand": [SET] * 1000, "no op": [{"path": "/lost", "value": 1}],
+    "none": [],
+    "eleven": [SET] * 11,
+    "a thousand": [SET] * 1000,
+    "no op": [{"path": "/lost", "value": 1}],
     "no path": [{"op": "set", "value": 1}],
-    "no value": [{"op": "set", "path": "/lost"}], "unknown op": [op("test", "/n", value=1)],
+    "no value": [{"op": "set", "path": "/lost"}],
+    "unknown op": [op("test", "/n", value=1)],
     "copy": [op("copy", "/lost", **{"from": "/n"})],
-    "empty op": [op("", "/n", value=1)], "path without slash": [op("set", "lost", value=1)],
+    "empty op": [op("", "/n", value=1)],
+    "path without slash": [op("set", "lost", value=1)],
     "empty path": [op("set", "", value=1)],
-    "root": [op("set", "/", value=1)], "two slashes": [op("set", "//lost", value=1)],
+    "root": [op("set", "/", value=1)],
+    "two slashes": [op("set", "//lost", value=1)],
     "slash behind": [op("set", "/lost/", value=1)],
-    "bad escape": [op("set", "/~2", value=1)], "half an escape": [op("set", "/lost~", value=1)],
+    "bad escape": [op("set", "/~2", value=1)],
+    "half an escape": [op("set", "/lost~", value=1)],
     "a deep path": [op("set", "/a" * 10_000, value=1)],
     "a place that is not there": [op("set", "/none/below", value=1)],
-    "below a number": [op("set", "/n/below", value=1)], "below a text": [op("set", "/s/0", value=1)],
-    "replace of nothing": [op("replace", "/none", value=1)], "remove of nothing": [op("remove", "/none")],
+    "below a number": [op("set", "/n/below", value=1)],
+    "below a text": [op("set", "/s/0", value=1)],
+    "replace of nothing": [op("replace", "/none", value=1)],
+    "remove of nothing": [op("remove", "/none")],
     "remove below nothing": [op("remove", "/none/x")],
-    "beyond an array": [op("set", "/list/9", value=1)], "before an array": [op("set", "/list/-1", value=1)],
+    "beyond an array": [op("set", "/list/9", value=1)],
+    "before an array": [op("set", "/list/-1", value=1)],
     "a huge place": [op("set", "/list/99999999999999999999", value=1)],
-    "a name in an array": [op("set", "/list/x", value=1)], "zeros in front": [op("replace", "/list/00", value=1)],
+    "a name in an array": [op("set", "/list/x", value=1)],
+    "zeros in front": [op("replace", "/list/00", value=1)],
     "plus in front": [op("replace", "/list/+1", value=1)],
-    "remove of the end": [op("remove", "/list/-")], "remove beyond": [op("remove", "/list/3")],
+    "remove of the end": [op("remove", "/list/-")],
+    "remove beyond": [op("remove", "/list/3")],
     "incr of a text": [op("incr", "/s", value=1)],
-    "incr of an array": [op("incr", "/list", value=1)], "incr by text": [op("incr", "/n", value="1")],
+    "incr of an array": [op("incr", "/list", value=1)],
+    "incr by text": [op("incr", "/n", value="1")],
     "incr by null": [op("incr", "/n", value=None)],
     "incr without end": [op("incr", "/n", value=1e308), op("incr", "/n", value=1e308)],
     "incr below nothing": [op("incr", "/none/x", value=1)],
-    "move of nothing": [op("move", "/lost", **{"from": "/none"})], "move without from": [op("move", "/lost")],
+    "move of nothing": [op("move", "/lost", **{"from": "/none"})],
+    "move without from": [op("move", "/lost")],
     "move into itself": [op("move", "/o/p/q", **{"from": "/o"})],
-    "move below nothing": [op("move", "/none/x", **{"from": "/n"})], "id": [op("set", "/id", value="2")],
+    "move below nothing": [op("move", "/none/x", **{"from": "/n"})],
+    "id": [op("set", "/id", value="2")],
     "remove id": [op("remove", "/id")],
-    "move id": [op("move", "/lost", **{"from": "/id"})], "onto id": [op("move", "/id", **{"from": "/s"})],
-    "_ts": [op("set", "/_ts", value=1)], "_etag": [op("remove", "/_etag")],
-    "_rid": [op("replace", "/_rid", value="x")], "_self": [op("add", "/_self", value="x")],
-    "below _ts": [op("set", "/_ts/x", value=1)], "the key": [op("set", "/pk", value="b")],
+    "move id": [op("move", "/lost", **{"from": "/id"})],
+    "onto id": [op("move", "/id", **{"from": "/s"})],
+    "_ts": [op("set", "/_ts", value=1)],
+    "_etag": [op("remove", "/_etag")],
+    "_rid": [op("replace", "/_rid", value="x")],
+    "_self": [op("add", "/_self", value="x")],
+    "below _ts": [op("set", "/_ts/x", value=1)],
+    "the key": [op("set", "/pk", value="b")],
     "the last one wrong": [SET] * 9 + [op("remove", "/none")],
-    "the first one wrong": [op("remove", "/none")] + [SET] * 9, "no object": ["set"], "array in place": [[SET]],
+    "the first one wrong": [op("remove", "/none")] + [SET] * 9,
+    "no object": ["set"],
+    "array in place": [[SET]],
     "undone by the next": [SET, op("remove", "/lost"), op("remove", "/lost")],
 }
 
@@ -80,9 +101,17 @@ def test_patches_that_together_go_too_deep(house):
     house.accepted(patch(op("set", "/deep", value={"a": {"b": {"c": {}}}})), 200)
     house.held = house.state()
     house.refused(patch(op("set", "/deep/a/b/c/x", value=hanging(125))), 400)
-    house.refused(patch(op("set", "/x", value=hanging(120)), op("move", "/deep/a/b/c/" + "x", **{"from": "/x"}),
-                        *[op("add", "/y", value=hanging(100)),
-                        op("move", "/deep/a/b/c/x" + "/0" * 119, **{"from": "/y"})]), 400)
+    house.refused(
+        patch(
+            op("set", "/x", value=hanging(120)),
+            op("move", "/deep/a/b/c/" + "x", **{"from": "/x"}),
+            *[
+                op("add", "/y", value=hanging(100)),
+                op("move", "/deep/a/b/c/x" + "/0" * 119, **{"from": "/y"}),
+            ],
+        ),
+        400,
+    )
     house.accepted(patch(op("set", "/deep/a/x", value=hanging(125))), 200)
     house.tidy()
 
@@ -97,18 +126,42 @@ def test_patches_that_grow_too_large(house):
     house.tidy()
 
 
-CONDITIONS = ["", " ", "x", "where", "from c", "from c where", "SELECT", "from c where c.n =",
-    "from c where c.n = 1 or", "c.n = 1", "from c where c.n = @p",
-              "from c where nofunction(c.n)", "from c where d.n = 1", "from c where c.n = 1; from d", "(" * 5000,
-              "from c where c.n in (1", "from c where 'x",
-              "from c join d in c.list where d = 1", "from c order by c.n", "select * from c where c.n = 1",
-              "from c where c.n = 1 group by c.n", "from c where count(1) > 0"]
+CONDITIONS = [
+    "",
+    " ",
+    "x",
+    "where",
+    "from c",
+    "from c where",
+    "SELECT",
+    "from c where c.n =",
+    "from c where c.n = 1 or",
+    "c.n = 1",
+    "from c where c.n = @p",
+    "from c where nofunction(c.n)",
+    "from c where d.n = 1",
+    "from c where c.n = 1; from d",
+    "(" * 5000,
+    "from c where c.n in (1",
+    "from c where 'x",
+    "from c join d in c.list where d = 1",
+    "from c order by c.n",
+    "select * from c where c.n = 1",
+    "from c where c.n = 1 group by c.n",
+    "from c where count(1) > 0",
+]
 
 
 @pytest.mark.parametrize("condition", CONDITIONS, ids=lambda it: it[:24] or "empty")
 def test_conditions_of_patches(house, condition):
     """What is no condition is refused; what is one and does not hold is answered 412."""
-    may = condition in ("from c", "", " ", "from c join d in c.list where d = 1", "select * from c where c.n = 1")
+    may = condition in (
+        "from c",
+        "",
+        " ",
+        "from c join d in c.list where d = 1",
+        "select * from c where c.n = 1",
+    )
     if may:
         house.survived_any(patch(SET, condition=condition))
         house.tidy()
@@ -116,8 +169,18 @@ def test_conditions_of_patches(house, condition):
         house.refused(patch(SET, condition=condition), 400)
 
 
-@pytest.mark.parametrize("condition", ["from c where c.n = 2", "from c where c.none", "from c where false",
-    "from c where undefined", "from c where c.n", "from c where null", "from c where c.s = 1"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "from c where c.n = 2",
+        "from c where c.none",
+        "from c where false",
+        "from c where undefined",
+        "from c where c.n",
+        "from c where null",
+        "from c where c.s = 1",
+    ],
+)
 def test_conditions_that_do_not_hold(house, condition):
     house.refused(patch(SET, condition=condition), 412)
 
@@ -129,40 +192,66 @@ def create(i, pk="a", **more):
 GOOD = create(0)
 #: Batches that are refused as a whole.
 BATCHES = {
-    "none": [], "an object": {}, "one operation alone": GOOD, "101": [create(i) for i in range(101)],
-    "10,000": [create(i) for i in range(10_000)], "a text": "x", "null": None,
+    "none": [],
+    "an object": {},
+    "one operation alone": GOOD,
+    "101": [create(i) for i in range(101)],
+    "10,000": [create(i) for i in range(10_000)],
+    "a text": "x",
+    "null": None,
     "a number": 1,
 }
 #: Batches of which an operation is wrong; the good one in front is undone.
 OPERATIONS = {
-    "no object": 1, "null": None, "array": [], "no kind": {"resourceBody": {"id": "x", "pk": "a"}},
+    "no object": 1,
+    "null": None,
+    "array": [],
+    "no kind": {"resourceBody": {"id": "x", "pk": "a"}},
     "unknown kind": {**GOOD, "operationType": "Merge"},
-    "empty kind": {**GOOD, "operationType": ""}, "a number as kind": {**GOOD, "operationType": 1},
+    "empty kind": {**GOOD, "operationType": ""},
+    "a number as kind": {**GOOD, "operationType": 1},
     "no body": {"operationType": "Create"},
     "body of text": {"operationType": "Create", "resourceBody": '{"id":"x","pk":"a"}'},
     "body without id": {"operationType": "Create", "resourceBody": {"pk": "a"}},
-    "another key": create(1, "b"), "no key": {"operationType": "Create", "resourceBody": {"id": "x"}},
+    "another key": create(1, "b"),
+    "no key": {"operationType": "Create", "resourceBody": {"id": "x"}},
     "read without id": {"operationType": "Read"},
-    "delete without id": {"operationType": "Delete"}, "bad id": {"operationType": "Read", "id": "x" * 1024},
+    "delete without id": {"operationType": "Delete"},
+    "bad id": {"operationType": "Read", "id": "x" * 1024},
     "empty id": {"operationType": "Delete", "id": ""},
     "two ids": {"operationType": "Replace", "id": "1", "resourceBody": {"id": "", "pk": "a"}},
     "replace without id": {"operationType": "Replace", "resourceBody": {"id": "1", "pk": "a"}},
     "query": {"operationType": "Query", "resourceBody": {"query": "SELECT * FROM c"}},
     "own key": {**create(1, "b"), "partitionKey": '["b"]'},
-    "ttl": create(1, ttl=0), "patch of nothing": {"operationType": "Patch", "id": "1",
-    "resourceBody": {"operations": []}},
-    "patch of eleven": {"operationType": "Patch", "id": "1", "resourceBody": {"operations": [SET] * 11}},
-    "system": {"operationType": "Patch", "id": "1", "resourceBody": {"operations": [op("set", "/id", value="x")]}},
+    "ttl": create(1, ttl=0),
+    "patch of nothing": {"operationType": "Patch", "id": "1", "resourceBody": {"operations": []}},
+    "patch of eleven": {
+        "operationType": "Patch",
+        "id": "1",
+        "resourceBody": {"operations": [SET] * 11},
+    },
+    "system": {
+        "operationType": "Patch",
+        "id": "1",
+        "resourceBody": {"operations": [op("set", "/id", value="x")]},
+    },
 }
 #: And what only then turns out: status of the operation.
 FAILING = {
     "there already": ({"operationType": "Create", "resourceBody": {"id": "1", "pk": "a"}}, 409),
     "not there": ({"operationType": "Read", "id": "none"}, 404),
     "delete of nothing": ({"operationType": "Delete", "id": "none"}, 404),
-    "replace of nothing": ({"operationType": "Replace", "id": "none", "resourceBody": {"id": "none", "pk": "a"}}, 404),
-    "patch of no item": ({"operationType": "Patch", "id": "none", "resourceBody": {"operations": [SET]}}, 404),
+    "replace of nothing": (
+        {"operationType": "Replace", "id": "none", "resourceBody": {"id": "none", "pk": "a"}},
+        404,
+    ),
+    "patch of no item": (
+        {"operationType": "Patch", "id": "none", "resourceBody": {"operations": [SET]}},
+        404,
+    ),
     "condition": ({"operationType": "Delete", "id": "1", "ifMatch": '"x"'}, 412),
-    "of another key": ({"operationType": "Read", "id": "3"}, 404), "twice in one": (GOOD, 409),
+    "of another key": ({"operationType": "Read", "id": "3"}, 404),
+    "twice in one": (GOOD, 409),
 }
 
 
@@ -170,7 +259,10 @@ FAILING = {
 @pytest.mark.parametrize("kind", ["batch", "bulk"])
 def test_batches(house, kind, what):
     statuses = (400, 413) if what.startswith("10") else 400
-    house.refused(request("POST", DOCS, json.dumps(BATCHES[what]), BATCH if kind == "batch" else BULK), statuses)
+    house.refused(
+        request("POST", DOCS, json.dumps(BATCHES[what]), BATCH if kind == "batch" else BULK),
+        statuses,
+    )
 
 
 @pytest.mark.parametrize("what", OPERATIONS)
@@ -209,10 +301,13 @@ def test_operations_of_bulks(house, what):
 
 
 def test_keys_of_a_batch_are_one(house):
-    reply = house.survived(request("POST", DOCS, [create(1), create(2, "b"), create(3)], BATCH), 207, 400)
+    reply = house.survived(
+        request("POST", DOCS, [create(1), create(2, "b"), create(3)], BATCH), 207, 400
+    )
     if reply.status == 207:
-        assert [it["statusCode"] for it in reply.json] == [424, 400,
-            424] and reply.json[1]["subStatusCode"] == 1001, reply
+        assert [it["statusCode"] for it in reply.json] == [424, 400, 424] and reply.json[1][
+            "subStatusCode"
+        ] == 1001, reply
     else:
         assert reply.sub in (0, 1001), reply
     assert MISMATCH  # The text of one operation is not part of a batch's answer.
@@ -221,15 +316,25 @@ def test_keys_of_a_batch_are_one(house):
 def test_batches_of_more_than_two_megabytes(house):
     operations = [create(i, x="x" * 30_000) for i in range(90)]
     house.refused(request("POST", DOCS, operations, BATCH), 413, text=TOO_LARGE, within=5)
-    house.refused(request("POST", DOCS, operations, {**BULK, PARTITION_KEY: None}), 413, text=TOO_LARGE, within=5)
+    house.refused(
+        request("POST", DOCS, operations, {**BULK, PARTITION_KEY: None}),
+        413,
+        text=TOO_LARGE,
+        within=5,
+    )
 
 
 def test_batches_that_answer_too_much(house):
     """A hundred reads of a large item are more than an answer holds: it stays bounded."""
-    house.accepted(request("POST", DOCS, {"id": "large", "pk": "a", "x": "x" * 1_900_000}, A), 201, within=5)
+    house.accepted(
+        request("POST", DOCS, {"id": "large", "pk": "a", "x": "x" * 1_900_000}, A), 201, within=5
+    )
     before = house.server.rss()
     with house.wire() as wire, house.undisturbed():
-        reply = wire.ask(request("POST", DOCS, [{"operationType": "Read", "id": "large"}] * 100, BATCH), within=10)
+        reply = wire.ask(
+            request("POST", DOCS, [{"operationType": "Read", "id": "large"}] * 100, BATCH),
+            within=10,
+        )
     assert reply.status in (200, 207, 400, 413), reply.status
     assert house.server.rss() - before < 300 << 20
     house.remove(f"{DOCS}/large", A)
@@ -240,16 +345,34 @@ def test_batches_that_answer_too_much(house):
 def test_batches_that_are_neither(house, atomic):
     """Whatever the header says, what fails is not done."""
     headers = {**BATCH, "x-ms-cosmos-batch-atomic": atomic}
-    house.survived(request("POST", DOCS, [{"operationType": "Read", "id": "none"},
-        {"operationType": "Delete", "id": "none"}], headers), 200, 207, 400)
+    house.survived(
+        request(
+            "POST",
+            DOCS,
+            [{"operationType": "Read", "id": "none"}, {"operationType": "Delete", "id": "none"}],
+            headers,
+        ),
+        200,
+        207,
+        400,
+    )
 
 
 def test_batches_in_hybrid_rows_are_named(house):
     """The binary form of one client is refused by name."""
     for kind in ("application/x-hybridrow", "application/octet-stream"):
         body = b"\x81\xd1\xc4\x0c\x7f" + bytes(range(64))
-        house.refused(request("POST", DOCS, body, {**BATCH, "content-type": kind, "x-ms-cosmos-batch-ordered": "True"}),
-            (400, 501))
+        house.refused(
+            request(
+                "POST",
+                DOCS,
+                body,
+                {**BATCH, "content-type": kind, "x-ms-cosmos-batch-ordered": "True"},
+            ),
+            (400, 501),
+        )
     body = b"\x81\xd1\xc4\x0c\x7f" + bytes(64)
-    reply = house.refused(request("POST", DOCS, body, {**BATCH, "x-ms-cosmos-batch-ordered": "True"}), 501)
+    reply = house.refused(
+        request("POST", DOCS, body, {**BATCH, "x-ms-cosmos-batch-ordered": "True"}), 501
+    )
     assert "HybridRow" in reply.texts()[0], reply

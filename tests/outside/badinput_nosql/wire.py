@@ -18,25 +18,41 @@ LARGEST_ANSWER = 8 << 20
 MESSAGE = re.compile(r"Message: (\{.*\})\r\nActivityId: ([^\r\n]*), Request URI: (.*)", re.DOTALL)
 #: Names of errors by their status.
 NAMES = {
-    400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound",
-    405: "MethodNotAllowed", 406: "NotAcceptable", 408: "RequestTimeout", 409: "Conflict", 421: "MisdirectedRequest",
-    410: "Gone", 412: "PreconditionFailed", 413: "RequestEntityTooLarge",
-    415: "UnsupportedMediaType", 424: "FailedDependency", 449: "RetryWith",
-    501: "NotImplemented", 503: "ServiceUnavailable",
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    406: "NotAcceptable",
+    408: "RequestTimeout",
+    409: "Conflict",
+    421: "MisdirectedRequest",
+    410: "Gone",
+    412: "PreconditionFailed",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    424: "FailedDependency",
+    449: "RetryWith",
+    501: "NotImplemented",
+    503: "ServiceUnavailable",
 }
 
 PARTITION_KEY = "x-ms-documentdb-partitionkey"
 QUERY = {
-    "content-type": "application/query+json", "x-ms-documentdb-isquery": "True",
+    "content-type": "application/query+json",
+    "x-ms-documentdb-isquery": "True",
     "x-ms-documentdb-query-enablecrosspartition": "True",
 }
 BATCH = {
-    "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
+    "x-ms-cosmos-is-batch-request": "True",
+    "x-ms-cosmos-batch-atomic": "True",
     PARTITION_KEY: '["a"]',
 }
 BULK = {
-    "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False",
-    "x-ms-cosmos-batch-continue-on-error": "True", "x-ms-documentdb-partitionkeyrangeid": "0",
+    "x-ms-cosmos-is-batch-request": "True",
+    "x-ms-cosmos-batch-atomic": "False",
+    "x-ms-cosmos-batch-continue-on-error": "True",
+    "x-ms-documentdb-partitionkeyrangeid": "0",
 }
 A = {PARTITION_KEY: '["a"]'}
 
@@ -55,7 +71,9 @@ def octets(text):
     return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
 
 
-def request(verb, path, body=None, headers=None, *, key=KEY, extra=(), version="HTTP/1.1", date=None):
+def request(
+    verb, path, body=None, headers=None, *, key=KEY, extra=(), version="HTTP/1.1", date=None
+):
     """A request's bytes. `headers` replace the usual ones, None takes one away; `extra` are pairs
     that are added whatever there is."""
     date = http_date() if date is None else date
@@ -63,8 +81,11 @@ def request(verb, path, body=None, headers=None, *, key=KEY, extra=(), version="
         body = json.dumps(body)
     body = None if body is None else octets(body)
     found = {
-        "host": "localhost", "x-ms-date": date, "x-ms-version": "2020-07-15",
-        "accept": "application/json", "authorization": authorization(verb, path, date, key),
+        "host": "localhost",
+        "x-ms-date": date,
+        "x-ms-version": "2020-07-15",
+        "accept": "application/json",
+        "authorization": authorization(verb, path, date, key),
     }
     if body is not None or verb in ("POST", "PUT", "PATCH"):
         found["content-type"] = "application/json"
@@ -119,7 +140,7 @@ class Reply:
         assert found, f"a message of no known form: {self}"
         assert found[2] == self.headers.get("x-ms-activity-id"), self
         inner = json.loads(found[1])
-        (name, errors), = inner.items()
+        ((name, errors),) = inner.items()
         assert name in ("Errors", "errors") and errors, self
         if name == "Errors":
             assert all(isinstance(text, str) and text for text in errors), self

@@ -5,11 +5,11 @@ import threading
 import time
 
 import bson
-
 from badinput import wire as documents
 from badinput_nosql import wire as items
-from bombs.wires import DOCS, op_msg
 from lib.wire import Silence
+
+from bombs.wires import DOCS, op_msg
 
 PATIENCE = float(os.environ.get("PATIENCE", "1"))
 #: Seconds that something which is kept open is kept so.
@@ -107,5 +107,3 @@ def throw(server, work, crowd):
         attack.close()
     problems = sorted({problem for attack in attacks for problem in attack.problems})
     return problems, sorted({answer for attack in attacks for answer in attack.answers})
-
-

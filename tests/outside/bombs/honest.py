@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from badinput import wire as documents  # noqa: E402
 from badinput_nosql import wire as items  # noqa: E402
+
 from bombs.data import DATABASE, HONEST  # noqa: E402
 
 EVERY = 0.015
@@ -69,8 +70,12 @@ class Watch:
         self.times.extend(corrected(time.monotonic() - began))
 
     def told(self):
-        return {"p99": percentile(self.times), "longest": max(self.times, default=0.0),
-                "count": len(self.times), "problems": self.problems[:3]}
+        return {
+            "p99": percentile(self.times),
+            "longest": max(self.times, default=0.0),
+            "count": len(self.times),
+            "problems": self.problems[:3],
+        }
 
 
 def main():

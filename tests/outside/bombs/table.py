@@ -4,9 +4,10 @@ import functools
 import random
 import threading
 
+from lib.seed import SEED
+
 from bombs import grammar
 from bombs.wires import WIRES, op_msg
-from lib.seed import SEED
 
 
 def sql(text):
@@ -67,6 +68,8 @@ def selection(count):
         kinds.setdefault(name.split(" ")[0], []).append(name)
     chosen = []
     for kind, names in sorted(kinds.items()):
-        share = max(2, round(count * len(names) ** 0.5 / sum(len(it) ** 0.5 for it in kinds.values())))
+        share = max(
+            2, round(count * len(names) ** 0.5 / sum(len(it) ** 0.5 for it in kinds.values()))
+        )
         chosen += dice.sample(names, min(len(names), share))
     return {name: everything[name] for name in chosen}

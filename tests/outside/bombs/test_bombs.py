@@ -8,10 +8,10 @@ all of them.
 import os
 
 import pytest
+from lib.seed import TORTURE
 
 from bombs.field import Field
 from bombs.table import selection, table
-from lib.seed import TORTURE
 
 SOME = int(os.environ.get("BOMBS", "24"))
 BOMBS = table() if TORTURE else selection(SOME)

@@ -6,14 +6,14 @@ Both doors are written through at once, into one data directory.
 import random
 import time
 
+from lib.seed import SEED
+
 from crash.changer import Changer
 from crash.check import compare
 from crash.check_items import Follower, compare_items
-from crash.items import ITEM_WRITERS, ItemChanger, ItemWriter
-from crash.items import build as build_items
+from crash.items import ITEM_WRITERS, ItemChanger, ItemWriter, build as build_items
 from crash.times import ManualTimes, SystemTimes
 from crash.workload import WRITERS, Writer, build
-from lib.seed import SEED
 
 
 class Load:
@@ -61,7 +61,8 @@ class Load:
         wrong = self.changer.wrong + self.item_changer.wrong
         wrong += compare(database, self.times, self.writers, self.crashed)
         return wrong + compare_items(
-            self.server, self.times, self.item_writers, self.follower, self.crashed)
+            self.server, self.times, self.item_writers, self.follower, self.crashed
+        )
 
     def acks(self):
         return sum(writer.ledger.acks for writer in self.writers)

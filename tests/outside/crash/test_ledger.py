@@ -4,6 +4,7 @@ import pytest
 
 from crash.ledger import ABSENT, Ledger, Life, State
 
+
 class Times:
     """A clock for ledgers that stands at 100 s."""
 
@@ -52,8 +53,10 @@ def test_what_a_ledger_notices(made, found, fine):
     assert (wrong == []) == fine, wrong
 
 
-@pytest.mark.parametrize("there, fine", [
-    ((), True), ((0,), True), ((0, 1), True), ((0, 1, 2), True), ((1,), False), ((0, 2), False)])
+@pytest.mark.parametrize(
+    "there, fine",
+    [((), True), ((0,), True), ((0, 1), True), ((0, 1, 2), True), ((1,), False), ((0, 2), False)],
+)
 def test_a_batch_is_there_up_to_a_point(there, fine):
     made = Ledger(Times())
     keys = [("plain", str(number)) for number in range(3)]
@@ -64,8 +67,9 @@ def test_a_batch_is_there_up_to_a_point(there, fine):
     assert (wrong == []) == fine, wrong
 
 
-@pytest.mark.parametrize("there, fine", [
-    ((), True), ((0, 1, 2), True), ((0,), False), ((1, 2), False)])
+@pytest.mark.parametrize(
+    "there, fine", [((), True), ((0, 1, 2), True), ((0,), False), ((1, 2), False)]
+)
 def test_an_atomic_batch_is_there_or_not(there, fine):
     made = Ledger(Times())
     keys = [("plain", str(number)) for number in range(3)]

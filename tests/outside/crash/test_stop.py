@@ -5,10 +5,10 @@ import socket
 import time
 
 import pytest
+from lib.server import Server
 from pymongo.errors import OperationFailure
 
 from crash.load import Load
-from lib.server import Server
 
 
 @pytest.mark.parametrize("clock, signal_name", [("system", "SIGTERM"), ("manual", "SIGINT")])

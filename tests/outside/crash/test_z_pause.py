@@ -10,9 +10,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from pymongo.errors import OperationFailure, PyMongoError
-
 from lib.server import EBB_BIN, Server, copied
+from pymongo.errors import OperationFailure, PyMongoError
 
 pytestmark = pytest.mark.real_clock
 
@@ -31,8 +30,11 @@ def killed(tmp_path_factory):
         collection = server.client["d"]["d"]
         for first in range(0, COUNT, 2_000):
             collection.insert_many(
-                [{"_id": id, "a": [id + 7919 * n for n in range(10)]}
-                 for id in range(first, first + 2_000)])
+                [
+                    {"_id": id, "a": [id + 7919 * n for n in range(10)]}
+                    for id in range(first, first + 2_000)
+                ]
+            )
 
         client = server.connect(serverSelectionTimeoutMS=100)
 
@@ -73,8 +75,16 @@ def paused(directory, copy, after, command):
     ready = copy.with_suffix(".ready")
     line = [EBB_BIN, command, "--data-dir", copy]
     if command == "serve":
-        line += ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "off", "--cosmos-addr", "off",
-                 "--ready-file", ready]
+        line += [
+            "--mongo-addr",
+            "127.0.0.1:0",
+            "--admin-addr",
+            "off",
+            "--cosmos-addr",
+            "off",
+            "--ready-file",
+            ready,
+        ]
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         time.sleep(after / 1000)
@@ -98,7 +108,8 @@ def paused(directory, copy, after, command):
 def test_a_pause_hangs_nothing(killed, tmp_path, command):
     with ThreadPoolExecutor(len(AFTER)) as pool:
         ended = pool.map(
-            lambda after: paused(killed, tmp_path / f"at-{after}", after, command), AFTER)
+            lambda after: paused(killed, tmp_path / f"at-{after}", after, command), AFTER
+        )
         assert dict(zip(AFTER, ended, strict=True)) == dict.fromkeys(AFTER, 0)
 
 

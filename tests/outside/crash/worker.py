@@ -3,8 +3,9 @@
 import random
 import threading
 
-from crash.ledger import Ledger
 from lib.dice import weighted
+
+from crash.ledger import Ledger
 
 
 class Worker:

@@ -5,10 +5,10 @@ import contextlib
 import socket
 
 import pytest
+from lib.server import Server
 from pymongo.errors import PyMongoError
 
 from faults.ledger import Writers
-from lib.server import Server
 
 IDLE = 80
 #: Bytes of a document, and how many are written: tables come and go meanwhile.
@@ -25,7 +25,7 @@ class Poor(Server):
         self.descriptors = descriptors
 
     def command_line(self, ready):
-        limited = f"ulimit -n {self.descriptors}; exec \"$@\""
+        limited = f'ulimit -n {self.descriptors}; exec "$@"'
         return ["bash", "-c", limited, "bash", *super().command_line(ready)]
 
 

@@ -6,19 +6,29 @@ import contextlib
 import time
 
 import pytest
+from lib.seed import TORTURE
+from lib.server import Server
 from pymongo.errors import PyMongoError
 
 from faults.inject import Injection
 from faults.ledger import Writers
-from lib.seed import TORTURE
-from lib.server import Server
 
 #: What is written before, and the seconds that errors last.
 BEFORE, LASTING = 50, 3.0
 #: Seconds until writes are taken again.
 HEALED = 5.0
 #: Calls that happen on files of the data directory alone.
-CALLS = ["fdatasync", "fsync", "pwrite64", "ftruncate", "fallocate", "rename", "unlink", "mkdir", "openat"]
+CALLS = [
+    "fdatasync",
+    "fsync",
+    "pwrite64",
+    "ftruncate",
+    "fallocate",
+    "rename",
+    "unlink",
+    "mkdir",
+    "openat",
+]
 #: Those that sockets and pipes have too: on the journal alone.
 SHARED = ["write", "writev"]
 #: Calls without which a store cannot do: an error of each of these was met at least.

@@ -4,10 +4,10 @@ writes again soon after it has room, without a restart and without a loss."""
 import time
 
 import pytest
+from lib.server import Server
 
 from faults.disk import Disk
 from faults.ledger import Writers, lines, metrics
-from lib.server import Server
 
 #: What is there before the disk is full, what room is left for the writers to fill, and how large is
 #: what they fill it with.
@@ -77,8 +77,10 @@ def test_a_full_disk(disk):
         for whom in ("the server", "others"):
             problems += writers.compare()
             if stuck := writers.remove(50):
-                problems.append(f"{len(stuck)} of 100 could not be deleted on a disk that {whom} had "
-                                f"filled: {stuck[0]}")
+                problems.append(
+                    f"{len(stuck)} of 100 could not be deleted on a disk that {whom} had "
+                    f"filled: {stuck[0]}"
+                )
             disk.fill()
         if any(writers.write()):
             problems.append("a write was taken where there is no room")

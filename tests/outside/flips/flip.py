@@ -30,7 +30,9 @@ LARGE = 10_000
 def choose(dice, files):
     """A file, a place in it, and a bit."""
     names = list(files)
-    weights = [next((weight for part, weight in WEIGHTS.items() if part in kind), 1) for kind in names]
+    weights = [
+        next((weight for part, weight in WEIGHTS.items() if part in kind), 1) for kind in names
+    ]
     [kind] = dice.choices(names, weights)
     paths = files[kind]
     [(name, size)] = dice.choices(paths, [size for _, size in paths])

@@ -1,12 +1,12 @@
 """Runs the matrix: all paths x one kind of death x five instants, in one state of the data."""
 
-from pymongo.errors import PyMongoError
-
-from ghosts.paths import READS, WRITES, Cell
 from lib import matrix
 from lib.heard import Heard
 from lib.matrix import INSTANTS
 from lib.paths import FILLERS, Strange
+from pymongo.errors import PyMongoError
+
+from ghosts.paths import READS, WRITES, Cell
 
 INDEXES = [
     {"key": {"k": 1}, "name": "k_1"},
@@ -20,8 +20,19 @@ INDEXES = [
 
 def body(id, n, **more):
     return {
-        "_id": id, "k": id, "u": id, "sp": id, "pk": id, "plain": id, "g": 1, "n": n,
-        "arr": [f"{id}-a", f"{id}-b"], "sub": {"a": id}, "same": 1, "ttl": None, **more,
+        "_id": id,
+        "k": id,
+        "u": id,
+        "sp": id,
+        "pk": id,
+        "plain": id,
+        "g": 1,
+        "n": n,
+        "arr": [f"{id}-a", f"{id}-b"],
+        "sub": {"a": id},
+        "same": 1,
+        "ttl": None,
+        **more,
     }
 
 

@@ -3,10 +3,9 @@
 import time
 
 import pymongo
-from pymongo.errors import DuplicateKeyError
-
 from lib import race as races
 from lib.server import AT_ONCE, Server, date, millis
+from pymongo.errors import DuplicateKeyError
 
 #: Milliseconds that a renewed date lies ahead.
 AHEAD = (1, 4, 15, 40)
@@ -33,7 +32,8 @@ class Client(races.Racer):
 
     def renew(self, id, fields):
         found = self.collection.find_one_and_update(
-            {"_id": id}, {"$set": fields}, return_document=True)
+            {"_id": id}, {"$set": fields}, return_document=True
+        )
         return found and found["life"]
 
     def begin(self, id, life):

@@ -7,11 +7,11 @@ seed and its steps.
 import os
 
 import pytest
-
-from ghosts.pair import Pair
 from lib import ahead, history
 from lib.seed import SEED, TORTURE
 from lib.server import date
+
+from ghosts.pair import Pair
 
 COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 12))
 #: name: (field, partial, hidden)
@@ -29,13 +29,23 @@ class History(history.History):
 
     def weights(self):
         return {
-            self.insert: 24, self.change: 14, self.replace: 8, self.delete: 3, self.renew: 2,
-            self.move: 24, self.default: 10, self.rule: 12, self.reap: 3, self.restart: 2,
+            self.insert: 24,
+            self.change: 14,
+            self.replace: 8,
+            self.delete: 3,
+            self.renew: 2,
+            self.move: 24,
+            self.default: 10,
+            self.rule: 12,
+            self.reap: 3,
+            self.restart: 2,
         }
 
     def when(self):
-        return date(self.pair.model.now + self.random.choice([
-            -100_000, -10_000, -3_000, -1, 0, 1, 999, 5_000, 9_999, 30_000]))
+        return date(
+            self.pair.model.now
+            + self.random.choice([-100_000, -10_000, -3_000, -1, 0, 1, 999, 5_000, 9_999, 30_000])
+        )
 
     def body(self):
         body = {}

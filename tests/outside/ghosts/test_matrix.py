@@ -8,12 +8,12 @@ import pathlib
 import re
 
 import pytest
+from lib import ahead
+from lib.matrix import INSTANTS, Left, all_are_dealt, dealt
 
 from ghosts.deaths import kinds
 from ghosts.matrix import Matrix
 from ghosts.paths import READS, WRITES
-from lib import ahead
-from lib.matrix import INSTANTS, Left, all_are_dealt, dealt
 
 KINDS = {kind.name: kind for kind in kinds()}
 PATHS = [path.name for path in [*READS, *WRITES]]
@@ -25,7 +25,8 @@ NO_DOCUMENTS = set(
     "hostInfo getLog getCmdLineOpts listCommands getParameter setParameter getDefaultRWConcern "
     "setFeatureCompatibilityVersion listDatabases dropDatabase collMod startSession endSessions "
     "refreshSessions killSessions killAllSessions killAllSessionsByPattern logout currentOp killOp "
-    "fsync replSetGetStatus configureFailPoint".split())
+    "fsync replSetGetStatus configureFailPoint".split()
+)
 
 #: Stages of that kind.
 NO_DOCUMENT_STAGES = {"$currentOp"}

@@ -1,9 +1,9 @@
 """The race at the deadline on a clock that is moved beside it. RACE_SECONDS says how long."""
 
 import pytest
+from lib.race import judge, trial
 
 from ghosts.race import race
-from lib.race import judge, trial
 
 test_nobody_sees_dead_and_then_alive = trial(race, "manual", 3)
 

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from bson import Binary, Code, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
-
 from lib.server import Server, date
 
 #: The default of the collection when it is a number.
@@ -188,7 +187,8 @@ def test_a_value_written_while_off_counts_once_it_is_on():
         for instant in (5, 19, 20, DEFAULT - 1, DEFAULT):
             server.move_to((start + instant) * 1000)
             alive = {
-                name for name, (_, meaning) in VALUES.items()
+                name
+                for name, (_, meaning) in VALUES.items()
                 if (dies := life(meaning, DEFAULT)) is None or instant < dies
             }
             assert set(collection.distinct("_id")) == alive
@@ -203,13 +203,22 @@ def test_the_edges_of_32_bit_time():
         for edge in (2**31, 2**32, 2**33):
             server.move_to((edge - 10) * 1000)
             at = date((edge + 5) * 1000 + 1)
-            collection.insert_many([
-                {"_id": "inherit"}, {"_id": "max", "ttl": 2**31 - 1}, {"_id": "at", "at": at},
-                {"_id": "pinned", "ttl": -1}, {"_id": "ttl", "ttl": 12},
-            ])
+            collection.insert_many(
+                [
+                    {"_id": "inherit"},
+                    {"_id": "max", "ttl": 2**31 - 1},
+                    {"_id": "at", "at": at},
+                    {"_id": "pinned", "ttl": -1},
+                    {"_id": "ttl", "ttl": 12},
+                ]
+            )
             for instant, dead in (
-                (1_999, set()), (2_000, {"ttl"}), (5_000, {"ttl"}), (5_001, {"ttl", "at"}),
-                (9_999, {"ttl", "at"}), (10_000, {"ttl", "at", "inherit"}),
+                (1_999, set()),
+                (2_000, {"ttl"}),
+                (5_000, {"ttl"}),
+                (5_001, {"ttl", "at"}),
+                (9_999, {"ttl", "at"}),
+                (10_000, {"ttl", "at", "inherit"}),
             ):
                 server.move_to(edge * 1000 + instant)
                 server.wait_for_passes(2)

@@ -8,7 +8,6 @@ import time
 import urllib.request
 
 import pytest
-
 from lib.server import Server
 
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
@@ -61,8 +60,9 @@ class Walled:
     def fill(self):
         found = self.server.client.db.c
         found.create_index("_ts", expireAfterSeconds=100_000)
-        found.insert_many([{"_id": name, **({} if ttl is None else {"ttl": ttl})}
-                           for name, ttl in LIVES.items()])
+        found.insert_many(
+            [{"_id": name, **({} if ttl is None else {"ttl": ttl})} for name, ttl in LIVES.items()]
+        )
 
     def alive(self):
         return {row["_id"] for row in self.server.client.db.c.find()}

@@ -1,9 +1,9 @@
 """The race at the deadline on the real clock. RACE_SECONDS says how long each takes."""
 
 import pytest
+from lib.race import trial
 
 from ghosts.race import race
-from lib.race import trial
 
 pytestmark = pytest.mark.real_clock
 

@@ -59,7 +59,8 @@ class Reader(threading.Thread):
             if isinstance(found, list):
                 near = {second: sorted(set(ids) ^ set(found))[:9] for second, ids in near.items()}
             self.wrong.append(
-                f"{what} at {seconds}, SEED={SEED}: {str(found)[:200]}, differs by {near}")
+                f"{what} at {seconds}, SEED={SEED}: {str(found)[:200]}, differs by {near}"
+            )
 
 
 def watched(clock, reader, seconds):

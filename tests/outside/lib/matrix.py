@@ -1,5 +1,4 @@
-"""The ghost matrix of either door: kinds of death, states of the data, instants; and what is left.
-"""
+"""The ghost matrix of either door: kinds of death, states of the data, instants; and what is left."""
 
 import random
 import re
@@ -61,7 +60,8 @@ class Matrix:
                 deleted = self.server.ttl_metrics()["deletedDocuments"]
                 # The count begins anew with each start.
                 self.deleted[instant] = deleted + max(self.deleted.values(), default=0) * (
-                    "restart" in self.then)
+                    "restart" in self.then
+                )
             else:
                 self.server.restart()
 

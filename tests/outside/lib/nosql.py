@@ -30,7 +30,8 @@ PLAN = {
 }
 LATEST = {"a-im": "Incremental Feed"}
 ALL_VERSIONS = {
-    "a-im": "Full-Fidelity Feed", "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
+    "a-im": "Full-Fidelity Feed",
+    "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
 }
 RANGE = {"x-ms-documentdb-partitionkeyrangeid": "0"}
 #: The range of keys that has only the partition key "a" in it.
@@ -132,8 +133,10 @@ class Client:
         kind, link = signed or whose(path)
         date = formatdate(usegmt=True)
         sent = {
-            "authorization": authorization(method, kind, link, date, self.key), "x-ms-date": date,
-            "x-ms-version": "2020-07-15", "accept": "application/json",
+            "authorization": authorization(method, kind, link, date, self.key),
+            "x-ms-date": date,
+            "x-ms-version": "2020-07-15",
+            "accept": "application/json",
             "cache-control": "no-cache",
         }
         data = None
@@ -172,12 +175,14 @@ class Container:
         return Container(client, self.database, self.name)
 
     def definition(self, **more):
-        return {"id": self.name, "partitionKey": {
-            "paths": ["/pk"], "kind": "Hash", "version": 2}, **more}
+        return {
+            "id": self.name,
+            "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2},
+            **more,
+        }
 
     def define(self, **more):
-        return self.client.call(
-            "POST", f"dbs/{self.database}/colls", self.definition(**more))
+        return self.client.call("POST", f"dbs/{self.database}/colls", self.definition(**more))
 
     def redefine(self, **more):
         return self.client.call("PUT", self.link, self.definition(**more))
@@ -214,22 +219,27 @@ class Container:
     def batch(self, pk, operations):
         """All or nothing, in one partition."""
         headers = {
-            "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
-            "x-ms-cosmos-batch-continue-on-error": "False", **of_partition(pk),
+            "x-ms-cosmos-is-batch-request": "True",
+            "x-ms-cosmos-batch-atomic": "True",
+            "x-ms-cosmos-batch-continue-on-error": "False",
+            **of_partition(pk),
         }
         return self.client.call("POST", self.docs, operations, headers)
 
     def bulk(self, operations):
         """Each on its own; every operation names its partition key."""
         headers = {
-            "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False",
-            "x-ms-cosmos-batch-continue-on-error": "True", **RANGE,
+            "x-ms-cosmos-is-batch-request": "True",
+            "x-ms-cosmos-batch-atomic": "False",
+            "x-ms-cosmos-batch-continue-on-error": "True",
+            **RANGE,
         }
         return self.client.call("POST", self.docs, operations, headers)
 
     def remove_partition(self, pk):
         return self.client.call(
-            "POST", f"{self.link}/operations/partitionkeydelete", b"", of_partition(pk))
+            "POST", f"{self.link}/operations/partitionkeydelete", b"", of_partition(pk)
+        )
 
     # Queries and feeds.
 

@@ -149,7 +149,8 @@ def judge(seen):
         life for life, alive, begin, *_ in seen if alive and life in dead and dead[life] < begin
     }
     assert not again, f"seen dead and then alive, of {len(seen)} sightings:\n" + "\n".join(
-        line for life in sorted(again) for line in around(seen, life, dead[life]))
+        line for life in sorted(again) for line in around(seen, life, dead[life])
+    )
 
 
 def around(seen, life, death):

@@ -70,7 +70,13 @@ class Server:
     """
 
     def __init__(
-        self, data_dir=None, clock="manual", flags=(), listeners=(), log_level="warn", nosql=False,
+        self,
+        data_dir=None,
+        clock="manual",
+        flags=(),
+        listeners=(),
+        log_level="warn",
+        nosql=False,
         mongo=True,
     ):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
@@ -94,10 +100,22 @@ class Server:
     def command_line(self, ready):
         where = ["--data-dir", str(self.data_dir)] if self.data_dir else ["--in-memory"]
         return [
-            EBB_BIN, "serve", *where, "--clock", self.clock,
-            "--mongo-addr", "127.0.0.1:0" if self.mongo else "off",
-            "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "127.0.0.1:0" if self.nosql else "off",
-            "--ready-file", str(ready), "--log-level", self.log_level, *self.flags,
+            EBB_BIN,
+            "serve",
+            *where,
+            "--clock",
+            self.clock,
+            "--mongo-addr",
+            "127.0.0.1:0" if self.mongo else "off",
+            "--admin-addr",
+            "127.0.0.1:0",
+            "--cosmos-addr",
+            "127.0.0.1:0" if self.nosql else "off",
+            "--ready-file",
+            str(ready),
+            "--log-level",
+            self.log_level,
+            *self.flags,
         ]
 
     def start(self):
@@ -170,7 +188,9 @@ class Server:
         """Runs `ebb verify` on the closed directory."""
         return subprocess.run(
             [EBB_BIN, "verify", "--data-dir", str(self.data_dir)],
-            capture_output=True, text=True, timeout=120,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
 
     def sound(self):

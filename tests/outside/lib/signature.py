@@ -28,7 +28,9 @@ def whose(path):
 def signature(verb, kind, link, date, key=KEY):
     """The base64 form of a request's signature."""
     text = f"{verb.lower()}\n{kind.lower()}\n{link}\n{date.lower()}\n\n"
-    digest = hmac.new(base64.b64decode(key), text.encode("utf-8", "surrogateescape"), hashlib.sha256)
+    digest = hmac.new(
+        base64.b64decode(key), text.encode("utf-8", "surrogateescape"), hashlib.sha256
+    )
     return base64.b64encode(digest.digest()).decode()
 
 

@@ -48,7 +48,8 @@ class Stories:
         if TORTURE:
             self.plans += [f"{what} always" for what in DISTURB]
             self.plans += [
-                f"{what} {at}" for what in ("crash", "reap_and_restart") for at in range(longest)]
+                f"{what} {at}" for what in ("crash", "reap_and_restart") for at in range(longest)
+            ]
 
     def tell(self, name, disturb, disk):
         """Tells a story; `disturb` says what happens after each step."""

@@ -1,5 +1,4 @@
-"""One connection that a test writes raw bytes to; what the answers are, the wire of each door knows.
-"""
+"""One connection that a test writes raw bytes to; what the answers are, the wire of each door knows."""
 
 import os
 import socket

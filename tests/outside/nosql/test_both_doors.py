@@ -4,7 +4,6 @@ import os
 import random
 
 import pytest
-
 from lib.seed import SEED, TORTURE
 from lib.server import Server
 
@@ -65,7 +64,8 @@ class Doors:
         assert self.container.rows("SELECT VALUE COUNT(1) FROM c") == [count] == [len(items)]
         mongo, nosql = (
             self.server.admin(f"/_ebb/databases/d/collections/d/expiry?door={door}")
-            for door in ("mongo", "nosql"))
+            for door in ("mongo", "nosql")
+        )
         for part in ("live", "dies_within"):
             assert documents_of(mongo[part]) == documents_of(nosql[part]), part
         assert mongo["default"] == nosql["default"]
@@ -95,7 +95,8 @@ def step(doors, dice, n):
     """One step of a random kind; answers what it was."""
     id = dice.choice(IDS)
     kind = dice.choices(
-        ["write", "touch", "delete", "move", "default", "restart"], [20, 8, 3, 16, 6, 1])[0]
+        ["write", "touch", "delete", "move", "default", "restart"], [20, 8, 3, 16, 6, 1]
+    )[0]
     if kind == "write":
         # Values that both doors take for meaningful ones.
         args = id, n, dice.choice([None, None, -1, 1, 5, 10, 20])

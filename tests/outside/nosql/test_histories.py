@@ -8,9 +8,9 @@ beginning, and from places that were kept, in pages. HISTORIES says how many (de
 import os
 
 import pytest
-
 from lib import ahead, history
 from lib.seed import SEED, TORTURE
+
 from nosql.pair import Pair
 
 COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 20))
@@ -28,8 +28,15 @@ class History(history.History):
 
     def weights(self):
         return {
-            self.insert: 20, self.change: 14, self.replace: 12, self.delete: 4, self.batch: 6,
-            self.move: 24, self.default: 10, self.reap: 3, self.restart: 3,
+            self.insert: 20,
+            self.change: 14,
+            self.replace: 12,
+            self.delete: 4,
+            self.batch: 6,
+            self.move: 24,
+            self.default: 10,
+            self.reap: 3,
+            self.restart: 3,
         }
 
     def look(self):

@@ -1,9 +1,9 @@
 """Tests of the tests: a comparison that overlooks a ghost, a loss or a disorder proves nothing."""
 
 import pytest
-
 from crash.check_items import Follower
 from lib.nosql import Reply, fits
+
 from nosql.model import Event, Items, settled
 from nosql.paths.table import Cell, Strange, less
 
@@ -19,21 +19,24 @@ LATE = Event("create", "c", C, None, 12)
 AGAIN = Event("create", "a", body("a", 4), None, 12)
 
 
-@pytest.mark.parametrize("told, fine", [
-    ([*MADE, *DEAD, LATE, AGAIN], True),
-    # Deaths of one second come in any order, and beside the writes of others.
-    ([*MADE, *DEAD[::-1], LATE, AGAIN], True),
-    ([*MADE, DEAD[0], LATE, AGAIN, DEAD[1]], True),
-    ([*MADE, LATE, AGAIN, *DEAD], False),
-    ([*MADE[::-1], *DEAD, LATE, AGAIN], False),
-    ([*MADE, *DEAD, AGAIN, LATE], False),
-    ([*MADE, *DEAD, DEAD[0], LATE, AGAIN], False),
-    ([*MADE, DEAD[1], LATE, AGAIN], False),
-    ([*MADE, *DEAD, LATE], False),
-    ([*MADE, DEAD[0], Event("expired", "b", None, B, 10), LATE, AGAIN], False),
-    ([*MADE, DEAD[0], Event("expired", "b", None, A, 9), LATE, AGAIN], False),
-    ([*MADE, DEAD[0], Event("delete", "b", None, B, 9), LATE, AGAIN], False),
-])
+@pytest.mark.parametrize(
+    "told, fine",
+    [
+        ([*MADE, *DEAD, LATE, AGAIN], True),
+        # Deaths of one second come in any order, and beside the writes of others.
+        ([*MADE, *DEAD[::-1], LATE, AGAIN], True),
+        ([*MADE, DEAD[0], LATE, AGAIN, DEAD[1]], True),
+        ([*MADE, LATE, AGAIN, *DEAD], False),
+        ([*MADE[::-1], *DEAD, LATE, AGAIN], False),
+        ([*MADE, *DEAD, AGAIN, LATE], False),
+        ([*MADE, *DEAD, DEAD[0], LATE, AGAIN], False),
+        ([*MADE, DEAD[1], LATE, AGAIN], False),
+        ([*MADE, *DEAD, LATE], False),
+        ([*MADE, DEAD[0], Event("expired", "b", None, B, 10), LATE, AGAIN], False),
+        ([*MADE, DEAD[0], Event("expired", "b", None, A, 9), LATE, AGAIN], False),
+        ([*MADE, DEAD[0], Event("delete", "b", None, B, 9), LATE, AGAIN], False),
+    ],
+)
 def test_what_a_feed_has_to_keep_to(told, fine):
     assert (settled(told) == settled([*MADE, *DEAD, LATE, AGAIN])) == fine
 
@@ -60,9 +63,17 @@ def test_the_model_sweeps_in_the_order_of_death():
     assert list(model.live) == ["c"] and model.latest(3) == []
 
 
-@pytest.mark.parametrize("stamps, size, fine", [
-    ([], 1, True), ([1, 2], 2, True), ([1, 2, 3], 2, False), ([1, 2, 2], 2, True),
-    ([1, 1, 2], 1, False), ([1, 2, 3], None, True)])
+@pytest.mark.parametrize(
+    "stamps, size, fine",
+    [
+        ([], 1, True),
+        ([1, 2], 2, True),
+        ([1, 2, 3], 2, False),
+        ([1, 2, 2], 2, True),
+        ([1, 1, 2], 1, False),
+        ([1, 2, 3], None, True),
+    ],
+)
 def test_the_size_of_a_page(stamps, size, fine):
     assert fits([{"_lsn": stamp} for stamp in stamps], size) == fine
 
@@ -72,9 +83,13 @@ class Told:
 
     def __init__(self, *events):
         self.events = [
-            {"current": current, "previous": previous, "metadata": {
-                "operationType": kind, "id": "a", "partitionKey": {"pk": "p"}}}
-            for kind, current, previous in events]
+            {
+                "current": current,
+                "previous": previous,
+                "metadata": {"operationType": kind, "id": "a", "partitionKey": {"pk": "p"}},
+            }
+            for kind, current, previous in events
+        ]
 
     def changes(self, *_):
         return self.events, "etag"
@@ -83,14 +98,25 @@ class Told:
 ONE, TWO = {"id": "a", "pk": "p", "n": 1}, {"id": "a", "pk": "p", "n": 2}
 
 
-@pytest.mark.parametrize("events, faults", [
-    ([("create", ONE, None), ("replace", TWO, ONE), ("delete", {}, TWO), ("create", ONE, None)], 0),
-    ([("create", ONE, None), ("create", TWO, None)], 1),
-    ([("delete", {}, ONE)], 1),
-    ([("create", ONE, None), ("delete", {}, ONE), ("delete", {}, ONE)], 1),
-    ([("create", ONE, None), ("delete", {}, TWO)], 1),
-    ([("replace", TWO, ONE)], 1),
-])
+@pytest.mark.parametrize(
+    "events, faults",
+    [
+        (
+            [
+                ("create", ONE, None),
+                ("replace", TWO, ONE),
+                ("delete", {}, TWO),
+                ("create", ONE, None),
+            ],
+            0,
+        ),
+        ([("create", ONE, None), ("create", TWO, None)], 1),
+        ([("delete", {}, ONE)], 1),
+        ([("create", ONE, None), ("delete", {}, ONE), ("delete", {}, ONE)], 1),
+        ([("create", ONE, None), ("delete", {}, TWO)], 1),
+        ([("replace", TWO, ONE)], 1),
+    ],
+)
 def test_what_a_follower_notices(events, faults):
     follower = Follower.__new__(Follower)
     follower.live, follower.etag, follower.deaths = {}, "*", 0
@@ -117,10 +143,16 @@ def test_what_a_cell_notices():
     assert less(items(), [control]) == less(mortals, [])
 
 
-@pytest.mark.parametrize("status, message, expected", [
-    (200, "", True),
-    (404, "Entity with the specified id does not exist in the system.", False),
-    (404, "Resource Not Found.", Strange), (500, "", Strange), (409, "", Strange)])
+@pytest.mark.parametrize(
+    "status, message, expected",
+    [
+        (200, "", True),
+        (404, "Entity with the specified id does not exist in the system.", False),
+        (404, "Resource Not Found.", Strange),
+        (500, "", Strange),
+        (409, "", Strange),
+    ],
+)
 def test_what_is_there(status, message, expected):
     text = 'Message: {"Errors":["%s"]}\\r\\nActivityId: x' % message
     reply = Reply(status, {}, b'{"message":"%s"}' % text.replace('"', '\\"').encode())

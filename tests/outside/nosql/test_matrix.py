@@ -5,9 +5,9 @@ disk, each kind to at least one. `--torture` runs all of them.
 """
 
 import pytest
-
 from lib import ahead
 from lib.matrix import INSTANTS, Left, all_are_dealt, dealt
+
 from nosql.deaths import kinds
 from nosql.matrix import Matrix, items_of
 from nosql.paths import READS, WRITES, Cell
@@ -37,8 +37,9 @@ def test_every_shape_tells_the_living_from_the_dead(shape):
         items = items_of(kind, {})
         cell = Cell(None, None, items, None, kind.mortal)
         for scope in (None, "a"):
-            alive, dead = (sorted(map(plain, shape.answer(cell.living(life, scope))))
-                           for life in (True, False))
+            alive, dead = (
+                sorted(map(plain, shape.answer(cell.living(life, scope)))) for life in (True, False)
+            )
             assert alive != dead, (kind.name, scope)
 
 

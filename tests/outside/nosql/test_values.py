@@ -6,9 +6,9 @@ Every value by every way, with TTL on and off; a refusal changes nothing.
 import json
 
 import pytest
-
 from lib.server import Server
 from lib.texts import NO_ENTITY, bad_ttl
+
 from nosql.way import WAYS, Way
 
 OUT = object()
@@ -68,9 +68,15 @@ def test_item(server, container, value, way, default):
 
 def test_ttl_is_of_the_root_and_lower_case(server, container):
     assert container.define(defaultTtl=-1).status == 201
-    for number, more in enumerate([
-        {"Ttl": 0}, {"TTL": "x"}, {"a": {"ttl": 0}}, {"a": [{"ttl": None}]}, {"ttl ": -5},
-    ]):
+    for number, more in enumerate(
+        [
+            {"Ttl": 0},
+            {"TTL": "x"},
+            {"a": {"ttl": 0}},
+            {"a": [{"ttl": None}]},
+            {"ttl ": -5},
+        ]
+    ):
         body = {"id": f"{number}", "pk": "a", **more}
         assert container.create(body).status == 201, more
     server.advance(100_000)
@@ -80,8 +86,10 @@ def test_ttl_is_of_the_root_and_lower_case(server, container):
 def test_ttl_is_never_added(container):
     assert container.define(defaultTtl=1_000).status == 201
     for reply in (
-        container.create({"id": "a", "pk": "a"}), container.upsert({"id": "a", "pk": "a"}),
-        container.replace({"id": "a", "pk": "a", "n": 1}), container.read("a", "a"),
+        container.create({"id": "a", "pk": "a"}),
+        container.upsert({"id": "a", "pk": "a"}),
+        container.replace({"id": "a", "pk": "a", "n": 1}),
+        container.read("a", "a"),
         container.patch("a", "a", [{"op": "incr", "path": "/n", "value": 1}]),
     ):
         assert reply.status in (200, 201), reply
@@ -153,13 +161,15 @@ def test_each_write_restarts_the_countdown(server, container, write, life):
     assert container.create(body).status == 201
     server.advance(9_000)
     reply = {
-        "upsert": lambda: container.upsert(body), "replace": lambda: container.replace(body),
+        "upsert": lambda: container.upsert(body),
+        "replace": lambda: container.replace(body),
         "patch": lambda: container.patch("a", "a", change["operations"]),
-        "batch": lambda: container.batch("a", [
-            {"operationType": "Patch", "id": "a", "resourceBody": change}]),
-        "bulk": lambda: container.bulk([
-            {"operationType": "Replace", "id": "a", "resourceBody": body,
-             "partitionKey": '["a"]'}]),
+        "batch": lambda: container.batch(
+            "a", [{"operationType": "Patch", "id": "a", "resourceBody": change}]
+        ),
+        "bulk": lambda: container.bulk(
+            [{"operationType": "Replace", "id": "a", "resourceBody": body, "partitionKey": '["a"]'}]
+        ),
     }[write]()
     assert reply.status == 200, reply
     ts = container.read("a", "a").json["_ts"]
@@ -182,7 +192,9 @@ def test_the_matrix_of_classes(server, container, default):
     for id, more in lives.items():
         assert container.create({"id": id, "pk": "a", **more}).status == 201
     dies = {
-        "off": {}, "-1": {"own": 10, "longer": 30}, "n": {"none": 20, "own": 10, "longer": 30},
+        "off": {},
+        "-1": {"own": 10, "longer": 30},
+        "n": {"none": 20, "own": 10, "longer": 30},
     }[default]
     for second in (9, 10, 11, 19, 20, 21, 29, 30, 31, 100_000):
         server.move_to((start + second) * 1000)
@@ -207,7 +219,10 @@ def test_the_edges_of_32_bit_time():
                 reply = container.create({"id": id, "pk": "a", **more})
                 assert (reply.status, reply.json["_ts"]) == (201, edge - 10)
             for instant, dead in (
-                (1_999, set()), (2_000, {"own"}), (9_999, {"own"}), (10_000, {"own", "inherit"}),
+                (1_999, set()),
+                (2_000, {"own"}),
+                (9_999, {"own"}),
+                (10_000, {"own", "inherit"}),
             ):
                 server.move_to(edge * 1000 + instant)
                 server.wait_for_passes(2)

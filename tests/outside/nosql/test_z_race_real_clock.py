@@ -1,8 +1,8 @@
 """The race of items at the deadline on the real clock. RACE_SECONDS says how long each takes."""
 
 import pytest
-
 from lib.race import trial
+
 from nosql.race import race
 
 pytestmark = pytest.mark.real_clock

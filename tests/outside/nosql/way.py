@@ -2,8 +2,19 @@
 
 import json
 
-WAYS = ("create", "upsert", "upsert over", "replace", "patch set", "patch add", "batch create",
-        "batch upsert", "batch replace", "batch patch", "bulk create")
+WAYS = (
+    "create",
+    "upsert",
+    "upsert over",
+    "replace",
+    "patch set",
+    "patch add",
+    "batch create",
+    "batch upsert",
+    "batch replace",
+    "batch patch",
+    "bulk create",
+)
 
 
 class Way:
@@ -12,8 +23,9 @@ class Way:
     def __init__(self, container, way, text, more=()):
         self.container, self.way = container, way
         self.body = self.item({**dict(more), "ttl": "@"}).replace(b'"@"', text.encode())
-        self.put = json.dumps({"op": "add" if way == "patch add" else "set", "path": "/ttl",
-                               "value": "@"}).replace('"@"', text)
+        self.put = json.dumps(
+            {"op": "add" if way == "patch add" else "set", "path": "/ttl", "value": "@"}
+        ).replace('"@"', text)
 
     def item(self, more=()):
         return json.dumps({"id": "a", "pk": "a", **dict(more)}).encode()
@@ -29,7 +41,8 @@ class Way:
     def call(self, method, path, body, headers=()):
         key = {"x-ms-documentdb-partitionkey": '["a"]'}
         return self.container.client.call(
-            method, self.container.docs + path, body, {**key, **dict(headers)})
+            method, self.container.docs + path, body, {**key, **dict(headers)}
+        )
 
     def run(self):
         """(the reply, status of the write, the text of its refusal if there is one)."""
@@ -37,9 +50,11 @@ class Way:
             return self.batch()
         reply = {
             "create": lambda: self.call("POST", "", self.body),
-            "upsert": self.upsert, "upsert over": self.upsert,
+            "upsert": self.upsert,
+            "upsert over": self.upsert,
             "replace": lambda: self.call("PUT", "/a", self.body),
-            "patch set": self.patch, "patch add": self.patch,
+            "patch set": self.patch,
+            "patch add": self.patch,
         }[self.way]()
         return reply, reply.status
 
@@ -56,10 +71,12 @@ class Way:
         id = b'"id":"a",' if kind in ("Patch", "Replace") else b""
         key = b'"partitionKey":"[\\"a\\"]",' if self.way.startswith("bulk") else b""
         atomic = "False" if key else "True"
-        sent = (b'[{"operationType":"%s",%s%s"resourceBody":%s}]'
-                % (kind.encode(), id, key, body))
-        headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": atomic,
-                   "x-ms-cosmos-batch-continue-on-error": "True" if key else "False"}
+        sent = b'[{"operationType":"%s",%s%s"resourceBody":%s}]' % (kind.encode(), id, key, body)
+        headers = {
+            "x-ms-cosmos-is-batch-request": "True",
+            "x-ms-cosmos-batch-atomic": atomic,
+            "x-ms-cosmos-batch-continue-on-error": "True" if key else "False",
+        }
         if key:
             headers["x-ms-documentdb-partitionkeyrangeid"] = "0"
         reply = self.call("POST", "", sent, headers)

@@ -5,6 +5,7 @@ import random
 import threading
 
 from lib.dice import weighted
+
 from storm.world import World
 
 

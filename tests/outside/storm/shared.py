@@ -80,14 +80,18 @@ class Shared:
         return reached
 
     def may_be_gone(self, reached):
-        return any(change.gone and not change.refused and since <= change.end and change.gone(name)
-                   for name, since in reached.items() for change in self.changes)
+        return any(
+            change.gone and not change.refused and since <= change.end and change.gone(name)
+            for name, since in reached.items()
+            for change in self.changes
+        )
 
     def is_gone(self, insert, reached):
         """It was never carried anywhere, and something was dropped after it had come for sure."""
         return len(reached) == 1 and any(
             change.acked and change.gone and change.gone(insert.name) and insert.end < change.begin
-            for change in self.changes)
+            for change in self.changes
+        )
 
     def settle(self, found):
         """What is wrong with what was found: ids by name. What is there now is the new beginning."""

@@ -23,23 +23,44 @@ def carry(source, target, begin, end=float("inf"), **more):
     return Change(source=source, target=target, begin=begin, end=end, acked=end < 1e9, **more)
 
 
-@pytest.mark.parametrize("found, changes", [
-    (A, []), (B, [carry(A, B, 3.0, 4.0)]), (A, [drop(A, 1.5, 3.0)]), (None, [drop(A, 1.5, 3.0)]),
-    (None, [drop(A, 3.0)]), (A, [drop(A, 3.0)]), (None, [drop(A, 3.0, 4.0)]), (A, [drop(B, 3.0, 4.0)]),
-    (C, [carry(A, B, 3.0, 4.0), carry(B, C, 5.0)]), (B, [carry(A, B, 3.0, 4.0), carry(B, C, 5.0)]),
-    (None, [carry(A, B, 3.0, 4.0), drop(B, 5.0, 6.0)]), (A, [carry(A, B, 3.0)]),
-], ids=str)
+@pytest.mark.parametrize(
+    "found, changes",
+    [
+        (A, []),
+        (B, [carry(A, B, 3.0, 4.0)]),
+        (A, [drop(A, 1.5, 3.0)]),
+        (None, [drop(A, 1.5, 3.0)]),
+        (None, [drop(A, 3.0)]),
+        (A, [drop(A, 3.0)]),
+        (None, [drop(A, 3.0, 4.0)]),
+        (A, [drop(B, 3.0, 4.0)]),
+        (C, [carry(A, B, 3.0, 4.0), carry(B, C, 5.0)]),
+        (B, [carry(A, B, 3.0, 4.0), carry(B, C, 5.0)]),
+        (None, [carry(A, B, 3.0, 4.0), drop(B, 5.0, 6.0)]),
+        (A, [carry(A, B, 3.0)]),
+    ],
+    ids=str,
+)
 def test_what_may_be(found, changes):
     assert shared(changes).settle({found: {"x"}} if found else {}) == []
 
 
-@pytest.mark.parametrize("found, changes, insert", [
-    (None, [], {}), (B, [], {}), (None, [drop(B, 3.0, 4.0)], {}), (A, [drop(A, 3.0, 4.0)], {}),
-    (None, [drop(A, 0.1, 0.9)], {}), (None, [carry(A, B, 3.0, 4.0)], {}),
-    (C, [carry(A, B, 3.0, 4.0), carry(B, C, 0.5, 0.9)], {}),
-    (None, [drop(A, 3.0, 4.0, refused=True)], {}), (B, [carry(A, B, 3.0, 4.0, refused=True)], {}),
-    (A, [], {"acked": False, "refused": True}),
-], ids=str)
+@pytest.mark.parametrize(
+    "found, changes, insert",
+    [
+        (None, [], {}),
+        (B, [], {}),
+        (None, [drop(B, 3.0, 4.0)], {}),
+        (A, [drop(A, 3.0, 4.0)], {}),
+        (None, [drop(A, 0.1, 0.9)], {}),
+        (None, [carry(A, B, 3.0, 4.0)], {}),
+        (C, [carry(A, B, 3.0, 4.0), carry(B, C, 0.5, 0.9)], {}),
+        (None, [drop(A, 3.0, 4.0, refused=True)], {}),
+        (B, [carry(A, B, 3.0, 4.0, refused=True)], {}),
+        (A, [], {"acked": False, "refused": True}),
+    ],
+    ids=str,
+)
 def test_what_may_not_be(found, changes, insert):
     assert shared(changes, **insert).settle({found: {"x"}} if found else {}) != []
 

@@ -12,6 +12,7 @@ import time
 
 from lib.seed import SEED, TORTURE
 from lib.server import Server
+
 from storm.check import compare
 from storm.documents import COMMON, Documents
 from storm.items import Items
@@ -29,8 +30,9 @@ class Storm:
     def __init__(self, server):
         self.server, self.shared, self.dice = server, Shared(), random.Random(SEED)
         self.clients = [Documents(n, SEED, self.shared, server) for n in range(DOCUMENT_CLIENTS)]
-        self.clients += [Items(DOCUMENT_CLIENTS + n, SEED, self.shared, server)
-                         for n in range(ITEM_CLIENTS)]
+        self.clients += [
+            Items(DOCUMENT_CLIENTS + n, SEED, self.shared, server) for n in range(ITEM_CLIENTS)
+        ]
 
     def fresh(self, round):
         """A name that is free at both doors, for all to meet in."""
@@ -71,8 +73,10 @@ class Storm:
         self.server.start()
         wrong = compare(self.server, self.clients, self.shared)
         if verified.returncode:
-            wrong.append(f"verify ends with {verified.returncode}: {verified.stdout[-500:]}"
-                         f"{verified.stderr[-500:]}")
+            wrong.append(
+                f"verify ends with {verified.returncode}: {verified.stdout[-500:]}"
+                f"{verified.stderr[-500:]}"
+            )
         return wrong
 
 
@@ -90,8 +94,12 @@ def test_storm(capsys):
             ends[end] += 1
             assert wrong == [], f"{told} ({end}), {len(wrong)} things:\n" + "\n".join(wrong[:12])
         server.end()
-    acks, yields = (sum(getattr(client, name) for client in storm.clients) for name in ("acks", "yields"))
+    acks, yields = (
+        sum(getattr(client, name) for client in storm.clients) for name in ("acks", "yields")
+    )
     with capsys.disabled():
-        print(f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): {acks} requests "
-              f"acknowledged, {yields} refused because others were faster, 0 documents lost")
+        print(
+            f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): {acks} requests "
+            f"acknowledged, {yields} refused because others were faster, 0 documents lost"
+        )
     assert all(client.acks > ROUNDS for client in storm.clients), "hardly any storm"

@@ -27,7 +27,9 @@ class World:
 
     def without_some(self, keys):
         """The worlds in which some of these are gone, and last the one without any of them."""
-        return [self.without(*gone) for n in range(1, len(keys) + 1) for gone in combinations(keys, n)]
+        return [
+            self.without(*gone) for n in range(1, len(keys) + 1) for gone in combinations(keys, n)
+        ]
 
     def intend(self, *worlds):
         self.perhaps = list(worlds)
@@ -61,8 +63,11 @@ def differences(found, wanted):
         if a is None or b is None:
             texts.append(f"{key} is {'not there' if a is None else 'there'}: {short(a or b)}")
             continue
-        texts += [f"{key} {part}: found {short(a.get(part))}, wanted {short(b.get(part))}"
-                  for part in sorted(a.keys() | b.keys()) if a.get(part) != b.get(part)]
+        texts += [
+            f"{key} {part}: found {short(a.get(part))}, wanted {short(b.get(part))}"
+            for part in sorted(a.keys() | b.keys())
+            if a.get(part) != b.get(part)
+        ]
     return texts
 
 

@@ -36,7 +36,9 @@ class Relay:
             server = socket.create_connection(self.server)
             self.open += [client, server]
             for source, target, note in ((client, server, self.note), (server, client, None)):
-                threading.Thread(target=self.carry, args=(source, target, note), daemon=True).start()
+                threading.Thread(
+                    target=self.carry, args=(source, target, note), daemon=True
+                ).start()
 
     @staticmethod
     def carry(source, target, note):
@@ -51,4 +53,6 @@ class Relay:
 
     def note(self, data):
         """A client sends the head of a request at once, and the next one after the answer."""
-        self.requests += [f"{method.decode()} {path.decode()}" for method, path in REQUEST.findall(data)]
+        self.requests += [
+            f"{method.decode()} {path.decode()}" for method, path in REQUEST.findall(data)
+        ]

@@ -1,7 +1,6 @@
 """Databases: made, read, listed, queried and deleted."""
 
 import pytest
-
 from conftest import TEXTS, numbers, refused
 
 

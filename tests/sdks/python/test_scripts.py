@@ -1,14 +1,18 @@
 """Stored procedures, triggers and functions as resources."""
 
 import pytest
-
 from conftest import ids, refused
 
 KINDS = {
     "stored_procedure": ({"id": "s", "body": "function () {}"}, "list_stored_procedures"),
     "trigger": (
-        {"id": "s", "body": "function () {}", "triggerType": "Pre", "triggerOperation": "All"}, "list_triggers"),
-    "user_defined_function": ({"id": "s", "body": "function () { return 1 }"}, "list_user_defined_functions"),
+        {"id": "s", "body": "function () {}", "triggerType": "Pre", "triggerOperation": "All"},
+        "list_triggers",
+    ),
+    "user_defined_function": (
+        {"id": "s", "body": "function () { return 1 }"},
+        "list_user_defined_functions",
+    ),
 }
 
 

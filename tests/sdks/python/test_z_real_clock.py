@@ -4,14 +4,15 @@ import os
 import time
 
 from azure.cosmos import CosmosClient, PartitionKey
-
-from conftest import KEY
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
+from conftest import KEY
 
 
 def test_real_clock_a_ttl_of_one_second():
     with CosmosClient(os.environ["EBB_SYSTEM_ENDPOINT"], KEY) as client:
-        container = client.create_database("python").create_container("c", PartitionKey("/pk"), default_ttl=3600)
+        container = client.create_database("python").create_container(
+            "c", PartitionKey("/pk"), default_ttl=3600
+        )
         started = time.monotonic()
         container.create_item({"id": "1", "pk": "a", "ttl": 1})
         container.create_item({"id": "2", "pk": "a"})
