@@ -66,7 +66,7 @@ def tables(pair, options):
     for module in TABLES:
         made = list(importlib.import_module(f"tables.{module}").tables())
         chosen = [[c for c in table.cases if wanted(options, c.id)] for table in made]
-        for table, some in zip(made, chosen):
+        for table, some in zip(made, chosen, strict=True):
             if not any(chosen):
                 break
             table.cases = some

@@ -1,4 +1,5 @@
-"""Makes a differing case small: drops documents and parts of commands while it still differs alike."""
+"""Makes a differing case small: drops documents and parts of commands while it still differs
+alike."""
 
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ def shrunk(pair, finding):
         progress = False
         for smaller in candidates(best.case):
             attempts += 1
-            if ATTEMPTS <= attempts:
+            if attempts >= ATTEMPTS:
                 break
             found = run_case(pair, smaller)
             if found and found.kind() == finding.kind():

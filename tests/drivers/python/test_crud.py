@@ -156,7 +156,10 @@ def test_the_ttl_passes_of_server_status_grow(client, coll):
     import time
 
     coll.create_index("_ts", expireAfterSeconds=10)
-    passes = lambda: client.admin.command("serverStatus")["metrics"]["ttl"]["passes"]
+
+    def passes():
+        return client.admin.command("serverStatus")["metrics"]["ttl"]["passes"]
+
     before, give_up = passes(), time.monotonic() + 30
     while passes() < before + 2:
         assert time.monotonic() < give_up, "the housekeeping does not run"

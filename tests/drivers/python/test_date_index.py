@@ -85,7 +85,8 @@ def test_a_plain_index_is_converted(db, clock):
     clock.advance(5)
     assert db.coll.count_documents({}) == 2
     reply = change(db.coll, 5)
-    assert "expireAfterSeconds_old" not in reply and reply["expireAfterSeconds_new"] == 5
+    assert "expireAfterSeconds_old" not in reply
+    assert reply["expireAfterSeconds_new"] == 5
     assert db.coll.distinct("_id") == [2]
 
 

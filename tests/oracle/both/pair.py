@@ -97,7 +97,7 @@ class Pair:
             for command in some:
                 self.theirs.send(command)
             ours = self.ours_to(some)
-            replies += zip(ours, [self.theirs.receive() for _ in some])
+            replies += zip(ours, [self.theirs.receive() for _ in some], strict=True)
         return replies
 
     def ours_to(self, commands):

@@ -77,12 +77,13 @@ def rows_apart(ours, theirs):
     only = [r for r in left if r not in right], [r for r in right if r not in left]
     if not only[0] and not only[1]:
         at = next(
-            (i for i, (a, b) in enumerate(zip(left, right)) if a != b), min(len(left), len(right))
+            (i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+            min(len(left), len(right)),
         )
         return cut(f"from row {at}: {left[at : at + 4]}"), cut(
             f"from row {at}: {right[at : at + 4]}"
         )
     return tuple(
         cut(f"only here {len(rows)} of {len(batch)}: [{', '.join(rows)}]")
-        for rows, batch in zip(only, batches)
+        for rows, batch in zip(only, batches, strict=True)
     )

@@ -1,4 +1,5 @@
-"""A random case: documents, and one read or write of them; ours may have indexes that the oracle has not."""
+"""A random case: documents, and one read or write of them; ours may have indexes that the oracle
+has not."""
 
 import random as randomness
 
@@ -78,7 +79,9 @@ def aggregate(random, seed, docs):
     text = str(command)
     grouped = "$group" in text
     loose = (
-        ["arrays"] if "$addToSet" in text or "$set" in text or grouped and "$facet" in text else []
+        ["arrays"]
+        if "$addToSet" in text or "$set" in text or (grouped and "$facet" in text)
+        else []
     )
     loose += ["rows"] if grouped else []
     return Case(f"random/{seed}", [command], docs, loose=frozenset(loose))

@@ -116,10 +116,8 @@ def comparison(random):
 
 def sort(random):
     paths = random.sample([p for p in values.PATHS if p != "_id"], random.choice([1, 1, 2]))
-    if (
-        len({path.split(".")[0] for path in paths}) < len(paths)
-        or len(paths) > 1
-        and random.random() < 0.7
+    if len({path.split(".")[0] for path in paths}) < len(paths) or (
+        len(paths) > 1 and random.random() < 0.7
     ):
         paths = paths[:1]
     return {**{path: random.choice([1, -1]) for path in paths}, "_id": random.choice([1, -1])}

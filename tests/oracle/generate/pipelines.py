@@ -7,7 +7,7 @@ from generate.expressions import expression
 def projection(random, find=False):
     if random.random() < 0.4:
         kept = random.choice([0, 1])
-        out = {path: kept for path in random.sample(values.PATHS[:-1], random.choice([1, 2]))}
+        out = dict.fromkeys(random.sample(values.PATHS[:-1], random.choice([1, 2])), kept)
     else:
         out = {
             path: random.choice([1, expression(random)])

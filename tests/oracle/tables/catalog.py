@@ -1,4 +1,5 @@
-"""Collections and indexes: shapes of lists, conflicts, uniqueness, sparse and partial, errors of collMod."""
+"""Collections and indexes: shapes of lists, conflicts, uniqueness, sparse and partial, errors of
+collMod."""
 
 from both.case import Table
 from bson import Int64

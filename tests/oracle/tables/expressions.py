@@ -1,4 +1,5 @@
-"""Expressions as written: arguments that are wrong, variables, strings with Unicode, regular expressions."""
+"""Expressions as written: arguments that are wrong, variables, strings with Unicode, regular
+expressions."""
 
 from both.case import Table
 from bson import Decimal128, Int64, Regex

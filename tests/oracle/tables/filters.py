@@ -5,8 +5,8 @@ from bson import Decimal128, Int64, Regex
 from values import ALL, INFINITY, SOME
 
 PATHS = ["a", "a.b", "a.0", "a.0.b", "a.b.c", "a.a"]
-OPERATORS = "eq ne gt gte lt lte".split()
-LISTS = "in nin all".split()
+OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte"]
+LISTS = ["in", "nin", "all"]
 FIXED = {
     "exists": {"$exists": True},
     "exists not": {"$exists": False},
@@ -118,14 +118,33 @@ FIXED = {
     "type Number": {"$type": "Number"},
     "type missing": {"$type": "missing"},
 }
-TYPES = (
-    "double string object array binData undefined objectId bool date null regex dbPointer javascript "
-    "symbol javascriptWithScope int timestamp long decimal minKey maxKey"
-).split()
+TYPES = [
+    "double",
+    "string",
+    "object",
+    "array",
+    "binData",
+    "undefined",
+    "objectId",
+    "bool",
+    "date",
+    "null",
+    "regex",
+    "dbPointer",
+    "javascript",
+    "symbol",
+    "javascriptWithScope",
+    "int",
+    "timestamp",
+    "long",
+    "decimal",
+    "minKey",
+    "maxKey",
+]
 
 
 def tables():
-    docs, at = [{"_id": "missing"}, {"_id": "b", "b": 1}], 0
+    docs, _at = [{"_id": "missing"}, {"_id": "b", "b": 1}], 0
     shapes = {
         "": lambda v: v,
         "[]": lambda v: [v],
@@ -170,7 +189,7 @@ def tables():
         cases += [(f"plain/{path}/{name}", {path: value}) for name, value in SOME.items()]
         cases += [(f"fixed/{path}/{name}", {path: test}) for name, test in FIXED.items()]
         cases += [(f"type/{path}/{name}", {path: {"$type": name}}) for name in TYPES]
-        for op in "eq gt lte".split():
+        for op in ["eq", "gt", "lte"]:
             cases += [
                 (
                     f"expr {op}/{path}/{name}",

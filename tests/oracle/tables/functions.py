@@ -3,15 +3,88 @@
 from both.case import Case, Table
 from values import ALL, NUMBERS, SOME
 
-UNARY = (
-    "abs ceil floor sqrt exp ln log10 trunc round toBool toInt toLong toDouble toDecimal toString "
-    "toDate toObjectId type isNumber isArray size first last reverseArray strLenBytes strLenCP "
-    "toLower toUpper objectToArray arrayToObject mergeObjects year month dayOfMonth dayOfWeek "
-    "dayOfYear hour minute second millisecond week isoWeek isoWeekYear isoDayOfWeek bsonSize "
-    "binarySize tsSecond tsIncrement not degreesToRadians radiansToDegrees sin cos tan asin acos "
-    "atan sinh cosh tanh asinh acosh atanh sum avg max min stdDevPop stdDevSamp literal concat "
-    "concatArrays setUnion and or add multiply anyElementTrue allElementsTrue setIntersection"
-).split()
+UNARY = [
+    "abs",
+    "ceil",
+    "floor",
+    "sqrt",
+    "exp",
+    "ln",
+    "log10",
+    "trunc",
+    "round",
+    "toBool",
+    "toInt",
+    "toLong",
+    "toDouble",
+    "toDecimal",
+    "toString",
+    "toDate",
+    "toObjectId",
+    "type",
+    "isNumber",
+    "isArray",
+    "size",
+    "first",
+    "last",
+    "reverseArray",
+    "strLenBytes",
+    "strLenCP",
+    "toLower",
+    "toUpper",
+    "objectToArray",
+    "arrayToObject",
+    "mergeObjects",
+    "year",
+    "month",
+    "dayOfMonth",
+    "dayOfWeek",
+    "dayOfYear",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "week",
+    "isoWeek",
+    "isoWeekYear",
+    "isoDayOfWeek",
+    "bsonSize",
+    "binarySize",
+    "tsSecond",
+    "tsIncrement",
+    "not",
+    "degreesToRadians",
+    "radiansToDegrees",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sum",
+    "avg",
+    "max",
+    "min",
+    "stdDevPop",
+    "stdDevSamp",
+    "literal",
+    "concat",
+    "concatArrays",
+    "setUnion",
+    "and",
+    "or",
+    "add",
+    "multiply",
+    "anyElementTrue",
+    "allElementsTrue",
+    "setIntersection",
+]
 WRAPPED = {
     "not": 1,
     "anyElementTrue": 1,
@@ -142,12 +215,51 @@ TARGETS = [
     19,
     99,
 ]
-BINARY = (
-    "add subtract multiply divide mod pow log atan2 cmp eq ne gt gte lt lte in arrayElemAt concat "
-    "concatArrays setUnion setIntersection setDifference setEquals setIsSubset split indexOfArray "
-    "indexOfBytes indexOfCP strcasecmp ifNull round trunc slice range and or sum avg max min "
-    "stdDevPop stdDevSamp mergeObjects"
-).split()
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "mod",
+    "pow",
+    "log",
+    "atan2",
+    "cmp",
+    "eq",
+    "ne",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "in",
+    "arrayElemAt",
+    "concat",
+    "concatArrays",
+    "setUnion",
+    "setIntersection",
+    "setDifference",
+    "setEquals",
+    "setIsSubset",
+    "split",
+    "indexOfArray",
+    "indexOfBytes",
+    "indexOfCP",
+    "strcasecmp",
+    "ifNull",
+    "round",
+    "trunc",
+    "slice",
+    "range",
+    "and",
+    "or",
+    "sum",
+    "avg",
+    "max",
+    "min",
+    "stdDevPop",
+    "stdDevSamp",
+    "mergeObjects",
+]
 
 
 def tables():
@@ -188,14 +300,14 @@ def tables():
         fast=True,
     )
 
-    exact = [name for name in NUMBERS]
+    exact = list(NUMBERS)
     pairs = [(left, right) for left in exact for right in exact]
     docs = [{"_id": at, "a": ALL[left], "b": ALL[right]} for at, (left, right) in enumerate(pairs)]
     yield Table(
         "numbers",
         [
             found(f"numbers/{op}/{left},{right}", "numbers", at, {f"${op}": ["$a", "$b"]})
-            for op in "add subtract multiply divide mod cmp pow".split()
+            for op in ["add", "subtract", "multiply", "divide", "mod", "cmp", "pow"]
             for at, (left, right) in enumerate(pairs)
         ],
         setup("numbers", docs),

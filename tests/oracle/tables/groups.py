@@ -1,4 +1,5 @@
-"""$group with every accumulator over columns of edge values, $bucket and its kin, and windows of $sort."""
+"""$group with every accumulator over columns of edge values, $bucket and its kin, and windows of
+$sort."""
 
 from both.case import Table
 from bson import Decimal128, Int64
@@ -42,7 +43,19 @@ COLUMNS = {
 }
 ACCUMULATORS = {
     name: {f"${name}": "$v"}
-    for name in "sum avg min max first last push addToSet stdDevPop stdDevSamp mergeObjects".split()
+    for name in [
+        "sum",
+        "avg",
+        "min",
+        "max",
+        "first",
+        "last",
+        "push",
+        "addToSet",
+        "stdDevPop",
+        "stdDevSamp",
+        "mergeObjects",
+    ]
 } | {
     "count": {"$count": {}},
     "count bad": {"$count": 1},

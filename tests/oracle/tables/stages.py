@@ -1,4 +1,5 @@
-"""Stages: $unwind, $lookup both forms, $facet, $graphLookup, $unionWith, $redact, $sample, order of errors."""
+"""Stages: $unwind, $lookup both forms, $facet, $graphLookup, $unionWith, $redact, $sample, order of
+errors."""
 
 from both.case import Table
 from bson import Int64

@@ -4,7 +4,19 @@ from both.case import Case, Table
 from bson import Decimal128, Int64
 from values import ALL, SOME
 
-PAIRED = "inc mul min max bit set push addToSet pull pullAll setOnInsert".split()
+PAIRED = [
+    "inc",
+    "mul",
+    "min",
+    "max",
+    "bit",
+    "set",
+    "push",
+    "addToSet",
+    "pull",
+    "pullAll",
+    "setOnInsert",
+]
 ELEMENTS = {
     "push each": lambda v: {"$push": {"a": {"$each": [v, 1]}}},
     "push each of": lambda v: {"$push": {"a": {"$each": v}}},

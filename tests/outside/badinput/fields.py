@@ -20,8 +20,8 @@ HANDSHAKE = """client:doc compression:array saslSupportedMechs:any speculativeAu
     topologyVersion:any maxAwaitTimeMS:any loadBalanced:any helloOk:any hostInfo:any
     internalClient:any backpressure:any forShell:any client.application:any
     client.application.name:any client.driver:any client.os:any compression.0:any"""
-FIND_AND_MODIFY = """@:text/73 query:doc sort:doc remove:bool update:any new:bool fields:doc upsert:bool
-    bypassDocumentValidation:any collation:doc arrayFilters:array hint:any let:doc"""
+FIND_AND_MODIFY = """@:text/73 query:doc sort:doc remove:bool update:any new:bool fields:doc
+    upsert:bool bypassDocumentValidation:any collation:doc arrayFilters:array hint:any let:doc"""
 MODIFY = {"query": {"_id": 1}, "update": {"$set": {"x": 1}}}
 SESSION = {"id": bson.Binary(b"0123456789abcdef", 4)}
 
@@ -44,10 +44,10 @@ COMMANDS = {
     "setParameter": (
         "admin",
         {"logLevel": 0},
-        """@:any logLevel:number/2 quiet:bool/2 ttlMonitorEnabled:bool/2 ttlMonitorSleepSecs:number/2
-        ttlMonitorBatchDeletes:bool/2 ttlMonitorSubPassTargetSecs:number/2
-        ttlIndexDeleteTargetTimeMS:number/2 ttlIndexDeleteTargetDocs:number/2
-        transactionLifetimeLimitSeconds:number/2""",
+        """@:any logLevel:number/2 quiet:bool/2 ttlMonitorEnabled:bool/2
+        ttlMonitorSleepSecs:number/2 ttlMonitorBatchDeletes:bool/2
+        ttlMonitorSubPassTargetSecs:number/2 ttlIndexDeleteTargetTimeMS:number/2
+        ttlIndexDeleteTargetDocs:number/2 transactionLifetimeLimitSeconds:number/2""",
     ),
     "getDefaultRWConcern": ("admin", {}, "@:any inMemory:any"),
     "setFeatureCompatibilityVersion": (
@@ -59,7 +59,8 @@ COMMANDS = {
     "listCollections": (
         "t",
         {},
-        "@:any filter:doc nameOnly:bool authorizedCollections:any cursor:doc cursor.batchSize:number",
+        """@:any filter:doc nameOnly:bool authorizedCollections:any cursor:doc
+        cursor.batchSize:number""",
     ),
     "listIndexes": (
         "t",
@@ -99,11 +100,12 @@ COMMANDS = {
         """@:text/73 indexes:array indexes.0:doc indexes.0.key:doc indexes.0.name:text
         indexes.0.v:any indexes.0.ns:any indexes.0.unique:bool indexes.0.sparse:bool
         indexes.0.background:any indexes.0.partialFilterExpression:doc indexes.0.hidden:bool
-        indexes.0.expireAfterSeconds:number/67 indexes.0.collation:doc indexes.0.storageEngine:doc/115
-        indexes.0.dropDups:any indexes.0.weights:any indexes.0.default_language:text/115/67
-        indexes.0.language_override:text/115/67 indexes.0.textIndexVersion:any
-        indexes.0.2dsphereIndexVersion:any indexes.0.bits:any indexes.0.min:any indexes.0.max:any
-        indexes.0.bucketSize:any indexes.0.wildcardProjection:doc/2/67/115 indexes.0.clustered:any
+        indexes.0.expireAfterSeconds:number/67 indexes.0.collation:doc
+        indexes.0.storageEngine:doc/115 indexes.0.dropDups:any indexes.0.weights:any
+        indexes.0.default_language:text/115/67 indexes.0.language_override:text/115/67
+        indexes.0.textIndexVersion:any indexes.0.2dsphereIndexVersion:any indexes.0.bits:any
+        indexes.0.min:any indexes.0.max:any indexes.0.bucketSize:any
+        indexes.0.wildcardProjection:doc/2/67/115 indexes.0.clustered:any
         indexes.0.prepareUnique:any indexes.0.columnstoreProjection:any indexes.0.key.k:any
         indexes.0.key._ts:any ignoreUnknownIndexOptions:any commitQuorum:any""",
     ),
@@ -149,12 +151,12 @@ COMMANDS = {
             ],
             "nsInfo": [{"ns": "t.c"}],
         },
-        """@:any ops:array nsInfo:array nsInfo.0:doc nsInfo.0.ns:text/73 ops.0:doc ops.0.insert:number/2
-        ops.0.document:doc ops.1.update:number/2 ops.1.filter:doc ops.1.updateMods:any
-        ops.1.multi:bool ops.1.upsert:bool ops.1.constants:any ops.1.arrayFilters:array
-        ops.1.hint:any ops.1.collation:doc ops.2.delete:number/2 ops.2.filter:doc ops.2.multi:bool
-        ops.2.hint:any ordered:bool errorsOnly:bool bypassDocumentValidation:any let:doc cursor:any
-        cursor.batchSize:any""",
+        """@:any ops:array nsInfo:array nsInfo.0:doc nsInfo.0.ns:text/73 ops.0:doc
+        ops.0.insert:number/2 ops.0.document:doc ops.1.update:number/2 ops.1.filter:doc
+        ops.1.updateMods:any ops.1.multi:bool ops.1.upsert:bool ops.1.constants:any
+        ops.1.arrayFilters:array ops.1.hint:any ops.1.collation:doc ops.2.delete:number/2
+        ops.2.filter:doc ops.2.multi:bool ops.2.hint:any ordered:bool errorsOnly:bool
+        bypassDocumentValidation:any let:doc cursor:any cursor.batchSize:any""",
     ),
     "find": (
         "t",
@@ -187,7 +189,8 @@ COMMANDS = {
     "count": (
         "t",
         {"@": "c", "query": {"n": 1}},
-        "@:text/73 query:doc limit:number skip:number hint:any collation:doc fields:any queryHash:any",
+        """@:text/73 query:doc limit:number skip:number hint:any collation:doc fields:any
+        queryHash:any""",
     ),
     "distinct": (
         "t",
@@ -215,7 +218,8 @@ COMMANDS = {
         {"@": "failCommand", "mode": "off"},
         """@:text mode:any/2 data:any data.failCommands:any data.errorCode:any
         data.closeConnection:any data.errorLabels:any data.writeConcernError:any
-        data.blockConnection:any data.blockTimeMS:any data.appName:any mode.times:any mode.skip:any""",
+        data.blockConnection:any data.blockTimeMS:any data.appName:any mode.times:any
+        mode.skip:any""",
     ),
     "ebbClock": ("admin", {}, "@:any"),
     "ebbExpiry": (

@@ -1,4 +1,5 @@
-"""The server under attack and its witness, at the MongoDB door; and what its refusals have to be."""
+"""The server under attack and its witness, at the MongoDB door; and what its refusals have to
+be."""
 
 from lib import house
 from lib.server import Server

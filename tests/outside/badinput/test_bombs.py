@@ -1,5 +1,5 @@
-"""Queries that would grow without bound (B12, B13, B14) and patterns that would never end (B16): each
-is answered or refused, and others are served meanwhile."""
+"""Queries that would grow without bound (B12, B13, B14) and patterns that would never end (B16):
+each is answered or refused, and others are served meanwhile."""
 
 import re
 
@@ -99,7 +99,8 @@ GROWING = {
 
 @pytest.mark.parametrize("name", GROWING)
 def test_expressions_that_grow(house, rows, name):
-    """Depth and bytes are counted while they are built: no answer exceeds a document, none is 1 or 8."""
+    """Depth and bytes are counted while they are built: no answer exceeds a document, none is 1 or
+    8."""
     code = ok_or_error(aggregate(house, one(GROWING[name])))
     if name in (
         "arrays doubled",
@@ -299,7 +300,8 @@ def test_upserts_that_meet_in_a_unique_index(wire):
     )
     updates = [{"q": {"_id": i}, "u": {"$set": {"u": 1}}, "upsert": True} for i in range(3)]
     reply = wire.run(("update", "unique"), db="bombs", updates=updates, ordered=False)
-    assert reply["n"] == 1 and [error["code"] for error in reply["writeErrors"]] == [11000, 11000]
+    assert reply["n"] == 1
+    assert [error["code"] for error in reply["writeErrors"]] == [11000, 11000]
     refused(
         wire.run(
             ("find", "unique"),

@@ -1,4 +1,5 @@
-"""BSON that lies (B4, B5, B6, B8): nested too deep, lengths that do not agree, text that is none."""
+"""BSON that lies (B4, B5, B6, B8): nested too deep, lengths that do not agree, text that is
+none."""
 
 import struct
 

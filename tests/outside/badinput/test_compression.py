@@ -34,7 +34,8 @@ def packed(message, compressor, **lies):
 
 
 def never_more(wire, data):
-    """Closed or refused, and no byte of anything else: nothing of the server's memory comes back."""
+    """Closed or refused, and no byte of anything else: nothing of the server's memory comes
+    back."""
     wire.send(data)
     got = wire.reply_bytes()
     if got is not None:

@@ -160,7 +160,8 @@ def test_a_write_with_a_wrong_checksum_is_not_done(wire, house):
 
 
 def test_no_answer_to_what_wants_none(wire):
-    """moreToCome: nothing comes back, neither success nor error, and the next answer is the next's."""
+    """moreToCome: nothing comes back, neither success nor error, and the next answer is the
+    next's."""
     wire.send(msg(command(("insert", "quiet"), documents=[{"_id": 1}]), flags=2, request=1))
     wire.send(msg(command(("nonsense", 1)), flags=2, request=2))
     wire.send(msg(PING, request=3))

@@ -34,7 +34,7 @@ def test_metadata_is_given_once(wire):
         assert wire.run(("hello", 1), db="admin")["ok"] == 1
 
 
-@pytest.mark.parametrize("size, right", [(128, True), (129, False), (400, False)])
+@pytest.mark.parametrize(("size", "right"), [(128, True), (129, False), (400, False)])
 def test_application_names(wire, size, right):
     reply = wire.run(
         ("hello", 1), db="admin", client={"application": {"name": "a" * size}, **CLIENT}
@@ -100,7 +100,8 @@ def test_options(wire, fields, flags):
     """Nothing waits for hours, nothing streams for ever."""
     ok_or_error(wire.ask(msg(command(("hello", 1), *fields.items(), db="admin"), flags=flags)))
     reply = wire.ask(msg([("ping", 1), ("$db", "admin")], request=99))
-    assert reply["ok"] == 1 and "maxWireVersion" not in reply
+    assert reply["ok"] == 1
+    assert "maxWireVersion" not in reply
 
 
 def test_hello_in_old_messages(house):

@@ -1,4 +1,5 @@
-"""Valid messages cut at every byte and changed at every byte: an answer or an end within a second."""
+"""Valid messages cut at every byte and changed at every byte: an answer or an end within a
+second."""
 
 import os
 import random
@@ -63,13 +64,13 @@ def seed():
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_every_length(house, name):
-    """Cut short behind a true header, the rest never comes: nothing is answered, nothing is done. Cut
-    short with a header that agrees, it is refused."""
+    """Cut short behind a true header, the rest never comes: nothing is answered, nothing is done.
+    Cut short with a header that agrees, it is refused."""
     message = MESSAGES[name]
     for end in range(len(message)):
         with house.wire() as wire:
             wire.send(message[:end])
-        if 16 <= end:
+        if end >= 16:
             with house.wire() as wire:
                 wire.send(len(message[:end]).to_bytes(4, "little") + message[4:end])
                 reply = wire.reply()

@@ -63,7 +63,7 @@ def codes_of(name, reply):
     return {ok_or_error(reply), *(row.get("code", 0) for row in rows)} - {0}
 
 
-@pytest.mark.parametrize("name, path", [(n, p) for n, paths in REQUIRED.items() for p in paths])
+@pytest.mark.parametrize(("name", "path"), [(n, p) for n, paths in REQUIRED.items() for p in paths])
 def test_missing_fields(wire, name, path):
     body = without(skeleton(name), path.split("."))
     codes = codes_of(name, wire.ask(msg(body)))
@@ -160,7 +160,7 @@ def test_fields_given_twice(wire, name):
 
 
 @pytest.mark.parametrize(
-    "name, field", [("insert", "documents"), ("update", "updates"), ("delete", "deletes")]
+    ("name", "field"), [("insert", "documents"), ("update", "updates"), ("delete", "deletes")]
 )
 def test_arguments_in_body_and_sequence(wire, name, field):
     """A body that has the field that a sequence has too is refused, and nothing is done."""
@@ -189,7 +189,7 @@ def test_sequences_of_other_names_and_places(wire):
 
 
 @pytest.mark.parametrize(
-    "name, field",
+    ("name", "field"),
     [
         ("insert", "documents"),
         ("update", "updates"),

@@ -138,7 +138,8 @@ def test_bodies_as_large_as_a_message(wire):
 
 
 def test_replies_at_their_largest(wire, house):
-    """16 MB documents come back one a batch; what is too large for a reply is an error, not a crash."""
+    """16 MB documents come back one a batch; what is too large for a reply is an error, not a
+    crash."""
     for i in range(3):
         wire.ask(
             msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT, i)])),

@@ -1,5 +1,5 @@
-"""Every field of every command, with a value of every BSON type: an answer or a well-formed refusal,
-and a refused command changes nothing."""
+"""Every field of every command, with a value of every BSON type: an answer or a well-formed
+refusal, and a refused command changes nothing."""
 
 import pytest
 from lib.wire import Silence
@@ -77,7 +77,7 @@ def attempt(room, field, type_name, value):
     changed = room.changed()
     if changed:
         room.reset()
-    if changed and (code or codes and not reply.get("n") and field.command != "bulkWrite"):
+    if changed and (code or (codes and not reply.get("n") and field.command != "bulkWrite")):
         return f"refused by {codes}, and yet something changed"
     if field.is_wrong(type_name) and not codes:
         return "accepted"

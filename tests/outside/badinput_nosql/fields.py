@@ -1,8 +1,8 @@
 """The table of bodies: a skeleton that works, and each field with the kind of value it takes.
 
 A field is `path:kind`, with `/status` behind it where a value of another kind may be answered with
-another status than 400. Kinds: `text`, `doc`, `array`, `bool` and `number`; `any` where other types are
-answered by rules of their own or ignored.
+another status than 400. Kinds: `text`, `doc`, `array`, `bool` and `number`; `any` where other types
+are answered by rules of their own or ignored.
 """
 
 import copy
@@ -38,21 +38,25 @@ CONTAINER = {
     },
     "geospatialConfig": {"type": "Geography"},
 }
-POLICIES = """partitionKey:doc partitionKey.paths:array partitionKey.paths.0:text partitionKey.kind:text
-    partitionKey.version:number defaultTtl:number indexingPolicy:doc indexingPolicy.indexingMode:text
-    indexingPolicy.automatic:bool indexingPolicy.includedPaths:array indexingPolicy.includedPaths.0:doc
-    indexingPolicy.includedPaths.0.path:text indexingPolicy.includedPaths.0.indexes:any indexingPolicy.excludedPaths:array
-    indexingPolicy.excludedPaths.0:doc indexingPolicy.excludedPaths.0.path:text indexingPolicy.compositeIndexes:array
+POLICIES = """partitionKey:doc partitionKey.paths:array partitionKey.paths.0:text
+    partitionKey.kind:text partitionKey.version:number defaultTtl:number indexingPolicy:doc
+    indexingPolicy.indexingMode:text indexingPolicy.automatic:bool
+    indexingPolicy.includedPaths:array indexingPolicy.includedPaths.0:doc
+    indexingPolicy.includedPaths.0.path:text indexingPolicy.includedPaths.0.indexes:any
+    indexingPolicy.excludedPaths:array indexingPolicy.excludedPaths.0:doc
+    indexingPolicy.excludedPaths.0.path:text indexingPolicy.compositeIndexes:array
     indexingPolicy.compositeIndexes.0:array indexingPolicy.compositeIndexes.0.0:doc
     indexingPolicy.compositeIndexes.0.0.path:text indexingPolicy.compositeIndexes.0.0.order:text
     indexingPolicy.spatialIndexes:array/501 indexingPolicy.spatialIndexes.0:doc/501
     indexingPolicy.spatialIndexes.0.path:text/501 indexingPolicy.spatialIndexes.0.types:array/501
     indexingPolicy.spatialIndexes.0.types.0:text/501 indexingPolicy.vectorIndexes:array
-    indexingPolicy.fullTextIndexes:array conflictResolutionPolicy:doc conflictResolutionPolicy.mode:text
-    conflictResolutionPolicy.conflictResolutionPath:text conflictResolutionPolicy.conflictResolutionProcedure:text
-    geospatialConfig:doc geospatialConfig.type:text computedProperties:array/501 vectorEmbeddingPolicy:doc
+    indexingPolicy.fullTextIndexes:array conflictResolutionPolicy:doc
+    conflictResolutionPolicy.mode:text conflictResolutionPolicy.conflictResolutionPath:text
+    conflictResolutionPolicy.conflictResolutionProcedure:text geospatialConfig:doc
+    geospatialConfig.type:text computedProperties:array/501 vectorEmbeddingPolicy:doc
     fullTextPolicy:doc clientEncryptionPolicy:doc ttlPropertyPath:text/501 changeFeedPolicy:doc
-    changeFeedPolicy.retentionDuration:number changeFeedPolicy.retainPreviousImages:bool analyticalStorageTtl:number unknown:any _rid:any _self:any _etag:any _ts:any _docs:any"""
+    changeFeedPolicy.retentionDuration:number changeFeedPolicy.retainPreviousImages:bool
+    analyticalStorageTtl:number unknown:any _rid:any _self:any _etag:any _ts:any _docs:any"""
 SYSTEM = "_rid:any _self:any _etag:any _ts:any _attachments:any"
 OPERATION = {"operationType": "Create", "resourceBody": {"id": "new", "pk": "a"}}
 PATCH = {"operations": [{"op": "set", "path": "/lost", "value": 1}]}
@@ -83,8 +87,8 @@ BODIES = {
             "partitionKey": KEPT["partitionKey"],
             "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/n"]}]},
         },
-        "uniqueKeyPolicy:doc uniqueKeyPolicy.uniqueKeys:array uniqueKeyPolicy.uniqueKeys.0:doc uniqueKeyPolicy.uniqueKeys.0.paths:array "
-        "uniqueKeyPolicy.uniqueKeys.0.paths.0:text",
+        """uniqueKeyPolicy:doc uniqueKeyPolicy.uniqueKeys:array uniqueKeyPolicy.uniqueKeys.0:doc
+        uniqueKeyPolicy.uniqueKeys.0.paths:array uniqueKeyPolicy.uniqueKeys.0.paths.0:text""",
     ),
     "replaced container": (
         "PUT",
@@ -113,7 +117,8 @@ BODIES = {
         f"{DOCS}/1",
         A,
         PATCH,
-        "condition:text operations:array operations.0:doc operations.0.op:text operations.0.path:text operations.0.value:any more:any",
+        """condition:text operations:array operations.0:doc operations.0.op:text
+        operations.0.path:text operations.0.value:any more:any""",
     ),
     "increment": (
         "PATCH",
@@ -141,8 +146,9 @@ BODIES = {
         DOCS,
         BATCH,
         [OPERATION],
-        "0:doc 0.operationType:text 0.id:any 0.resourceBody:doc 0.resourceBody.id:text 0.resourceBody.ttl:number 0.ifMatch:text "
-        "0.ifNoneMatch:text 0.partitionKey:text 0.more:any",
+        """0:doc 0.operationType:text 0.id:any 0.resourceBody:doc 0.resourceBody.id:text
+        0.resourceBody.ttl:number 0.ifMatch:text 0.ifNoneMatch:text 0.partitionKey:text
+        0.more:any""",
     ),
     "batch that reads": (
         "POST",
@@ -163,22 +169,24 @@ BODIES = {
         DOCS,
         BATCH,
         [{"operationType": "Patch", "id": "1", "resourceBody": PATCH}],
-        "0.resourceBody:doc 0.resourceBody.operations:array 0.resourceBody.operations.0.op:text 0.resourceBody.operations.0.path:text "
-        "0.resourceBody.condition:text",
+        """0.resourceBody:doc 0.resourceBody.operations:array 0.resourceBody.operations.0.op:text
+        0.resourceBody.operations.0.path:text 0.resourceBody.condition:text""",
     ),
     "query": (
         "POST",
         DOCS,
         QUERY,
         ASKED,
-        "query:text parameters:array parameters.0:doc parameters.0.name:text parameters.0.value:any more:any",
+        """query:text parameters:array parameters.0:doc parameters.0.name:text
+        parameters.0.value:any more:any""",
     ),
     "plan": (
         "POST",
         DOCS,
         PLAN,
         ASKED,
-        "query:text parameters:array parameters.0:doc parameters.0.name:text parameters.0.value:any",
+        """query:text parameters:array parameters.0:doc parameters.0.name:text
+        parameters.0.value:any""",
     ),
     "query of databases": (
         "POST",
@@ -222,8 +230,9 @@ BODIES = {
         "/offers/@",
         {},
         {"content": {"offerThroughput": 500}, "offerVersion": "V2"},
-        "content:doc content.offerThroughput:number content.offerAutopilotSettings:any content.offerAutopilotSettings.maxThroughput:number "
-        "offerVersion:any offerType:any resource:any offerResourceId:any id:any",
+        """content:doc content.offerThroughput:number content.offerAutopilotSettings:any
+        content.offerAutopilotSettings.maxThroughput:number offerVersion:any offerType:any
+        resource:any offerResourceId:any id:any""",
     ),
 }
 
@@ -270,10 +279,7 @@ class Field:
         place = body
         *way, last = self.field.split(".")
         for name in way:
-            if isinstance(place, list):
-                place = place[int(name)]
-            else:
-                place = place.setdefault(name, {})
+            place = place[int(name)] if isinstance(place, list) else place.setdefault(name, {})
         if isinstance(place, list):
             place[int(last)] = value
         else:

@@ -119,7 +119,7 @@ class House(house.House):
     def ask_all(self, name, requests):
         """Bodies of the answers to requests that are sent in one go and signed now and then."""
         signed, data = self.asked.get(name, (0, b""))
-        if FRESH < time.monotonic() - signed or not data:
+        if time.monotonic() - signed > FRESH or not data:
             data = b"".join(requests())
             self.asked[name] = (time.monotonic(), data)
         self.witness.send(data)
@@ -149,7 +149,7 @@ class House(house.House):
         self.seen = Wire.sends
         if state != self.held:
             was, self.held = self.held, state
-            now = [(path, b[:300]) for path, a, b in zip(FEEDS, was, state) if a != b]
+            now = [(path, b[:300]) for path, a, b in zip(FEEDS, was, state, strict=True) if a != b]
             raise AssertionError(f"something was stored: {now}")
 
     def tidy(self):
@@ -169,7 +169,8 @@ class House(house.House):
         self.furnish()
 
     def name_user(self):
-        """Gives the user its name back: a request whose body was damaged may have given it another."""
+        """Gives the user its name back: a request whose body was damaged may have given it
+        another."""
         users = [it["id"] for it in self.listed("/dbs/room/users")]
         if "u" not in users:
             named = next(it for it in users if it not in self.kept["/dbs/room/users"])
@@ -193,8 +194,8 @@ class House(house.House):
     def refused(self, data, status, sub=0, text=None, within=WITHIN, tls=False):
         """A request that is refused as it should be: answer, connection, and nothing stored.
 
-        `status` and `sub` are numbers or several; `text` is one of the answer's texts, or with `...`
-        at its end how one of them begins.
+        `status` and `sub` are numbers or several; `text` is one of the answer's texts, or with
+        `...` at its end how one of them begins.
         """
         with self.wire(tls=tls) as wire:
             reply = wire.ask(data, within)

@@ -128,16 +128,16 @@ def test_no_header(house):
 
 
 SIGNED = {
-    "another key": dict(key=OTHER),
-    "another verb": dict(verb="get"),
-    "another kind": dict(kind="colls"),
-    "another link": dict(link="dbs/room/colls/off"),
-    "the item's link": dict(link="dbs/room/colls/c/docs/forged"),
-    "a longer link": dict(link="dbs/room/colls/c/"),
-    "a slash in front": dict(link="/dbs/room/colls/c"),
-    "another case": dict(link="DBS/ROOM/COLLS/C"),
-    "no link": dict(link=""),
-    "no kind": dict(kind=""),
+    "another key": {"key": OTHER},
+    "another verb": {"verb": "get"},
+    "another kind": {"kind": "colls"},
+    "another link": {"link": "dbs/room/colls/off"},
+    "the item's link": {"link": "dbs/room/colls/c/docs/forged"},
+    "a longer link": {"link": "dbs/room/colls/c/"},
+    "a slash in front": {"link": "/dbs/room/colls/c"},
+    "another case": {"link": "DBS/ROOM/COLLS/C"},
+    "no link": {"link": ""},
+    "no kind": {"kind": ""},
 }
 
 
@@ -270,7 +270,7 @@ def test_an_unsigned_date_does_not_make_an_old_one_new(house):
 
 @pytest.mark.parametrize("order", ["wrong first", "wrong last"])
 @pytest.mark.parametrize(
-    "name, wrong",
+    ("name", "wrong"),
     [
         ("authorization", "type%3Dmaster%26ver%3D1.0%26sig%3DAAAA"),
         ("x-ms-date", "Sun, 06 Nov 1994 08:49:37 GMT"),
@@ -287,7 +287,7 @@ def test_two_different_credentials(house, name, wrong, order):
 
 
 @pytest.mark.parametrize(
-    "path, status",
+    ("path", "status"),
     [
         ("/dbs/nothing", 401),
         ("/dbs/room", 401),
@@ -305,7 +305,8 @@ def test_strangers_learn_nothing(house, path, status):
     """What is there and what is not is refused alike."""
     known = house.refused(request("GET", path, None, {"authorization": None, **PK}), status)
     signed = house.refused(request("GET", path, None, PK, key=OTHER), status, text=SIGNATURE)
-    assert b"room" not in known.body.replace(b"/dbs/room", b"") and signed.status == status
+    assert b"room" not in known.body.replace(b"/dbs/room", b"")
+    assert signed.status == status
 
 
 @pytest.mark.parametrize("size", [1000, 1 << 20])

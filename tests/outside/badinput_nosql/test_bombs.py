@@ -1,5 +1,5 @@
-"""Queries that are small and ask for a lot: patterns, products, texts and sorts without measure. They end
-in time, by an answer or an error, in bounded memory, and others are served meanwhile."""
+"""Queries that are small and ask for a lot: patterns, products, texts and sorts without measure.
+They end in time, by an answer or an error, in bounded memory, and others are served meanwhile."""
 
 import os
 import pathlib
@@ -12,7 +12,8 @@ from lib.wire import WITHIN
 from badinput_nosql.house import ONE
 from badinput_nosql.wire import PARTITION_KEY, A, query, request
 
-#: Seconds within which anything is answered, and those of a processor that it may take: a page has five.
+#: Seconds within which anything is answered, and those of a processor that it may take: a page
+#: has five.
 LONGEST = 20.0 * WITHIN
 MOST_WORK = 6.0
 DOCS = "/dbs/room/colls/bombs/docs"

@@ -19,7 +19,7 @@ MANY = int(os.environ.get("CONNECTIONS", "500"))
 PER_CONNECTION = 96 << 10
 
 
-@pytest.mark.parametrize("data, status", [(GET, 200), (POST, 409)], ids=["GET", "POST"])
+@pytest.mark.parametrize(("data", "status"), [(GET, 200), (POST, 409)], ids=["GET", "POST"])
 def test_drip_fed(house, data, status):
     """Byte by byte, head and body; nothing else waits for it."""
     with house.wire() as wire, house.undisturbed():
@@ -230,15 +230,16 @@ def test_writers_and_vandals(house):
     for it in vandals:
         it.join(20)
     rows = house.run("GET", docs, None, {"x-ms-max-item-count": "1000"}).json["Documents"]
-    assert not problems and sorted(int(row["id"]) for row in rows) == list(range(100))
+    assert not problems
+    assert sorted(int(row["id"]) for row in rows) == list(range(100))
     house.remove("/dbs/room/colls/work")
     house.held = house.state()
 
 
 @pytest.mark.real_clock
 def test_requests_have_a_deadline(house, torture):
-    """A request that has begun ends within a minute or so, or its connection does (long run only: the
-    ordinary one checks that it waits at all)."""
+    """A request that has begun ends within a minute or so, or its connection does (long run only:
+    the ordinary one checks that it waits at all)."""
     starts = [b"", b"G", GET[:-2], POST[:-1], b"\x16\x03\x01"]
 
     def ended(wire, left):

@@ -160,7 +160,7 @@ def test_default_ttl(house, ttl):
     "text", ["1e3000", "-0.0", "1" * 400, "-99999999999999999999", "00", "0x5", "+5", "5e", "NaN"]
 )
 def test_default_ttl_as_no_json_library_writes_it(house, text):
-    body = '{"id":"new","partitionKey":{"paths":["/pk"]},"defaultTtl":%s}' % text
+    body = f'{{"id":"new","partitionKey":{{"paths":["/pk"]}},"defaultTtl":{text}}}'
     house.refused(request("POST", COLLS, body), 400)
 
 

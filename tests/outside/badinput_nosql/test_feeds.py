@@ -235,7 +235,7 @@ RANGES = [
 ]
 
 
-@pytest.mark.parametrize("start, end", RANGES, ids=lambda it: it[:12])
+@pytest.mark.parametrize(("start", "end"), RANGES, ids=lambda it: it[:12])
 @pytest.mark.parametrize("ask", ["query", "changes"])
 def test_damaged_ranges_of_keys(house, ask, start, end):
     headers = {
@@ -253,7 +253,9 @@ def test_damaged_ranges_of_keys(house, ask, start, end):
 
 
 @pytest.mark.parametrize(
-    "start, end", [("FF", ""), (EPK, "05"), (EPK, EPK), ("FE", "0" * 9000)], ids=lambda it: it[:12]
+    ("start", "end"),
+    [("FF", ""), (EPK, "05"), (EPK, EPK), ("FE", "0" * 9000)],
+    ids=lambda it: it[:12],
 )
 def test_ranges_of_keys_that_hold_nothing(house, start, end):
     headers = {

@@ -87,7 +87,8 @@ def test_requests_hidden_in_requests(house, what):
         if first is not None:
             assert first.status < 500, first
             if not wire.read and not first.closes:
-                # Whoever goes on has understood where the body ended: not so far that the hidden one is a request.
+                # Whoever goes on has understood where the body ended: not so far that the hidden
+                # one is a request.
                 wire.send(request("GET", f"{DOCS}/none", None, A))
             second = wire.reply()
             while second is not None:

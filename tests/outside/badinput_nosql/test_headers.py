@@ -1,4 +1,5 @@
-"""Headers of requests: conditions, those that contradict each other, codings, throughputs, and the rest."""
+"""Headers of requests: conditions, those that contradict each other, codings, throughputs, and the
+rest."""
 
 import gzip
 import json
@@ -57,7 +58,7 @@ def test_conditions_that_do_not_hold(house, verb, etag):
 
 
 @pytest.mark.parametrize(
-    "path, body",
+    ("path", "body"),
     [
         (
             "/dbs/room/colls/c",
@@ -121,7 +122,7 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize("headers, body", CONTRADICTIONS, ids=range(len(CONTRADICTIONS)))
+@pytest.mark.parametrize(("headers", "body"), CONTRADICTIONS, ids=range(len(CONTRADICTIONS)))
 def test_headers_that_contradict_the_body(house, headers, body):
     house.refused(request("POST", DOCS, body, headers), 400)
 
@@ -137,7 +138,7 @@ def test_flags_that_are_not_true(house, flag, value):
 
 
 @pytest.mark.parametrize(
-    "verb, path",
+    ("verb", "path"),
     [
         ("GET", f"{DOCS}/1"),
         ("PUT", f"{DOCS}/nothing"),

@@ -1,5 +1,5 @@
-"""HTTP itself: heads without end, other versions and protocols, TLS, halves of connections, and what
-comes after."""
+"""HTTP itself: heads without end, other versions and protocols, TLS, halves of connections, and
+what comes after."""
 
 import socket
 import ssl
@@ -63,7 +63,8 @@ LINES = {
 
 @pytest.mark.parametrize("what", LINES)
 def test_lines_that_are_no_request(house, what):
-    """A refusal, or the end; silence only where more may come. Nothing is answered as if it were known."""
+    """A refusal, or the end; silence only where more may come. Nothing is answered as if it were
+    known."""
     with house.wire() as wire:
         wire.send(LINES[what])
         try:
@@ -115,16 +116,15 @@ def test_heads_without_end(house, size, form):
 @pytest.mark.parametrize("count", [201, 1000, 5000, 100_000])
 def test_thousands_of_headers(house, count):
     """Many small lines: refused, and not by work that grows with their square."""
-    with house.undisturbed():
-        with house.wire() as wire:
-            wire.send(
-                head()[:-2]
-                + b"".join(b"x-%d: y\r\n" % i for i in range(count))
-                + b"content-length: 2\r\n\r\n{}",
-                within=3,
-            )
-            reply = wire.reply(2)
-            assert reply is None or reply.status in (400, 431), reply
+    with house.undisturbed(), house.wire() as wire:
+        wire.send(
+            head()[:-2]
+            + b"".join(b"x-%d: y\r\n" % i for i in range(count))
+            + b"content-length: 2\r\n\r\n{}",
+            within=3,
+        )
+        reply = wire.reply(2)
+        assert reply is None or reply.status in (400, 431), reply
     house.unchanged()
 
 
@@ -202,7 +202,7 @@ def test_a_storm_of_requests(house):
 
 
 @pytest.mark.parametrize(
-    "version, connection, closes",
+    ("version", "connection", "closes"),
     [
         ("HTTP/1.0", None, True),
         ("HTTP/1.0", "keep-alive", None),
@@ -218,7 +218,8 @@ def test_who_closes(house, version, connection, closes):
         reply = wire.ask(
             request("GET", f"{DOCS}/none", None, {**A, "connection": connection}, version=version)
         )
-        assert reply.status == 404 and reply.texts() == [NO_ENTITY]
+        assert reply.status == 404
+        assert reply.texts() == [NO_ENTITY]
         if closes:
             wire.ended()
         elif closes is False:
@@ -293,13 +294,14 @@ def test_tls_is_served(house, version):
 def test_refusals_over_tls(house, data):
     with house.wire(tls=True) as wire:
         reply = wire.ask(data, 2 * WITHIN)
-        assert reply.status in (400, 404) and reply.texts()
+        assert reply.status in (400, 404)
+        assert reply.texts()
         wire.good()
     house.unchanged()
 
 
 @pytest.mark.parametrize(
-    "tls, data",
+    ("tls", "data"),
     [(True, b"\x16\x03\x01\x00\x05hello"), (False, b"\x17\x03\x03\x00\x05hello\r\n\r\n")],
     ids=["TLS", "plain"],
 )
@@ -329,7 +331,8 @@ def test_requests_that_do_not_end(house, sent, end):
 
 
 def test_half_closed_after_a_whole_request(house):
-    """What was asked before the client stopped sending is answered whole, or the connection ends."""
+    """What was asked before the client stopped sending is answered whole, or the connection
+    ends."""
     for data, status in (
         (request("GET", f"{DOCS}/1", None, A), 200),
         (request("GET", f"{DOCS}/none", None, A), 404),

@@ -115,7 +115,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("kind,what", CASES)
+@pytest.mark.parametrize(("kind", "what"), CASES)
 def test_ids_that_are_none(house, kind, what):
     house.refused(targets(BAD[what])[kind], 400)
 

@@ -77,7 +77,8 @@ def send(target, body):
 
 
 def statuses(target):
-    """What does not begin as JSON may be taken for the binary form of batches, which is not supported."""
+    """What does not begin as JSON may be taken for the binary form of batches, which is not
+    supported."""
     return (400, 501) if target in ARRAYS else 400
 
 
@@ -193,7 +194,7 @@ def test_bodies_that_are_no_json(house, target, form):
 def test_bodies_with_something_wrong_inside(house, target, form):
     body = (
         inside(target, "@").encode().replace(b"@", NO_VALUES[form])
-        if target not in ("query",)
+        if target != "query"
         else (b'{"query":"SELECT * FROM c","more":' + NO_VALUES[form] + b"}")
     )
     house.refused(send(target, body), 400)
@@ -261,7 +262,7 @@ def test_names_twice_at_the_top(house, target):
 
 @pytest.mark.parametrize("target", ["item", "upsert", "replace"])
 @pytest.mark.parametrize(
-    "levels, status", [(127, 201), (128, 400), (129, 400), (1000, 400), (100_000, 400)]
+    ("levels", "status"), [(127, 201), (128, 400), (129, 400), (1000, 400), (100_000, 400)]
 )
 @pytest.mark.parametrize("kind", ["arrays", "objects"])
 def test_depth(house, target, levels, kind, status):
@@ -331,11 +332,14 @@ def test_values_that_are_odd_and_right(house, form):
     )
     read = house.run("GET", f"{DOCS}/odd", None, A)
     house.remove(f"{DOCS}/odd", A)
-    assert read.status == 200 and read.json["v"] in wanted and made.json == read.json
+    assert read.status == 200
+    assert read.json["v"] in wanted
+    assert made.json == read.json
 
 
 @pytest.mark.parametrize(
-    "size, status", [((2 << 20) - 30, 201), ((2 << 20) + 1, 413), (3 << 20, 413), (20 << 20, 413)]
+    ("size", "status"),
+    [((2 << 20) - 30, 201), ((2 << 20) + 1, 413), (3 << 20, 413), (20 << 20, 413)],
 )
 def test_sizes_of_items(house, size, status):
     body = b'{"id":"large","pk":"a","x":"' + b"y" * (size - 30) + b'"}'

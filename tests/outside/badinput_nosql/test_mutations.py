@@ -1,4 +1,5 @@
-"""Right requests with random damage: each is answered or cut, none ends the server, none is answered 500."""
+"""Right requests with random damage: each is answered or cut, none ends the server, none is
+answered 500."""
 
 import contextlib
 import random
@@ -54,7 +55,8 @@ FEATURES = {
     "x-ms-cosmos-supported-query-features": "OrderBy, Top",
 }
 LONG = (
-    "SELECT DISTINCT TOP 5 c.n AS x, UPPER(c.s) ?? 'y', {a: [1, c.o.p]}, c.n > 1 ? 2 : 3 FROM c JOIN l IN c.list WHERE c.n BETWEEN 1 AND @n AND c.s LIKE '%o%' "
+    "SELECT DISTINCT TOP 5 c.n AS x, UPPER(c.s) ?? 'y', {a: [1, c.o.p]}, c.n > 1 ? 2 : 3 "
+    "FROM c JOIN l IN c.list WHERE c.n BETWEEN 1 AND @n AND c.s LIKE '%o%' "
     "AND EXISTS(SELECT VALUE m FROM m IN c.list WHERE m IN (1, 2)) ORDER BY c.n DESC"
 )
 
@@ -173,7 +175,7 @@ def damaged(data, chance):
 @pytest.mark.parametrize("what", requests())
 def test_damage(house, what):
     chance = random.Random(f"{SEED} {what}")
-    for round_ in range(ROUNDS):
+    for _ in range(ROUNDS):
         data = damaged(requests()[what], chance)
         with house.wire() as wire:
             wire.send(data)

@@ -146,7 +146,7 @@ def test_lengths_are_bytes(house, text):
     house.refused(request("GET", f"{DOCS}/1", None, {PARTITION_KEY: key}), 400, (0, 1001))
 
 
-@pytest.mark.parametrize("length, status", [(LARGEST, 201), (LARGEST + 1, 400)])
+@pytest.mark.parametrize(("length", "status"), [(LARGEST, 201), (LARGEST + 1, 400)])
 def test_long_keys_in_items(house, length, status):
     item = {"id": "long", "pk": "x" * length}
     headers = {PARTITION_KEY: json.dumps([item["pk"]])}
@@ -211,7 +211,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value, key", VALUES, ids=str)
+@pytest.mark.parametrize(("value", "key"), VALUES, ids=str)
 def test_values_that_only_look_alike(house, value, key):
     house.refused(
         request("POST", DOCS, {"id": "new", "pk": value}, {PARTITION_KEY: key}), 400, 1001, MISMATCH

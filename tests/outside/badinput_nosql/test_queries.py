@@ -1,5 +1,5 @@
-"""Queries that do not compile, with code and place; queries over the limits; parameters; and what is
-not supported, by name."""
+"""Queries that do not compile, with code and place; queries over the limits; parameters; and what
+is not supported, by name."""
 
 import pytest
 from lib.texts import COMPOSITE
@@ -11,7 +11,10 @@ PLAN = {
     "x-ms-documentdb-isquery": None,
     "x-ms-cosmos-is-query-plan-request": "True",
     "x-ms-cosmos-query-version": "1.4",
-    "x-ms-cosmos-supported-query-features": "OrderBy, Top, Distinct, GroupBy, Aggregate, CompositeAggregate, MultipleOrderBy, OffsetAndLimit",
+    "x-ms-cosmos-supported-query-features": (
+        "OrderBy, Top, Distinct, GroupBy, Aggregate, CompositeAggregate, MultipleOrderBy, "
+        "OffsetAndLimit"
+    ),
 }
 
 
@@ -143,7 +146,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("text, code, place, said", WRONG, ids=range(len(WRONG)))
+@pytest.mark.parametrize(("text", "code", "place", "said"), WRONG, ids=range(len(WRONG)))
 def test_queries_that_do_not_compile(house, text, code, place, said):
     """Alike as a query and as a plan: the code, the text, and where it is, in UTF-16 units."""
     for headers in ({}, PLAN):
@@ -159,7 +162,7 @@ def test_queries_that_do_not_compile(house, text, code, place, said):
         if place is not None:
             found = units[2 * start : 2 * end].decode("utf-16-le")
             # Of a call either its name or the whole of it is the place.
-            assert found == place or code == "SC2005" and found.startswith(f"{place}("), reply
+            assert found == place or (code == "SC2005" and found.startswith(f"{place}(")), reply
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,8 @@ def test_a_partition_or_all(house):
     """A query of all partitions says so."""
     headers = {"x-ms-documentdb-query-enablecrosspartition": None}
     text = (
-        "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, specify "
+        "Cross partition query is required but disabled. Please set "
+        "x-ms-documentdb-query-enablecrosspartition to true, specify "
         "x-ms-documentdb-partitionkey, or revise your query to avoid this exception."
     )
     house.refused(query("SELECT * FROM c", headers=headers), 400, 0, text)
@@ -356,7 +360,7 @@ UNSUPPORTED = [
 ]
 
 
-@pytest.mark.parametrize("text, what", UNSUPPORTED)
+@pytest.mark.parametrize(("text", "what"), UNSUPPORTED)
 def test_what_is_not_supported_is_named(house, text, what):
     """Named; a function that was never made may also be an error of the query."""
     reply = house.refused(query(text), (400, 501) if "udf" in text else 501)

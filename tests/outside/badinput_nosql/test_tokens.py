@@ -1,5 +1,5 @@
-"""Resource tokens: of another resource, forged, of a deleted permission, expired; permissions that are
-none."""
+"""Resource tokens: of another resource, forged, of a deleted permission, expired; permissions that
+are none."""
 
 import base64
 import hashlib
@@ -124,7 +124,7 @@ def administration():
                 yield mode, what
 
 
-@pytest.mark.parametrize("mode, what", administration())
+@pytest.mark.parametrize(("mode", "what"), administration())
 def test_tokens_are_for_their_resource(house, mode, what):
     verb, path, body, headers = ADMINISTRATION[what]
     token = permit(house, mode)

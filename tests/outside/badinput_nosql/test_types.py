@@ -1,5 +1,5 @@
-"""Every field of every body, with a value of every JSON type: an answer or a well-formed refusal, and
-a refused request changes nothing."""
+"""Every field of every body, with a value of every JSON type: an answer or a well-formed refusal,
+and a refused request changes nothing."""
 
 import json
 

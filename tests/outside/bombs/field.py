@@ -1,5 +1,5 @@
-"""The server that bombs are thrown at, with a bound on its memory, an honest client beside it, and a
-second server that shows how busy the machine is."""
+"""The server that bombs are thrown at, with a bound on its memory, an honest client beside it, and
+a second server that shows how busy the machine is."""
 
 import contextlib
 import json

@@ -1,5 +1,6 @@
 """The bombs that are texts: every construct that makes a large value of a small one, at every place
-where a query may have one. A new construct or place is one row, and is tried with all of the others.
+where a query may have one. A new construct or place is one row, and is tried with all of the
+others.
 """
 
 import bson

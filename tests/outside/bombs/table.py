@@ -1,4 +1,5 @@
-"""The table of bombs: what the grammar makes, and the connections. Each is a function of an attack."""
+"""The table of bombs: what the grammar makes, and the connections. Each is a function of an
+attack."""
 
 import functools
 import random
@@ -67,7 +68,7 @@ def selection(count):
     for name in everything:
         kinds.setdefault(name.split(" ")[0], []).append(name)
     chosen = []
-    for kind, names in sorted(kinds.items()):
+    for _kind, names in sorted(kinds.items()):
         share = max(
             2, round(count * len(names) ** 0.5 / sum(len(it) ** 0.5 for it in kinds.values()))
         )

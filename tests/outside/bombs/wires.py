@@ -1,6 +1,7 @@
 """The bombs that are connections: messages that never end, answers that nobody reads, cursors that
 nobody asks again. Each is held for a while, and everybody else has to be served meanwhile."""
 
+import contextlib
 import socket
 import struct
 import zlib
@@ -39,10 +40,8 @@ class Held:
         """To all; what the server does not take, or takes no more, is not sent."""
         for one in self.sockets:
             one.settimeout(within)
-            try:
+            with contextlib.suppress(OSError):
                 one.sendall(data)
-            except OSError:
-                pass
 
 
 def half_messages(attack):

@@ -106,7 +106,7 @@ def test_a_missing_format_file(used):
     refused(used, str(used).lower())
 
 
-@pytest.mark.parametrize("first, second", [("manual", "system"), ("system", "manual")])
+@pytest.mark.parametrize(("first", "second"), [("manual", "system"), ("system", "manual")])
 def test_the_other_clock(tmp_path, first, second):
     with Server(data_dir=tmp_path / "data", clock=first) as server:
         server.client["d"]["d"].insert_one({"_id": 1})
@@ -124,7 +124,8 @@ def test_a_directory_that_is_a_file(tmp_path):
 
 def test_verify_of_nothing(tmp_path):
     code, text, _ = attempt(tmp_path / "none", command="verify")
-    assert code == 3 and "none" in text
+    assert code == 3
+    assert "none" in text
     assert not (tmp_path / "none").exists()
 
 

@@ -19,7 +19,7 @@ MODES = [("system", "0"), ("manual", "0"), ("system", "60")]
 ROUNDS = -(-int(os.environ.get("ROUNDS", 300 if TORTURE else 12)) // len(MODES))
 
 
-@pytest.mark.parametrize("clock, reap_delay", MODES)
+@pytest.mark.parametrize(("clock", "reap_delay"), MODES)
 def test_kill_under_load(clock, reap_delay, capsys):
     slowest = 0.0
     flags = ["--reap-delay", reap_delay]

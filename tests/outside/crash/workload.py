@@ -51,10 +51,8 @@ class Writer(Worker):
 
     def is_end(self, error):
         text = str(error)
-        return (
-            isinstance(error, AutoReconnect)
-            or isinstance(error, PyMongoError)
-            and ("shutting down" in text or "interrupted" in text)
+        return isinstance(error, AutoReconnect) or (
+            isinstance(error, PyMongoError) and ("shutting down" in text or "interrupted" in text)
         )
 
     def close(self):
@@ -159,7 +157,7 @@ class Writer(Worker):
             if key[0] == "plain" and state.body is not None
         }
         changes = {
-            key: (lambda state: lambda begin, end: State({**state.body, **stamp}))(state)
+            key: lambda begin, end, body=state.body: State({**body, **stamp})
             for key, state in keys.items()
         }
         self.ledger.intend(changes)

@@ -1,5 +1,5 @@
-"""Where a machine lets nobody mount file systems or trace processes, as some containers do, what needs
-that is left out, and the run says so."""
+"""Where a machine lets nobody mount file systems or trace processes, as some containers do, what
+needs that is left out, and the run says so."""
 
 import os
 import subprocess

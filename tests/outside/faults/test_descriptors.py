@@ -1,5 +1,5 @@
-"""Few descriptors: connections are bounded below what the process may open, so that however many come
-and stay, what the store needs is there and writes go on."""
+"""Few descriptors: connections are bounded below what the process may open, so that however many
+come and stay, what the store needs is there and writes go on."""
 
 import contextlib
 import socket
@@ -64,7 +64,8 @@ def new(writers, name):
 
 
 def afterwards(server, writers):
-    """What is wrong when there is room again: for who stayed, for who comes, and after a restart."""
+    """What is wrong when there is room again: for who stayed, for who comes, and after a
+    restart."""
     try:
         assert all(writers.write()), f"still refused: {writers.wrong[-1:]}"
         assert writers.compare() == []

@@ -1,6 +1,6 @@
-"""One system call on the disk fails, once or for a while: the writes that failed are refused by name,
-reads go on, and soon after the last error the store takes writes again, without a restart, with all
-that was acknowledged and nothing that was refused."""
+"""One system call on the disk fails, once or for a while: the writes that failed are refused by
+name, reads go on, and soon after the last error the store takes writes again, without a restart,
+with all that was acknowledged and nothing that was refused."""
 
 import contextlib
 import time
@@ -58,7 +58,7 @@ def journals(server):
     return list((server.data_dir / "store" / "tree").glob("*.jnl"))
 
 
-@pytest.mark.parametrize("call, error, when", CASES if TORTURE else FEW)
+@pytest.mark.parametrize(("call", "error", "when"), CASES if TORTURE else FEW)
 def test_an_error_of_the_disk(call, error, when, met):
     problems = []
     with Server(data_dir=True, nosql=True) as server:

@@ -5,7 +5,8 @@ import pathlib
 
 
 def size_in_use(path):
-    """Without the zeroes at the end of a file that was made long in advance, but for a few of them."""
+    """Without the zeroes at the end of a file that was made long in advance, but for a few of
+    them."""
     data = path.read_bytes()
     return min(len(data), len(data.rstrip(b"\0")) + 64)
 
@@ -37,7 +38,7 @@ def choose(dice, files):
     paths = files[kind]
     [(name, size)] = dice.choices(paths, [size for _, size in paths])
     at = dice.randrange(size)
-    if LARGE < size and dice.random() < 0.5:
+    if size > LARGE and dice.random() < 0.5:
         # Near the end, where damage looks like what a crash had cut.
         at = max(0, size - 1 - int(dice.expovariate(0.001)))
     return name, at, dice.randrange(8)

@@ -1,4 +1,5 @@
-"""A data directory as a crash left it, and the truth: all that was acknowledged into it, at both doors.
+"""A data directory as a crash left it, and the truth: all that was acknowledged into it, at both
+doors.
 
 Some of it lies in tables, some in the journal behind them, and beside the store lie the clock, what
 was switched, and the files of the NoSQL door.
@@ -27,6 +28,18 @@ class Damaged(Exception):
     """The server says that something is damaged: that is no silence."""
 
 
+def change(dice, collection, container):
+    """One write at random, at one door or the other."""
+    id = dice.randrange(DOCUMENTS)
+    writes = [
+        lambda: collection.replace_one({"_id": id}, row(dice, id), upsert=True),
+        lambda: collection.delete_one({"_id": id}),
+        lambda: collection.insert_one(row(dice, f"new{dice.random()}")),
+        lambda: container.upsert(item(dice, id % ITEMS)),
+    ]
+    dice.choice(writes)()
+
+
 def build(path):
     """Writes it, ends by SIGKILL, and answers the truth."""
     dice = random.Random(f"{SEED} image")
@@ -49,15 +62,7 @@ def build(path):
         server.restart()
         database, container = server.client["d"], server.items.container("d", "c")
         for _ in range(CHANGES):
-            id, name = dice.randrange(DOCUMENTS), dice.choice(COLLECTIONS)
-            dice.choice(
-                [
-                    lambda: database[name].replace_one({"_id": id}, row(dice, id), upsert=True),
-                    lambda: database[name].delete_one({"_id": id}),
-                    lambda: database[name].insert_one(row(dice, f"new{dice.random()}")),
-                    lambda: container.upsert(item(dice, id % ITEMS)),
-                ]
-            )()
+            change(dice, database[dice.choice(COLLECTIONS)], container)
         server.advance(1_000)
         truth = {**look(server, token), "token": token}
         # The last record of a journal cannot be told from one that a crash had cut: nobody looks
@@ -180,6 +185,8 @@ def certificate(server):
     """What the NoSQL door shows to clients that speak TLS, which they have pinned."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection(server.items.address, 10) as plain:
-        with context.wrap_socket(plain) as wrapped:
-            return wrapped.getpeercert(True)
+    with (
+        socket.create_connection(server.items.address, 10) as plain,
+        context.wrap_socket(plain) as wrapped,
+    ):
+        return wrapped.getpeercert(True)

@@ -1,6 +1,6 @@
-"""One bit of a data directory is turned: what is served after that is the truth, or the directory is
-refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was without a
-word, never a signal, never another exit code.
+"""One bit of a data directory is turned: what is served after that is the truth, or the directory
+is refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was
+without a word, never a signal, never another exit code.
 
 FLIPS says how many (default 60; 10,000 with --torture), SEED where they begin.
 """
@@ -27,7 +27,8 @@ WHOLE, DIFFERENT, REFUSED = 0, 1, 3
 
 
 def verified(directory):
-    """What `ebb verify` says of it; its end is one of three, and each but the first has a reason."""
+    """What `ebb verify` says of it; its end is one of three, and each but the first has a
+    reason."""
     ended = subprocess.run(
         [EBB_BIN, "verify", "--data-dir", str(directory)],
         capture_output=True,

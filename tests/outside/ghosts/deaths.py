@@ -1,7 +1,7 @@
 """The kinds of death: how a collection is set up so that a document dies at a known instant."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Callable
 
 from lib.server import date
 

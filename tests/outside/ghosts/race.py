@@ -1,5 +1,6 @@
 """The race of documents, by whole seconds and by dates."""
 
+import contextlib
 import time
 
 import pymongo
@@ -37,10 +38,8 @@ class Client(races.Racer):
         return found and found["life"]
 
     def begin(self, id, life):
-        try:
+        with contextlib.suppress(DuplicateKeyError):
             self.collection.insert_one({"_id": id, "life": life, "k": id, **self.fields()})
-        except DuplicateKeyError:
-            pass
 
     def wait(self):
         if self.kind == "seconds":
@@ -52,7 +51,7 @@ class Client(races.Racer):
 
     def scans(self):
         return (
-            lambda: self.collection.find(),
+            self.collection.find,
             lambda: self.collection.find({"k": {"$gte": 0}}).hint([("k", 1)]),
             lambda: self.collection.find(batch_size=3).sort("life", 1),
             lambda: self.collection.aggregate([{"$match": {"k": {"$gte": 0}}}]),

@@ -22,7 +22,7 @@ class History(history.History):
     """One seed's walk through documents and their rules."""
 
     STEPS = 120
-    IDS = [f"id{i}" for i in range(12)]
+    IDS = tuple(f"id{i}" for i in range(12))
 
     def begin(self):
         return Pair(data_dir=self.seed % 3 != 0, pad=self.seed % 2 == 0)

@@ -151,7 +151,7 @@ class Reader(instant.Reader):
                 f"batch by {hint or '_id'}",
                 ids,
                 seconds,
-                lambda second: [id for id in span if self.documents.alive(second, id)],
+                lambda second, span=span: [id for id in span if self.documents.alive(second, id)],
             )
             if ended or self.ended.is_set():
                 return

@@ -106,13 +106,14 @@ def deaf_to_refusals(house, data, most, ends=(TimeoutError,)):
 
 def slow(house, starts, within, ended):
     """Clients that begin a message and do no more are waited for, and (`within` so many seconds;
-    None: that is not awaited) left; `ended` asks a wire whether it was, in the time that is left."""
+    None: that is not awaited) left; `ended` asks a wire whether it was, in the time that is
+    left."""
     wires = [house.wire() for _ in starts]
-    for wire, start in zip(wires, starts):
+    for wire, start in zip(wires, starts, strict=True):
         wire.send(start)
     if within is None:
         assert all(wire.silent(0.05) for wire in wires)
         return
     until = time.monotonic() + within
-    for wire, start in zip(wires, starts):
+    for wire, start in zip(wires, starts, strict=True):
         assert ended(wire, max(0.1, until - time.monotonic())), f"{len(start)} bytes"

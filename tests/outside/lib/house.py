@@ -1,5 +1,5 @@
-"""A server under attack, whatever its door, and the witness: a connection as old as the server, with
-data that nothing may change."""
+"""A server under attack, whatever its door, and the witness: a connection as old as the server,
+with data that nothing may change."""
 
 import contextlib
 import threading
@@ -94,7 +94,8 @@ class House:
         return self.server.log.read_text(errors="replace")
 
     def leave(self):
-        """Bounded memory, a quiet log without panics, a clean end, and a directory that is whole."""
+        """Bounded memory, a quiet log without panics, a clean end, and a directory that is
+        whole."""
         memory = self.server.rss()
         assert memory < MOST_MEMORY, f"{memory >> 20} MiB are held at the end"
         log = self.log()

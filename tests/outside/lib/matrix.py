@@ -1,4 +1,5 @@
-"""The ghost matrix of either door: kinds of death, states of the data, instants; and what is left."""
+"""The ghost matrix of either door: kinds of death, states of the data, instants; and what is
+left."""
 
 import random
 import re

@@ -4,8 +4,8 @@ Each path answers whether it still sees what is mortal. Reads leave the data as 
 every instant on the same ones; writes get something of their own for each instant.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 #: Mortals beside the one that paths look for.
 FILLERS = 8

@@ -158,7 +158,7 @@ def around(seen, life, death):
     yield f"life {life}"
     of = sorted((one for one in seen if one[0] == life), key=lambda one: one[2])
     for _, alive, begin, end, *by in of:
-        if -1 < end - death and begin - death < 1:
+        if end - death > -1 and begin - death < 1:
             word = "alive" if alive else "dead"
             yield f"  {begin - death:+.4f} to {end - death:+.4f} {word} {' '.join(by)}"
 

@@ -18,7 +18,8 @@ import pymongo
 from lib.nosql import Client
 
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
-EPOCH = datetime.datetime(1970, 1, 1)
+#: Dates of BSON come and go without a zone.
+EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001
 READY_WITHIN = 30.0
 #: Flags: whether the reaper follows each death, or does nothing as long as a test takes.
 AT_ONCE, NEVER = ["--reap-delay", "0"], ["--reap-delay", "1000000"]
@@ -50,7 +51,7 @@ def copied(directory, to):
 def worth(expiry):
     """By the rule of the reaper: half of it is dead, and more than a few blocks."""
     dead = expiry["unreaped_estimate"]["bytes"]
-    return REAP_LEAST_BYTES <= dead and expiry["live"]["bytes"] <= dead
+    return dead >= REAP_LEAST_BYTES and expiry["live"]["bytes"] <= dead
 
 
 def spawn(command, log):
@@ -61,6 +62,7 @@ def spawn(command, log):
         except OSError as error:
             if error.errno != errno.EFAULT or not attempts_left:
                 raise
+    return None
 
 
 class Server:

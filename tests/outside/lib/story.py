@@ -1,4 +1,5 @@
-"""Stories: histories that a table tells step by step, with what may happen to their server meanwhile.
+"""Stories: histories that a table tells step by step, with what may happen to their server
+meanwhile.
 
 Each is told once as it is and once with a restart, a crash or a reap, dealt by SEED, after half of
 its steps; with TORTURE also with each of them after all steps, or after one alone.
@@ -28,7 +29,8 @@ def move(seconds):
 
 
 def mortal(pair):
-    """Documents that the default kills, that kill themselves, that never die, and that take long."""
+    """Documents that the default kills, that kill themselves, that never die, and that take
+    long."""
     pair.insert("inherit", {})
     pair.insert("ttl", {"ttl": 10})
     pair.insert("pinned", {"ttl": -1})
@@ -92,7 +94,8 @@ class Stories:
         self.tell(name, [None] * len(self.table[name][0]), False)
 
     def tests(self):
-        """What a module has under the names `disturbed`, `test_disturbed` and `test_undisturbed`."""
+        """What a module has under the names `disturbed`, `test_disturbed` and
+        `test_undisturbed`."""
 
         @pytest.mark.parametrize("plan", self.plans)
         @pytest.mark.parametrize("history", self.table)

@@ -1,4 +1,5 @@
-"""One connection that a test writes raw bytes to; what the answers are, the wire of each door knows."""
+"""One connection that a test writes raw bytes to; what the answers are, the wire of each door
+knows."""
 
 import os
 import socket
@@ -73,7 +74,8 @@ class Wire:
         return False
 
     def leave_within(self, data, sent, end):
-        """Sends so many bytes of a message (-1: all but one) and ends; of a half more may be read."""
+        """Sends so many bytes of a message (-1: all but one) and ends; of a half more may be
+        read."""
         self.send(data[:sent] if sent >= 0 else data[:-1])
         if end == "half":
             self.half_close()

@@ -1,7 +1,7 @@
 """The kinds of death of items: how a container is set up so that an item dies at a known second."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Callable
 
 OFF = None
 STAY = [{"ttl": -1}, {"ttl": 1_000_000}, {"ttl": 2_147_483_647}]

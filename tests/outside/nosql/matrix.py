@@ -1,4 +1,5 @@
-"""Runs the matrix of items: all paths x one kind of death x the instants, in one state of the data."""
+"""Runs the matrix of items: all paths x one kind of death x the instants, in one state of the
+data."""
 
 from lib import matrix
 from lib.matrix import INSTANTS

@@ -138,7 +138,7 @@ class Pair(pair.Pair):
             ids[0][-1], [{"operationType": kind, "resourceBody": full} for full in fulls]
         )
         there = [id in self.model.live for id in ids]
-        fails = self.refuses(body) or kind == "Create" and any(there)
+        fails = self.refuses(body) or (kind == "Create" and any(there))
         self.judge(reply, 207 if fails else 200, f"batch of {kind} of {ids}")
         if not fails:
             for full in fulls:
@@ -200,7 +200,7 @@ class Pair(pair.Pair):
         rows, after = self.container.changes(etag, ALL_VERSIONS, choose([None, 1, 3]))
         found, expected = settled(map(event, rows)), settled(self.model.events[since:])
         if found != expected:
-            at = [one == other for one, other in zip(found, expected)]
+            at = [one == other for one, other in zip(found, expected, strict=False)]
             at = at.index(False) if False in at else len(at)
             raise AssertionError(
                 f"all versions since {since}, at {at}: {list(map(str, found[at : at + 3]))}, "

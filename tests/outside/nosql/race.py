@@ -1,4 +1,5 @@
-"""The race of items, by the default and by their own `ttl`; what all versions tell is judged too."""
+"""The race of items, by the default and by their own `ttl`; what all versions tell is judged
+too."""
 
 import time
 
@@ -48,7 +49,7 @@ class Client(races.Racer):
     def scans(self):
         c = self.container
         return (
-            lambda: c.rows(),
+            c.rows,
             lambda: c.rows("SELECT * FROM c"),
             lambda: c.changes()[0],
             lambda: c.rows("SELECT * FROM c WHERE c.k >= 0"),

@@ -20,7 +20,7 @@ class History(history.History):
     """One seed's walk through items and their default."""
 
     STEPS = 60
-    IDS = [f"id{i}{pk}" for i in range(5) for pk in "ab"]
+    IDS = tuple(f"id{i}{pk}" for i in range(5) for pk in "ab")
 
     def begin(self):
         disk, pad = self.seed % 3 != 0, self.seed % 2 == 0

@@ -144,7 +144,9 @@ class Reader(instant.Reader):
                 "page",
                 rows,
                 seconds,
-                lambda second: [k for k in self.items.alive(second) if begin <= k < end],
+                lambda second, part=range(begin, end): [
+                    k for k in self.items.alive(second) if k in part
+                ],
             )
             if after is None or self.ended.is_set():
                 return

@@ -20,7 +20,7 @@ AGAIN = Event("create", "a", body("a", 4), None, 12)
 
 
 @pytest.mark.parametrize(
-    "told, fine",
+    ("told", "fine"),
     [
         ([*MADE, *DEAD, LATE, AGAIN], True),
         # Deaths of one second come in any order, and beside the writes of others.
@@ -60,11 +60,12 @@ def test_the_model_sweeps_in_the_order_of_death():
     assert [one["id"] for one in model.latest(0)] == ["c", "d"]
     model.set_default(30)
     assert [(e.id, e.second) for e in model.events[-1:]] == [("d", 102)]
-    assert list(model.live) == ["c"] and model.latest(3) == []
+    assert list(model.live) == ["c"]
+    assert model.latest(3) == []
 
 
 @pytest.mark.parametrize(
-    "stamps, size, fine",
+    ("stamps", "size", "fine"),
     [
         ([], 1, True),
         ([1, 2], 2, True),
@@ -99,7 +100,7 @@ ONE, TWO = {"id": "a", "pk": "p", "n": 1}, {"id": "a", "pk": "p", "n": 2}
 
 
 @pytest.mark.parametrize(
-    "events, faults",
+    ("events", "faults"),
     [
         (
             [
@@ -144,7 +145,7 @@ def test_what_a_cell_notices():
 
 
 @pytest.mark.parametrize(
-    "status, message, expected",
+    ("status", "message", "expected"),
     [
         (200, "", True),
         (404, "Entity with the specified id does not exist in the system.", False),
@@ -154,7 +155,7 @@ def test_what_a_cell_notices():
     ],
 )
 def test_what_is_there(status, message, expected):
-    text = 'Message: {"Errors":["%s"]}\\r\\nActivityId: x' % message
+    text = f'Message: {{"Errors":["{message}"]}}\\r\\nActivityId: x'
     reply = Reply(status, {}, b'{"message":"%s"}' % text.replace('"', '\\"').encode())
     cell = Cell(None, None, items(), None, {})
     if expected is Strange:

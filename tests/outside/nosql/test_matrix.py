@@ -43,7 +43,7 @@ def test_every_shape_tells_the_living_from_the_dead(shape):
             assert alive != dead, (kind.name, scope)
 
 
-@pytest.mark.parametrize("state, kind", PAIRS)
+@pytest.mark.parametrize(("state", "kind"), PAIRS)
 class TestMatrix(Left):
     """One row is one path through a state and a kind of death, at all instants."""
 

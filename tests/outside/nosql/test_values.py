@@ -49,7 +49,8 @@ def test_item(server, container, value, way, default):
     if on is not None and seconds is OUT:
         assert status == 400, reply
         if not way.startswith(("batch", "bulk")):
-            assert reply.substatus == 0 and reply.json["code"] == "BadRequest"
+            assert reply.substatus == 0
+            assert reply.json["code"] == "BadRequest"
             assert reply.error == bad_ttl(text.strip('"'))
         left = container.read("a", "a")
         assert left.json == before if before else left.status == 404

@@ -2,6 +2,7 @@
 they should, show nothing that has died meanwhile, and leave nothing behind."""
 
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import urllib.request
@@ -49,10 +50,8 @@ def deleted_files(server):
     folder = pathlib.Path(f"/proc/{server.process.pid}/fd")
     links = []
     for file in folder.iterdir():
-        try:
+        with contextlib.suppress(OSError):
             links.append(os.readlink(file))
-        except OSError:
-            pass
     return [link for link in links if "/tmp/" in link and link.endswith("(deleted)")]
 
 
@@ -67,7 +66,8 @@ def test_a_sort_that_memory_does_not_hold(server):
     assert ties == sorted(ties)
     page = list(found.find().sort("rank", 1).skip(15_000).limit(3))
     assert [it["rank"] for it in page] == [15_000, 15_001, 15_002]
-    assert temporary_bytes(server) == 0 and deleted_files(server) == []
+    assert temporary_bytes(server) == 0
+    assert deleted_files(server) == []
 
 
 def test_groups_that_memory_does_not_hold(server):
@@ -91,7 +91,8 @@ def test_groups_that_memory_does_not_hold(server):
     assert len(groups) == 4000
     for user, group in groups.items():
         members = range(user, COUNT, 4000)
-        assert group["first"] == user and sorted(group["ids"]) == list(members)
+        assert group["first"] == user
+        assert sorted(group["ids"]) == list(members)
         assert group["n"] == sum(at * 7919 % COUNT for at in members)
         assert [text[:6] for text in group["texts"]] == [f"{at:06d}" for at in members]
     buckets = list(found.aggregate([{"$bucketAuto": {"groupBy": "$rank", "buckets": 4}}]))
@@ -144,9 +145,11 @@ def test_many_at_once_share_the_memory(server):
 def test_an_open_cursor_holds_a_file_and_gives_it_back(server):
     cursor = server.client.db.c.find({}, {"rank": 1}, batch_size=10).sort("rank", 1)
     next(cursor)
-    assert 100 << 20 < temporary_bytes(server) and len(deleted_files(server)) == 1
+    assert temporary_bytes(server) > 100 << 20
+    assert len(deleted_files(server)) == 1
     cursor.close()
-    assert temporary_bytes(server) == 0 and deleted_files(server) == []
+    assert temporary_bytes(server) == 0
+    assert deleted_files(server) == []
 
 
 def test_what_dies_while_it_waits_in_a_file_is_not_shown():
@@ -178,7 +181,8 @@ def test_a_killed_server_leaves_no_file():
         cursor = found.find(batch_size=10).sort("rank", 1)
         next(cursor)
         folder = pathlib.Path(server.data_dir) / "tmp"
-        assert folder.is_dir() and list(folder.iterdir()) == []
+        assert folder.is_dir()
+        assert list(folder.iterdir()) == []
         (folder / ".tmp-of-another-system").write_bytes(b"x")
         server.kill()
         server.start()

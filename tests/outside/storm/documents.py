@@ -1,5 +1,5 @@
-"""A client of the MongoDB door: collections that are made by hand and by writing, get other names and
-go; indexes and rules of time to live."""
+"""A client of the MongoDB door: collections that are made by hand and by writing, get other names
+and go; indexes and rules of time to live."""
 
 from pymongo import InsertOne, UpdateOne
 from pymongo.errors import AutoReconnect, BulkWriteError, OperationFailure, PyMongoError
@@ -358,7 +358,7 @@ class Documents(Client):
             [
                 lambda: target.create_index(keys, name=chosen, **options),
                 lambda: target.drop_index(chosen),
-                lambda: target.drop_indexes(),
+                target.drop_indexes,
                 lambda: target.database.command(
                     "collMod", name[2], index={"name": "_ts_1", "expireAfterSeconds": 3_000}
                 ),

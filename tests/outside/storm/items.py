@@ -1,5 +1,5 @@
-"""A client of the NoSQL door: databases, containers, users, permissions and offers that come, change
-and go, and items in them."""
+"""A client of the NoSQL door: databases, containers, users, permissions and offers that come,
+change and go, and items in them."""
 
 import http.client
 
@@ -82,9 +82,9 @@ class Items(Client):
             reply = self.client.call(method, path, body, headers)
         except (ConnectionError, http.client.HTTPException) as error:
             raise Ended from error
-        if reply.status in (500, 503) and b"shutting down" in reply.body or reply.status == 503:
+        if (reply.status in (500, 503) and b"shutting down" in reply.body) or reply.status == 503:
             raise Ended
-        if 400 <= reply.status:
+        if reply.status >= 400:
             raise Refused(reply.status, f"{method} {path}: {reply}")
         return reply
 

@@ -40,7 +40,8 @@ def differences(verified):
 
 
 class Makers:
-    """Clients of both doors, each with a connection of its own, and what was acknowledged to them."""
+    """Clients of both doors, each with a connection of its own, and what was acknowledged to
+    them."""
 
     def __init__(self, server, count):
         self.server = server

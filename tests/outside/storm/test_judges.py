@@ -24,7 +24,7 @@ def carry(source, target, begin, end=float("inf"), **more):
 
 
 @pytest.mark.parametrize(
-    "found, changes",
+    ("found", "changes"),
     [
         (A, []),
         (B, [carry(A, B, 3.0, 4.0)]),
@@ -46,7 +46,7 @@ def test_what_may_be(found, changes):
 
 
 @pytest.mark.parametrize(
-    "found, changes, insert",
+    ("found", "changes", "insert"),
     [
         (None, [], {}),
         (B, [], {}),
@@ -82,13 +82,15 @@ def test_worlds():
     world = World()
     world.held = {("coll", "d", "a"): {"rows": {1: 1}}}
     world.intend(world.without(("coll", "d", "a")))
-    assert world.settle({}) == [] and world.held == {}
+    assert world.settle({}) == []
+    assert world.held == {}
     world.intend(world.with_(("coll", "d", "a"), {"rows": {}}))
     assert world.settle({("coll", "d", "b"): {"rows": {}}}) != []
     world.held = {("coll", "d", "a"): {"rows": {1: 1}}}
     assert world.settle({("coll", "d", "a"): {"rows": {}}}) != [], "a lost row"
     world.held = {("coll", "d", name): {} for name in "ab"}
     world.intend(*world.without_some(world.names("coll")))
-    assert len(world.perhaps) == 3 and world.perhaps[-1] == {}
+    assert len(world.perhaps) == 3
+    assert world.perhaps[-1] == {}
     world.refuse()
     assert world.settle({}) != [], "a refused drop was done"

@@ -1,6 +1,6 @@
-"""The catalog storm: twelve clients of both doors make, fill, rename, change and drop whatever has a
-name, until SIGTERM or SIGKILL. Then every acknowledged document is there under its last name, what
-was dropped is gone, counts are right and the directory is whole.
+"""The catalog storm: twelve clients of both doors make, fill, rename, change and drop whatever has
+a name, until SIGTERM or SIGKILL. Then every acknowledged document is there under its last name,
+what was dropped is gone, counts are right and the directory is whole.
 
 ROUNDS says how many (default 10; 200 with --torture), SEED where they begin.
 """
@@ -99,7 +99,8 @@ def test_storm(capsys):
     )
     with capsys.disabled():
         print(
-            f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): {acks} requests "
-            f"acknowledged, {yields} refused because others were faster, 0 documents lost"
+            f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): "
+            f"{acks} requests acknowledged, {yields} refused because others were faster, "
+            "0 documents lost"
         )
     assert all(client.acks > ROUNDS for client in storm.clients), "hardly any storm"

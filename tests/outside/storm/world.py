@@ -1,8 +1,9 @@
-"""What one client knows of the names that are its own: exactly, but for one request without an answer.
+"""What one client knows of the names that are its own: exactly, but for one request without an
+answer.
 
-A world maps what there is (("coll", database, name), ("db", name), ("user", database, name)) to what
-it holds. A request says before it is sent which worlds it may leave behind; an answer makes the last
-of them the world that is, and after a crash it is one of them.
+A world maps what there is (("coll", database, name), ("db", name), ("user", database, name)) to
+what it holds. A request says before it is sent which worlds it may leave behind; an answer makes
+the last of them the world that is, and after a crash it is one of them.
 """
 
 from itertools import combinations
@@ -42,7 +43,8 @@ class World:
         self.perhaps = []
 
     def settle(self, found):
-        """Compares with what a restarted server has; answers what is wrong, and believes the rest."""
+        """Compares with what a restarted server has; answers what is wrong, and believes the
+        rest."""
         legal = [self.held, *self.perhaps]
         self.perhaps = []
         if found in legal:
@@ -50,7 +52,7 @@ class World:
             return []
         nearest = min(legal, key=lambda world: len(differences(found, world)))
         self.held = found
-        return differences(found, nearest)[:5] + [f"({len(legal)} worlds were possible)"]
+        return [*differences(found, nearest)[:5], f"({len(legal)} worlds were possible)"]
 
 
 def differences(found, wanted):

@@ -1,4 +1,5 @@
-"""The asynchronous client behind the calls of the synchronous one, so that each test drives both."""
+"""The asynchronous client behind the calls of the synchronous one, so that each test drives
+both."""
 
 import inspect
 

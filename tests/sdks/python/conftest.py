@@ -8,7 +8,7 @@ import pathlib
 import signal
 import urllib.request
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import azure.cosmos
 import azure.cosmos.aio
@@ -66,7 +66,7 @@ class Clock:
             return json.load(answer)["now_ms"] // 1000
 
     def date(self):
-        return datetime.fromtimestamp(self.now(), timezone.utc)
+        return datetime.fromtimestamp(self.now(), UTC)
 
     def advance(self, seconds):
         body = json.dumps({"advance_seconds": seconds}).encode()

@@ -9,13 +9,14 @@ REQUEST = re.compile(rb"(?:^|\r\n\r\n|[}\]])(GET|POST|PUT|PATCH|DELETE) (\S+) HT
 
 
 class Relay:
-    """Listens on an address of its own for the length of a block; `requests` are methods and paths."""
+    """Listens on an address of its own for the length of a block; `requests` are methods and
+    paths."""
 
     def __init__(self, endpoint):
         address = urllib.parse.urlsplit(endpoint)
         self.server = (address.hostname, address.port)
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.endpoint = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.endpoint = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.requests = []
         self.open = [self.listener]
 

@@ -85,7 +85,10 @@ def test_one_failure_undoes_all(make, case):
     container = make(default_ttl=-1)
     before = container.create_item({"id": "old", "pk": "a", "n": 0})
     operation, status = copy.deepcopy(FAILURES[case])  # The SDK takes such options apart.
-    create = lambda name: ("create", ({"id": name, "pk": "a"},))
+
+    def create(name):
+        return ("create", ({"id": name, "pk": "a"},))
+
     failed(container, [create("first"), operation, create("last")], 1, status)
     assert list(container.read_all_items()) == [before]
 

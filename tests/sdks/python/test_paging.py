@@ -57,7 +57,8 @@ def test_another_client_takes_the_token_up(many, query, connect, name):
         token = pages.continuation_token
         if token is None:
             break
-    assert sorted(found) == list(range(25)) and token is None
+    assert sorted(found) == list(range(25))
+    assert token is None
 
 
 def test_one_partition_in_pages(many, query):

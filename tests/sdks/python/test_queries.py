@@ -78,7 +78,10 @@ EVERYWHERE = [
         [["dog", "cat"]],
     ),
     (
-        "SELECT VALUE (SELECT VALUE COUNT(1) FROM p IN c.pets) FROM c WHERE c.pk = 'b' AND c.id = '4'",
+        (
+            "SELECT VALUE (SELECT VALUE COUNT(1) FROM p IN c.pets) FROM c "
+            "WHERE c.pk = 'b' AND c.id = '4'"
+        ),
         [2],
     ),
     ("SELECT VALUE 1", [1]),
@@ -137,20 +140,20 @@ def people(db):
     return container
 
 
-@pytest.mark.parametrize("text, expected", EVERYWHERE, ids=[text for text, _ in EVERYWHERE])
+@pytest.mark.parametrize(("text", "expected"), EVERYWHERE, ids=[text for text, _ in EVERYWHERE])
 def test_results_in_any_order(people, query, text, expected):
     found = list(query(people, text))
     assert sorted(found, key=repr) == sorted(expected, key=repr)
 
 
 @pytest.mark.parametrize(
-    "text, expected", ORDERED + OBJECTS, ids=[text for text, _ in ORDERED + OBJECTS]
+    ("text", "expected"), ORDERED + OBJECTS, ids=[text for text, _ in ORDERED + OBJECTS]
 )
 def test_results_in_their_order(people, query, text, expected):
     assert list(query(people, text)) == expected
 
 
-@pytest.mark.parametrize("text, expected", GROUPED, ids=[text for text, _ in GROUPED])
+@pytest.mark.parametrize(("text", "expected"), GROUPED, ids=[text for text, _ in GROUPED])
 def test_groups(people, query, text, expected):
     found = sorted(query(people, text), key=lambda group: group["city"])
     assert found == expected
@@ -175,7 +178,7 @@ def test_whole_items(people, query):
 
 
 @pytest.mark.parametrize(
-    "value, expected",
+    ("value", "expected"),
     [
         ("Paris", ["2", "4"]),
         (None, []),

@@ -20,7 +20,10 @@ KINDS = {
 def test_kept_listed_replaced_deleted(container, kind):
     body, listing = KINDS[kind]
     scripts = container.scripts
-    call = lambda verb, *args: getattr(scripts, f"{verb}_{kind}")(*args)
+
+    def call(verb, *args):
+        return getattr(scripts, f"{verb}_{kind}")(*args)
+
     made = call("create", body)
     assert {name: made[name] for name in body} == body
     assert ids(getattr(scripts, listing)()) == ["s"]

@@ -28,7 +28,8 @@ def test_users(db):
     name = f"user {next(numbers)}"
     user = db.create_user({"id": name})
     found = user.read()
-    assert found["id"] == name and "_permissions" in found
+    assert found["id"] == name
+    assert "_permissions" in found
     assert name in ids(db.list_users())
     named = [{"name": "@id", "value": name}]
     assert ids(db.query_users("SELECT * FROM u WHERE u.id = @id", parameters=named)) == [name]

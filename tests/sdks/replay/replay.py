@@ -55,7 +55,7 @@ class Replay(unittest.TestCase):
         where = account.json["writableLocations"][0]["databaseAccountEndpoint"]
         self.assertEqual(
             where.rstrip("/"),
-            "https://%s:%d" % (self.client.connection.host, self.client.connection.port),
+            f"https://{self.client.connection.host}:{self.client.connection.port}",
         )
         self.assertEqual(
             account.json["userConsistencyPolicy"]["defaultConsistencyLevel"], "Session"
@@ -86,7 +86,7 @@ class Replay(unittest.TestCase):
 
     def test_links_of_resource_ids(self):
         """The SDK reads ranges and many other things by resource ids, whose link it lower-cases."""
-        container, shown = self.container()
+        _, shown = self.container()
         database = self.client.send("GET", self.database).json["_rid"]
         by_rid = f"/dbs/{database}/colls/{shown['_rid']}"
         self.assertEqual(self.client.send("GET", by_rid, rid=shown["_rid"]).json["id"], "c")
@@ -201,9 +201,16 @@ class Replay(unittest.TestCase):
             {"op": "move", "from": "/from", "path": "/to"},
         ]
         body = {"operations": operations, "condition": "FROM c WHERE c.n = 1"}
-        send = lambda: self.client.send(
-            "PATCH", container + "/docs/1", body, content_type="application/json-patch+json", **A
-        )
+
+        def send():
+            return self.client.send(
+                "PATCH",
+                container + "/docs/1",
+                body,
+                content_type="application/json-patch+json",
+                **A,
+            )
+
         want = {"id": "1", "pk": "a", "n": 6.5, "list": [1, 2], "new": "x", "to": 2}
         answer = send()
         self.assertEqual(answer.status, 200, answer.text)
@@ -275,7 +282,10 @@ class Replay(unittest.TestCase):
         }
         many = self.client.query(docs, 'SELECT * FROM c WHERE c["kind"] IN ("y", "z")', **all_)
         self.assertEqual([item["id"] for item in self.found(many)], ["2"])
-        read_many = 'SELECT * FROM c WHERE ( ( c.id = "1" AND c["pk"] = "a" ) OR ( c.id = "3" AND c["pk"] = "b" ) )'
+        read_many = (
+            'SELECT * FROM c WHERE ( ( c.id = "1" AND c["pk"] = "a" ) '
+            'OR ( c.id = "3" AND c["pk"] = "b" ) )'
+        )
         self.assertEqual(
             sorted(item["id"] for item in self.found(self.client.query(docs, read_many, **all_))),
             ["1", "3"],
@@ -406,8 +416,8 @@ class Replay(unittest.TestCase):
         self.assertEqual(self.ranged(docs, average), [[{"item": {"sum": 6, "count": 3}}]])
         groups = self.ranged(
             docs,
-            'SELECT [{"item": c.kind}] AS groupByItems, {"kind": c.kind, "many": {"item": COUNT(1)}} '
-            "AS payload FROM c GROUP BY c.kind",
+            'SELECT [{"item": c.kind}] AS groupByItems, '
+            '{"kind": c.kind, "many": {"item": COUNT(1)}} AS payload FROM c GROUP BY c.kind',
         )
         groups.sort(key=lambda group: group["payload"]["kind"])
         want = [

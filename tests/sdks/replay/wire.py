@@ -1,4 +1,5 @@
-"""Requests as the .NET SDK v3 sends them in gateway mode: https, signatures, headers. Not an SDK."""
+"""Requests as the .NET SDK v3 sends them in gateway mode: https, signatures, headers. Not an
+SDK."""
 
 import base64
 import email.utils

@@ -81,15 +81,19 @@ def items_of(rows):
 REWRITTEN = {
     "ORDER BY": (
         "SELECT * FROM c ORDER BY c.n",
-        'SELECT c._rid, [{"item": c.n}] AS orderByItems, c AS payload FROM c '
-        f"WHERE ({FILTER}) ORDER BY c.n ASC",
+        (
+            'SELECT c._rid, [{"item": c.n}] AS orderByItems, c AS payload FROM c '
+            f"WHERE ({FILTER}) ORDER BY c.n ASC"
+        ),
         payloads,
         every,
     ),
     "ORDER BY, back": (
         "SELECT VALUE c.id FROM c ORDER BY c.n DESC",
-        'SELECT c._rid, [{"item": c.n}] AS orderByItems, c.id AS payload FROM c '
-        f"WHERE ({FILTER}) ORDER BY c.n DESC",
+        (
+            'SELECT c._rid, [{"item": c.n}] AS orderByItems, c.id AS payload FROM c '
+            f"WHERE ({FILTER}) ORDER BY c.n DESC"
+        ),
         payloads,
         ids(),
     ),
@@ -113,8 +117,10 @@ REWRITTEN = {
     ),
     "GROUP BY": (
         "SELECT c.kind, COUNT(1) AS n FROM c GROUP BY c.kind",
-        'SELECT [{"item": c.kind}] AS groupByItems, {"kind": c.kind, '
-        '"n": {"item": COUNT(1)}} AS payload FROM c GROUP BY c.kind',
+        (
+            'SELECT [{"item": c.kind}] AS groupByItems, {"kind": c.kind, '
+            '"n": {"item": COUNT(1)}} AS payload FROM c GROUP BY c.kind'
+        ),
         lambda rows: [
             [row["groupByItems"][0]["item"], row["payload"]["n"]["item"]] for row in rows
         ],

@@ -3,8 +3,8 @@
 `answer(items)` takes the living items, in the order of `n`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 
 @dataclass(frozen=True)
