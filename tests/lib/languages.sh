@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # cache, here and work are set by who sources this.
 # Tests in several languages, and the tools that they need. Sourced after server.sh; the caller has
 # set here (one folder per language) and cache, and defines serve NAME, which starts the servers and
 # exports where they are. Nothing generated goes into the checkout.

@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # here and work are set by who sources this.
 # How the SDKs for Java and the replayed requests are run. Sourced by `run` after the common parts.
 
 # The SDK for Java speaks https: it trusts the emulators' certificates by a store of its own.
