@@ -12,7 +12,10 @@ import './styles/base.css';
 showTheme();
 refuseLongInput((characters) => {
   const most = `This field takes at most ${bytes(MOST_AT_ONCE)} at once`;
-  say({ kind: 'failed', text: `That text is ${bytes(characters)}. ${most}, so it was not put in.` });
+  say({
+    kind: 'failed',
+    text: `That text is ${bytes(characters)}. ${most}, so it was not put in.`,
+  });
 });
 window.addEventListener('pagehide', () => void closeAll());
 const root = document.getElementById('app');

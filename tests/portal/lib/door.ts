@@ -59,7 +59,9 @@ export const nosql: Door = {
     return Object.fromEntries(own);
   },
   ids: async (server) => {
-    const { resources } = await container(server).items.query('SELECT VALUE c.id FROM c').fetchAll();
+    const { resources } = await container(server)
+      .items.query('SELECT VALUE c.id FROM c')
+      .fetchAll();
     return (resources as string[]).sort();
   },
   text: (id, fields) => `{ "id": ${JSON.stringify(id)}, ${fields} }`,
@@ -98,14 +100,21 @@ export const DOORS: readonly Door[] = [nosql, mongo];
 
 /** Writes n items: `n` counts from 0, every tenth is ada's, the others bob's; ids n000, n001, … */
 export async function fillWith(server: Server, door: Door, n: number): Promise<void> {
-  const made = Array.from({ length: n }, (_, at) => ({ n: at, user: at % 10 === 0 ? 'ada' : 'bob' }));
+  const made = Array.from({ length: n }, (_, at) => ({
+    n: at,
+    user: at % 10 === 0 ? 'ada' : 'bob',
+  }));
   if (door.name === 'mongo') {
-    await (await collection(server)).insertMany(made.map((one) => ({ _id: numbered(one.n), ...one })));
+    await (await collection(server)).insertMany(
+      made.map((one) => ({ _id: numbered(one.n), ...one })),
+    );
     return;
   }
   const { items } = container(server);
   for (let at = 0; at < n; at += 50) {
-    await Promise.all(made.slice(at, at + 50).map((one) => items.create({ id: numbered(one.n), ...one })));
+    await Promise.all(
+      made.slice(at, at + 50).map((one) => items.create({ id: numbered(one.n), ...one })),
+    );
   }
 }
 

@@ -10,7 +10,10 @@ export function row(page: Page, door: Door, id: string): Locator {
 }
 
 export function rows(page: Page): Locator {
-  return page.getByRole('grid').getByRole('row').filter({ has: page.getByRole('gridcell') });
+  return page
+    .getByRole('grid')
+    .getByRole('row')
+    .filter({ has: page.getByRole('gridcell') });
 }
 
 /** What the row says of the end. */

@@ -47,7 +47,15 @@ export class Server {
     const { mongo = free, cosmos = free, admin = free } = options.ports ?? {};
     const flags = ['--mongo-addr', mongo, '--cosmos-addr', cosmos, '--admin-addr', admin];
     const clock = ['--clock', options.clock ?? 'manual'];
-    const all = ['serve', ...kept, ...clock, ...flags, '--ready-file', ready, ...(options.flags ?? [])];
+    const all = [
+      'serve',
+      ...kept,
+      ...clock,
+      ...flags,
+      '--ready-file',
+      ready,
+      ...(options.flags ?? []),
+    ];
     const child = spawn(binary, all, { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr?.on('data', (part: Buffer) => (said += part.toString()));

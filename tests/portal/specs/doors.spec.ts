@@ -7,7 +7,10 @@ test.describe('without MongoDB', () => {
 
   test('the NoSQL door works alone', async ({ page, server }) => {
     const { database } = await server.cosmos.databases.create({ id: 'app' });
-    const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+    const { container } = await database.containers.create({
+      id: 'log',
+      partitionKey: { paths: ['/id'] },
+    });
     await container.items.create({ id: 'one' });
     await page.goto('/');
     await expect(page.getByRole('main').getByText(/off/).first()).toBeVisible();

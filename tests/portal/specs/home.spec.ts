@@ -18,7 +18,10 @@ test('connection strings work as they stand', async ({ page, server, context }) 
   await page.goto('/');
   const uri = await copied(page, 'MongoDB connection string');
   const client = await new MongoClient(uri).connect();
-  await client.db('app').collection<{ _id: string }>('log').insertOne({ _id: 'by the copied string' });
+  await client
+    .db('app')
+    .collection<{ _id: string }>('log')
+    .insertOne({ _id: 'by the copied string' });
   await client.close();
   expect(await (await server.mongo()).db('app').collection('log').countDocuments()).toBe(1);
   const cosmos = new CosmosClient(await copied(page, 'NoSQL connection string'));

@@ -41,7 +41,10 @@ for (const door of DOORS) {
     await expect(editor(page)).toBeVisible();
   });
 
-  test(`${door.noun}: the address of what was made, and of what is gone`, async ({ page, server }) => {
+  test(`${door.noun}: the address of what was made, and of what is gone`, async ({
+    page,
+    server,
+  }) => {
     await door.create(server, null);
     await page.goto(`/${door.name}/app/log/items`);
     await page.getByRole('button', { name: `New ${door.Noun}` }).click();

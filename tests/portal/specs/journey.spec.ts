@@ -49,7 +49,9 @@ const mongo: Door = {
   noun: 'collection',
   prepare: async (server) => {
     const collection = (await server.mongo()).db('app').collection<{ _id: string }>('sessions');
-    await collection.insertMany(ITEMS.map(({ id, ...rest }) => ({ _id: id, user: 'ada', ...rest })));
+    await collection.insertMany(
+      ITEMS.map(({ id, ...rest }) => ({ _id: id, user: 'ada', ...rest })),
+    );
   },
   alive: async (server) => {
     const collection = (await server.mongo()).db('app').collection('sessions');

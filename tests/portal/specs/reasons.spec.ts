@@ -15,7 +15,11 @@ const DIES = /\d\d:\d\d:\d\d 00:20$/;
 
 function ignored(why: string): Said {
   const said = `ttl ignored: ${why}; `;
-  return [OFF, `${said}never (no default)`, new RegExp(`01:00${escaped(`${said}dies by the default`)}$`)];
+  return [
+    OFF,
+    `${said}never (no default)`,
+    new RegExp(`01:00${escaped(`${said}dies by the default`)}$`),
+  ];
 }
 
 function escaped(text: string): string {
@@ -50,7 +54,10 @@ test('items', async ({ page, server }) => {
   for (const [id, ttl] of ITEMS) await nosql.put(server, id, ttl === undefined ? {} : { ttl });
   await page.goto('/nosql/app/log/items');
   await check(page, nosql, ITEMS, 0);
-  for (const [at, value] of [[1, -1], [2, 60]] as const) {
+  for (const [at, value] of [
+    [1, -1],
+    [2, 60],
+  ] as const) {
     await nosql.setDefault(server, value);
     await page.reload();
     await check(page, nosql, ITEMS, at);
@@ -69,7 +76,11 @@ const DOCUMENTS: Kind[] = [
   ['large', Long.fromString('2147483648'), ignored('2147483648 is larger than 2147483647')],
   ['text', '20', ignored('"20" is not an int, long or double')],
   ['null', null, ignored('null is not an int, long or double')],
-  ['decimal', Decimal128.fromString('20'), ignored('NumberDecimal("20") is not an int, long or double')],
+  [
+    'decimal',
+    Decimal128.fromString('20'),
+    ignored('NumberDecimal("20") is not an int, long or double'),
+  ],
 ];
 
 test('documents', async ({ page, server }) => {
@@ -77,7 +88,10 @@ test('documents', async ({ page, server }) => {
   for (const [id, ttl] of DOCUMENTS) await mongo.put(server, id, ttl === undefined ? {} : { ttl });
   await page.goto('/mongo/app/log/items');
   await check(page, mongo, DOCUMENTS, 0);
-  for (const [at, value] of [[1, -1], [2, 60]] as const) {
+  for (const [at, value] of [
+    [1, -1],
+    [2, 60],
+  ] as const) {
     await mongo.setDefault(server, value);
     await page.reload();
     await check(page, mongo, DOCUMENTS, at);
@@ -89,11 +103,14 @@ test('documents with a date, and from while per-document TTL was off', async ({ 
   const log = await collection(server);
   await log.createIndex({ at: 1 }, { name: 'by-date', expireAfterSeconds: 10 });
   const { now } = (await log.db.admin().command({ ebbClock: 1 })) as { now: Date };
-  const at = (seconds: number) => new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
+  const at = (seconds: number) =>
+    new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
   await mongo.put(server, 'dated', { at: at(20) });
   await mongo.put(server, 'many dates', { at: [at(40), at(5)] });
   await mongo.put(server, 'dated later', { at: at(90) });
-  const switched = await page.request.put(`${server.url}/_ebb/features`, { data: { per_document_ttl: false } });
+  const switched = await page.request.put(`${server.url}/_ebb/features`, {
+    data: { per_document_ttl: false },
+  });
   expect(switched.ok()).toBe(true);
   await mongo.put(server, 'unheard', { ttl: new Int32(20) });
   await page.goto('/mongo/app/log/items');

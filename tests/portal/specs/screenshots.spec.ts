@@ -14,7 +14,9 @@ test.use({ deviceScaleFactor: 1 });
 
 test('pictures', async ({ page, server }) => {
   mkdirSync(out, { recursive: true });
-  await (await server.mongo()).db('admin').command({ ebbClock: 1, set: new Date('2030-03-01T09:00:00Z') });
+  await (await server.mongo())
+    .db('admin')
+    .command({ ebbClock: 1, set: new Date('2030-03-01T09:00:00Z') });
   await page.request.post(`${server.url}/_ebb/quickstart`, { data: {} });
   await server.advance(8);
   const picture = (name: string) => page.screenshot({ path: join(out, `${name}.png`) });

@@ -10,11 +10,17 @@ type Door = (typeof DOORS)[number];
 
 async function make(door: Door, server: Server) {
   if (door === 'mongo') {
-    await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+    await (await server.mongo())
+      .db('app')
+      .collection<{ _id: string }>('log')
+      .insertOne({ _id: 'one' });
     return;
   }
   const { database } = await server.cosmos.databases.createIfNotExists({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await container.items.create({ id: 'one' });
 }
 
@@ -46,7 +52,9 @@ for (const door of DOORS) {
     await expect(page.getByText(/is not there any more/).first()).toBeVisible();
     await expect(page.getByRole('radio', { name: 'On (no default)' })).toBeChecked();
     await page.getByRole('button', { name: 'Reload the tree' }).first().click();
-    await expect(page.getByRole('tree').getByRole('treeitem', { name: 'log', exact: true })).toHaveCount(0);
+    await expect(
+      page.getByRole('tree').getByRole('treeitem', { name: 'log', exact: true }),
+    ).toHaveCount(0);
   });
 
   test(`deleted while a query is open, ${door}`, async ({ page, server }) => {

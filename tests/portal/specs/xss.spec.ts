@@ -35,7 +35,9 @@ async function fill(server: Server): Promise<void> {
   // Names of MongoDB databases take fewer characters than those of collections.
   const database = (await server.mongo()).db('app');
   for (const text of SCRIPTS) {
-    const collection = database.collection<Record<string, unknown>>(named(text).replace(/\$/g, '_'));
+    const collection = database.collection<Record<string, unknown>>(
+      named(text).replace(/\$/g, '_'),
+    );
     await collection.insertMany(
       SCRIPTS.map((inner) => ({ _id: inner, [named(inner).replace(/\./g, '_')]: inner })) as never,
     );
@@ -52,8 +54,16 @@ test('stored scripts stay text on every page', async ({ page, server }) => {
   for (const item of await page.getByRole('treeitem').all()) await item.click();
   await innocent(page);
   const places: [string, string, string][] = [
-    ...SCRIPTS.slice(0, 3).map((text): [string, string, string] => ['nosql', named(text), named(text)]),
-    ...SCRIPTS.map((text): [string, string, string] => ['mongo', 'app', named(text).replace(/\$/g, '_')]),
+    ...SCRIPTS.slice(0, 3).map((text): [string, string, string] => [
+      'nosql',
+      named(text),
+      named(text),
+    ]),
+    ...SCRIPTS.map((text): [string, string, string] => [
+      'mongo',
+      'app',
+      named(text).replace(/\$/g, '_'),
+    ]),
   ];
   for (const [door, database, collection] of places) {
     const link = `/${door}/${encodeURIComponent(database)}/${encodeURIComponent(collection)}`;

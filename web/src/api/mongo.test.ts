@@ -14,7 +14,10 @@ const batch = (id: number): Document => ({
 const killed = () =>
   asked
     .filter(({ command }) => 'killCursors' in command)
-    .map(({ command }) => [command['killCursors'], ...(command['cursors'] as number[]).map(Number)]);
+    .map(({ command }) => [
+      command['killCursors'],
+      ...(command['cursors'] as number[]).map(Number),
+    ]);
 
 beforeEach(() => {
   asked = [];
@@ -56,7 +59,10 @@ test('all that are open are closed together', async () => {
   answer = () => batch(8);
   await open('app', { find: 'a.b' });
   await closeAll();
-  expect(killed()).toEqual([['a.b', 7], ['a.b', 8]]);
+  expect(killed()).toEqual([
+    ['a.b', 7],
+    ['a.b', 8],
+  ]);
 });
 
 test('a cursor whose next batch was lost is closed', async () => {

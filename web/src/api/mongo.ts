@@ -49,7 +49,8 @@ export async function run(
   options: CommandOptions = {},
 ): Promise<Document> {
   const name = Object.keys(command)[0] ?? '';
-  const about = typeof command[name] === 'string' ? ` ${database}.${command[name]}` : ` ${database}`;
+  const about =
+    typeof command[name] === 'string' ? ` ${database}.${command[name]}` : ` ${database}`;
   const began = performance.now();
   const answer = await send({
     method: 'POST',
@@ -132,7 +133,11 @@ export async function close(cursor: unknown): Promise<void> {
   if (known === undefined) return;
   const { database, collection } = known;
   try {
-    await run(database, { killCursors: collection, cursors: [cursor] }, { aside: true, timeoutMs: CLOSE_MS });
+    await run(
+      database,
+      { killCursors: collection, cursors: [cursor] },
+      { aside: true, timeoutMs: CLOSE_MS },
+    );
   } catch {
     // It ends by itself in a while.
   }

@@ -8,4 +8,6 @@ test.each([
   [true, true],
   [{ by_ms: 80_000 }, true],
   [80_000, true],
-])('%j is unconfirmed: %s', (unconfirmed, want) => expect(isUnconfirmed({ unconfirmed })).toBe(want));
+])('%j is unconfirmed: %s', (unconfirmed, want) =>
+  expect(isUnconfirmed({ unconfirmed })).toBe(want),
+);

@@ -17,7 +17,6 @@ test.each([
   [63_072_000, '2 years'],
   [2_147_483_647, 'about 68 years 35 days'],
 ])('%i s in words', (seconds, want) => {
-
   expect(inWords(seconds)).toBe(want);
 });
 

@@ -10,7 +10,10 @@ function root(text: string) {
 test.each([
   ['20.0', '20.0'],
   ['[9007199254740993,1E5,-0,-0.0]', '[\n  9007199254740993,\n  1E5,\n  -0,\n  -0.0\n]'],
-  ['{"a":{},"b":[],"\\u0061":"\\u00e9\\/"}', '{\n  "a": {},\n  "b": [],\n  "\\u0061": "\\u00e9\\/"\n}'],
+  [
+    '{"a":{},"b":[],"\\u0061":"\\u00e9\\/"}',
+    '{\n  "a": {},\n  "b": [],\n  "\\u0061": "\\u00e9\\/"\n}',
+  ],
   [' { "a" : [ { } , null ] } ', '{\n  "a": [\n    {},\n    null\n  ]\n}'],
 ])('%s keeps its characters', (text, want) => {
   expect(printJson(root(text))).toBe(want);
@@ -51,7 +54,9 @@ test('fields at the root', () => {
   const node = root('{"ttl":1,"_ts":5,"x":{"_ts":6},"ttl":20.0}');
   expect(entryOf(node, 'ttl')?.value).toMatchObject({ text: '20.0' });
   expect(entryOf(node, 'TTL')).toBeNull();
-  expect(printJson(without(node, new Set(['_ts', 'ttl'])))).toBe('{\n  "x": {\n    "_ts": 6\n  }\n}');
+  expect(printJson(without(node, new Set(['_ts', 'ttl'])))).toBe(
+    '{\n  "x": {\n    "_ts": 6\n  }\n}',
+  );
 });
 
 test('lines count from one', () => {
@@ -59,7 +64,9 @@ test('lines count from one', () => {
 });
 
 test('a long text reads quickly and whole', () => {
-  const text = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => ({ id: `${at}`, name: 'x'.repeat(40) })));
+  const text = JSON.stringify(
+    Array.from({ length: 20_000 }, (_, at) => ({ id: `${at}`, name: 'x'.repeat(40) })),
+  );
   const began = performance.now();
   expect(JSON.parse(printJson(root(text)))).toEqual(JSON.parse(text));
   expect(performance.now() - began).toBeLessThan(2000);

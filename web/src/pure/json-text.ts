@@ -42,7 +42,8 @@ class Reader {
     if (this.at === this.text.length) throw new Wrong('a value is missing', this.at);
     const root = this.value(1);
     this.space();
-    if (this.at < this.text.length) throw new Wrong(`nothing may follow, but ${this.shown()} does`, this.at);
+    if (this.at < this.text.length)
+      throw new Wrong(`nothing may follow, but ${this.shown()} does`, this.at);
     return root;
   }
 
@@ -95,7 +96,8 @@ class Reader {
     const at = this.at;
     if (!this.takes(',')) throw new Wrong(`"," or "${end}" is wanted, not ${this.shown()}`, at);
     this.space();
-    if (this.text.charAt(this.at) === end) throw new Wrong('a comma may not stand before the end', at);
+    if (this.text.charAt(this.at) === end)
+      throw new Wrong('a comma may not stand before the end', at);
     return true;
   }
 
@@ -106,7 +108,8 @@ class Reader {
     if (this.takes('}')) return found;
     do {
       const at = this.at;
-      if (this.text.charAt(at) !== '"') throw new Wrong(`a key in " is wanted, not ${this.shown()}`, at);
+      if (this.text.charAt(at) !== '"')
+        throw new Wrong(`a key in " is wanted, not ${this.shown()}`, at);
       const keyText = this.string();
       this.space();
       if (!this.takes(':')) throw new Wrong(`":" is wanted, not ${this.shown()}`, this.at);
@@ -165,11 +168,14 @@ export function without(node: JsonNode, keys: ReadonlySet<string>): JsonNode {
 /** The line of a place in a text, from 1. */
 export function lineOf(text: string, at: number): number {
   let line = 1;
-  for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
+  for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1))
+    line += 1;
   return line;
 }
 
 /** A text of JSON without the white space between its tokens; of anything else, something like it. */
 export function compactJson(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|[ \t\n\r]+/g, (token) => (token.startsWith('"') ? token : ''));
+  return text.replace(/"(?:[^"\\]|\\.)*"|[ \t\n\r]+/g, (token) =>
+    token.startsWith('"') ? token : '',
+  );
 }

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { type Histogram, histograms, parseMetrics, quantile, rate, since, valueOf } from './prometheus';
+import {
+  type Histogram,
+  histograms,
+  parseMetrics,
+  quantile,
+  rate,
+  since,
+  valueOf,
+} from './prometheus';
 
 const TEXT = `# HELP clock_offset_seconds Wall clock minus database time.
 # TYPE clock_offset_seconds gauge
@@ -68,9 +76,17 @@ test.each([
 });
 
 test.each([
-  [[4, 6, 8, 8], [1, 1, 1, 1], [3, 5, 7, 7]],
+  [
+    [4, 6, 8, 8],
+    [1, 1, 1, 1],
+    [3, 5, 7, 7],
+  ],
   [[4, 6, 8, 8], undefined, [4, 6, 8, 8]],
-  [[1, 1, 1, 1], [4, 6, 8, 8], [1, 1, 1, 1]],
+  [
+    [1, 1, 1, 1],
+    [4, 6, 8, 8],
+    [1, 1, 1, 1],
+  ],
 ])('%j since %j is %j', (now, before, want) => {
   const added = since(made(now), before === undefined ? undefined : made(before));
   expect(added.buckets.map(({ count }) => count)).toEqual(want);

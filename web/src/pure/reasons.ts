@@ -25,7 +25,8 @@ export interface Expiry {
 export const MAX_TTL = 2_147_483_647;
 
 function ofNumber(value: number, shown: string): Meaning {
-  if (!Number.isInteger(value)) return { kind: 'meaningless', why: `${shown} is not a whole number` };
+  if (!Number.isInteger(value))
+    return { kind: 'meaningless', why: `${shown} is not a whole number` };
   if (value === -1) return { kind: 'never' };
   if (value > MAX_TTL) return { kind: 'meaningless', why: `${shown} is larger than ${MAX_TTL}` };
   if (value < 1) return { kind: 'meaningless', why: `${shown} is neither -1 nor positive` };
@@ -49,7 +50,8 @@ export function meaningOfBson(value: unknown): Meaning {
   const shown = brief(printShell(value, 0));
   if (value instanceof Int32 || value instanceof Double) return ofNumber(value.value, shown);
   // A Timestamp is also a Long.
-  if (value instanceof Long && value._bsontype === 'Long') return ofNumber(value.toNumber(), value.toString());
+  if (value instanceof Long && value._bsontype === 'Long')
+    return ofNumber(value.toNumber(), value.toString());
   if (typeof value === 'number') return ofNumber(value, shown);
   return { kind: 'meaningless', why: `${shown} is not an int, long or double` };
 }
@@ -130,7 +132,12 @@ export type Outlook =
   | { refused: null; seconds: number | null; words: string };
 
 /** `strict`: the NoSQL door, which refuses a meaningless `ttl` where TTL is on. */
-export function outlook(meaning: Meaning, value: Default, strict: boolean, perDocument: boolean): Outlook {
+export function outlook(
+  meaning: Meaning,
+  value: Default,
+  strict: boolean,
+  perDocument: boolean,
+): Outlook {
   const unread = !strict && !perDocument && meaning.kind !== 'absent';
   if (strict && value !== null && meaning.kind === 'meaningless') {
     return { refused: `ttl: ${meaning.why}; it must be -1 or from 1 to ${MAX_TTL}.` };
@@ -138,7 +145,11 @@ export function outlook(meaning: Meaning, value: Default, strict: boolean, perDo
   const heard: Meaning = unread ? { kind: 'meaningless', why: 'per-document TTL is off' } : meaning;
   const expiry = expiryOfItem(heard, 0, value);
   const seconds = expiry.diesAtMs === null ? null : expiry.diesAtMs / 1000;
-  return { refused: null, seconds, words: expiry.reason ?? `dies by ${expiry.by === 'ttl' ? 'its ttl' : 'the default'}` };
+  return {
+    refused: null,
+    seconds,
+    words: expiry.reason ?? `dies by ${expiry.by === 'ttl' ? 'its ttl' : 'the default'}`,
+  };
 }
 
 /** Why a life cannot be extended, or null; `perDocument`: whether a `ttl` that is written counts. */

@@ -4,10 +4,16 @@ import { plainMessage } from './service-message';
 test.each([
   ['plain', 'plain'],
   ['Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found', 'Resource Not Found.'],
-  ['Message: {"Errors":["Resource Not Found. Learn more: https://aka.ms/x-y"]}', 'Resource Not Found.'],
+  [
+    'Message: {"Errors":["Resource Not Found. Learn more: https://aka.ms/x-y"]}',
+    'Resource Not Found.',
+  ],
   ['Learn more: https://example.org', 'Learn more: https://example.org'],
   ['Message: {"Errors":["a","b"]}', 'a b'],
-  ['Message: {"errors":[{"severity":"Error","message":"near \'}\'"}]}\r\nActivityId: x', "near '}'"],
+  [
+    'Message: {"errors":[{"severity":"Error","message":"near \'}\'"}]}\r\nActivityId: x',
+    "near '}'",
+  ],
   ['{"errors":[]}', '{"errors":[]}'],
   ['{"errors":[null]}', '{"errors":[null]}'],
   ['{ no JSON }', '{ no JSON }'],

@@ -1,7 +1,14 @@
 // Reads literals as the shell of MongoDB takes them, and Extended JSON (its keys stand in quotes
 // there, so an unquoted `$oid` is an ordinary key). Evaluates nothing; says what is wrong and where.
 import { type Document, Double, Int32, Long, MaxKey, MinKey } from 'bson';
-import { BadValue, construct, fromExtended, isConstructor, isExtendedKey, regExp } from './shell-values';
+import {
+  BadValue,
+  construct,
+  fromExtended,
+  isConstructor,
+  isExtendedKey,
+  regExp,
+} from './shell-values';
 
 /** `at`: the place of the error in the text, counted in UTF-16 units. */
 export type Parsed = { value: unknown } | { error: string; at: number };
@@ -23,7 +30,14 @@ class Wrong extends Error {
 }
 
 const ESCAPES: Record<string, string> = {
-  n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', 0: '\0', '\n': '',
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  0: '\0',
+  '\n': '',
 };
 const WORDS: Record<string, () => unknown> = {
   true: () => true,
@@ -45,7 +59,10 @@ function numberOf(text: string, at: number): unknown {
     const value = negative ? -size : size;
     if (value >= -0x8000_0000n && value <= 0x7fff_ffffn) return new Int32(Number(value));
     if (value < -LONGEST - 1n || value > LONGEST) {
-      throw new Wrong('a whole number beyond 64 bits: write it with a point, or NumberDecimal("…")', at);
+      throw new Wrong(
+        'a whole number beyond 64 bits: write it with a point, or NumberDecimal("…")',
+        at,
+      );
     }
     return Long.fromBigInt(value);
   }
@@ -54,7 +71,12 @@ function numberOf(text: string, at: number): unknown {
 
 /** Keeps the key `__proto__` an ordinary one. */
 function put(object: Document, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(object, key, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }
 
 class Reader {
@@ -132,7 +154,8 @@ class Reader {
       const hint = this.peek() === '(' || made ? '' : '; a text stands in quotes';
       throw new Wrong(`${JSON.stringify(name)} is not known${hint}`, at);
     }
-    if (this.peek() !== '(') throw new Wrong(`"(" is wanted after ${name}, not ${this.shown()}`, this.at);
+    if (this.peek() !== '(')
+      throw new Wrong(`"(" is wanted after ${name}, not ${this.shown()}`, this.at);
     const args = this.list(')', depth);
     return this.guarded(at, () => construct(name, args));
   }
@@ -182,7 +205,8 @@ class Reader {
       if (this.peek() === '}') break;
       const [at, isQuoted] = [this.at, this.peek() === '"' || this.peek() === "'"];
       const key = this.key();
-      if (Object.hasOwn(object, key)) throw new Wrong(`the key ${JSON.stringify(key)} stands twice`, at);
+      if (Object.hasOwn(object, key))
+        throw new Wrong(`the key ${JSON.stringify(key)} stands twice`, at);
       extended &&= isQuoted && isExtendedKey(key);
       this.space();
       if (this.peek() !== ':') throw new Wrong(`":" is wanted, not ${this.shown()}`, this.at);
@@ -198,7 +222,8 @@ class Reader {
   private key(): string {
     const next = this.peek();
     const at = this.at;
-    const key = next === '"' || next === "'" ? this.quoted() : (this.match(NAME) ?? this.match(/\d+/y));
+    const key =
+      next === '"' || next === "'" ? this.quoted() : (this.match(NAME) ?? this.match(/\d+/y));
     if (key === null) throw new Wrong(`a key or "}" is wanted, not ${this.shown()}`, at);
     if (key.includes('\0')) throw new Wrong('a key cannot hold a zero byte', at);
     return key;
@@ -237,7 +262,9 @@ class Reader {
 
   private regExp(): unknown {
     const began = this.at;
-    const found = this.match(/\/((?:[^/\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+)\/([A-Za-z]*)/y);
+    const found = this.match(
+      /\/((?:[^/\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+)\/([A-Za-z]*)/y,
+    );
     if (found === null) throw new Wrong('the regular expression has no end', began);
     const cut = found.lastIndexOf('/');
     return this.guarded(began, () => regExp(found.slice(1, cut), found.slice(cut + 1)));
@@ -249,7 +276,8 @@ export function parseShell(text: string): Parsed {
   try {
     return { value: new Reader(text).whole() };
   } catch (error) {
-    if (error instanceof Wrong) return { error: `${error.message}.`, at: Math.min(error.at, text.length) };
+    if (error instanceof Wrong)
+      return { error: `${error.message}.`, at: Math.min(error.at, text.length) };
     throw error;
   }
 }

@@ -16,7 +16,8 @@ import {
 } from 'bson';
 
 const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/;
-const PLAIN_PATTERN = /^(?:[^/\\[\n\r*]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])(?:[^/\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])*$/;
+const PLAIN_PATTERN =
+  /^(?:[^/\\[\n\r*]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])(?:[^/\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])*$/;
 
 const quote = (text: string) => JSON.stringify(text);
 
@@ -34,7 +35,9 @@ function plain(value: number): string {
 
 /** One that its reader cannot take back (out of the range of dates) is written so that it is refused. */
 function date(value: Date): string {
-  return Number.isNaN(value.getTime()) ? 'ISODate("out of range")' : `ISODate("${value.toISOString()}")`;
+  return Number.isNaN(value.getTime())
+    ? 'ISODate("out of range")'
+    : `ISODate("${value.toISOString()}")`;
 }
 
 function binary(value: Binary): string {
@@ -78,7 +81,13 @@ function single(value: unknown): string | null {
   return null;
 }
 
-function enclosed(open: string, parts: string[], close: string, indent: number, before: string): string {
+function enclosed(
+  open: string,
+  parts: string[],
+  close: string,
+  indent: number,
+  before: string,
+): string {
   if (parts.length === 0) return open + close;
   if (indent === 0) {
     const space = open === '{' ? ' ' : '';
@@ -90,7 +99,10 @@ function enclosed(open: string, parts: string[], close: string, indent: number, 
 
 function entriesOf(value: object): [string, unknown][] {
   if (!(value instanceof DBRef)) return Object.entries(value);
-  const named: [string, unknown][] = [['$ref', value.collection], ['$id', value.oid]];
+  const named: [string, unknown][] = [
+    ['$ref', value.collection],
+    ['$id', value.oid],
+  ];
   if (value.db !== undefined) named.push(['$db', value.db]);
   return [...named, ...Object.entries(value.fields)];
 }

@@ -54,7 +54,9 @@ function long(value: unknown): Long {
 }
 
 function int(value: unknown): Int32 {
-  return new Int32(Number(between(whole(value, 'NumberInt'), -(2n ** 31n), 2n ** 31n - 1n, 'NumberInt')));
+  return new Int32(
+    Number(between(whole(value, 'NumberInt'), -(2n ** 31n), 2n ** 31n - 1n, 'NumberInt')),
+  );
 }
 
 function double(value: unknown): Double {
@@ -140,7 +142,9 @@ function hex(value: unknown, kind: number): Binary {
 
 function timestamp(t: unknown, i: unknown): Timestamp {
   const part = (value: unknown, name: string) =>
-    Number(between(whole(value, `${name} of a Timestamp`), 0n, UINT32 - 1n, `${name} of a Timestamp`));
+    Number(
+      between(whole(value, `${name} of a Timestamp`), 0n, UINT32 - 1n, `${name} of a Timestamp`),
+    );
   return new Timestamp({ t: part(t, 't'), i: part(i, 'i') });
 }
 
@@ -154,7 +158,9 @@ export function regExp(pattern: unknown, options: unknown): BSONRegExp {
 }
 
 function isDocument(value: unknown): value is Document {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }
 
 function code(source: unknown, scope: unknown): Code {
@@ -182,7 +188,8 @@ const MAKERS: Record<string, [least: number, most: number, make: (args: Argument
   Timestamp: [
     1,
     2,
-    ([t, i]) => (isDocument(t) ? timestamp(t['t'] ?? new Int32(0), t['i'] ?? new Int32(0)) : timestamp(t, i)),
+    ([t, i]) =>
+      isDocument(t) ? timestamp(t['t'] ?? new Int32(0), t['i'] ?? new Int32(0)) : timestamp(t, i),
   ],
   BSONRegExp: [1, 2, ([pattern, options]) => regExp(pattern, options)],
   MinKey: [0, 0, () => new MinKey()],
@@ -220,7 +227,9 @@ export function construct(name: string, args: Arguments): unknown {
   const [least, most, make] = maker;
   if (args.length < least || args.length > most) {
     const wanted = least === most ? `${least}` : `${least} to ${most}`;
-    throw new BadValue(`${name} takes ${wanted} argument${most === 1 ? '' : 's'}, not ${args.length}`);
+    throw new BadValue(
+      `${name} takes ${wanted} argument${most === 1 ? '' : 's'}, not ${args.length}`,
+    );
   }
   return make(args);
 }

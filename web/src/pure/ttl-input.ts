@@ -52,7 +52,11 @@ function negative(text: string, least: number): string {
 }
 
 /** Seconds of a typed number of units, from `least` on. */
-export function readSeconds(typed: string, unit: UnitName = 'second', least: 0 | 1 = 1): Read<number> {
+export function readSeconds(
+  typed: string,
+  unit: UnitName = 'second',
+  least: 0 | 1 = 1,
+): Read<number> {
   const text = typed.trim();
   const size = secondsOf(unit);
   if (text === '') return { error: `Enter a number of ${unit}s.` };

@@ -95,8 +95,8 @@ function ClockState() {
         <Banner look="warn">
           <span>
             The machine&rsquo;s clock has jumped: it is {distance(clock.offset_ms)}. Database time
-            goes on as if it had not. Once the step is accepted, or has lasted 10 minutes, everything
-            that is due by then disappears, and that cannot be undone.
+            goes on as if it had not. Once the step is accepted, or has lasted 10 minutes,
+            everything that is due by then disappears, and that cannot be undone.
           </span>
           <Accept>Accept the step</Accept>
         </Banner>
@@ -131,10 +131,13 @@ function Deleted() {
   const branch = branches.find(({ door, name }) => door === place.door && name === place.database);
   const known = branch?.collections;
   const isHere =
-    branch !== undefined && (place.page === 'database' || known == null || known.includes(place.collection));
+    branch !== undefined &&
+    (place.page === 'database' || known == null || known.includes(place.collection));
   if (isHere) return null;
   const isDatabase = place.page === 'database' || branch === undefined;
-  const what = isDatabase ? `database ${place.database}` : `${noun(place.door)} ${place.collection}`;
+  const what = isDatabase
+    ? `database ${place.database}`
+    : `${noun(place.door)} ${place.collection}`;
   const reload = async () => {
     setBusy(true);
     await refreshTree();

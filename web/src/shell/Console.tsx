@@ -86,7 +86,11 @@ export function Console() {
             {count(entries.length)}
           </span>
         </Button>
-        <span className={`console-said ${outcome?.kind ?? ''}`} aria-live="polite" title={outcome?.text}>
+        <span
+          className={`console-said ${outcome?.kind ?? ''}`}
+          aria-live="polite"
+          title={outcome?.text}
+        >
           {outcome?.text}
         </span>
         {open && (

@@ -21,7 +21,11 @@ test('a collection without a view shows its items', () => {
   expect(parsePlace('/mongo/app/logs')).toMatchObject({ page: 'collection', view: 'items' });
 });
 
-test.each(['/other', '/nosql', '/nosql/a/b/c', '/nosql/a/b/items/x', '/nosql/%E0%A4%A', '/features/x'])(
-  '%s is no place',
-  (path) => expect(parsePlace(path)).toEqual({ page: 'unknown', path }),
-);
+test.each([
+  '/other',
+  '/nosql',
+  '/nosql/a/b/c',
+  '/nosql/a/b/items/x',
+  '/nosql/%E0%A4%A',
+  '/features/x',
+])('%s is no place', (path) => expect(parsePlace(path)).toEqual({ page: 'unknown', path }));

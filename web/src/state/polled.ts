@@ -19,7 +19,10 @@ const SLOWEST_MS = 60_000;
 
 /** `ask` may be another function each time; what it asks about may not change. */
 export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> {
-  const [held, hold] = useState<{ value: T | null; failure: unknown }>({ value: null, failure: null });
+  const [held, hold] = useState<{ value: T | null; failure: unknown }>({
+    value: null,
+    failure: null,
+  });
   const [turn, setTurn] = useState(0);
   const latest = useRef(ask);
   useEffect(() => {
@@ -44,7 +47,9 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
           if (!ended) hold((known) => ({ ...known, failure }));
         }
       }
-      const wait = isSoon ? Math.min(SOON_MS, everyMs) : Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
+      const wait = isSoon
+        ? Math.min(SOON_MS, everyMs)
+        : Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
       isSoon = false;
       if (!ended) timer = setTimeout(() => void run(), wait);
     };

@@ -15,7 +15,10 @@ function isUnsaved(): boolean {
 
 /** Whether nothing is unsaved, or the person goes all the same. */
 export function mayEnd(): boolean {
-  return !isUnsaved() || window.confirm('There are unsaved changes. This tab keeps them as drafts. Sign out?');
+  return (
+    !isUnsaved() ||
+    window.confirm('There are unsaved changes. This tab keeps them as drafts. Sign out?')
+  );
 }
 
 /** Goes to a place. What is not saved stays as a draft. */
@@ -23,7 +26,8 @@ export function go(place: Place, query: Record<string, string> = {}): void {
   const search = new URLSearchParams(query).toString();
   const path = pathOf(place) + (search === '' ? '' : `?${search}`);
   if (path === here.get()) return;
-  if (isUnsaved()) say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
+  if (isUnsaved())
+    say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
   history.pushState(null, '', path);
   here.set(path);
 }

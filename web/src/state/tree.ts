@@ -65,9 +65,9 @@ export async function loadTree(): Promise<void> {
 /** Asks for everything again that was ever asked for. */
 export async function refreshTree(): Promise<void> {
   await loadTree();
-  const asked = tree.get().branches.filter(
-    (branch) => branch.collections !== null || branch.failure !== null,
-  );
+  const asked = tree
+    .get()
+    .branches.filter((branch) => branch.collections !== null || branch.failure !== null);
   await Promise.all(asked.map((branch) => loadCollections(branch.door, branch.name)));
 }
 
@@ -91,7 +91,10 @@ export async function loadCollections(door: Door, name: string): Promise<void> {
 }
 
 /** Reads databases again, and then what lies in one of them. */
-export async function loadTreeWith({ door, database }: Pick<Target, 'door' | 'database'>): Promise<void> {
+export async function loadTreeWith({
+  door,
+  database,
+}: Pick<Target, 'door' | 'database'>): Promise<void> {
   await loadTree();
   await loadCollections(door, database);
 }

@@ -133,7 +133,11 @@ export function CodeEditor(props: CodeEditorProps) {
           }}
         />
       )}
-      <div className={props.single === true ? 'editor single' : 'editor'} hidden={isAbsent} ref={host} />
+      <div
+        className={props.single === true ? 'editor single' : 'editor'}
+        hidden={isAbsent}
+        ref={host}
+      />
       {catchesTab(props) && (
         <p className="editor-way" aria-hidden="true">
           {WAY_OUT}

@@ -65,7 +65,8 @@ const TYPE_OVER = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const { state } = view;
     const isTyped = event.inputType === 'insertText' && event.data !== null && !view.composing;
-    if (!isTyped || state.readOnly || state.selection.ranges.every(({ empty }) => empty)) return false;
+    if (!isTyped || state.readOnly || state.selection.ranges.every(({ empty }) => empty))
+      return false;
     const change = state.replaceSelection(event.data ?? '');
     view.dispatch(change, { userEvent: 'input.type', scrollIntoView: true });
     event.preventDefault();

@@ -12,7 +12,9 @@ export function loadPartsAgain(): void {
   for (const again of all) again();
 }
 
-export function part<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+export function part<P extends object>(
+  load: () => Promise<{ default: ComponentType<P> }>,
+): ComponentType<P> {
   early(load);
   const make = () =>
     lazy(async () => {

@@ -32,7 +32,8 @@ export default function Database({ door, database }: DatabaseProps) {
     const wanted = filter.trim().toLowerCase();
     return wanted === '' ? names : names.filter((name) => name.toLowerCase().includes(wanted));
   }, [names, filter]);
-  const isLoading = branch === undefined ? loading : branch.collections === null && branch.failure === null;
+  const isLoading =
+    branch === undefined ? loading : branch.collections === null && branch.failure === null;
   return (
     <div className="database">
       <div className="row database-tools">

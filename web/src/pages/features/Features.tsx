@@ -105,8 +105,8 @@ function Meaning() {
       <dt>On</dt>
       <dd>
         In a collection with TTL, a whole number in the root field <code>ttl</code> of a document
-        overrides the collection&rsquo;s default: that many seconds after its last write the document
-        dies, and with <code>-1</code> it never does.
+        overrides the collection&rsquo;s default: that many seconds after its last write the
+        document dies, and with <code>-1</code> it never does.
       </dd>
       <dt>Off</dt>
       <dd>
@@ -115,8 +115,8 @@ function Meaning() {
       </dd>
       <dt>What a change leaves alone</dt>
       <dd>
-        Documents written before keep the time to live they were written with, until they are written
-        again. Containers of the NoSQL door are not touched.
+        Documents written before keep the time to live they were written with, until they are
+        written again. Containers of the NoSQL door are not touched.
       </dd>
     </dl>
   );

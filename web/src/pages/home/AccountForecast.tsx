@@ -38,10 +38,7 @@ function Figure({ label, amount, exact }: { label: string; amount: Amount; exact
 }
 
 export function AccountForecast() {
-  const { value: series, failure } = usePolled(
-    () => accountSeries(STEP_SECONDS, STEPS),
-    AGAIN_MS,
-  );
+  const { value: series, failure } = usePolled(() => accountSeries(STEP_SECONDS, STEPS), AGAIN_MS);
   return (
     <section className="home-card" aria-label="Forecast of the account">
       <h2>What dies soon</h2>

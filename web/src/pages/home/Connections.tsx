@@ -33,7 +33,9 @@ export function Connections({ facts, hasKey }: { facts: Facts; hasKey: boolean }
         )}
       </dl>
       {cosmos !== null && !hasKey && (
-        <p className="hint">The account key is shown to those who signed in with one that may write.</p>
+        <p className="hint">
+          The account key is shown to those who signed in with one that may write.
+        </p>
       )}
       {cosmos !== null && (
         <p className="hint">

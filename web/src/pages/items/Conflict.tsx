@@ -8,11 +8,17 @@ export function Conflict({ source, theirs, item }: { source: Source; theirs: Ope
   return (
     <section className="items-conflict" aria-label="Conflict">
       <p role="alert">
-        This {source.noun} was changed by someone else after you opened it. Nothing was saved. Yours is in the
-        editor, theirs is here:
+        This {source.noun} was changed by someone else after you opened it. Nothing was saved. Yours
+        is in the editor, theirs is here:
       </p>
       <div className="items-theirs">
-        <CodeEditor key={theirs.text} label="Theirs" value={theirs.text} language={source.language} readOnly />
+        <CodeEditor
+          key={theirs.text}
+          label="Theirs"
+          value={theirs.text}
+          language={source.language}
+          readOnly
+        />
       </div>
       <div className="row">
         <Button look="danger" busy={item.busy} onClick={item.overwrite}>

@@ -33,7 +33,9 @@ export function FilterBox({ hint, example, value, error, onApply }: FilterBoxPro
   };
   const refuse = (characters: number) => {
     const most = bytes(MOST_CHARACTERS);
-    setRefused(`That text is ${bytes(characters)}. A filter has at most ${most}, so it was not put in.`);
+    setRefused(
+      `That text is ${bytes(characters)}. A filter has at most ${most}, so it was not put in.`,
+    );
   };
   const apply = (event: FormEvent) => {
     event.preventDefault();

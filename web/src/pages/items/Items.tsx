@@ -31,8 +31,8 @@ function Missing({ target }: { target: Target }) {
   };
   return (
     <Banner look="bad">
-      {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} › {target.collection} is
-      not there any more. <Button onClick={reload}>Reload the tree</Button>
+      {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} ›{' '}
+      {target.collection} is not there any more. <Button onClick={reload}>Reload the tree</Button>
     </Banner>
   );
 }
@@ -64,7 +64,9 @@ export default function Items({ target }: { target: Target }) {
   const [died, setDied] = useState('');
   const onDeaths = useCallback(
     (n: number) => {
-      setDied(`${counted(n, target.door === 'mongo' ? 'document' : 'item')} expired and left the list.`);
+      setDied(
+        `${counted(n, target.door === 'mongo' ? 'document' : 'item')} expired and left the list.`,
+      );
       refresh();
     },
     [refresh, target.door],
@@ -107,15 +109,34 @@ export default function Items({ target }: { target: Target }) {
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
   if (source === null) {
-    if (missing) return <div className="items"><Missing target={target} /></div>;
-    return failure === null ? <p className="empty">Loading…</p> : <div className="items"><Banner look="bad">{failure}</Banner></div>;
+    if (missing)
+      return (
+        <div className="items">
+          <Missing target={target} />
+        </div>
+      );
+    return failure === null ? (
+      <p className="empty">Loading…</p>
+    ) : (
+      <div className="items">
+        <Banner look="bad">{failure}</Banner>
+      </div>
+    );
   }
   const { noun } = source;
   const Noun = noun === 'item' ? 'Item' : 'Document';
   const { cursor, failure: unread } = rows;
   const ready = rows.ready && unread === null;
   const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
-  const loaded = { noun, rows: rows.rows.length, filtered: filter !== '', open: cursor !== null, live, matching: matching.count, ready };
+  const loaded = {
+    noun,
+    rows: rows.rows.length,
+    filtered: filter !== '',
+    open: cursor !== null,
+    live,
+    matching: matching.count,
+    ready,
+  };
   const reload = () => {
     forget();
     rows.reload();

@@ -29,5 +29,10 @@ export function shownExpiry(expiry: Expiry, nowMs: number | null): Shown {
   const reason = expiry.reason ?? '';
   if (expiry.diesAtMs === null) return { at: '', left: '', soon: false, reason };
   const left = nowMs === null ? '' : countdown(expiry.diesAtMs - nowMs);
-  return { at: instant(expiry.diesAtMs), left, soon: nowMs !== null && diesSoon(expiry, nowMs), reason };
+  return {
+    at: instant(expiry.diesAtMs),
+    left,
+    soon: nowMs !== null && diesSoon(expiry, nowMs),
+    reason,
+  };
 }

@@ -5,7 +5,16 @@ import * as mongo from '../../api/mongo';
 import { expiryOfDocument, type Expiry, meaningOfBson, outlook } from '../../pure/reasons';
 import { parseShell, printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
-import { type Changed, type Check, type Cursor, type Opened, type Row, type RowsPage, type Source, UNKNOWN_EXPIRY } from './source';
+import {
+  type Changed,
+  type Check,
+  type Cursor,
+  type Opened,
+  type Row,
+  type RowsPage,
+  type Source,
+  UNKNOWN_EXPIRY,
+} from './source';
 import { documentTemplate } from './template';
 
 /** Most ids that one question about expiry may hold. */
@@ -30,7 +39,9 @@ function unchanged(document: mongo.Document): mongo.Document {
 }
 
 function isDocument(value: unknown): value is mongo.Document {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }
 
 export class MongoSource implements Source {
@@ -91,7 +102,12 @@ export class MongoSource implements Source {
     return found;
   }
 
-  async load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage> {
+  async load(
+    filter: string,
+    cursor: Cursor | null,
+    size: number,
+    signal: AbortSignal,
+  ): Promise<RowsPage> {
     const next = cursor === null ? null : (cursor.next as Next);
     const batch = await this.batch(filter, next, size, signal);
     try {
@@ -111,7 +127,11 @@ export class MongoSource implements Source {
 
   async count(filter: string, signal: AbortSignal): Promise<number> {
     const { database, collection } = this.target;
-    const reply = await mongo.run(database, { count: collection, query: filterOf(filter) }, { signal });
+    const reply = await mongo.run(
+      database,
+      { count: collection, query: filterOf(filter) },
+      { signal },
+    );
     return mongo.numberOf(reply['n']);
   }
 
@@ -176,11 +196,16 @@ export class MongoSource implements Source {
 
   check(text: string, opened: Opened | null): Check {
     const parsed = parseShell(text);
-    const wrong = (message: string, at: number): Check => ({ error: { message, at }, outlook: null, other: null });
+    const wrong = (message: string, at: number): Check => ({
+      error: { message, at },
+      outlook: null,
+      other: null,
+    });
     if ('error' in parsed) return wrong(parsed.error, parsed.at);
     const { value } = parsed;
     if (!isDocument(value)) return wrong('A document is an object.', 0);
-    if (Object.hasOwn(value, '_ts')) return wrong('_ts is set by the server and cannot be written.', text.indexOf('_ts'));
+    if (Object.hasOwn(value, '_ts'))
+      return wrong('_ts is set by the server and cannot be written.', text.indexOf('_ts'));
     const foreseen = outlook(meaningOfBson(value['ttl']), this.defaultTtl, false, this.perDocument);
     return { error: null, outlook: foreseen, other: opened === null ? null : other(value, opened) };
   }
@@ -190,7 +215,8 @@ export class MongoSource implements Source {
     if ('error' in parsed) throw new Error(parsed.error);
     if (!isDocument(parsed.value)) throw new Error('A document is an object.');
     const size = calculateObjectSize(parsed.value);
-    if (size > this.largest.bytes) throw new Error(`The document is larger than ${this.largest.words}.`);
+    if (size > this.largest.bytes)
+      throw new Error(`The document is larger than ${this.largest.words}.`);
     return parsed.value;
   }
 

@@ -41,7 +41,8 @@ export function useMatching(source: Source | null, filter: string): Matching {
         if (!turn.signal.aborted) setState({ ...UNKNOWN, count });
       },
       (failure: unknown) => {
-        if (turn.signal.aborted || (failure instanceof ApiError && failure.kind === 'cancelled')) return;
+        if (turn.signal.aborted || (failure instanceof ApiError && failure.kind === 'cancelled'))
+          return;
         setState({ ...UNKNOWN, failure });
       },
     );

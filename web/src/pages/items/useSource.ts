@@ -36,7 +36,9 @@ async function perDocument(): Promise<boolean> {
 }
 
 /** The source, and what would make it another one. */
-async function make(target: Target): Promise<{ live: number; signature: string; source: () => Source }> {
+async function make(
+  target: Target,
+): Promise<{ live: number; signature: string; source: () => Source }> {
   const forecast = await admin.forecast(target);
   const live = forecast.live.documents;
   if (target.door === 'mongo') {
@@ -57,23 +59,26 @@ export function useSource(target: Target): SourceState {
     asking.current += 1;
     const turn = asking.current;
     unanswered.current += 1;
-    make(target).finally(() => (unanswered.current -= 1)).then(
-      ({ live, signature, source }) => {
-        if (turn !== asking.current) return;
-        setMade((known) => {
-          const same = known.source !== null && known.signature === signature;
-          if (same && known.live === live && known.failure === null && !known.missing) return known;
-          const kept = same ? known.source : source();
-          return { source: kept, missing: false, failure: null, live, signature };
-        });
-      },
-      (error: unknown) => {
-        if (turn !== asking.current) return;
-        const missing = error instanceof ApiError && error.status === 404;
-        const failure = missing ? null : words(error);
-        setMade((known) => ({ ...known, missing, failure, live: missing ? null : known.live }));
-      },
-    );
+    make(target)
+      .finally(() => (unanswered.current -= 1))
+      .then(
+        ({ live, signature, source }) => {
+          if (turn !== asking.current) return;
+          setMade((known) => {
+            const same = known.source !== null && known.signature === signature;
+            if (same && known.live === live && known.failure === null && !known.missing)
+              return known;
+            const kept = same ? known.source : source();
+            return { source: kept, missing: false, failure: null, live, signature };
+          });
+        },
+        (error: unknown) => {
+          if (turn !== asking.current) return;
+          const missing = error instanceof ApiError && error.status === 404;
+          const failure = missing ? null : words(error);
+          setMade((known) => ({ ...known, missing, failure, live: missing ? null : known.live }));
+        },
+      );
   }, [target.door, target.database, target.collection]);
   useEffect(() => {
     refresh();

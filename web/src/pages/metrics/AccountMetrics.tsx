@@ -35,7 +35,10 @@ function lifeFigures(known: AccountSeries): Figure[] {
   const dead = known.unreaped_estimate;
   return [
     { name: 'Collections and containers', value: count(known.collections) },
-    { name: 'Live', value: `${counted(known.live.documents, 'document')}, ${bytes(known.live.bytes)}` },
+    {
+      name: 'Live',
+      value: `${counted(known.live.documents, 'document')}, ${bytes(known.live.bytes)}`,
+    },
     {
       name: 'Dead, not yet reaped (estimate)',
       value: `${counted(dead.documents, 'document')}, ${bytes(dead.bytes)}`,
@@ -64,7 +67,11 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   }
   const backlog = metric('ttl_purge_backlog');
   const lag = inWords(metric('ttl_purge_lag_seconds') ?? 0);
-  put('Reaper backlog (estimate)', number(backlog), backlog === 0 ? undefined : `the oldest dead for ${lag}`);
+  put(
+    'Reaper backlog (estimate)',
+    number(backlog),
+    backlog === 0 ? undefined : `the oldest dead for ${lag}`,
+  );
   const onDisk = metric('storage_bytes');
   put('On disk', onDisk === null ? null : bytes(onDisk));
   const waits = last === undefined ? null : fsync(last);
@@ -96,10 +103,20 @@ export default function AccountMetrics() {
       <ClockControl />
       <h2>Life and death</h2>
       {failure !== null && <Failure error={failure} onAgain={again} />}
-      {hours.value !== null && <Figures figures={lifeFigures(hours.value)} label="Life and death" />}
+      {hours.value !== null && (
+        <Figures figures={lifeFigures(hours.value)} label="Life and death" />
+      )}
       <div className="metrics-charts">
-        <DeathChart title="Documents that die per hour, next 24 hours" series={hours.value} unit={HOUR} />
-        <DeathChart title="Documents that die per day, next 30 days" series={days.value} unit={DAY} />
+        <DeathChart
+          title="Documents that die per hour, next 24 hours"
+          series={hours.value}
+          unit={HOUR}
+        />
+        <DeathChart
+          title="Documents that die per day, next 30 days"
+          series={days.value}
+          unit={DAY}
+        />
       </div>
       <h2>Server</h2>
       {readings.failure !== null && <Failure error={readings.failure} onAgain={readings.again} />}

@@ -16,11 +16,19 @@ function figuresOf(clock: ClockState, now: number): Figure[] {
     {
       name: 'Clock',
       value: manual ? 'manual' : 'system',
-      hint: manual ? 'It stands still and moves only when told.' : 'It follows the machine and never goes back.',
+      hint: manual
+        ? 'It stands still and moves only when told.'
+        : 'It follows the machine and never goes back.',
     },
-    { name: 'Database time', value: <time dateTime={new Date(now).toISOString()}>{utc(now)}</time> },
+    {
+      name: 'Database time',
+      value: <time dateTime={new Date(now).toISOString()}>{utc(now)}</time>,
+    },
     { name: 'Offset', value: offsetWords(clock.offset_ms) },
-    { name: 'Pace', value: clock.running && clock.keeps_pace ? 'keeps pace' : 'does not keep pace' },
+    {
+      name: 'Pace',
+      value: clock.running && clock.keeps_pace ? 'keeps pace' : 'does not keep pace',
+    },
     ...(held === null ? [] : [{ name: 'Reaping', value: `held back at ${utc(held)}` }]),
   ];
 }
@@ -29,7 +37,8 @@ export function ClockControl() {
   const clock = useStore(server).status?.clock;
   const allowed = mayWrite(useStore(session));
   const now = useNow();
-  if (clock === undefined || now === null) return <p className="hint">The clock is not known yet.</p>;
+  if (clock === undefined || now === null)
+    return <p className="hint">The clock is not known yet.</p>;
   return (
     <div className="metrics-clock">
       <Figures figures={figuresOf(clock, now)} label="Clock" />

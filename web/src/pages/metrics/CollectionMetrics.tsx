@@ -18,7 +18,8 @@ function defaultWords(value: Forecast['default']): string {
 }
 
 function figuresOf(known: Forecast, noun: string): Figure[] {
-  const amount = ({ documents, bytes: size }: Amount) => `${counted(documents, noun)}, ${bytes(size)}`;
+  const amount = ({ documents, bytes: size }: Amount) =>
+    `${counted(documents, noun)}, ${bytes(size)}`;
   const { hour, day, week } = known.dies_within;
   const dead = known.unreaped_estimate;
   const oldest = `The oldest has been dead for ${inWords(dead.oldest_dead_seconds)}.`;
@@ -31,7 +32,8 @@ function figuresOf(known: Forecast, noun: string): Figure[] {
     {
       name: 'Dead, not yet reaped (estimate)',
       value: amount(dead),
-      hint: dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',
+      hint:
+        dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',
     },
   ];
 }
@@ -55,8 +57,18 @@ export default function CollectionMetrics({ target }: { target: Target }) {
       )}
       {chartFailure !== null && known.failure === null && <Failure error={chartFailure} />}
       <div className="metrics-charts">
-        <DeathChart title={`${noun}s that die per hour, next 24 hours`} series={hours.value} unit={HOUR} noun={noun} />
-        <DeathChart title={`${noun}s that die per day, next 30 days`} series={days.value} unit={DAY} noun={noun} />
+        <DeathChart
+          title={`${noun}s that die per hour, next 24 hours`}
+          series={hours.value}
+          unit={HOUR}
+          noun={noun}
+        />
+        <DeathChart
+          title={`${noun}s that die per day, next 30 days`}
+          series={days.value}
+          unit={DAY}
+          noun={noun}
+        />
       </div>
     </div>
   );

@@ -101,7 +101,13 @@ function Bars({ series, unit, noun, title }: Drawn) {
             }}
             onBlur={() => show(null)}
           >
-            <rect className="chart-hit" x={EDGE.left + at * slot} y={EDGE.top} width={slot} height={HEIGHT - EDGE.top - EDGE.bottom} />
+            <rect
+              className="chart-hit"
+              x={EDGE.left + at * slot}
+              y={EDGE.top}
+              width={slot}
+              height={HEIGHT - EDGE.top - EDGE.bottom}
+            />
             <Bar left={EDGE.left + at * slot} slot={slot} from={y(0)} to={y(one.documents)} />
           </g>
         ))}
@@ -123,10 +129,28 @@ function Bar({ left, slot, from, to }: { left: number; slot: number; from: numbe
   if (to >= from) return null;
   const height = Math.max(2, from - to);
   const gap = Math.min(3, slot / 5);
-  return <rect className="chart-bar" x={left + gap} y={from - height} width={slot - 2 * gap} height={height} />;
+  return (
+    <rect
+      className="chart-bar"
+      x={left + gap}
+      y={from - height}
+      width={slot - 2 * gap}
+      height={height}
+    />
+  );
 }
 
-function Lines({ top, step, y, right }: { top: number; step: number; y: (n: number) => number; right: number }) {
+function Lines({
+  top,
+  step,
+  y,
+  right,
+}: {
+  top: number;
+  step: number;
+  y: (n: number) => number;
+  right: number;
+}) {
   const values = Array.from({ length: Math.round(top / step) + 1 }, (_, at) => at * step);
   return (
     <g aria-hidden="true">
@@ -144,7 +168,8 @@ function Lines({ top, step, y, right }: { top: number; step: number; y: (n: numb
 
 /** "now" and every sixth or so step. */
 function StepLabels({ count: steps, unit, slot }: { count: number; unit: Unit; slot: number }) {
-  const every = Math.ceil(steps / 5 / (unit.one === 'hour' ? 6 : 5)) * (unit.one === 'hour' ? 6 : 5);
+  const every =
+    Math.ceil(steps / 5 / (unit.one === 'hour' ? 6 : 5)) * (unit.one === 'hour' ? 6 : 5);
   const marks = Array.from({ length: Math.floor(steps / every) + 1 }, (_, at) => at * every);
   return (
     <g aria-hidden="true">

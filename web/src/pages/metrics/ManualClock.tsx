@@ -35,7 +35,9 @@ function usePreview(seconds: number | null, now: number): string {
       if (ended || found === null) return;
       const documents = found.steps.reduce((sum, step) => sum + step.documents, 0);
       const exact = found.exact && covering.step * covering.steps === seconds;
-      say(`${exact ? '' : 'About '}${counted(documents, 'document')} of both doors die by ${utc(now + seconds * 1000)}.`);
+      say(
+        `${exact ? '' : 'About '}${counted(documents, 'document')} of both doors die by ${utc(now + seconds * 1000)}.`,
+      );
     };
     const timer = setTimeout(() => void ask(), PREVIEW_AFTER_MS);
     return () => {
@@ -92,7 +94,12 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
         ))}
       </div>
       <Free disabled={disabled} onAsk={ask} onMove={by} />
-      <ToDate disabled={disabled} now={now} onAsk={ask} onMove={(to) => void move(() => setClock(to))} />
+      <ToDate
+        disabled={disabled}
+        now={now}
+        onAsk={ask}
+        onMove={(to) => void move(() => setClock(to))}
+      />
       {!allowed && (
         <p className="hint" id={reason}>
           This session may only read: it cannot move the clock.

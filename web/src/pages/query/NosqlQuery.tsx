@@ -21,7 +21,14 @@ export function NosqlQuery({ target }: { target: Target }) {
     >
       {(execute) => (
         <div className="query-editor">
-          <CodeEditor label="Query" value={text} onChange={setDraft} language="sql" bound={QUERY_BOUND} onRun={execute} />
+          <CodeEditor
+            label="Query"
+            value={text}
+            onChange={setDraft}
+            language="sql"
+            bound={QUERY_BOUND}
+            onRun={execute}
+          />
         </div>
       )}
     </Workbench>

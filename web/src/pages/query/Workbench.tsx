@@ -83,7 +83,13 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         </Button>
       </div>
       <Problems error={runs.failure} text={ranText} target={target} />
-      <Tabs label="Of the query" tabs={TABS} selected={panel} onSelect={setPanel} panel="query-panel" />
+      <Tabs
+        label="Of the query"
+        tabs={TABS}
+        selected={panel}
+        onSelect={setPanel}
+        panel="query-panel"
+      />
       <div
         className="query-panel"
         id="query-panel"
@@ -93,7 +99,11 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         {panel === 'results' && <ResultsPanel door={target.door} runs={runs} />}
         {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
         {panel === 'history' && (
-          <HistoryPanel history={history} onTake={(past) => onTake(past.texts)} onClear={() => setHistory([])} />
+          <HistoryPanel
+            history={history}
+            onTake={(past) => onTake(past.texts)}
+            onClear={() => setHistory([])}
+          />
         )}
       </div>
     </div>

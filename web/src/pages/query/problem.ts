@@ -67,7 +67,10 @@ export function problemsOf(message: string, text: string): Problem[] {
 export const MAX_QUERY_BYTES = 512 * 1024;
 
 /** Of the editors: what is longer cannot be sent anyway. */
-export const QUERY_BOUND = { characters: MAX_QUERY_BYTES, why: `At most ${bytes(MAX_QUERY_BYTES)} are sent` };
+export const QUERY_BOUND = {
+  characters: MAX_QUERY_BYTES,
+  why: `At most ${bytes(MAX_QUERY_BYTES)} are sent`,
+};
 
 /** Refuses a text that is too large. */
 export function checkSize(field: string, text: string): void {

@@ -16,7 +16,8 @@ export function parseQueryMetrics(header: string | null): Map<string, number> {
   for (const part of (header ?? '').split(';')) {
     const at = part.indexOf('=');
     const value = Number(part.slice(at + 1));
-    if (at > 0 && part.length > at + 1 && !Number.isNaN(value)) found.set(part.slice(0, at).trim(), value);
+    if (at > 0 && part.length > at + 1 && !Number.isNaN(value))
+      found.set(part.slice(0, at).trim(), value);
   }
   return found;
 }
@@ -43,7 +44,9 @@ export function parseIndexUse(header: string | null): string[] | null {
     ];
     if (used === undefined && single === undefined && composite === undefined) return null;
     const specs = [...(single ?? []), ...(composite ?? [])];
-    return specs.flatMap((one) => [one.IndexSpec, one.IndexSpecs].flat()).filter((name) => typeof name === 'string');
+    return specs
+      .flatMap((one) => [one.IndexSpec, one.IndexSpecs].flat())
+      .filter((name) => typeof name === 'string');
   } catch {
     return null;
   }
@@ -80,7 +83,11 @@ export function nosqlStatistics(pages: readonly NosqlFacts[], at: number): Stati
   };
   put('Documents examined (retrieved)', 'retrievedDocumentCount', count);
   put('Size of those', 'retrievedDocumentSize', bytes);
-  lines.push({ name: 'Documents returned', value: count(page.rows), all: count(sum((one) => one.rows)) });
+  lines.push({
+    name: 'Documents returned',
+    value: count(page.rows),
+    all: count(sum((one) => one.rows)),
+  });
   put('Size of those returned', 'outputDocumentSize', bytes);
   const used = parseIndexUse(page.indexMetrics);
   if (used !== null) {
@@ -112,7 +119,9 @@ export function mongoStatistics(explained: Tree, roundTripMs: number): Statistic
   const planner = isTree(explained['queryPlanner']) ? explained['queryPlanner'] : {};
   const stats = isTree(explained['executionStats']) ? explained['executionStats'] : {};
   const { stages, index } = planOf(planner['winningPlan']);
-  const lines: Statistic[] = [{ name: 'Round trip of the page', value: latency(roundTripMs / 1000) }];
+  const lines: Statistic[] = [
+    { name: 'Round trip of the page', value: latency(roundTripMs / 1000) },
+  ];
   const put = (name: string, key: string, words: (value: number) => string) => {
     if (stats[key] !== undefined) lines.push({ name, value: words(Number(stats[key])) });
   };

@@ -48,7 +48,8 @@ export function ConflictDialog(props: ConflictDialogProps) {
       <Rows caption="On the server now" rows={props.theirs} />
       <Rows caption="What you want" rows={props.mine} />
       <p className="hint">
-        Saving yours changes only what you changed; everything else stays as it is on the server now.
+        Saving yours changes only what you changed; everything else stays as it is on the server
+        now.
       </p>
       <div className="row">
         <Button look="danger" onClick={props.onOverwrite}>

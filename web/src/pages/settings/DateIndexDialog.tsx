@@ -37,7 +37,14 @@ function useSubmit(action: () => Promise<void>) {
   return { busy, failure, submit };
 }
 
-function Buttons(props: { label: string; busy: boolean; may: boolean; danger?: boolean; failure: string | null; onClose: () => void }) {
+function Buttons(props: {
+  label: string;
+  busy: boolean;
+  may: boolean;
+  danger?: boolean;
+  failure: string | null;
+  onClose: () => void;
+}) {
   return (
     <>
       {props.failure !== null && (
@@ -46,7 +53,12 @@ function Buttons(props: { label: string; busy: boolean; may: boolean; danger?: b
         </p>
       )}
       <div className="row">
-        <Button look={props.danger === true ? 'danger' : 'primary'} type="submit" busy={props.busy} disabled={!props.may}>
+        <Button
+          look={props.danger === true ? 'danger' : 'primary'}
+          type="submit"
+          busy={props.busy}
+          disabled={!props.may}
+        >
           {props.label}
         </Button>
         <Button onClick={props.onClose}>Cancel</Button>
@@ -67,7 +79,10 @@ export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps
     if (may && 'value' in read) await onSave(field, read.value);
   });
   return (
-    <Dialog title={index === null ? 'New date TTL index' : `Change the time of ${index.name}`} onClose={onClose}>
+    <Dialog
+      title={index === null ? 'New date TTL index' : `Change the time of ${index.name}`}
+      onClose={onClose}
+    >
       <form onSubmit={(event) => void submit(event)}>
         {index === null ? (
           <Field
@@ -104,10 +119,16 @@ export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps
           onUnit={setUnit}
         />
         <p>
-          Documents whose date is further back than that disappear as soon as this is saved. What has
-          expired stays gone.
+          Documents whose date is further back than that disappear as soon as this is saved. What
+          has expired stays gone.
         </p>
-        <Buttons label={index === null ? 'Create index' : 'Change'} busy={busy} may={may} failure={failure} onClose={onClose} />
+        <Buttons
+          label={index === null ? 'Create index' : 'Change'}
+          busy={busy}
+          may={may}
+          failure={failure}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   );

@@ -39,7 +39,11 @@ function commandOf(collection: string, asked: Asked, field: string, seconds: num
 
 const DONE = { new: 'created', change: 'changed', drop: 'dropped' };
 
-function Table(props: { dates: readonly IndexRecord[]; disabled: boolean; onAsk: (asked: Asked) => void }) {
+function Table(props: {
+  dates: readonly IndexRecord[];
+  disabled: boolean;
+  onAsk: (asked: Asked) => void;
+}) {
   const { dates, disabled, onAsk } = props;
   if (dates.length === 0) return <p>There are none.</p>;
   return (
@@ -103,7 +107,9 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
       // A new index of a name that is taken: the dialog stays, with what was typed.
       if (!gone && asked.kind === 'new') throw error;
       ask(null);
-      setNotice(`Somebody else has changed this meanwhile; what is there now is shown. ${words(error)}`);
+      setNotice(
+        `Somebody else has changed this meanwhile; what is there now is shown. ${words(error)}`,
+      );
       return;
     }
     const name = asked.kind === 'new' ? `${field}_1` : asked.index.name;
@@ -114,9 +120,9 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
   return (
     <>
       <p className="hint">
-        An index on a field that holds dates: a document expires at its date and so much later, at that
-        instant. This is beside the collection’s default and a document’s own “ttl”; the earliest of
-        them counts.
+        An index on a field that holds dates: a document expires at its date and so much later, at
+        that instant. This is beside the collection’s default and a document’s own “ttl”; the
+        earliest of them counts.
       </p>
       {notice !== null && <Banner look="bad">{notice}</Banner>}
       <Table dates={indexes.filter(isDateIndex)} disabled={disabled} onAsk={ask} />
@@ -133,7 +139,11 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
         />
       )}
       {asked?.kind === 'drop' && (
-        <DropIndexDialog index={asked.index} onDrop={() => apply('', 0)} onClose={() => ask(null)} />
+        <DropIndexDialog
+          index={asked.index}
+          onDrop={() => apply('', 0)}
+          onClose={() => ask(null)}
+        />
       )}
     </>
   );

@@ -15,8 +15,8 @@ export function FeedSection({ draft, changed, disabled, onDraft }: FeedSectionPr
   return (
     <>
       <p className="hint">
-        The feed of latest versions is always there. The feed of all versions and deletes, which also
-        tells of items that expired, needs older versions to be kept.
+        The feed of latest versions is always there. The feed of all versions and deletes, which
+        also tells of items that expired, needs older versions to be kept.
       </p>
       <fieldset
         className={changed ? 'settings-group settings-changed' : 'settings-group'}

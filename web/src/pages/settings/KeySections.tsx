@@ -22,8 +22,8 @@ export function PartitionKeySection({ record }: { record: ContainerRecord }) {
         </dl>
       )}
       <p className="hint">
-        It cannot be changed: every item lies where the value of its partition key puts it. For another
-        one, make a new container and copy the items.
+        It cannot be changed: every item lies where the value of its partition key puts it. For
+        another one, make a new container and copy the items.
       </p>
     </>
   );
@@ -45,9 +45,9 @@ export function UniqueKeysSection({ record }: { record: ContainerRecord }) {
         </ul>
       )}
       <p className="hint">
-        Values are unique within one value of the partition key; an item that has expired holds none.
-        They cannot be changed, since what is there was only ever checked against them. For others, make
-        a new container.
+        Values are unique within one value of the partition key; an item that has expired holds
+        none. They cannot be changed, since what is there was only ever checked against them. For
+        others, make a new container.
       </p>
     </>
   );

@@ -5,5 +5,9 @@ import NoSqlSettings from './NoSqlSettings';
 import './settings.css';
 
 export default function Settings({ target }: { target: Target }) {
-  return target.door === 'nosql' ? <NoSqlSettings target={target} /> : <MongoSettings target={target} />;
+  return target.door === 'nosql' ? (
+    <NoSqlSettings target={target} />
+  ) : (
+    <MongoSettings target={target} />
+  );
 }

@@ -79,7 +79,13 @@ export function SettingsFrame<K extends string>(props: SettingsFrameProps<K>) {
   return (
     <div className="settings page">
       <div className="settings-bar row" role="toolbar" aria-label="Commands">
-        <Button look="primary" busy={saving} disabled={!maySave} onClick={props.onSave} aria-keyshortcuts="Control+S">
+        <Button
+          look="primary"
+          busy={saving}
+          disabled={!maySave}
+          onClick={props.onSave}
+          aria-keyshortcuts="Control+S"
+        >
           Save
         </Button>
         <Button disabled={!dirty || saving} onClick={props.onDiscard}>
@@ -99,7 +105,12 @@ export function SettingsFrame<K extends string>(props: SettingsFrameProps<K>) {
         onSelect={(key) => setQuery('section', key === sections[0]?.key ? null : key)}
         panel={PANEL}
       />
-      <div className="settings-panel" id={PANEL} role="tabpanel" aria-labelledby={`${PANEL}-tab-${shown.key}`}>
+      <div
+        className="settings-panel"
+        id={PANEL}
+        role="tabpanel"
+        aria-labelledby={`${PANEL}-tab-${shown.key}`}
+      >
         {shown.body}
       </div>
     </div>

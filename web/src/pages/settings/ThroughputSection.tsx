@@ -56,9 +56,7 @@ export function ThroughputSection(props: ThroughputSectionProps) {
         className={changed ? 'settings-group settings-changed' : 'settings-group'}
         disabled={disabled}
       >
-        <legend>
-          Throughput{changed && <span className="settings-mark"> (changed)</span>}
-        </legend>
+        <legend>Throughput{changed && <span className="settings-mark"> (changed)</span>}</legend>
         {MODES.map(({ mode, label }) => (
           <label key={mode} className="settings-option">
             <input
@@ -71,7 +69,11 @@ export function ThroughputSection(props: ThroughputSectionProps) {
           </label>
         ))}
         <NumberField
-          label={manual ? 'Request units per second (RU/s)' : 'At most this many request units per second (RU/s)'}
+          label={
+            manual
+              ? 'Request units per second (RU/s)'
+              : 'At most this many request units per second (RU/s)'
+          }
           hint={`${count(least)} to ${count(MOST_UNITS)}, in steps of ${count(step)}`}
           error={'error' in read ? read.error : null}
           value={draft.text}

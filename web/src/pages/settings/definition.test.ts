@@ -23,7 +23,11 @@ test.each<[string, Edits, object]>([
   ['another ttl', { ttl: draftOf(60) }, { defaultTtl: 60 }],
   ['no default', { ttl: draftOf(-1) }, { defaultTtl: -1 }],
   ['off', { ttl: draftOf(null) }, { defaultTtl: undefined }],
-  ['a policy written in another order', { policy: '{"automatic":true,"indexingMode":"consistent"}' }, {}],
+  [
+    'a policy written in another order',
+    { policy: '{"automatic":true,"indexingMode":"consistent"}' },
+    {},
+  ],
   ['a policy', { policy: '{"indexingMode":"lazy"}' }, { indexingPolicy: { indexingMode: 'lazy' } }],
   ['a feed', { feed: { on: true, text: '60' } }, { changeFeedPolicy: { retentionDuration: 60 } }],
   ['a feed that is off already', { feed: { on: false, text: '5' } }, {}],
@@ -31,7 +35,9 @@ test.each<[string, Edits, object]>([
   const judged = judge(base, edits);
   expect(judged.problems).toEqual({});
   expect(judged.recordChanged).toBe(Object.keys(want).length > 0);
-  expect(JSON.parse(JSON.stringify(judged.record))).toEqual(JSON.parse(JSON.stringify({ ...record, ...want })));
+  expect(JSON.parse(JSON.stringify(judged.record))).toEqual(
+    JSON.parse(JSON.stringify({ ...record, ...want })),
+  );
 });
 
 test('a feed that is turned off leaves nothing behind', () => {
@@ -81,7 +87,12 @@ test('minutes in words', () => {
 });
 
 test('definitions differ in what a person can name', () => {
-  const theirs: ContainerRecord = { ...record, _etag: 'f', _ts: 6, indexingPolicy: { automatic: true, indexingMode: 'consistent' } };
+  const theirs: ContainerRecord = {
+    ...record,
+    _etag: 'f',
+    _ts: 6,
+    indexingPolicy: { automatic: true, indexingMode: 'consistent' },
+  };
   expect(differences(record, theirs)).toEqual([]);
   delete theirs.defaultTtl;
   theirs['other'] = [1];

@@ -4,7 +4,12 @@ import type { ContainerRecord, OfferRecord } from '../../api/nosql';
 import { inWords } from '../../pure/duration';
 import { defaultInWords, readDraft, type TtlDraft } from '../../pure/ttl-input';
 import { indexesNothing, readPolicy } from './policy';
-import { readThroughput, type ThroughputDraft, throughputInWords, throughputOf } from './throughput';
+import {
+  readThroughput,
+  type ThroughputDraft,
+  throughputInWords,
+  throughputOf,
+} from './throughput';
 
 export const MOST_MINUTES = 10_080;
 
@@ -42,10 +47,20 @@ export interface Judged {
   ttl: DefaultTtl | undefined;
 }
 
-const SYSTEM = ['_rid', '_self', '_etag', '_ts', '_docs', '_sprocs', '_triggers', '_udfs', '_conflicts'];
+const SYSTEM = [
+  '_rid',
+  '_self',
+  '_etag',
+  '_ts',
+  '_docs',
+  '_sprocs',
+  '_triggers',
+  '_udfs',
+  '_conflicts',
+];
 const CONFLICT =
   'Indexing mode “none” and a time to live exclude each other: set Time to Live to Off, or the ' +
-  'indexing mode to “consistent”. The server would answer: “Indexing mode value cannot be \'none\' ' +
+  "indexing mode to “consistent”. The server would answer: “Indexing mode value cannot be 'none' " +
   "when 'defaultTtl' is specified in the collection”.";
 
 export function ttlOf(record: ContainerRecord): DefaultTtl {
@@ -135,7 +150,14 @@ export function judge(base: Base, edits: Edits): Judged {
     problems.ttl = [...(problems.ttl ?? []), CONFLICT];
     problems.indexing = [...(problems.indexing ?? []), CONFLICT];
   }
-  return { record, recordChanged, throughput, changed, problems, ttl: 'value' in ttl ? ttl.value : undefined };
+  return {
+    record,
+    recordChanged,
+    throughput,
+    changed,
+    problems,
+    ttl: 'value' in ttl ? ttl.value : undefined,
+  };
 }
 
 function judgeThroughput(
@@ -189,8 +211,13 @@ export function differences(before: ContainerRecord, after: ContainerRecord): Di
 }
 
 /** The same for offers. */
-export function offerDifferences(before: OfferRecord | null, after: OfferRecord | null): Difference[] {
-  const [was, is] = [before, after].map((offer) => (offer === null ? 'none' : throughputInWords(offer)));
+export function offerDifferences(
+  before: OfferRecord | null,
+  after: OfferRecord | null,
+): Difference[] {
+  const [was, is] = [before, after].map((offer) =>
+    offer === null ? 'none' : throughputInWords(offer),
+  );
   if (was === undefined || is === undefined || was === is) return [];
   return [{ name: 'Throughput', before: was, after: is }];
 }

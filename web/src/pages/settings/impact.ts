@@ -26,7 +26,10 @@ function none(value: DefaultTtl, live: Amount | null, nouns: Nouns): string {
   }
   if (value === null || value === -1 || live === null) return 'Nothing disappears at once.';
   if (live.documents === 0) return `There are no ${nouns.many}: nothing disappears at once.`;
-  const whom = live.documents === 1 ? `The one ${nouns.one} is not` : `None of the ${counted(live.documents, nouns.one)} is`;
+  const whom =
+    live.documents === 1
+      ? `The one ${nouns.one} is not`
+      : `None of the ${counted(live.documents, nouns.one)} is`;
   return `${whom} older than this: nothing disappears at once.`;
 }
 

@@ -6,7 +6,12 @@ const index = {
   name: 'at_1',
   key: { at: new Int32(1) },
   expireAfterSeconds: 60,
-  all: { hidden: true, unique: false, sparse: true, partialFilterExpression: { a: { $gt: new Int32(5) } } },
+  all: {
+    hidden: true,
+    unique: false,
+    sparse: true,
+    partialFilterExpression: { a: { $gt: new Int32(5) } },
+  },
 };
 
 test('an index in words', () => {

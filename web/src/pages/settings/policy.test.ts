@@ -37,7 +37,9 @@ test.each([
 
 test('an error of the JSON names its line', () => {
   const read = readPolicy('{\n  "indexingMode": "none",\n  "automatic": tru\n}');
-  expect('problems' in read ? read.problems[0] : '').toMatch(/^Line 3, column \d+: this is not JSON/);
+  expect('problems' in read ? read.problems[0] : '').toMatch(
+    /^Line 3, column \d+: this is not JSON/,
+  );
   const cut = readPolicy('{\n  "automatic": true');
   expect('problems' in cut ? cut.problems[0] : '').toMatch(/^Line 2, column/);
 });

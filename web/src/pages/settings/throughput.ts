@@ -30,7 +30,8 @@ export function readThroughput(draft: ThroughputDraft): { value: Throughput } | 
   if (text === '') return { error: 'Enter a number of request units.' };
   if (!/^\d{1,9}$/.test(text)) return { error: 'Request units are a whole number in digits.' };
   const units = Number(text);
-  if (units < least) return { error: `${count(units)} RU/s is too little: the least is ${count(least)}.` };
+  if (units < least)
+    return { error: `${count(units)} RU/s is too little: the least is ${count(least)}.` };
   if (units > MOST_UNITS) {
     return { error: `${count(units)} RU/s is too much: the most is ${count(MOST_UNITS)}.` };
   }

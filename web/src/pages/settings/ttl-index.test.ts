@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { IndexRecord } from '../../api/mongo';
 import { commandsFor, defaultOf, isDateIndex } from './ttl-index';
 
-function index(name: string, key: Record<string, number>, expireAfterSeconds: number | null): IndexRecord {
+function index(
+  name: string,
+  key: Record<string, number>,
+  expireAfterSeconds: number | null,
+): IndexRecord {
   return { name, key, expireAfterSeconds, all: {} };
 }
 const id = index('_id_', { _id: 1 }, null);

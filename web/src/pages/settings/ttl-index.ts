@@ -38,7 +38,10 @@ export function commandsFor(
   const [inert] = there;
   const changed = active.length > 0 ? active : inert === undefined ? [] : [inert];
   if (changed.length > 0) {
-    return changed.map(({ name }) => ({ collMod: collection, index: { name, expireAfterSeconds } }));
+    return changed.map(({ name }) => ({
+      collMod: collection,
+      index: { name, expireAfterSeconds },
+    }));
   }
   const made = { key: { _ts: new Int32(1) }, name: '_ts_1', expireAfterSeconds };
   return [{ createIndexes: collection, indexes: [made] }];

@@ -95,9 +95,15 @@ export function useCollection(
   gate: DeathGate,
 ): { loaded: Loaded<IndexRecord[]>; settings: CollectionSettings | null } {
   const { database, collection } = target;
-  const loaded = useLoaded(useCallback(() => listIndexes(database, collection), [database, collection]));
+  const loaded = useLoaded(
+    useCallback(() => listIndexes(database, collection), [database, collection]),
+  );
   const [text, setText] = useDraft(`settings:mongo:${JSON.stringify([database, collection])}`);
-  const { saving, outcome, setOutcome, conflict, setConflict, attempt } = useSaving(target, gate, loaded);
+  const { saving, outcome, setOutcome, conflict, setConflict, attempt } = useSaving(
+    target,
+    gate,
+    loaded,
+  );
   const indexes = loaded.value;
   if (indexes === null) return { loaded, settings: null };
   const keep = (next: Kept | null) => setText(next === null ? null : JSON.stringify(next));

@@ -59,7 +59,10 @@ function ConfirmDeaths(props: {
   };
   const label = `Type the name of the ${nouns.place}, ${target.collection}, to confirm`;
   return (
-    <Dialog title={`${nouns.many[0]?.toUpperCase()}${nouns.many.slice(1)} will disappear`} onClose={props.onClose}>
+    <Dialog
+      title={`${nouns.many[0]?.toUpperCase()}${nouns.many.slice(1)} will disappear`}
+      onClose={props.onClose}
+    >
       <form onSubmit={(event) => void confirm(event)}>
         <div role="alert">
           {asking.round > 1 && (

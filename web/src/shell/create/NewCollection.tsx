@@ -16,7 +16,10 @@ export interface NewCollectionProps {
 export function NewCollection({ database, onClose }: NewCollectionProps) {
   const [chosen, choose] = useState<Chosen>(() => firstChoice('mongo', database));
   const [name, setName] = useState('');
-  const [ttl, setTtl] = useState<{ choice: Choice; seconds: string }>({ choice: 'off', seconds: '' });
+  const [ttl, setTtl] = useState<{ choice: Choice; seconds: string }>({
+    choice: 'off',
+    seconds: '',
+  });
   // A collection that was made before its time to live was refused is not made again.
   const made = useRef('');
   const form = useSubmit(async () => {

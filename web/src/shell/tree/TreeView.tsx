@@ -1,5 +1,13 @@
 // The lines of the tree: only those in sight are drawn, and one of them has the keyboard.
-import { type KeyboardEvent, type MouseEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useWindowed } from '../../ui/useWindowed';
 import { DOOR_NAMES } from '../dialogs';
 import { labelOf, parentOf, type Row, rowKey, typedTo } from './rows';
@@ -29,10 +37,7 @@ function useActive({ rows, selected, onActive }: TreeViewProps) {
     // What the page shows takes the keyboard's row only when it becomes another.
     // `selected` alone changes when rows above come and go.
   }, [chosenKey]);
-  const found = useMemo(
-    () => rows.findIndex((row) => rowKey(row) === held.key),
-    [rows, held.key],
-  );
+  const found = useMemo(() => rows.findIndex((row) => rowKey(row) === held.key), [rows, held.key]);
   const active = found >= 0 ? found : Math.min(held.at, rows.length - 1);
   const row = rows[active];
   const key = row === undefined ? '' : rowKey(row);
@@ -55,7 +60,12 @@ function useTyped(): (letter: string) => string {
 }
 
 /** Where a key leads; undefined: nowhere. */
-function moved(key: string, rows: readonly Row[], active: number, height: number): number | undefined {
+function moved(
+  key: string,
+  rows: readonly Row[],
+  active: number,
+  height: number,
+): number | undefined {
   const page = Math.max(1, Math.floor(height / ROW_HEIGHT) - 1);
   const to: Record<string, number> = {
     ArrowDown: active + 1,
@@ -182,7 +192,10 @@ function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeL
           {row.open ? '▾' : '▸'}
         </span>
       )}
-      <span className={`tree-name${row.kind === 'note' && row.failed ? ' error' : ''}`} title={label}>
+      <span
+        className={`tree-name${row.kind === 'note' && row.failed ? ' error' : ''}`}
+        title={label}
+      >
         {label}
       </span>
       {isDatabase && <span className={`badge ${row.door}`}>{DOOR_NAMES[row.door]}</span>}

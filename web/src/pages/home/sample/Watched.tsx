@@ -105,7 +105,9 @@ export function Watched({ part, round }: { part: Part; round: number }) {
             <span className="home-figures">{countdown((life.diesAtMs ?? 0) - (now ?? 0))}</span>
           </li>
         ))}
-        {next.length === 0 && live !== null && <li className="hint">Nobody else is going to die.</li>}
+        {next.length === 0 && live !== null && (
+          <li className="hint">Nobody else is going to die.</li>
+        )}
       </ul>
     </div>
   );
