@@ -1,8 +1,8 @@
 // The two doors as a test sees them: a container and a collection that are filled, changed and asked
 // by their official clients.
-import { type Container } from '@azure/cosmos';
-import { type Collection } from 'mongodb';
-import { Server } from './server';
+import type { Container } from '@azure/cosmos';
+import type { Collection } from 'mongodb';
+import type { Server } from './server';
 
 export type Fields = Record<string, unknown>;
 export type Stored = Fields & { _id: string };
@@ -78,7 +78,7 @@ export const mongo: Door = {
   },
   setDefault: async (server, defaultTtl) => {
     const log = await collection(server);
-    const held = (await log.indexes()).some(({ key }) => key['_ts'] !== undefined);
+    const held = (await log.indexes()).some(({ key }) => key._ts !== undefined);
     if (held) await log.dropIndex('_ts_1');
     if (defaultTtl !== null) await log.createIndex({ _ts: 1 }, { expireAfterSeconds: defaultTtl });
   },

@@ -1,6 +1,6 @@
 // What a person does on the page of items: rows of the grid, the item beside it, its editor.
 import { expect, type Locator, type Page } from '@playwright/test';
-import { type Door } from './door';
+import type { Door } from './door';
 import { noted } from './pane';
 
 /** Rows that have these ids. */

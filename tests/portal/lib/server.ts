@@ -38,7 +38,7 @@ export class Server {
   ) {}
 
   static async start(options: Options = {}): Promise<Server> {
-    const binary = process.env['EBB_BIN'];
+    const binary = process.env.EBB_BIN;
     if (binary === undefined) throw new Error('EBB_BIN names no server');
     const folder = mkdtempSync(join(tmpdir(), 'ebb-portal-'));
     const ready = join(folder, 'ready.json');

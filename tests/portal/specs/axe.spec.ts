@@ -1,12 +1,12 @@
 // No violation of WCAG 2.1 AA that axe finds, on any page and in any dialog, light and dark, at 100
 // and 200 %.
 import AxeBuilder from '@axe-core/playwright';
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { open } from '../lib/items';
 import { KEYED, PRIMARY, signIn } from '../lib/login';
 import { chooseTtl } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
 /** 200 % of zoom halves what fits. */

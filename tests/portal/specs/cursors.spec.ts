@@ -1,8 +1,9 @@
 // The portal holds a cursor at the server only while somebody may still read on.
-import { expect, test } from '../lib/fixtures';
+
 import { fillWith, mongo } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { KEYED, PRIMARY, READER, signIn } from '../lib/login';
-import { type Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const MANY = 250;
 

@@ -1,8 +1,8 @@
 // Making and deleting through the dialogs: every option of time to live arrives as chosen, and nothing
 // is deleted whose name was not typed.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const CHOICES: [option: string, seconds: string | undefined, value: number | undefined][] = [
   ['Off', undefined, undefined],
@@ -23,7 +23,7 @@ async function create(page: Page) {
 
 async function defaultOf(server: Server, collection: string): Promise<number | undefined> {
   const indexes = await (await server.mongo()).db('app').collection(collection).indexes();
-  return indexes.find((found) => found.key['_ts'] !== undefined)?.expireAfterSeconds as
+  return indexes.find((found) => found.key._ts !== undefined)?.expireAfterSeconds as
     | number
     | undefined;
 }

@@ -52,7 +52,7 @@ test.describe('without NoSQL', () => {
     await page.goto('/mongo/app/log/settings');
     await chooseTtl(page, 'On (no default)');
     await save(page, 'Successfully updated collection log');
-    const index = (await collection.indexes()).find((found) => found.key['_ts'] !== undefined);
+    const index = (await collection.indexes()).find((found) => found.key._ts !== undefined);
     expect(index?.expireAfterSeconds).toBe(-1);
     await page.goto('/mongo/app/log/items');
     await expect(page.getByRole('grid').getByText('one')).toBeVisible();

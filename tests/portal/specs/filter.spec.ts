@@ -1,7 +1,7 @@
 // The filter in each door's own language, what it says of a mistake, and rows beyond the first page.
-import { type Locator, type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Locator, Page } from '@playwright/test';
 import { type Door, fillWith, mongo, nosql, numbered } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { row, rows } from '../lib/items';
 
 const MANY = 250;

@@ -1,7 +1,7 @@
 // The front page: what to connect to, and the sample whose sessions die before the reader's eyes.
 import { CosmosClient } from '@azure/cosmos';
+import type { Page } from '@playwright/test';
 import { MongoClient } from 'mongodb';
-import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 
 /** What a button copies, with the browser's clipboard and without. */

@@ -1,7 +1,8 @@
 // The address names the item that is open: it can be sent to somebody, survives a reload, and going
 // back closes it.
-import { expect, test } from '../lib/fixtures';
+
 import { DOORS, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { edit, editor, openItem, rows, saveItem, write } from '../lib/items';
 import { noted } from '../lib/pane';
 

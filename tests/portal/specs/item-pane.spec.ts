@@ -1,6 +1,7 @@
 // The item beside the list: its keys, small windows, and what becomes of a text that is left.
-import { expect, test } from '../lib/fixtures';
+
 import { DOORS, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { edit, editor, openItem, row, rows, write } from '../lib/items';
 import { chooseTtl, noted } from '../lib/pane';
 

@@ -1,7 +1,8 @@
 // Making, changing and deleting items and documents; and what happens when somebody else was faster,
 // or time was.
-import { expect, test } from '../lib/fixtures';
+
 import { DOORS } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, openItem, row, rows, saveItem, write } from '../lib/items';
 
 for (const door of DOORS) {

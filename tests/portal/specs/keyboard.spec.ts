@@ -1,10 +1,10 @@
 // The journey of journey.spec.ts for a container with the keyboard alone, the confirmation of deaths
 // and the editor of an item included. The focus is seen at every stop, and the mouse never moves.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { focusSeen, tabTo, typeOver } from '../lib/keyboard';
 import { noted } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 async function prepare(server: Server) {
   const { database } = await server.cosmos.databases.create({ id: 'app' });

@@ -1,9 +1,9 @@
 // Figures and charts say what the clients see; the clock moves by the page, forward alone; the
 // account's page counts what the doors do.
-import { type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page } from '@playwright/test';
 import { collection, container, DOORS } from '../lib/door';
-import { Server } from '../lib/server';
+import { expect, test } from '../lib/fixtures';
+import type { Server } from '../lib/server';
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
 /** How many live how long; a death on the full hour belongs to the hour that it ends. */

@@ -1,9 +1,9 @@
 // Names with every odd character that the doors take work in every view, in the tree and in the
 // dialogs. What a browser would turn into another address is not asked for.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { editor, open } from '../lib/items';
-import { save, chooseTtl } from '../lib/pane';
+import { chooseTtl, save } from '../lib/pane';
 
 /** Of databases and containers of the NoSQL door, and of items. */
 const NOSQL = [`it's "a b"`, 'ü 雪 🙂', 'a.b...', '100%a%20b%2Fc', 'a+b&c=d<i>;,@:$!*~|^`{}[]()'];
@@ -77,7 +77,7 @@ test('of the MongoDB door', async ({ page, server }) => {
     const database = MONGO_DATABASES[at] ?? '';
     await works(page, 'mongo', database, name, 'one');
     const indexes = await client.db(database).collection(name).indexes();
-    expect(indexes.find((found) => found.key['_ts'] !== undefined)?.expireAfterSeconds).toBe(-1);
+    expect(indexes.find((found) => found.key._ts !== undefined)?.expireAfterSeconds).toBe(-1);
   }
 });
 

@@ -1,7 +1,7 @@
 // A new item: what is typed goes into its editor at once, and none takes the id of another.
-import { type Locator, type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Locator, Page } from '@playwright/test';
 import { DOORS, mongo } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, rows, saveItem } from '../lib/items';
 
 /** What is selected in the editor that has the keyboard; its own, since it lies in a shadow root. */

@@ -1,5 +1,5 @@
 // 20 MB pasted into a field: refused with its size, what was there stays, and the page lives on.
-import { type Locator, type Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/items';
 

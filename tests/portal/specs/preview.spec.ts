@@ -1,8 +1,8 @@
 // What Save would do is said before, and then exactly that happens.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { chooseTtl, impact, noted } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const COUNT = 40;
 

@@ -1,8 +1,8 @@
 // Queries of both doors: results and pages, figures as the official clients have them, errors with
 // their place, history, the keys that run and the button that stops.
-import { type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page } from '@playwright/test';
 import { collection, container, DOORS, type Door, fillWith, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { write } from '../lib/items';
 
 const MANY = 250;
@@ -104,7 +104,7 @@ test('find and pipeline: results, pages, figures', async ({ page, server }) => {
   await expect(examined).toBeVisible();
   const options = { projection: { n: 1, _id: 0 }, sort: { n: -1 as const }, limit: 3 };
   const plan = await log.find({ n: { $gte: 240 } }, options).explain('executionStats');
-  const stats = plan['executionStats'] as {
+  const stats = plan.executionStats as {
     totalDocsExamined: number;
     totalKeysExamined: number;
     nReturned: number;

@@ -1,8 +1,8 @@
 // Why an item dies or does not: the column Expires for every kind of ttl, under every kind of default.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { Decimal128, Double, Int32, Long } from 'mongodb';
-import { expect, test } from '../lib/fixtures';
 import { collection, type Door, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { expires } from '../lib/items';
 
 /** What Expires says under no TTL, without a default, with one of a minute. */

@@ -6,9 +6,9 @@ import { expect, test } from '../lib/fixtures';
 import { impact } from '../lib/pane';
 
 const out =
-  process.env['EBB_SCREENSHOTS'] === '1'
-    ? join(process.env['EBB_ROOT'] ?? '.', 'docs/images')
-    : join(process.env['EBB_PORTAL_OUT'] ?? '/tmp', 'images');
+  process.env.EBB_SCREENSHOTS === '1'
+    ? join(process.env.EBB_ROOT ?? '.', 'docs/images')
+    : join(process.env.EBB_PORTAL_OUT ?? '/tmp', 'images');
 
 test.use({ deviceScaleFactor: 1 });
 

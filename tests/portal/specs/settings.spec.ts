@@ -1,11 +1,11 @@
 // Settings beside the default time to live: indexing policy, throughput and change feed of a
 // container, date TTL indexes of a collection, and what somebody else saved meanwhile.
-import { type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page } from '@playwright/test';
 import { collection, container, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { write } from '../lib/items';
 import { chooseTtl, noted, save } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const section = (page: Page, name: string) =>
   page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
@@ -102,7 +102,7 @@ test('throughput and change feed', async ({ page, server }) => {
   await units.fill('4000');
   await save(page, 'Successfully updated container log');
   expect(await offer()).toMatchObject({ offerAutopilotSettings: { maxThroughput: 4000 } });
-  const kept = (await record(server))['changeFeedPolicy'] as
+  const kept = (await record(server)).changeFeedPolicy as
     | { retentionDuration?: number }
     | undefined;
   expect(kept?.retentionDuration ?? 0).toBe(0);
@@ -125,7 +125,7 @@ test('a container that somebody else has changed', async ({ page, server }) => {
     'Indexing policy',
   );
   await expect(dialog.getByRole('table', { name: 'What you want' })).toContainText('Time to Live');
-  expect((await record(server))['defaultTtl']).toBeUndefined();
+  expect((await record(server)).defaultTtl).toBeUndefined();
   await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
   await noted(page, 'Successfully updated container log');
   // Mine is there, and theirs is too.
@@ -151,7 +151,7 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
     new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
   for (const seconds of [10, 50]) await mongo.put(server, `at ${seconds}`, { at: at(seconds) });
   const indexes = async () => {
-    const found = (await log.indexes()).filter(({ key }) => key['at'] !== undefined);
+    const found = (await log.indexes()).filter(({ key }) => key.at !== undefined);
     return found.map(({ expireAfterSeconds }) => expireAfterSeconds as number);
   };
   await page.goto('/mongo/app/log/settings?section=date-indexes');
@@ -219,7 +219,7 @@ test('a collection that somebody else has changed', async ({ page, server }) => 
   await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
   await save(page, 'Successfully updated collection log');
   const index = (await (await collection(server)).indexes()).find(
-    ({ key }) => key['_ts'] !== undefined,
+    ({ key }) => key._ts !== undefined,
   );
   expect(index?.expireAfterSeconds).toBe(200);
 });

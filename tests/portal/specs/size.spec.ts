@@ -1,6 +1,6 @@
 // Items near the largest that the server takes: they open, are edited and saved; one beyond it says
 // so, and nothing of it is lost.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/items';
 import { noted } from '../lib/pane';

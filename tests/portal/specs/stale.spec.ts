@@ -1,9 +1,9 @@
 // A tab that stayed open while another client deleted or changed what it shows: it says so, nothing
 // typed is lost, and nothing of the other's is overwritten unasked.
 import { expect, test } from '../lib/fixtures';
-import { chooseTtl, noted } from '../lib/pane';
 import { edit, editor, open } from '../lib/items';
-import { Server } from '../lib/server';
+import { chooseTtl, noted } from '../lib/pane';
+import type { Server } from '../lib/server';
 
 const DOORS = ['nosql', 'mongo'] as const;
 type Door = (typeof DOORS)[number];

@@ -1,9 +1,9 @@
 // Requests that the server had too many of wait and are sent again, a bounded number of times, and
 // whoever waits sees it.
 import { CosmosClient } from '@azure/cosmos';
-import { type Page, type Route } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page, Route } from '@playwright/test';
 import { nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, openItem, row, saveItem, write } from '../lib/items';
 import { WELL_KNOWN_KEY } from '../lib/server';
 

@@ -1,6 +1,6 @@
 // Values that a careless editor changes: what is opened, changed elsewhere and saved stays as it was,
 // to the digit and to the type.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import {
   Binary,
   BSON,
@@ -18,8 +18,8 @@ import {
   Timestamp,
   UUID,
 } from 'mongodb';
-import { expect, test } from '../lib/fixtures';
 import { collection, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, openItem, saveItem, write } from '../lib/items';
 
 /** Types into an open text before its last brace. */

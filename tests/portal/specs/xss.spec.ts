@@ -1,7 +1,7 @@
 // Scripts and markup in every string that a person or a program can store: shown as text, never run.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const SCRIPTS = [
   '<img src=x onerror="window.hit=1">',

@@ -1,4 +1,4 @@
-import { deserialize, type Document, Long, serialize } from 'bson';
+import { type Document, deserialize, Long, serialize } from 'bson';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { log } from '../state/log';
 import { close, closeAll, more, open } from './mongo';
@@ -14,10 +14,7 @@ const batch = (id: number): Document => ({
 const killed = () =>
   asked
     .filter(({ command }) => 'killCursors' in command)
-    .map(({ command }) => [
-      command['killCursors'],
-      ...(command['cursors'] as number[]).map(Number),
-    ]);
+    .map(({ command }) => [command.killCursors, ...(command.cursors as number[]).map(Number)]);
 
 beforeEach(() => {
   asked = [];

@@ -189,7 +189,7 @@ const MAKERS: Record<string, [least: number, most: number, make: (args: Argument
     1,
     2,
     ([t, i]) =>
-      isDocument(t) ? timestamp(t['t'] ?? new Int32(0), t['i'] ?? new Int32(0)) : timestamp(t, i),
+      isDocument(t) ? timestamp(t.t ?? new Int32(0), t.i ?? new Int32(0)) : timestamp(t, i),
   ],
   BSONRegExp: [1, 2, ([pattern, options]) => regExp(pattern, options)],
   MinKey: [0, 0, () => new MinKey()],
@@ -241,14 +241,14 @@ function part(value: unknown, name: string): unknown {
 
 /** Extended JSON: the keys that make an object one, in order of the alphabet, and what it is. */
 const EXTENDED: Record<string, (object: Document) => unknown> = {
-  $oid: (object) => objectId(object['$oid'] ?? null),
-  $date: (object) => date(object['$date']),
-  $numberInt: (object) => int(object['$numberInt']),
-  $numberLong: (object) => long(object['$numberLong']),
-  $numberDouble: (object) => double(object['$numberDouble']),
-  $numberDecimal: (object) => decimal(object['$numberDecimal']),
-  $uuid: (object) => uuid(object['$uuid']),
-  $symbol: (object) => new BSONSymbol(text(object['$symbol'], '$symbol')),
+  $oid: (object) => objectId(object.$oid ?? null),
+  $date: (object) => date(object.$date),
+  $numberInt: (object) => int(object.$numberInt),
+  $numberLong: (object) => long(object.$numberLong),
+  $numberDouble: (object) => double(object.$numberDouble),
+  $numberDecimal: (object) => decimal(object.$numberDecimal),
+  $uuid: (object) => uuid(object.$uuid),
+  $symbol: (object) => new BSONSymbol(text(object.$symbol, '$symbol')),
   $minKey: () => new MinKey(),
   $maxKey: () => new MaxKey(),
   $undefined: () => undefined,
@@ -259,8 +259,8 @@ const EXTENDED: Record<string, (object: Document) => unknown> = {
     base64(part(of, 'base64'), Number.parseInt(text(part(of, 'subType'), 'subType'), 16) || 0),
   '$binary,$type': ({ $binary: data, $type: kind }) =>
     base64(data, Number.parseInt(text(kind, '$type'), 16) || 0),
-  $code: (object) => code(object['$code'], undefined),
-  '$code,$scope': (object) => code(object['$code'], object['$scope']),
+  $code: (object) => code(object.$code, undefined),
+  '$code,$scope': (object) => code(object.$code, object.$scope),
 };
 
 /** The value of an object of Extended JSON, or the object itself. */

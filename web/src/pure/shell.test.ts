@@ -5,8 +5,8 @@ import {
   Code,
   DBRef,
   Decimal128,
-  deserialize,
   Double,
+  deserialize,
   Int32,
   Long,
   MaxKey,
@@ -31,7 +31,7 @@ const received = (value: unknown) =>
     promoteValues: false,
     promoteBuffers: false,
     bsonRegExp: true,
-  })['value'];
+  }).value;
 
 const ID = new ObjectId('65a000000000000000000001');
 const SINGLE: unknown[] = [

@@ -6,16 +6,16 @@ import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
-import { part } from '../ui/part';
 import { PlaceLink } from '../ui/PlaceLink';
+import { part } from '../ui/part';
 import { Banners } from './Banners';
 import { Closed } from './Closed';
 import { Console } from './Console';
 import { dialog } from './dialogs';
 import { Failed } from './Failed';
 import { Heading, PANEL, tabOf } from './Heading';
-import { titleOf } from './title';
 import { TopBar } from './TopBar';
+import { titleOf } from './title';
 import { TreePane } from './tree/TreePane';
 import './frame.css';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePlace, pathOf, type Place } from './place';
+import { type Place, parsePlace, pathOf } from './place';
 
 const target = { door: 'nosql', database: 'a b/ü', collection: '<i>%</i>' } as const;
 

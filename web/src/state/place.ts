@@ -52,7 +52,7 @@ export function parsePlace(path: string): Place {
 
 /** The path of a place. */
 export function pathOf(place: Place): string {
-  const join = (...parts: string[]) => '/' + parts.map(encodeURIComponent).join('/');
+  const join = (...parts: string[]) => `/${parts.map(encodeURIComponent).join('/')}`;
   switch (place.page) {
     case 'home':
       return '/';

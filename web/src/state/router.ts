@@ -1,7 +1,7 @@
 // The address bar and what is shown, kept the same. Leaving the portal with unsaved changes asks first.
 import { useEffect, useMemo } from 'react';
 import { say } from './log';
-import { parsePlace, pathOf, type Place } from './place';
+import { type Place, parsePlace, pathOf } from './place';
 import { createStore, useStore } from './store';
 
 const here = createStore(location.pathname + location.search);

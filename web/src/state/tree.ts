@@ -1,7 +1,8 @@
 // Databases of both doors and what lies in them, as last asked.
+
+import { words } from '../api/http';
 import * as mongo from '../api/mongo';
 import * as nosql from '../api/nosql';
-import { words } from '../api/http';
 import { session } from '../api/session';
 import type { Door, Target } from './place';
 import { createStore } from './store';

@@ -1,6 +1,6 @@
 // CodeMirror in a shadow root, so that its styles are constructed sheets and the content security
 // policy can forbid all inline ones. Knows no language but what it is given.
-import { type Extension } from '@codemirror/state';
+import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';

@@ -11,7 +11,7 @@ import {
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { catchesTab, type CodeEditorProps, type EditorProps, WAY_OUT } from './CodeEditor';
+import { type CodeEditorProps, catchesTab, type EditorProps, WAY_OUT } from './CodeEditor';
 import { bounded } from './editorBound';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';

@@ -1,5 +1,5 @@
 // What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
-import { accountSeries, type Amount } from '../../api/admin';
+import { type Amount, accountSeries } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
 import { bytes, count } from '../../pure/amount';
 import { usePolled } from '../../state/polled';

@@ -1,8 +1,8 @@
 // Someone else has changed the item meanwhile: theirs beside mine, and three ways on.
 import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
-import type { Item } from './useItem';
 import type { Opened, Source } from './source';
+import type { Item } from './useItem';
 
 export function Conflict({ source, theirs, item }: { source: Source; theirs: Opened; item: Item }) {
   return (

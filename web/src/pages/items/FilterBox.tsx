@@ -1,8 +1,8 @@
 // The filter in the door's own language. It is asked for on Enter, and kept in the address.
 import { type FormEvent, useId, useState } from 'react';
 import { bytes } from '../../pure/amount';
-import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
 import { Button } from '../../ui/Button';
+import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
 
 export interface FilterBoxProps {
   hint: string;

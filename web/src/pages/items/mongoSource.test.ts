@@ -1,4 +1,4 @@
-import { deserialize, type Document, Int32, Long, serialize } from 'bson';
+import { type Document, deserialize, type Int32, Long, serialize } from 'bson';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MongoSource } from './mongoSource';
 
@@ -27,20 +27,20 @@ function cursor(name: string, from: number, to: number): Document {
 function answered(command: Document): Document {
   if ('killCursors' in command) isOpen = false;
   if ('find' in command) {
-    const [, after] = (command['filter']['$and'] ?? []) as Document[];
+    const [, after] = (command.filter.$and ?? []) as Document[];
     return first(
-      command['batchSize'] as number,
-      after === undefined ? -1 : (after['$expr']['$gt'][1]['$literal'] as number),
+      command.batchSize as number,
+      after === undefined ? -1 : (after.$expr.$gt[1].$literal as number),
     );
   }
   if ('getMore' in command) {
     if (!isOpen) return { ok: 0, code: 43, errmsg: 'cursor not found' };
     const from = at;
-    at += command['batchSize'] as number;
+    at += command.batchSize as number;
     isOpen = at < ALL;
     return cursor('nextBatch', from, at);
   }
-  const facts = ((command['ids'] ?? []) as number[]).map((_id) => ({
+  const facts = ((command.ids ?? []) as number[]).map((_id) => ({
     _id,
     written: new Date(0),
     class: 'never',

@@ -2,7 +2,7 @@
 import { ApiError } from '../../api/http';
 import * as nosql from '../../api/nosql';
 import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json-text';
-import { expiryOfItem, type Expiry, meaningOfJson, outlook } from '../../pure/reasons';
+import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/reasons';
 import type { Target } from '../../state/place';
 import { countQuery } from './countQuery';
 import { partsOf, valueAt } from './keyPath';
@@ -74,7 +74,7 @@ export class NosqlSource implements Source {
   }
 
   private expiry(value: nosql.Item): Expiry {
-    const text = value['ttl'] === undefined ? null : JSON.stringify(value['ttl']);
+    const text = value.ttl === undefined ? null : JSON.stringify(value.ttl);
     return expiryOfItem(meaningOfJson(text), value._ts, this.defaultTtl);
   }
 

@@ -1,6 +1,6 @@
 // Figures of the whole account: what lives and dies in both doors, what the doors do, the clock.
 import { useRef } from 'react';
-import { accountSeries, type AccountSeries, readMetrics, type Status } from '../../api/admin';
+import { type AccountSeries, accountSeries, readMetrics, type Status } from '../../api/admin';
 import { bytes, count, counted } from '../../pure/amount';
 import { inWords } from '../../pure/duration';
 import { latency } from '../../pure/latency';
@@ -9,9 +9,9 @@ import { usePolled } from '../../state/polled';
 import { server } from '../../state/server';
 import { useStore } from '../../state/store';
 import { Failure } from '../../ui/Failure';
+import { type Figure, Figures } from '../../ui/Figures';
 import { ClockControl } from './ClockControl';
 import { DeathChart } from './DeathChart';
-import { type Figure, Figures } from '../../ui/Figures';
 import { Operations } from './Operations';
 import { fsync, groupSize, kept, type Reading, reading } from './readings';
 import { DAY, HOUR } from './steps';

@@ -4,8 +4,8 @@ import { mayWrite, session } from '../../api/session';
 import { utc } from '../../pure/utc';
 import { server, useNow } from '../../state/server';
 import { useStore } from '../../state/store';
-import { type ClockState, offsetWords } from './clock';
 import { type Figure, Figures } from '../../ui/Figures';
+import { type ClockState, offsetWords } from './clock';
 import { ManualClock } from './ManualClock';
 import './metrics.css';
 

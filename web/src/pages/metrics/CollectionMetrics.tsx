@@ -1,12 +1,12 @@
 // Figures of a collection: what lives, what dies when, what is dead and not yet reaped.
-import { type Amount, forecast, type Forecast, series } from '../../api/admin';
+import { type Amount, type Forecast, forecast, series } from '../../api/admin';
 import { bytes, counted } from '../../pure/amount';
 import { inWords, spelled } from '../../pure/duration';
 import type { Target } from '../../state/place';
 import { usePolled } from '../../state/polled';
 import { Failure } from '../../ui/Failure';
-import { DeathChart } from './DeathChart';
 import { type Figure, Figures } from '../../ui/Figures';
+import { DeathChart } from './DeathChart';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 

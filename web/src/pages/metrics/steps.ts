@@ -1,6 +1,7 @@
 // The steps of a forecast in words: when each begins and ends. Pure.
-import { utc } from '../../pure/utc';
+
 import type { Series } from '../../api/admin';
+import { utc } from '../../pure/utc';
 
 export interface Unit {
   one: string;

@@ -16,7 +16,7 @@ export function NosqlQuery({ target }: { target: Target }) {
       target={target}
       start={() => startNosql(target, text)}
       texts={{ text }}
-      onTake={(texts) => setDraft(texts['text'] ?? FIRST)}
+      onTake={(texts) => setDraft(texts.text ?? FIRST)}
       errorText={text}
     >
       {(execute) => (

@@ -52,9 +52,9 @@ function find(collection: string, form: MongoForm): Document {
   const command: Document = { find: collection, filter: documentOf(form, 'filter') ?? {} };
   const [projection, sort] = [documentOf(form, 'projection'), documentOf(form, 'sort')];
   const limit = limitOf(form);
-  if (projection !== null) command['projection'] = projection;
-  if (sort !== null) command['sort'] = sort;
-  if (limit !== null) command['limit'] = limit;
+  if (projection !== null) command.projection = projection;
+  if (sort !== null) command.sort = sort;
+  if (limit !== null) command.limit = limit;
   return command;
 }
 
@@ -72,12 +72,12 @@ export function commandOf(collection: string, form: MongoForm): Document {
 
 /** The command with the size of its first page. */
 export function firstPage(command: Document): Document {
-  if (command['aggregate'] === undefined) return { ...command, batchSize: PAGE_ROWS };
+  if (command.aggregate === undefined) return { ...command, batchSize: PAGE_ROWS };
   return { ...command, cursor: { batchSize: PAGE_ROWS } };
 }
 
 /** Whether running it again changes something again. */
 export function writes(command: Document): boolean {
-  const pipeline = (command['pipeline'] ?? []) as unknown[];
+  const pipeline = (command.pipeline ?? []) as unknown[];
   return pipeline.some((stage) => isDocument(stage) && ('$out' in stage || '$merge' in stage));
 }

@@ -3,8 +3,8 @@ import { query } from '../../api/nosql';
 import { entryOf, printJson, readJson } from '../../pure/json-text';
 import type { Target } from '../../state/place';
 import { databaseNow } from '../../state/server';
-import { checkSize, InputError } from './problem';
 import { PAGE_ROWS } from './command';
+import { checkSize, InputError } from './problem';
 import type { ResultPage, Run } from './run';
 import { type NosqlFacts, nosqlStatistics } from './statistics';
 

@@ -106,9 +106,9 @@ function isTree(value: unknown): value is Tree {
 export function planOf(winning: unknown): { stages: string[]; index: string | null } {
   const stages: string[] = [];
   let index: string | null = null;
-  for (let stage = winning; isTree(stage) && stages.length < 100; stage = stage['inputStage']) {
-    if (typeof stage['stage'] === 'string') stages.push(stage['stage']);
-    if (typeof stage['indexName'] === 'string') index = stage['indexName'];
+  for (let stage = winning; isTree(stage) && stages.length < 100; stage = stage.inputStage) {
+    if (typeof stage.stage === 'string') stages.push(stage.stage);
+    if (typeof stage.indexName === 'string') index = stage.indexName;
   }
   if (index === null && stages.at(-1) === 'IDHACK') index = '_id_';
   return { stages, index };
@@ -116,9 +116,9 @@ export function planOf(winning: unknown): { stages: string[]; index: string | nu
 
 /** Lines of `explain` with `executionStats`. */
 export function mongoStatistics(explained: Tree, roundTripMs: number): Statistic[] {
-  const planner = isTree(explained['queryPlanner']) ? explained['queryPlanner'] : {};
-  const stats = isTree(explained['executionStats']) ? explained['executionStats'] : {};
-  const { stages, index } = planOf(planner['winningPlan']);
+  const planner = isTree(explained.queryPlanner) ? explained.queryPlanner : {};
+  const stats = isTree(explained.executionStats) ? explained.executionStats : {};
+  const { stages, index } = planOf(planner.winningPlan);
   const lines: Statistic[] = [
     { name: 'Round trip of the page', value: latency(roundTripMs / 1000) },
   ];

@@ -1,6 +1,6 @@
 // How long deleted versions are kept for the feed of all versions and deletes.
 import { NumberField } from '../../ui/NumberField';
-import { type FeedDraft, minutesInWords, MOST_MINUTES, readFeed } from './definition';
+import { type FeedDraft, MOST_MINUTES, minutesInWords, readFeed } from './definition';
 
 export interface FeedSectionProps {
   draft: FeedDraft;

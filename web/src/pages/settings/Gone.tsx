@@ -1,6 +1,7 @@
 // A collection that is not there any more.
-import { loadTreeWith } from '../../state/tree';
+
 import type { Target } from '../../state/place';
+import { loadTreeWith } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 

@@ -1,20 +1,21 @@
 // Scale & Settings of a collection of the MongoDB door.
-import { mayWrite, session } from '../../api/session';
+
 import type { IndexRecord } from '../../api/mongo';
+import { mayWrite, session } from '../../api/session';
 import { defaultInWords, readDraft } from '../../pure/ttl-input';
 import type { Target } from '../../state/place';
 import { useStore } from '../../state/store';
 import { ConflictDialog } from './ConflictDialog';
 import { DateIndexes } from './DateIndexes';
-import { NOUNS } from './impact';
 import { ImpactView } from './ImpactView';
 import { IndexTable } from './IndexTable';
-import { READ_ONLY } from './readOnly';
+import { NOUNS } from './impact';
 import { Notice } from './Notice';
+import { READ_ONLY } from './readOnly';
 import { type Section, SettingsFrame } from './SettingsFrame';
-import { Unread } from './Unread';
 import { TtlSection } from './TtlSection';
 import { isTtlIndex } from './ttl-index';
+import { Unread } from './Unread';
 import { type CollectionSettings, useCollection } from './useCollection';
 import { useDeathGate } from './useDeathGate';
 import { useImpact } from './useImpact';

@@ -1,6 +1,7 @@
 // The indexing policy as text, with what is wrong beside it.
-import { CodeEditor } from '../../ui/CodeEditor';
+
 import { Button } from '../../ui/Button';
+import { CodeEditor } from '../../ui/CodeEditor';
 import { DEFAULT_POLICY, POLICY_BOUND, policyText } from './policy';
 
 export interface PolicySectionProps {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ContainerRecord } from '../../api/nosql';
-import { type Base, differences, type Edits, judge, minutesInWords, readFeed } from './definition';
 import { draftOf } from '../../pure/ttl-input';
+import { type Base, differences, type Edits, judge, minutesInWords, readFeed } from './definition';
 
 const record: ContainerRecord = {
   id: 'c',
@@ -95,7 +95,7 @@ test('definitions differ in what a person can name', () => {
   };
   expect(differences(record, theirs)).toEqual([]);
   delete theirs.defaultTtl;
-  theirs['other'] = [1];
+  theirs.other = [1];
   expect(differences(record, theirs)).toEqual([
     { name: 'Time to Live', before: '3600 s = 1 hour', after: 'Off' },
     { name: 'other', before: 'not set', after: '[\n 1\n]' },

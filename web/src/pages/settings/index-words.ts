@@ -9,12 +9,12 @@ export function documentText(value: Document): string {
 }
 
 export function filterOf(index: IndexRecord): string | null {
-  const filter = index.all['partialFilterExpression'] as Document | undefined;
+  const filter = index.all.partialFilterExpression as Document | undefined;
   return filter === undefined ? null : documentText(filter);
 }
 
 export function isHidden(index: IndexRecord): boolean {
-  return index.all['hidden'] === true;
+  return index.all.hidden === true;
 }
 
 /** `-1` is only there on `_ts`. */

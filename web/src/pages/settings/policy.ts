@@ -33,7 +33,7 @@ function paths(policy: Record<string, unknown>, name: string, problems: string[]
   }
   const found: string[] = [];
   (list as unknown[]).forEach((entry, at) => {
-    const path = isObject(entry) ? entry['path'] : undefined;
+    const path = isObject(entry) ? entry.path : undefined;
     if (typeof path !== 'string') problems.push(`“${name}”, entry ${at + 1}: has no text “path”.`);
     else if (!path.startsWith('/')) {
       problems.push(`“${name}”, entry ${at + 1}: the path “${path}” does not begin with “/”.`);
@@ -43,7 +43,7 @@ function paths(policy: Record<string, unknown>, name: string, problems: string[]
 }
 
 function composites(policy: Record<string, unknown>, problems: string[]): void {
-  const list = policy['compositeIndexes'] ?? [];
+  const list = policy.compositeIndexes ?? [];
   if (!Array.isArray(list)) {
     problems.push('“compositeIndexes” is not an array.');
     return;
@@ -67,7 +67,7 @@ function composites(policy: Record<string, unknown>, problems: string[]): void {
 }
 
 function modeOf(policy: Record<string, unknown>, problems: string[]): string {
-  const mode = policy['indexingMode'] ?? 'consistent';
+  const mode = policy.indexingMode ?? 'consistent';
   const known = MODES.find((name) => typeof mode === 'string' && mode.toLowerCase() === name);
   if (known === undefined) {
     problems.push(`“indexingMode” is “consistent”, “lazy” or “none”, not ${JSON.stringify(mode)}.`);

@@ -8,8 +8,8 @@ import { draftOf, readDraft, type TtlDraft } from '../../pure/ttl-input';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
-import { commandsFor, defaultOf } from './ttl-index';
 import type { Outcome, Saving } from './saving';
+import { commandsFor, defaultOf } from './ttl-index';
 import type { DeathGate } from './useDeathGate';
 import { type Loaded, useLoaded } from './useLoaded';
 

@@ -13,9 +13,9 @@ import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
 import { type Base, type Changeable, type Edits, type Judged, judge } from './definition';
+import type { Outcome, Saving } from './saving';
 import { readThroughput, withThroughput } from './throughput';
 import type { DeathGate } from './useDeathGate';
-import type { Outcome, Saving } from './saving';
 import { type Loaded, useLoaded } from './useLoaded';
 
 export interface Container extends Base {

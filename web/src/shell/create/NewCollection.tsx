@@ -2,7 +2,7 @@
 import { useRef, useState } from 'react';
 import { createCollection, finishCollection } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
-import { FormError, readTtl, type TtlChoice as Choice } from './definition';
+import { type TtlChoice as Choice, FormError, readTtl } from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';

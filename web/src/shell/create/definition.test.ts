@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { containerOf, type ContainerForm, readPaths, readThroughput, readTtl } from './definition';
+import { type ContainerForm, containerOf, readPaths, readThroughput, readTtl } from './definition';
 
 describe('time to live', () => {
   test.each([

@@ -24,14 +24,14 @@ async function itemsOf(target: Target, standard: DefaultTtl): Promise<Life[]> {
   const page = await nosql.query(at, 'SELECT c.id, c.ttl, c._ts FROM c', { maxItems: MOST });
   return page.rows.map((row) => ({
     name: row.id,
-    diesAtMs: deathOf(row._ts, row['ttl'], standard),
+    diesAtMs: deathOf(row._ts, row.ttl, standard),
   }));
 }
 
 async function documentsOf({ database, collection }: Target): Promise<Life[]> {
   const find = { find: collection, projection: { _id: 1 }, limit: MOST, singleBatch: true };
   const { documents } = await mongo.open(database, find);
-  const ids = documents.map((found) => found['_id'] as unknown);
+  const ids = documents.map((found) => found._id as unknown);
   const found = await mongo.expiryOf(database, collection, ids);
   return found.map((record) => ({ name: String(record.id), diesAtMs: record.diesAtMs }));
 }
