@@ -10,6 +10,7 @@ import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
 
 test.use({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it.
   options: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'ebb-late-'));
     await use({ dataDir: join(folder, 'data') });

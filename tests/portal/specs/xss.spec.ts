@@ -14,7 +14,11 @@ const SCRIPTS = [
 ] as const;
 
 /** Names of containers and ids take no slashes, `?`, `#` and backslashes. */
-const named = (text: string) => text.replace(/[/?#\\\u0000]/g, '_').slice(0, 200);
+const named = (text: string) =>
+  text
+    .replace(/[/?#\\]/g, '_')
+    .replaceAll('\0', '_')
+    .slice(0, 200);
 
 async function innocent(page: Page) {
   expect(await page.evaluate(() => (window as { hit?: number }).hit)).toBeUndefined();

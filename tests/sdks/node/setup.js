@@ -55,7 +55,8 @@ function setup(prepare = async () => {}) {
   const at = {
     /** Makes a container with a partition key `/pk`, unless told otherwise. */
     async make(definition = {}, options = {}) {
-      const body = { id: `c${(made += 1)}`, partitionKey: { paths: ['/pk'] }, ...definition };
+      made += 1;
+      const body = { id: `c${made}`, partitionKey: { paths: ['/pk'] }, ...definition };
       return (await at.db.containers.create(body, options)).container;
     },
   };
@@ -65,7 +66,9 @@ function setup(prepare = async () => {}) {
     at.db = (await at.client.databases.create({ id })).database;
     await prepare(at);
   });
-  after(() => opened.forEach((client) => client.dispose()));
+  after(() => {
+    for (const client of opened) client.dispose();
+  });
   return at;
 }
 

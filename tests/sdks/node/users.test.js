@@ -9,7 +9,8 @@ const at = setup();
 let made = 0;
 
 async function permit(container, permissionMode, more = {}) {
-  const { user } = await at.db.users.create({ id: `u${(made += 1)}` });
+  made += 1;
+  const { user } = await at.db.users.create({ id: `u${made}` });
   return (
     await user.permissions.create({ id: 'p', permissionMode, resource: container.url, ...more })
   ).resource;

@@ -10,6 +10,7 @@ export interface Fault {
 
 const DEEPEST = 100;
 const LITERAL = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped in texts.
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y;
 
 class Stop extends Error {

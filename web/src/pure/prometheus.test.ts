@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import {
+  bareValue,
   type Histogram,
   histograms,
   parseMetrics,
   quantile,
   rate,
   since,
-  valueOf,
 } from './prometheus';
 
 const TEXT = `# HELP clock_offset_seconds Wall clock minus database time.
@@ -29,7 +29,7 @@ test.each([
   ['mongo_insert_total', 12],
   ['odd', null],
   ['absent', null],
-])('%s without labels is %s', (name, want) => expect(valueOf(samples, name)).toBe(want));
+])('%s without labels is %s', (name, want) => expect(bareValue(samples, name)).toBe(want));
 
 test('labels are taken apart', () => {
   const odd = samples.find((sample) => sample.name === 'odd');

@@ -44,7 +44,7 @@ export function parseMetrics(text: string): Sample[] {
 }
 
 /** The value of a metric without labels; null: it is not there. */
-export function valueOf(samples: readonly Sample[], name: string): number | null {
+export function bareValue(samples: readonly Sample[], name: string): number | null {
   const bare = (sample: Sample) => Object.keys(sample.labels).length === 0;
   return samples.find((sample) => sample.name === name && bare(sample))?.value ?? null;
 }

@@ -58,6 +58,7 @@ function LoginForm() {
             type="password"
             name="password"
             autoComplete="current-password"
+            // biome-ignore lint/a11y/noAutofocus: the only field of the page.
             autoFocus
             spellCheck={false}
             value={key}

@@ -29,6 +29,7 @@ export function part<P extends object>(
       }
     });
   let Current = make();
+  // biome-ignore lint/correctness/noComponentHookFactories: called once for each part, when its module loads.
   return function Part(props: P) {
     const Shown = Current as ComponentType<P>;
     return <Shown {...props} />;

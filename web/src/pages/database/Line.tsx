@@ -42,6 +42,7 @@ export function Line({ target, known, index }: LineProps) {
         </PlaceLink>
       </span>
       {cells(known).map((text, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
         <span key={at} role="cell">
           {text}
         </span>

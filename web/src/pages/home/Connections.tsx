@@ -8,7 +8,7 @@ function Line({ label, text }: { label: string; text: string }) {
     <div className="home-connection">
       <dt>{label}</dt>
       <dd>
-        <code tabIndex={0} aria-label={label}>
+        <code tabIndex={0} role="group" aria-label={label}>
           {text}
         </code>
         <CopyButton text={text} label={label} />

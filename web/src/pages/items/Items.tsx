@@ -95,7 +95,9 @@ export default function Items({ target }: { target: Target }) {
   const now = useRef<Shown>(null);
   useEffect(() => {
     now.current = shown;
-    return () => void (now.current = null);
+    return () => {
+      now.current = null;
+    };
   }, [shown]);
   const isShown = (pane: Shown) => pane !== null && now.current?.turn === pane.turn;
   const open = (row: Row | null, focused: boolean) => {
@@ -171,6 +173,7 @@ export default function Items({ target }: { target: Target }) {
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape reaches it from what it holds. */}
       <div
         className={shown === null ? 'items-body' : 'items-body items-split'}
         onKeyDown={(event) => {

@@ -55,12 +55,15 @@ export function useSource(target: Target): SourceState {
   const changes = useServerChanges();
   const asking = useRef(0);
   const unanswered = useRef(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a target is what it names.
   const refresh = useCallback(() => {
     asking.current += 1;
     const turn = asking.current;
     unanswered.current += 1;
     make(target)
-      .finally(() => (unanswered.current -= 1))
+      .finally(() => {
+        unanswered.current -= 1;
+      })
       .then(
         ({ live, signature, source }) => {
           if (turn !== asking.current) return;
@@ -88,6 +91,12 @@ export function useSource(target: Target): SourceState {
     }, AGAIN_MS);
     return () => clearInterval(timer);
   }, [refresh, changes]);
-  useEffect(() => () => void (asking.current += 1), []);
+  // A page that is left has no use for what still comes.
+  useEffect(
+    () => () => {
+      asking.current += 1;
+    },
+    [],
+  );
   return { ...made, refresh };
 }

@@ -4,7 +4,7 @@ import { type AccountSeries, accountSeries, readMetrics, type Status } from '../
 import { bytes, count, counted } from '../../pure/amount';
 import { inWords } from '../../pure/duration';
 import { latency } from '../../pure/latency';
-import { valueOf } from '../../pure/prometheus';
+import { bareValue } from '../../pure/prometheus';
 import { usePolled } from '../../state/polled';
 import { server } from '../../state/server';
 import { useStore } from '../../state/store';
@@ -55,7 +55,7 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   const put = (name: string, value: string | null, hint?: string) => {
     if (value !== null) figures.push({ name, value, ...(hint === undefined ? {} : { hint }) });
   };
-  const metric = (name: string) => (last === undefined ? null : valueOf(last.samples, name));
+  const metric = (name: string) => (last === undefined ? null : bareValue(last.samples, name));
   const number = (value: number | null | undefined) => (value == null ? null : count(value));
   put('MongoDB connections', number(status?.mongo?.connections));
   put('MongoDB cursors', number(status?.mongo?.cursors));

@@ -85,10 +85,13 @@ function Bars({ series, unit, noun, title }: Drawn) {
   };
   return (
     <div className="chart-box" ref={element} role="group" aria-label={title} onKeyDown={move}>
+      {/* biome-ignore lint/a11y/noSvgWithoutTitle: the group around it has the title. */}
       <svg width={width} height={HEIGHT} onPointerLeave={() => show(null)}>
         <Lines top={top} step={step} y={y} right={width - EDGE.right} />
         {steps.map((one, at) => (
+          // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: arrow keys move among pictures with names.
           <g
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place.
             key={at}
             className="chart-slot"
             role="img"
@@ -153,6 +156,7 @@ function Lines({
 }) {
   const values = Array.from({ length: Math.round(top / step) + 1 }, (_, at) => at * step);
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: lines and labels take no focus.
     <g aria-hidden="true">
       {values.map((value) => (
         <g key={value}>
@@ -172,6 +176,7 @@ function StepLabels({ count: steps, unit, slot }: { count: number; unit: Unit; s
     Math.ceil(steps / 5 / (unit.one === 'hour' ? 6 : 5)) * (unit.one === 'hour' ? 6 : 5);
   const marks = Array.from({ length: Math.floor(steps / every) + 1 }, (_, at) => at * every);
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: labels take no focus.
     <g aria-hidden="true">
       {marks.map((at) => (
         <text
@@ -216,7 +221,7 @@ function StepTable({ series, title, noun }: Omit<Drawn, 'unit'>) {
           {series.steps.map((step, at) => {
             const { from, to } = stepEnds(series, at);
             return (
-              <tr key={at}>
+              <tr key={from}>
                 <td>{from}</td>
                 <td>{to}</td>
                 <td className="chart-number">{count(step.documents)}</td>

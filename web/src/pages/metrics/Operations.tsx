@@ -56,6 +56,7 @@ function Latencies({ readings, recent }: { readings: readonly Reading[]; recent:
               <td className="chart-number">{perSecond(row.perSecond)}</td>
               <td className="chart-number">{count(row.total)}</td>
               {[row.p50, row.p95, row.p99].map((value, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
                 <td key={at} className="chart-number">
                   {latency(value)}
                 </td>

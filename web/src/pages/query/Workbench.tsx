@@ -56,6 +56,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
     if (panel === 'history') setPanel('results');
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the key that runs works in every field.
     <div
       className="page query"
       onKeyDown={(event) => {

@@ -19,7 +19,7 @@ export const LABELS: Record<FieldName, string> = {
 
 export const PAGE_ROWS = 100;
 
-function valueOf(form: MongoForm, name: FieldName): unknown {
+function fieldValue(form: MongoForm, name: FieldName): unknown {
   const text = form[name];
   checkSize(LABELS[name], text);
   const parsed = parseShell(text);
@@ -35,7 +35,7 @@ function isDocument(value: unknown): value is Document {
 /** The document of a field; null: the field is empty. */
 function documentOf(form: MongoForm, name: FieldName): Document | null {
   if (form[name].trim() === '') return null;
-  const value = valueOf(form, name);
+  const value = fieldValue(form, name);
   if (isDocument(value)) return value;
   throw new InputError('This is no document: write { field: value }.', LABELS[name], form[name], 0);
 }
@@ -59,7 +59,7 @@ function find(collection: string, form: MongoForm): Document {
 }
 
 function aggregate(collection: string, form: MongoForm): Document {
-  const pipeline = form.pipeline.trim() === '' ? [] : valueOf(form, 'pipeline');
+  const pipeline = form.pipeline.trim() === '' ? [] : fieldValue(form, 'pipeline');
   if (Array.isArray(pipeline)) return { aggregate: collection, pipeline, cursor: {} };
   const message = 'This is no array of stages: write [ { $match: { … } }, … ].';
   throw new InputError(message, LABELS.pipeline, form.pipeline, 0);

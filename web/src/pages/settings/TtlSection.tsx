@@ -52,6 +52,7 @@ function Options({ draft, saved, disabled, nouns, onDraft }: TtlSectionProps) {
   return (
     <fieldset
       id="timeToLive"
+      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: radio buttons with a legend.
       role="radiogroup"
       aria-labelledby="timeToLive-legend"
       aria-describedby="timeToLive-meaning"

@@ -108,15 +108,15 @@ export function useCollection(
   if (indexes === null) return { loaded, settings: null };
   const keep = (next: Kept | null) => setText(next === null ? null : JSON.stringify(next));
   const current = defaultOf(indexes);
-  const valueOf = (draft: TtlDraft) => {
+  const wantedBy = (draft: TtlDraft) => {
     const read = readDraft(draft);
     return 'value' in read ? read.value : undefined;
   };
   const found = parse(text);
-  const kept = found !== null && valueOf(found.ttl) !== found.base ? found : null;
+  const kept = found !== null && wantedBy(found.ttl) !== found.base ? found : null;
   const base = kept?.base ?? current;
   const draft = kept?.ttl ?? (found?.base === current ? found.ttl : draftOf(current));
-  const wanted = valueOf(draft);
+  const wanted = wantedBy(draft);
   const attemptFrom = (from: DefaultTtl) => {
     if (wanted !== undefined) void attempt(from, wanted, () => keep(null));
   };

@@ -32,15 +32,16 @@ function useActive({ rows, selected, onActive }: TreeViewProps) {
   const [held, hold] = useState<{ key: string; at: number }>({ key: '', at: 0 });
   const chosen = rows[selected];
   const chosenKey = chosen === undefined ? '' : rowKey(chosen);
+  // What the page shows takes the keyboard's row only when it becomes another.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `selected` alone changes when rows above come and go.
   useEffect(() => {
     if (chosenKey !== '') hold({ key: chosenKey, at: selected });
-    // What the page shows takes the keyboard's row only when it becomes another.
-    // `selected` alone changes when rows above come and go.
   }, [chosenKey]);
   const found = useMemo(() => rows.findIndex((row) => rowKey(row) === held.key), [rows, held.key]);
   const active = found >= 0 ? found : Math.min(held.at, rows.length - 1);
   const row = rows[active];
   const key = row === undefined ? '' : rowKey(row);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a row is its key, and is made anew with the tree.
   useEffect(() => onActive(row), [key]);
   const move = (to: number) => {
     const next = rows[to];
@@ -87,6 +88,7 @@ export function TreeView(props: TreeViewProps) {
   const { active, move } = useActive(props);
   const typed = useTyped();
   const { scrollTo } = shown;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is made anew with every picture.
   useEffect(() => {
     if (active >= 0) scrollTo(active);
   }, [active]);
