@@ -35,9 +35,6 @@ mod stats;
 mod table;
 mod update;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use call::Call;
 pub(crate) use fail_point::FailPoint;
 pub(crate) use reads::changes_nothing;

@@ -1,1 +1,0 @@
-//! Tests of commands live in crates/mongo/tests, on the wire.
