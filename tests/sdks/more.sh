@@ -13,7 +13,7 @@ run_java() {
     keytool -importcert -noprompt -alias "$server" -file "$certificate" -keystore "$store" \
       -storetype PKCS12 -storepass changeit 2>/dev/null || return 1
   done
-  EBB_TRUST_STORE="$store" mvn -B -ntp -q -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
+  EBB_TRUST_STORE="$store" maven -B -ntp -q -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
 }
 
 run_replay() { PYTHONDONTWRITEBYTECODE=1 python3 "$here/replay/replay.py" -v; }
